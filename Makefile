@@ -1,0 +1,51 @@
+# Everything a newcomer, a developer and CI need. `make demo` and `make test` need Python 3.11, make and a package index.
+PYTHON ?= python3.11
+ifeq ($(shell command -v $(PYTHON) 2>/dev/null),)
+PYTHON := python3
+endif
+BIN := .venv/bin
+
+.PHONY: demo test check golden bench lock clean
+
+demo: .venv/demo  ## the main job: rehearse the demo stack, no account and no Pulumi CLI
+	@$(BIN)/trainyard rehearse demo
+
+test: .venv/dev  ## all tests; no network
+	@$(BIN)/pytest -n auto --dist worksteal
+
+check: .venv/dev  ## formatting, lint, types, layering
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+golden: .venv/dev  ## write the golden plans and rehearsals anew
+	$(BIN)/python -m tests.golden_files
+
+bench: .venv/dev  ## cold and warm rehearsal, resources a second
+	$(BIN)/python -m stacks.rehearsal.bench
+
+lock: .venv/dev  ## resolve the dependencies anew
+	$(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock pyproject.toml
+	$(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --extra smoke --extra dev --output-file requirements-dev.lock pyproject.toml
+	sed -i 's/^torch==2.13.0+cpu/torch==2.13.0/' requirements-dev.lock  # the index decides which build; +cpu is not on every one
+
+clean:
+	rm -rf .venv out
+
+.venv/bin/python:
+	@echo "Making .venv with $(PYTHON) ..."
+	@$(PYTHON) -c 'import sys; sys.exit("Trainyard needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv .venv
+
+.venv/demo: requirements.lock pyproject.toml | .venv/bin/python
+	@echo "Installing what the demo needs, about a minute ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+.venv/dev: requirements-dev.lock pyproject.toml | .venv/bin/python
+	@echo "Installing what the tests need (PyTorch among it), a few minutes ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@ .venv/demo

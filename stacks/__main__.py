@@ -1,0 +1,16 @@
+"""What `pulumi up` runs: settings -> plan -> environment -> outputs."""
+
+import pulumi
+
+from stacks.configuration import stack_configuration
+from stacks.environment import build_environment
+from stacks.problems import SettingsError
+from stacks.resolve import resolve
+
+try:
+    settings, plan = resolve(stack_configuration(), pulumi.get_stack())
+except SettingsError as error:
+    raise pulumi.RunError(f"The settings of stack {pulumi.get_stack()} are wrong:\n{error}") from None
+
+for name, value in build_environment(plan).items():
+    pulumi.export(name, value)

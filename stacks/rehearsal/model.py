@@ -1,0 +1,205 @@
+"""What a rehearsal records and what it has to say: plain frozen data, no Pulumi.
+
+Inputs and outputs are Python values under their wire names (camelCase): dict, list, str, bool, int, float, None, and
+two marks: the singleton `UNKNOWN` for what a first preview cannot know, and `Secret(value)` around what is secret.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+SECRET_TEXT: Final = "[secret]"
+UNKNOWN_TEXT: Final = "[unknown]"
+
+Level = Literal["error", "warning"]
+
+
+class Unknown(enum.Enum):
+    """The type of `UNKNOWN`; an enum, so that there is one and `is` works for a type checker too."""
+
+    UNKNOWN = "unknown"
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = Unknown.UNKNOWN
+"""A value that the first preview of a stack does not know: an id, an ARN, an endpoint of what is yet to be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret value, known to the run and masked in everything that is written."""
+
+    value: Any
+
+    def __repr__(self) -> str:
+        return f"Secret({SECRET_TEXT})"
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """One alias of a resource: a whole URN, or the parts that differ from the resource's own."""
+
+    urn: str = ""
+    name: str = ""
+    type: str = ""
+    stack: str = ""
+    project: str = ""
+    parent_urn: str = ""
+    no_parent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedResource:
+    """One registered resource: what the program asked for, with what the engine makes of it (URN, component)."""
+
+    urn: str  # as the engine builds it: chain of parent types, then the name
+    type: str  # aws:eks/nodeGroup:NodeGroup
+    name: str  # logical name
+    parent: str  # URN of the parent; empty for what hangs at the stack itself
+    component: str  # names of the components around it, outermost first: "environment/gpu-nodes"; "" at the stack
+    custom: bool  # False: a component
+    provider: str  # "urn::id" of the explicit provider; empty for a default one
+    inputs: Mapping[str, Any]
+    secret_paths: tuple[str, ...] = ()  # "values.auth.password"; of inputs
+    dependencies: tuple[str, ...] = ()  # URNs, sorted
+    property_dependencies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    protect: bool = False
+    ignore_changes: tuple[str, ...] = ()
+    replace_on_changes: tuple[str, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    delete_before_replace: bool = False
+    retain_on_delete: bool = False
+    custom_timeouts: Mapping[str, str] = field(default_factory=dict)
+    additional_secret_outputs: tuple[str, ...] = ()
+    id: str | Unknown | None = None  # None for a component
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def package(self) -> str:
+        """`aws` of `aws:eks/cluster:Cluster`; a provider belongs to `pulumi`."""
+        return self.type.split(":", 1)[0]
+
+    @property
+    def is_provider(self) -> bool:
+        """Whether this is a provider rather than something that a provider makes."""
+        return self.type.startswith("pulumi:providers:")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with a program, told so that its author can mend it without reading a traceback."""
+
+    level: Level
+    rule: str  # "unknown-key", "duplicate-urn", …: stable, for filters and tests
+    message: str
+    urn: str = ""
+    type: str = ""
+    name: str = ""
+    component: str = ""
+    path: str = ""  # "scalingConfig.desiredSize", "spec.containers[0].image"
+    allowed: str = ""  # what the value may be
+    hint: str = ""  # "did you mean desiredSize?"
+
+    @classmethod
+    def of(
+        cls,
+        resource: RecordedResource,
+        rule: str,
+        message: str,
+        *,
+        path: str = "",
+        allowed: str = "",
+        hint: str = "",
+        level: Level = "error",
+    ) -> Finding:
+        """A finding about one resource."""
+        return cls(
+            level=level,
+            rule=rule,
+            message=message,
+            urn=resource.urn,
+            type=resource.type,
+            name=resource.name,
+            component=resource.component,
+            path=path,
+            allowed=allowed,
+            hint=hint,
+        )
+
+    def as_json(self) -> dict[str, str]:
+        """All fields as text, in a fixed order."""
+        return {
+            "level": self.level,
+            "rule": self.rule,
+            "component": self.component,
+            "type": self.type,
+            "name": self.name,
+            "path": self.path,
+            "message": self.message,
+            "allowed": self.allowed,
+            "hint": self.hint,
+            "urn": self.urn,
+        }
+
+    def __str__(self) -> str:
+        where = " ".join(part for part in (self.component and f"{self.component}:", self.type, self.name) if part)
+        what = f"{self.path}: {self.message}" if self.path else self.message
+        tail = "; ".join(part for part in (self.allowed, self.hint) if part)
+        text = f"{where}: {what}" if where else what
+        return f"{text} ({tail})" if tail else text
+
+
+def masked(value: Any) -> Any:
+    """`value` as JSON can hold it: secrets as `[secret]`, unknowns as `[unknown]`, mappings sorted by key."""
+    if isinstance(value, Secret):
+        return SECRET_TEXT
+    if value is UNKNOWN:
+        return UNKNOWN_TEXT
+    if isinstance(value, Mapping):
+        return {str(key): masked(value[key]) for key in sorted(value, key=str)}
+    if isinstance(value, (list, tuple)):
+        return [masked(item) for item in value]
+    return value
+
+
+def bare(value: Any) -> Any:
+    """`value` without the `Secret` marks (for checks of values; never for anything that is written)."""
+    if isinstance(value, Secret):
+        return bare(value.value)
+    if isinstance(value, Mapping):
+        return {key: bare(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [bare(item) for item in value]
+    return value
+
+
+def has_unknown(value: Any) -> bool:
+    """Whether anything in `value`, at any depth, is `UNKNOWN`."""
+    if value is UNKNOWN:
+        return True
+    if isinstance(value, Secret):
+        return has_unknown(value.value)
+    if isinstance(value, Mapping):
+        return any(has_unknown(item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(has_unknown(item) for item in value)
+    return False
+
+
+def leaves(value: Any, path: str = "", *, secret: bool = False) -> Iterator[tuple[str, Any, bool]]:
+    """Every scalar of `value` as (path, scalar, whether it lies in a secret)."""
+    if isinstance(value, Secret):
+        yield from leaves(value.value, path, secret=True)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from leaves(item, f"{path}.{key}" if path else str(key), secret=secret)
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from leaves(item, f"{path}[{index}]", secret=secret)
+    else:
+        yield path, value, secret

@@ -1,0 +1,1 @@
+"""Values of AWS resources: Amazon's own models first, then what they leave open."""

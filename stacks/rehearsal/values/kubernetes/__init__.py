@@ -1,0 +1,1 @@
+"""Values of Kubernetes objects, custom resources and Helm charts."""
