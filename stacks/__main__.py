@@ -2,6 +2,7 @@
 
 import pulumi
 
+from stacks.capture import publish
 from stacks.configuration import stack_configuration
 from stacks.environment import build_environment
 from stacks.problems import SettingsError
@@ -10,7 +11,8 @@ from stacks.resolve import resolve
 try:
     settings, plan = resolve(stack_configuration(), pulumi.get_stack())
 except SettingsError as error:
-    raise pulumi.RunError(f"The settings of stack {pulumi.get_stack()} are wrong:\n{error}") from None
+    raise pulumi.RunError(f"The settings of stack {pulumi.get_stack()} are wrong:\n{error}") from error
 
+publish(settings.model_dump(mode="json", by_alias=True), plan.as_dict())
 for name, value in build_environment(plan).items():
     pulumi.export(name, value)

@@ -124,7 +124,12 @@ def _problem(detail: ErrorDetails) -> Problem:
         known = sorted(_fields(_model_at(path[:-1]) or Settings))
         return Problem(key, got, f"no such key; known here: {', '.join(known)}", nearest(str(path[-1]), known))
     if kind == "literal_error":
-        return Problem(key, got, f"must be {context['expected'].replace(chr(39), '')}", nearest(str(detail["input"]), _literals(path)))
+        return Problem(
+            key,
+            got,
+            f"must be {context['expected'].replace(chr(39), '')}",
+            nearest(str(detail["input"]), _literals(path)),
+        )
     if kind == "value_error":
         return Problem(key, got, str(context["error"]))
     if kind in _KINDS:

@@ -85,14 +85,18 @@ Email = Annotated[str, AfterValidator(_matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]
 Label = Annotated[
     str,
     AfterValidator(
-        _matching(r"[\w][\w .:/=+@-]{0,99}", "must be 1 to 100 letters, digits, spaces or . : / = + - @ _ (it becomes a tag)")
+        _matching(
+            r"[\w][\w .:/=+@-]{0,99}", "must be 1 to 100 letters, digits, spaces or . : / = + - @ _ (it becomes a tag)"
+        )
     ),
 ]
 Cidr = Annotated[str, AfterValidator(_network)]
 PublicCidr = Annotated[str, AfterValidator(_public_network)]
 Principal = Annotated[
     str,
-    AfterValidator(_matching(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/\S+", "must be the ARN of an IAM role or user")),
+    AfterValidator(
+        _matching(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/\S+", "must be the ARN of an IAM role or user")
+    ),
 ]
 Nodes = Annotated[int, Field(ge=0, le=1000)]
 Days = Annotated[int, Field(ge=1, le=3650)]
@@ -205,9 +209,7 @@ class Storage(_Model):
 
     def request(self) -> StorageRequest:
         """The tiers as the planner knows them."""
-        return StorageRequest(
-            lustre=LustreRequest(**self.lustre.model_dump()), **self.model_dump(exclude={"lustre"})
-        )
+        return StorageRequest(lustre=LustreRequest(**self.lustre.model_dump()), **self.model_dump(exclude={"lustre"}))
 
 
 class Scheduler(_Model):
@@ -225,7 +227,9 @@ class Scheduler(_Model):
 class Database(_Model):
     """Overrides of the tracking server's PostgreSQL database."""
 
-    instance_class: Annotated[str, AfterValidator(_matching(r"db\.[a-z0-9]+\.[a-z0-9]+", "must look like db.t4g.medium"))] | None = None
+    instance_class: (
+        Annotated[str, AfterValidator(_matching(r"db\.[a-z0-9]+\.[a-z0-9]+", "must look like db.t4g.medium"))] | None
+    ) = None
     storage_gib: int | None = Field(default=None, ge=20, le=65_536)
     max_storage_gib: int | None = Field(default=None, ge=20, le=65_536)
     multi_az: bool | None = None
@@ -368,7 +372,9 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
     for index, cidr in enumerate(settings.endpoint_access):
         for other in settings.endpoint_access[:index]:
             if ipaddress.IPv4Network(cidr).overlaps(ipaddress.IPv4Network(other)):
-                yield Problem(f"endpointAccess[{index}]", cidr, f"must not overlap {other}, which is in the list already")
+                yield Problem(
+                    f"endpointAccess[{index}]", cidr, f"must not overlap {other}, which is in the list already"
+                )
 
 
 def _team_checks(settings: Settings) -> Iterator[Problem]:
@@ -379,11 +385,16 @@ def _team_checks(settings: Settings) -> Iterator[Problem]:
     members = sum(team.members for team in teams)
     if settings.team_size is not None and members > settings.team_size:
         yield Problem(
-            "teams", f"{members} members in all", f"must be at most teamSize, which is {settings.team_size}", "raise teamSize"
+            "teams",
+            f"{members} members in all",
+            f"must be at most teamSize, which is {settings.team_size}",
+            "raise teamSize",
         )
     shares = [team.share for team in teams if team.share is not None]
     if shares and len(shares) < len(teams):
         without = ", ".join(team.name for team in teams if team.share is None)
-        yield Problem("teams", f"no share for {without}", "give every team a share (percent), or none and members decide")
+        yield Problem(
+            "teams", f"no share for {without}", "give every team a share (percent), or none and members decide"
+        )
     elif shares and abs(sum(shares) - 100) > 0.01:
         yield Problem("teams", f"shares that add up to {sum(shares):g}", "shares are percent and must add up to 100")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-SECRET_TEXT: Final = "[secret]"
+SECRET_TEXT: Final = "[secret]"  # noqa: S105 (the mask, not a password)
 UNKNOWN_TEXT: Final = "[unknown]"
 
 Level = Literal["error", "warning"]
@@ -23,6 +23,7 @@ class Unknown(enum.Enum):
     UNKNOWN = "unknown"
 
     def __repr__(self) -> str:
+        """One word, for messages."""
         return "UNKNOWN"
 
 
@@ -37,6 +38,7 @@ class Secret:
     value: Any
 
     def __repr__(self) -> str:
+        """Never the value."""
         return f"Secret({SECRET_TEXT})"
 
 
@@ -76,6 +78,8 @@ class RecordedResource:
     retain_on_delete: bool = False
     custom_timeouts: Mapping[str, str] = field(default_factory=dict)
     additional_secret_outputs: tuple[str, ...] = ()
+    from_check: tuple[str, ...] = ()  # paths of `inputs` that the provider's Check adds: "name", "tagsAll"
+    read: bool = False  # an existing resource that the program only looks up (`Resource.get`)
     id: str | Unknown | None = None  # None for a component
     outputs: Mapping[str, Any] = field(default_factory=dict)
 
@@ -147,6 +151,7 @@ class Finding:
         }
 
     def __str__(self) -> str:
+        """Component, resource, path, message and what would be right, on one line."""
         where = " ".join(part for part in (self.component and f"{self.component}:", self.type, self.name) if part)
         what = f"{self.path}: {self.message}" if self.path else self.message
         tail = "; ".join(part for part in (self.allowed, self.hint) if part)

@@ -46,6 +46,8 @@ class Zone:
 
 @dataclass(frozen=True, slots=True)
 class NetworkPlan:
+    """The VPC: address ranges, zones, and how it reaches the internet and AWS."""
+
     cidr: str
     service_cidr: str  # Kubernetes services; outside `cidr`
     zones: tuple[Zone, ...]
@@ -67,6 +69,8 @@ class SystemNodesPlan:
 
 @dataclass(frozen=True, slots=True)
 class ClusterPlan:
+    """The EKS cluster. Retention in days."""
+
     kubernetes_version: str  # "1.35"
     public_access_cidrs: tuple[str, ...]  # empty: the endpoint is private only
     admin_principal_arns: tuple[str, ...]  # get AmazonEKSClusterAdminPolicy through an access entry
@@ -113,6 +117,7 @@ class NodeGroupPlan:
     reservation: ReservationPlan | None
 
     def gpus(self, pool: PoolPlan) -> int:
+        """GPUs that the node group holds at most."""
         return self.max_nodes * pool.gpus_per_node
 
 
@@ -136,6 +141,7 @@ class PoolPlan:
 
     @property
     def fabric(self) -> bool:
+        """Whether the nodes talk over Elastic Fabric Adapters, in one zone."""
         return self.efa_interfaces > 0
 
 
@@ -152,6 +158,8 @@ class FlavorPlan:
 
 @dataclass(frozen=True, slots=True)
 class QuotaPlan:
+    """A team's nominal quota of one flavor, in GPUs."""
+
     flavor: str
     gpus: int  # nominal quota
 
@@ -175,6 +183,8 @@ class TeamPlan:
 
 @dataclass(frozen=True, slots=True)
 class PriorityPlan:
+    """A Kueue WorkloadPriorityClass; the higher value goes first."""
+
     name: str  # production, standard, development
     value: int
     description: str
@@ -182,6 +192,8 @@ class PriorityPlan:
 
 @dataclass(frozen=True, slots=True)
 class SchedulingPlan:
+    """The cohort that the teams' queues form, and what they have in common."""
+
     cohort: str
     flavors: tuple[FlavorPlan, ...]  # in the order in which a queue tries them
     priorities: tuple[PriorityPlan, ...]
@@ -200,11 +212,14 @@ class LustrePlan:
 
     @property
     def throughput_mbps(self) -> float:
+        """Throughput of the whole file system, MB/s."""
         return self.capacity_gib / 1024 * self.throughput_mbps_per_tib
 
 
 @dataclass(frozen=True, slots=True)
 class StoragePlan:
+    """Storage tiers by purpose: data, checkpoints, artifacts."""
+
     lustre: LustrePlan | None
     shared_file_system: bool  # EFS: home directories and code, where the profile says
     checkpoint_expire_days: int  # superseded checkpoints; the newest is never expired
@@ -230,6 +245,8 @@ class DatabasePlan:
 
 @dataclass(frozen=True, slots=True)
 class MlflowPlan:
+    """The tracking server; `cpu` and `memory` are Kubernetes quantities a replica."""
+
     enabled: bool
     replicas: int
     cpu: str
@@ -240,6 +257,8 @@ class MlflowPlan:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPlan:
+    """The monthly budget with its alerts; percents are of the budget."""
+
     monthly_usd: int
     alert_emails: tuple[str, ...]
     actual_percents: tuple[int, ...]
@@ -256,11 +275,14 @@ class IdleFloor:
 
     @property
     def monthly_usd(self) -> float:
+        """The sum of the items, USD a month."""
         return round(sum(item.monthly_usd for item in self.items), 2)
 
 
 @dataclass(frozen=True, slots=True)
 class FloorItem:
+    """One part of the idle floor, in USD a month, with the price's source."""
+
     what: str
     monthly_usd: float
     source: str
@@ -283,9 +305,11 @@ class Pins:
     images: tuple[tuple[str, str], ...]  # name -> image:tag@sha256:…
 
     def chart(self, name: str) -> ChartPin:
+        """The pinned chart of that name; KeyError where there is none."""
         return dict(self.charts)[name]
 
     def image(self, name: str) -> str:
+        """The pinned image of that name, with its digest; KeyError where there is none."""
         return dict(self.images)[name]
 
 
@@ -319,6 +343,7 @@ class Plan:
 
     @property
     def node_groups(self) -> tuple[NodeGroupPlan, ...]:
+        """The node groups of all pools, in order."""
         return tuple(group for pool in self.pools for group in pool.node_groups)
 
     def as_dict(self) -> dict[str, Any]:

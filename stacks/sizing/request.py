@@ -56,6 +56,7 @@ class PoolRequest:
     gpu: str | None = None  # "A100-40GB", "L40S", … as in the catalogue
     purpose: str | None = None
     fabric: bool | None = None  # None: as the profile; a new pool has one where the instance is made for it
+    zone: str | None = None  # of a pool with a fabric; None: the reservation's, else the first that sells the type
     root_disk_gib: int | None = None
     reserved: ReservedRequest | None = None
     spot: RangeRequest | None = None
@@ -76,6 +77,8 @@ class LustreRequest:
 
 @dataclass(frozen=True, slots=True)
 class StorageRequest:
+    """Overrides of the storage tiers; retention in days."""
+
     lustre: LustreRequest = field(default_factory=LustreRequest)
     shared_file_system: bool | None = None
     checkpoint_expire_days: int | None = None
@@ -87,6 +90,8 @@ class StorageRequest:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseRequest:
+    """Overrides of the tracking server's PostgreSQL; sizes in GiB."""
+
     instance_class: str | None = None  # db.t4g.medium
     storage_gib: int | None = None
     max_storage_gib: int | None = None
@@ -96,6 +101,8 @@ class DatabaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class MlflowRequest:
+    """Overrides of the tracking server."""
+
     enabled: bool | None = None
     replicas: int | None = None
     cpu: str | None = None  # Kubernetes quantity
@@ -106,6 +113,8 @@ class MlflowRequest:
 
 @dataclass(frozen=True, slots=True)
 class SchedulingRequest:
+    """Overrides of the queues."""
+
     pods_ready_timeout_minutes: int | None = None
     requeue_limit: int | None = None
     priorities: Mapping[str, int] | None = None  # name -> value; overrides or adds to the profile's
@@ -113,6 +122,8 @@ class SchedulingRequest:
 
 @dataclass(frozen=True, slots=True)
 class SystemNodesRequest:
+    """Overrides of the CPU nodes for everything but training."""
+
     instance_types: tuple[str, ...] | None = None
     min_nodes: int | None = None
     max_nodes: int | None = None
@@ -121,6 +132,8 @@ class SystemNodesRequest:
 
 @dataclass(frozen=True, slots=True)
 class NetworkRequest:
+    """Overrides of address ranges, zones and gateways."""
+
     vpc_cidr: str | None = None  # /16 to /20
     service_cidr: str | None = None
     reserved_cidrs: tuple[str, ...] = ()  # networks that the VPC will be connected with

@@ -50,6 +50,25 @@ def follow(value: Any, path: str) -> Any:
     return value
 
 
+def expand(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Everything known that a path with `[]` for "each entry" stands for, with its own path."""
+    head, mark, tail = path.partition("[]")
+    found = follow(value, head)
+    if found is None or found is UNKNOWN:
+        return
+    if not mark:
+        yield head, found
+        return
+    for index, item in enumerate(found if isinstance(found, list) else [found]):
+        here = f"{head}[{index}]" if isinstance(found, list) else head
+        rest = tail.removeprefix(".")
+        if not rest:
+            if item is not None and item is not UNKNOWN:
+                yield here, item
+        else:
+            yield from ((f"{here}.{below}", known) for below, known in expand(item, rest))
+
+
 def show(value: Any) -> str:
     """A value as a message quotes it: short, and unknown parts named so."""
     if value is UNKNOWN:
@@ -133,7 +152,9 @@ class View:
     def is_secret(self, path: str) -> bool:
         """Whether the value at `path`, something above it or something below it is secret."""
         return any(
-            path == secret or path.startswith((secret + ".", secret + "[")) or secret.startswith((path + ".", path + "["))
+            path == secret
+            or path.startswith((secret + ".", secret + "["))
+            or secret.startswith((path + ".", path + "["))
             for secret in self._secret
         )
 
@@ -180,7 +201,7 @@ class Stack:
     _by_urn: dict[str, View] = field(default_factory=dict)
     _by_id: dict[tuple[str, str], View] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self) -> None:  # noqa: D105
         for view in self.views:
             self._by_type[view.type].append(view)
             self._by_urn[view.resource.urn] = view
@@ -208,7 +229,11 @@ class Stack:
             if by_id is not None:
                 return by_id
             for other in self.of_type(type_):
-                if found in (follow(other.inputs, "name"), other.resource.outputs.get("name"), other.resource.outputs.get("arn")):
+                if found in (
+                    follow(other.inputs, "name"),
+                    other.resource.outputs.get("name"),
+                    other.resource.outputs.get("arn"),
+                ):
                     return other
         first = str(steps(path)[0])
         urns = view.resource.property_dependencies.get(first, ())

@@ -1,1 +1,1 @@
-"""Tables of facts (paths, types, names) with source, version and date; written by `stacks.rehearsal.values.generate`."""
+"""Tables of facts (paths, types, names) with source, version and date; `stacks.rehearsal.values.generate` writes them."""

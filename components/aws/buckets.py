@@ -1,0 +1,200 @@
+"""An S3 bucket with everything that a bucket of the environment must have.
+
+Versioned, encrypted by default, never public, reachable over TLS 1.2 or later only, with its access logged and a
+lifecycle. The bucket that receives the access logs is made by the same component: S3 delivers access logs only to a
+bucket whose default encryption is SSE-S3 (Amazon S3 User Guide, "Enabling Amazon S3 server access logging", 2026-11).
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+import pulumi_aws.s3 as s3
+
+LifecycleRule = s3.BucketLifecycleConfigurationRuleArgsDict
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{1,54}")
+"""Of logical names: Pulumi appends 8 characters to make the bucket's name, which S3 limits to 63."""
+
+
+class BucketArgs(TypedDict):
+    """What differs between the environment's buckets."""
+
+    lifecycle_rules: Sequence[LifecycleRule]
+    """At least one; filters are explicit, `{"prefix": ""}` being the whole bucket."""
+    protect: bool
+    """Whether Pulumi refuses to delete or replace the bucket."""
+    key_arn: NotRequired[pulumi.Input[str]]
+    """KMS key of the default encryption, and the only one that writers may name. Absent: SSE-S3."""
+    access_log_bucket: NotRequired["Bucket"]
+    """Receives the access logs, under `<logical name>/`. Absent: access is not logged (the log bucket itself)."""
+    log_source_account_id: NotRequired[pulumi.Input[str]]
+    """Makes this a log bucket: S3 may deliver the access logs of this account's buckets here."""
+
+
+class Bucket(pulumi.ComponentResource):
+    """One bucket with its configuration. `force_destroy` is off: a bucket with content is never deleted by the way."""
+
+    bucket_name: pulumi.Output[str]
+    bucket_arn: pulumi.Output[str]
+    policy: s3.BucketPolicy
+
+    def __init__(self, name: str, args: BucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError when `name` cannot begin a bucket's name."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"bucket {name!r}: the name must have 2 to 55 characters: lower-case letters, digits and hyphens"
+            )
+        super().__init__("trainyard:index:Bucket", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        bucket = s3.Bucket(
+            name,
+            force_destroy=False,
+            opts=pulumi.ResourceOptions(parent=self, protect=args["protect"]),
+        )
+        self.bucket_name = bucket.bucket
+        self.bucket_arn = bucket.arn
+
+        public_access = s3.BucketPublicAccessBlock(
+            f"{name}-public-access",
+            bucket=bucket.id,
+            block_public_acls=True,
+            block_public_policy=True,
+            ignore_public_acls=True,
+            restrict_public_buckets=True,
+            opts=child,
+        )
+        s3.BucketOwnershipControls(
+            f"{name}-ownership",
+            bucket=bucket.id,
+            rule={"object_ownership": "BucketOwnerEnforced"},
+            # S3 answers "conflicting operation in progress" to two changes of a bucket's access at once.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[public_access]),
+        )
+        versioning = s3.BucketVersioning(
+            f"{name}-versioning",
+            bucket=bucket.id,
+            versioning_configuration={"status": "Enabled"},
+            opts=child,
+        )
+        s3.BucketServerSideEncryptionConfiguration(
+            f"{name}-encryption", bucket=bucket.id, rules=[_encryption_rule(args.get("key_arn"))], opts=child
+        )
+        s3.BucketLifecycleConfiguration(
+            f"{name}-lifecycle",
+            bucket=bucket.id,
+            rules=list(args["lifecycle_rules"]),
+            # Rules for superseded versions mean something else, or nothing, before versioning is on.
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[versioning]),
+        )
+        self.policy = s3.BucketPolicy(
+            f"{name}-policy",
+            bucket=bucket.id,
+            policy=pulumi.Output.json_dumps(
+                {
+                    "Version": "2012-10-17",
+                    "Statement": _statements(bucket.arn, args.get("key_arn"), args.get("log_source_account_id")),
+                }
+            ),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[public_access]),
+        )
+        access_log_bucket = args.get("access_log_bucket")
+        if access_log_bucket is not None:
+            s3.BucketLogging(
+                f"{name}-logging",
+                bucket=bucket.id,
+                target_bucket=access_log_bucket.bucket_name,
+                target_prefix=f"{name}/",
+                # S3 checks at once that it may write there.
+                opts=pulumi.ResourceOptions(parent=self, depends_on=[access_log_bucket.policy]),
+            )
+        self.register_outputs({"bucketName": self.bucket_name, "bucketArn": self.bucket_arn})
+
+
+def abort_incomplete_uploads(days: int) -> LifecycleRule:
+    """The parts of multipart uploads that were never completed are billed and invisible: away with them."""
+    return {
+        "id": "abort-incomplete-uploads",
+        "status": "Enabled",
+        "filter": {"prefix": ""},
+        "abort_incomplete_multipart_upload": {"days_after_initiation": days},
+    }
+
+
+def expire_delete_markers() -> LifecycleRule:
+    """Takes away delete markers with no version left under them, which slow listing. It deletes no data."""
+    return {
+        "id": "expire-delete-markers",
+        "status": "Enabled",
+        "filter": {"prefix": ""},
+        "expiration": {"expired_object_delete_marker": True},
+    }
+
+
+def _encryption_rule(key_arn: pulumi.Input[str] | None) -> s3.BucketServerSideEncryptionConfigurationRuleArgsDict:
+    if key_arn is None:
+        return {"apply_server_side_encryption_by_default": {"sse_algorithm": "AES256"}}
+    return {
+        "apply_server_side_encryption_by_default": {"sse_algorithm": "aws:kms", "kms_master_key_id": key_arn},
+        "bucket_key_enabled": True,  # one KMS request a bucket and hour instead of one an object
+    }
+
+
+def _statements(
+    bucket_arn: pulumi.Output[str],
+    key_arn: pulumi.Input[str] | None,
+    log_source_account_id: pulumi.Input[str] | None,
+) -> list[dict[str, Any]]:
+    objects = pulumi.Output.concat(bucket_arn, "/*")
+    # {"AWS": "*"} is everyone, as "*" is.
+    statements: list[dict[str, Any]] = [
+        {
+            "Sid": "DenyPlainHttp",
+            "Effect": "Deny",
+            "Principal": {"AWS": "*"},
+            "Action": "s3:*",
+            "Resource": [bucket_arn, objects],
+            "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+        },
+        {
+            "Sid": "DenyOldTls",
+            "Effect": "Deny",
+            "Principal": {"AWS": "*"},
+            "Action": "s3:*",
+            "Resource": [bucket_arn, objects],
+            "Condition": {"NumericLessThan": {"s3:TlsVersion": "1.2"}},
+        },
+    ]
+    if key_arn is not None:
+        statements += [
+            _deny_writes("DenyOtherEncryption", objects, {"s3:x-amz-server-side-encryption": "aws:kms"}),
+            _deny_writes("DenyOtherKeys", objects, {"s3:x-amz-server-side-encryption-aws-kms-key-id": key_arn}),
+        ]
+    if log_source_account_id is not None:
+        statements.append(
+            {
+                "Sid": "AccessLogDelivery",
+                "Effect": "Allow",
+                "Principal": {"Service": "logging.s3.amazonaws.com"},
+                "Action": "s3:PutObject",
+                "Resource": objects,
+                "Condition": {"StringEquals": {"aws:SourceAccount": log_source_account_id}},
+            }
+        )
+    return statements
+
+
+def _deny_writes(sid: str, objects: pulumi.Output[str], required: dict[str, pulumi.Input[str]]) -> dict[str, Any]:
+    """A write may leave the encryption to the bucket's default; one that names an encryption must name `required`.
+
+    StringNotEquals also holds for an absent key: `aws:kms` without a key id would take the AWS-managed key.
+    """
+    return {
+        "Sid": sid,
+        "Effect": "Deny",
+        "Principal": {"AWS": "*"},
+        "Action": "s3:PutObject",
+        "Resource": objects,
+        "Condition": {"Null": {"s3:x-amz-server-side-encryption": "false"}, "StringNotEquals": required},
+    }

@@ -1,0 +1,241 @@
+"""Alerts when an environment spends more than it should: AWS Budgets and Cost Anomaly Detection.
+
+Billing data is 8 to 24 hours late, so these are alarms, not brakes. All of them look at cost allocation tags, which
+see nothing until the payer account has activated the keys; `activate_cost_tags` does it where that account is ours.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import pulumi
+import pulumi_aws.budgets as budgets
+import pulumi_aws.costexplorer as costexplorer
+import pulumi_aws.sns as sns
+
+MAXIMUM_NOTIFICATIONS = 5
+"""Of a budget (AWS Budgets quotas, 2026-11)."""
+
+MAXIMUM_EMAILS = 10
+"""Of a notification (AWS Budgets quotas, 2026-11)."""
+
+TEAM_TAG = "team"
+"""Tag key that says which team a resource serves."""
+
+
+class CostTag(TypedDict):
+    """A tag that every resource of the environment carries, and nothing else in the account."""
+
+    key: str
+    value: str
+
+
+class BudgetAlertsArgs(TypedDict):
+    """What an environment may spend, and who hears of it."""
+
+    account_id: pulumi.Input[str]
+    """Of the AWS account, 12 digits."""
+    key_arn: pulumi.Input[str]
+    """KMS key of the alert topic. Its policy must let budgets, costalerts and SNS use it: AWS Budgets cannot publish
+    through the AWS-managed key."""
+    budget_name: str
+    """At most 100 characters with the longest team's name, no colon or backslash."""
+    scope: CostTag
+    """Selects the environment's costs. One tag, because the values of a budget's tag filter are alternatives: client
+    and environment as two values would count every environment of the client."""
+    monthly_usd: int
+    """Budget of the whole environment."""
+    team_monthly_usd: Mapping[str, int]
+    """Budget of each team, by its name, over what carries its `team` tag. May be empty."""
+    actual_percents: Sequence[int]
+    """Of the budget, at which actual costs alert."""
+    forecast_percents: Sequence[int]
+    """Of the budget, at which the month's forecast alerts; needs about five weeks of history. Five in all with
+    `actual_percents`."""
+    emails: Sequence[str]
+    """At most 10. May be empty: then the topic is told alone."""
+    anomaly_threshold_usd: int
+    """Total impact of an anomaly from which it alerts."""
+    activate_cost_tags: bool
+    """Whether to activate `cost_tag_keys` for billing: in the payer account only, and only a day after resources
+    first carried them."""
+    cost_tag_keys: Sequence[str]
+    """Tag keys to activate: `scope`'s, `team`, and whatever reports are broken down by."""
+
+
+class BudgetAlerts(pulumi.ComponentResource):
+    """A monthly budget of the environment and one a team, an anomaly monitor, and the topic that all of them tell.
+
+    Budgets write to the addresses themselves as well, which needs no confirmation; anomalies reach them through the
+    topic only, once its subscription is confirmed.
+    """
+
+    topic_arn: pulumi.Output[str]
+    budget_name: pulumi.Output[str]
+
+    def __init__(self, name: str, args: BudgetAlertsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError, naming the field, for what AWS Budgets would refuse."""
+        _check(name, args)
+        super().__init__("trainyard:index:BudgetAlerts", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        topic = sns.Topic(f"{name}-alerts", kms_master_key_id=args["key_arn"], signature_version=2, opts=child)
+        self.topic_arn = topic.arn
+        topic_policy = sns.TopicPolicy(
+            f"{name}-alerts-policy",
+            arn=topic.arn,
+            policy=pulumi.Output.json_dumps(_topic_policy(topic.arn, args["account_id"])),
+            opts=child,
+        )
+        for email in args["emails"]:
+            sns.TopicSubscription(f"{name}-{email}", topic=topic.arn, protocol="email", endpoint=email, opts=child)
+
+        # Budgets and the anomaly subscription check that they may publish.
+        published = pulumi.ResourceOptions(parent=self, depends_on=[topic_policy])
+        notifications = _notifications(args, topic.arn)
+        scope = args["scope"]
+        budget = budgets.Budget(
+            f"{name}-budget",
+            name=args["budget_name"],
+            account_id=args["account_id"],
+            budget_type="COST",
+            time_unit="MONTHLY",
+            limit_amount=str(args["monthly_usd"]),
+            limit_unit="USD",
+            cost_filters=[{"name": "TagKeyValue", "values": [f"user:{scope['key']}${scope['value']}"]}],
+            # Credits and refunds would hide what is being spent.
+            cost_types={"include_credit": False, "include_refund": False},
+            notifications=notifications,
+            opts=published,
+        )
+        self.budget_name = budget.name
+        for team, monthly_usd in args["team_monthly_usd"].items():
+            budgets.Budget(
+                f"{name}-budget-{team}",
+                name=f"{args['budget_name']}-{team}",
+                account_id=args["account_id"],
+                budget_type="COST",
+                time_unit="MONTHLY",
+                limit_amount=str(monthly_usd),
+                limit_unit="USD",
+                # Two tags that must both hold: cost filters cannot say it, an expression can.
+                metrics="UnblendedCost",
+                filter_expression={
+                    "ands": [
+                        {"tags": {"key": scope["key"], "values": [scope["value"]], "match_options": ["EQUALS"]}},
+                        {"tags": {"key": TEAM_TAG, "values": [team], "match_options": ["EQUALS"]}},
+                        {"not_": {"dimensions": {"key": "RECORD_TYPE", "values": ["Credit", "Refund"]}}},
+                    ]
+                },
+                notifications=notifications,
+                opts=published,
+            )
+        self._anomalies(name, args, published)
+        if args["activate_cost_tags"]:
+            for key in args["cost_tag_keys"]:
+                costexplorer.CostAllocationTag(f"{name}-cost-tag-{key}", tag_key=key, status="Active", opts=child)
+        self.register_outputs({"topicArn": self.topic_arn, "budgetName": self.budget_name})
+
+    def _anomalies(self, name: str, args: BudgetAlertsArgs, published: pulumi.ResourceOptions) -> None:
+        # CUSTOM: an account has one DIMENSIONAL monitor by service, and often has it already.
+        monitor = costexplorer.AnomalyMonitor(
+            f"{name}-anomalies",
+            monitor_type="CUSTOM",
+            monitor_specification=_monitor_specification(args["scope"]),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        costexplorer.AnomalySubscription(
+            f"{name}-anomaly-alerts",
+            account_id=args["account_id"],
+            frequency="IMMEDIATE",  # the only one that a topic can have
+            monitor_arn_lists=[monitor.arn],
+            subscribers=[{"type": "SNS", "address": self.topic_arn}],
+            threshold_expression={
+                "dimension": {
+                    "key": "ANOMALY_TOTAL_IMPACT_ABSOLUTE",
+                    "match_options": ["GREATER_THAN_OR_EQUAL"],
+                    "values": [str(args["anomaly_threshold_usd"])],
+                }
+            },
+            opts=published,
+        )
+
+
+def _notifications(args: BudgetAlertsArgs, topic_arn: pulumi.Output[str]) -> list[budgets.BudgetNotificationArgsDict]:
+    thresholds = [("ACTUAL", percent) for percent in args["actual_percents"]]
+    thresholds += [("FORECASTED", percent) for percent in args["forecast_percents"]]
+    return [
+        {
+            "notification_type": kind,
+            "comparison_operator": "GREATER_THAN",
+            "threshold": percent,
+            "threshold_type": "PERCENTAGE",
+            "subscriber_sns_topic_arns": [topic_arn],
+            "subscriber_email_addresses": list(args["emails"]),
+        }
+        for kind, percent in thresholds
+    ]
+
+
+def _topic_policy(topic_arn: pulumi.Output[str], account_id: pulumi.Input[str]) -> dict[str, Any]:
+    def publish(sid: str, service: str, condition: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "Sid": sid,
+            "Effect": "Allow",
+            "Principal": {"Service": service},
+            "Action": "SNS:Publish",
+            "Resource": topic_arn,
+            "Condition": condition,
+        }
+
+    ours = {"aws:SourceAccount": account_id}
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            publish(
+                "Budgets",
+                "budgets.amazonaws.com",
+                {
+                    "StringEquals": ours,
+                    "ArnLike": {"aws:SourceArn": pulumi.Output.concat("arn:aws:budgets::", account_id, ":*")},
+                },
+            ),
+            publish("CostAnomalies", "costalerts.amazonaws.com", {"StringEquals": ours}),
+        ],
+    }
+
+
+def _monitor_specification(scope: CostTag) -> str:
+    # Cost Explorer returns the empty branches of an expression as nulls, and a monitor whose specification differs
+    # from what it returns is replaced.
+    return json.dumps(
+        {
+            "And": None,
+            "CostCategories": None,
+            "Dimensions": None,
+            "Not": None,
+            "Or": None,
+            "Tags": {"Key": scope["key"], "MatchOptions": ["EQUALS"], "Values": [scope["value"]]},
+        }
+    )
+
+
+def _check(name: str, args: BudgetAlertsArgs) -> None:
+    longest = max((len(team) + 1 for team in args["team_monthly_usd"]), default=0)
+    if len(args["budget_name"]) + longest > 100 or any(character in args["budget_name"] for character in ":\\"):
+        raise ValueError(
+            f"{name}: budget_name is {args['budget_name']!r}, must have at most 100 characters with a team's name "
+            "appended, and no colon or backslash"
+        )
+    count = len(args["actual_percents"]) + len(args["forecast_percents"])
+    if not 1 <= count <= MAXIMUM_NOTIFICATIONS:
+        raise ValueError(
+            f"{name}: actual_percents and forecast_percents have {count} entries together, "
+            f"must have 1 to {MAXIMUM_NOTIFICATIONS}"
+        )
+    if len(args["emails"]) > MAXIMUM_EMAILS:
+        raise ValueError(f"{name}: emails has {len(args['emails'])} entries, must have at most {MAXIMUM_EMAILS}")
+    amounts = {"monthly_usd": args["monthly_usd"], "anomaly_threshold_usd": args["anomaly_threshold_usd"]}
+    amounts |= {f"team_monthly_usd of {team}": usd for team, usd in args["team_monthly_usd"].items()}
+    for field, usd in amounts.items():
+        if usd <= 0:
+            raise ValueError(f"{name}: {field} is {usd}, must be above 0")

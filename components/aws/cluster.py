@@ -1,0 +1,286 @@
+"""The EKS cluster: control plane, access, add-ons, the system nodes and the role that all nodes have.
+
+The order is the one that works on a real account, and the shortest: the encrypted log group and the role's policies
+come before the control plane; network plugin, kube-proxy and Pod Identity agent before any node, because a node is
+Ready only with them; what runs as Deployments after the system nodes.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+import pulumi
+import pulumi_aws.cloudwatch as cloudwatch
+import pulumi_aws.ec2 as ec2
+import pulumi_aws.eks as eks
+import pulumi_aws.iam as iam
+
+from components.aws import nodes
+from components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_add_on, make_role
+from components.aws.identity import check_role_name
+from components.aws.kubeconfig import kubeconfig
+from components.aws.policy_documents import allow, document, service_trust
+
+_MANAGED = "arn:aws:iam::aws:policy"
+_CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+
+
+class SystemNodesArgs(TypedDict):
+    """The CPU nodes for everything that is not a training job."""
+
+    instance_types: Sequence[str]
+    """x86-64 instance types, the first preferred."""
+    min_nodes: int
+    """Nodes that always run, and that it starts with; at least 1."""
+    max_nodes: int
+    """Nodes that the autoscaler may go up to."""
+    disk_gib: int
+    """Root volume, GiB."""
+
+
+class ClusterArgs(TypedDict):
+    """What `Cluster` needs."""
+
+    cluster_name: str
+    """Name of the cluster: 1 to 100 letters, digits, `-` and `_`. Fixed, because its log group's name holds it."""
+    region: pulumi.Input[str]
+    """Region, for the kubeconfig."""
+    kubernetes_version: pulumi.Input[str]
+    """Version of control plane and nodes, such as `1.35`."""
+    service_cidr: pulumi.Input[str]
+    """CIDR block of Kubernetes services: /12 to /24 in private address space, outside the VPC's."""
+    subnet_ids: Sequence[pulumi.Input[str]]
+    """Subnets of the control plane's interfaces, in at least two zones."""
+    node_subnet_ids: Sequence[pulumi.Input[str]]
+    """Subnets of the system nodes."""
+    public_access_cidrs: Sequence[str]
+    """Networks that reach the API server over the internet. Empty: it is reached from the VPC only."""
+    log_types: Sequence[str]
+    """Control-plane logs: api, audit, authenticator, controllerManager, scheduler."""
+    log_retention_days: pulumi.Input[int]
+    """Days that they are kept; a value that CloudWatch knows, such as 365."""
+    key_arn: pulumi.Input[str]
+    """KMS key of Kubernetes secrets, logs and volumes."""
+    admin_principal_arns: Sequence[str]
+    """IAM users and roles that administer the cluster. Not the one that runs the first `pulumi up`: it is an
+    administrator already, and EKS refuses a second entry."""
+    add_ons: Sequence[AddOnArgs]
+    """Managed add-ons; `vpc-cni`, `kube-proxy`, `eks-pod-identity-agent` and `coredns` must be among them."""
+    system_nodes: SystemNodesArgs
+    """The CPU nodes."""
+    tags: Mapping[str, pulumi.Input[str]]
+    """Tags of the system nodes' instances, volumes and interfaces."""
+    deletion_protection: pulumi.Input[bool]
+    """Whether EKS refuses to delete the cluster until this is lifted."""
+
+
+class Cluster(pulumi.ComponentResource):
+    """Control plane, add-ons, access entries and system nodes.
+
+    `ready` lists the resources that workloads wait for: the add-ons and the system nodes. `nodes_wait_for` lists what
+    further node groups wait for, so that they start beside the system nodes instead of after them.
+    """
+
+    cluster_name: pulumi.Output[str]
+    """Name of the cluster."""
+    endpoint: pulumi.Output[str]
+    """Address of the API server, https://…."""
+    certificate_authority: pulumi.Output[str]
+    """Certificate authority of the API server, base64."""
+    security_group_id: pulumi.Output[str]
+    """The security group that EKS makes: control plane and nodes talk within it."""
+    node_role_arn: pulumi.Output[str]
+    """Role of all nodes."""
+    node_role_name: pulumi.Output[str]
+    """Name of that role."""
+    kubeconfig: pulumi.Output[str]
+    """Kubeconfig as JSON; the credentials come from `aws eks get-token`, none are in it."""
+
+    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError for a missing add-on, an add-on named twice, or system nodes that cannot exist."""
+        super().__init__("trainyard:index:Cluster", name, None, opts)
+        _check(args)
+        self._name = name
+        self._args = args
+        self._child = pulumi.ResourceOptions(parent=self)
+        self._cluster = self._make_control_plane()
+        self.cluster_name = self._cluster.name
+        self.endpoint = self._cluster.endpoint
+        self.certificate_authority = self._cluster.certificate_authority.apply(lambda authority: authority.data or "")
+        self.security_group_id = self._cluster.vpc_config.apply(lambda vpc: vpc.cluster_security_group_id or "")
+        self.kubeconfig = kubeconfig(args["cluster_name"], args["region"], self.endpoint, self.certificate_authority)
+        self._admit_administrators()
+        add_ons = {add_on["name"]: add_on for add_on in args["add_ons"]}
+        permissions = self._make_node_role()
+        first = [self._make_add_on(add_ons[key], after=()) for key in BEFORE_NODES]
+        self.nodes_wait_for: list[pulumi.Resource] = [*permissions, *first]
+        self.system_node_group = self._make_system_nodes()
+        late = [
+            self._make_add_on(add_on, after=[self.system_node_group])
+            for key, add_on in add_ons.items()
+            if key not in BEFORE_NODES
+        ]
+        self.ready: list[pulumi.Resource] = [self.system_node_group, *first, *late]
+        self.register_outputs(
+            {
+                "clusterName": self.cluster_name,
+                "endpoint": self.endpoint,
+                "certificateAuthority": self.certificate_authority,
+                "securityGroupId": self.security_group_id,
+                "nodeRoleArn": self.node_role_arn,
+                "nodeRoleName": self.node_role_name,
+                "kubeconfig": self.kubeconfig,
+            }
+        )
+
+    def _make_control_plane(self) -> eks.Cluster:
+        name, args = self._name, self._args
+        # EKS makes this group itself otherwise, without encryption and for ever.
+        log_group = cloudwatch.LogGroup(
+            f"{name}-logs",
+            name=f"/aws/eks/{args['cluster_name']}/cluster",
+            retention_in_days=args["log_retention_days"],
+            kms_key_id=args["key_arn"],
+            opts=self._child,
+        )
+        role = iam.Role(
+            check_role_name(f"{name}-control"),
+            description="Control plane of the EKS cluster",
+            assume_role_policy=service_trust("eks.amazonaws.com"),
+            opts=self._child,
+        )
+        before: list[pulumi.Resource] = [
+            log_group,
+            iam.RolePolicyAttachment(
+                f"{name}-control-AmazonEKSClusterPolicy",
+                role=role.name,
+                policy_arn=f"{_MANAGED}/AmazonEKSClusterPolicy",
+                opts=self._child,
+            ),
+            iam.RolePolicy(
+                f"{name}-control-secrets",
+                role=role.name,
+                policy=document(
+                    [allow("EncryptSecrets", ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt"], [args["key_arn"]])]
+                ),
+                opts=self._child,
+            ),
+        ]
+        public = bool(args["public_access_cidrs"])
+        return eks.Cluster(
+            f"{name}-cluster",
+            name=args["cluster_name"],
+            role_arn=role.arn,
+            version=args["kubernetes_version"],
+            vpc_config={
+                "subnet_ids": list(args["subnet_ids"]),
+                "endpoint_private_access": True,
+                "endpoint_public_access": public,
+                "public_access_cidrs": list(args["public_access_cidrs"]) if public else None,
+            },
+            kubernetes_network_config={"service_ipv4_cidr": args["service_cidr"], "ip_family": "ipv4"},
+            # Whoever creates the cluster administers it: the same run installs charts with the same credentials,
+            # before anybody could add an entry by hand. It cannot be changed later without a new cluster.
+            access_config={"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": True},
+            encryption_config={"provider": {"key_arn": args["key_arn"]}, "resources": ["secrets"]},
+            enabled_cluster_log_types=list(args["log_types"]),
+            upgrade_policy={"support_type": "STANDARD"},  # extended support costs six times as much an hour
+            deletion_protection=args["deletion_protection"],
+            bootstrap_self_managed_addons=False,  # the managed ones below are the only ones
+            opts=pulumi.ResourceOptions(parent=self, depends_on=before),
+        )
+
+    def _admit_administrators(self) -> None:
+        for arn in self._args["admin_principal_arns"]:
+            # The digest keeps apart a user and a role of one name; an index would rename entries when one goes.
+            entry_name = f"{self._name}-admin-{arn.rsplit('/', 1)[-1]}-{hashlib.sha256(arn.encode()).hexdigest()[:6]}"
+            entry = eks.AccessEntry(
+                entry_name, cluster_name=self.cluster_name, principal_arn=arn, type="STANDARD", opts=self._child
+            )
+            eks.AccessPolicyAssociation(
+                entry_name,
+                cluster_name=self.cluster_name,
+                principal_arn=arn,
+                policy_arn=_CLUSTER_ADMIN,
+                access_scope={"type": "cluster"},
+                opts=pulumi.ResourceOptions(parent=self, depends_on=[entry]),
+            )
+
+    def _make_node_role(self) -> list[pulumi.Resource]:
+        """The role of every node: join the cluster, pull images. Pods have roles of their own."""
+        role = iam.Role(
+            check_role_name(f"{self._name}-node"),
+            description="Nodes of the EKS cluster",
+            assume_role_policy=service_trust("ec2.amazonaws.com"),
+            opts=self._child,
+        )
+        self.node_role_arn, self.node_role_name = role.arn, role.name
+        return [
+            iam.RolePolicyAttachment(
+                f"{self._name}-node-{policy}", role=role.name, policy_arn=f"{_MANAGED}/{policy}", opts=self._child
+            )
+            for policy in ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
+        ]
+
+    def _make_add_on(self, add_on: AddOnArgs, after: Sequence[pulumi.Resource]) -> eks.Addon:
+        role = make_role(self._name, self.cluster_name, add_on["name"], self._args["key_arn"], self._child)
+        # The association comes first: a pod that starts without its role keeps failing until it is restarted.
+        associations = role.associations if role is not None else []
+        return make_add_on(
+            self._name,
+            self.cluster_name,
+            add_on,
+            pulumi.ResourceOptions(parent=self, depends_on=[*after, *associations]),
+        )
+
+    def _make_system_nodes(self) -> eks.NodeGroup:
+        system = self._args["system_nodes"]
+        full_name = f"{self._name}-system"
+        nodes.check_node_group_name(full_name)
+        template = ec2.LaunchTemplate(
+            f"{full_name}-template",
+            description="System nodes: everything that is not a training job",
+            update_default_version=True,
+            vpc_security_group_ids=[self.security_group_id],
+            block_device_mappings=[nodes.root_volume(system["disk_gib"], self._args["key_arn"])],
+            metadata_options=nodes.metadata_options(),
+            monitoring={"enabled": True},
+            tag_specifications=nodes.tag_specifications(full_name, self._args["tags"]),
+            opts=self._child,
+        )
+        labels = {nodes.POOL_LABEL: "system"}
+        node_group = eks.NodeGroup(
+            full_name,
+            cluster_name=self.cluster_name,
+            node_role_arn=self.node_role_arn,
+            subnet_ids=list(self._args["node_subnet_ids"]),
+            version=self._args["kubernetes_version"],
+            ami_type="AL2023_x86_64_STANDARD",
+            capacity_type="ON_DEMAND",
+            instance_types=list(system["instance_types"]),
+            launch_template={"id": template.id, "version": template.latest_version.apply(str)},
+            scaling_config={
+                "desired_size": system["min_nodes"],
+                "max_size": system["max_nodes"],
+                "min_size": system["min_nodes"],
+            },
+            update_config={"max_unavailable": 1},
+            node_repair_config={"enabled": True},
+            labels=labels,
+            tags=self.cluster_name.apply(lambda known: nodes.autoscaler_tags(known, {})),
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=list(self.nodes_wait_for), ignore_changes=["scalingConfig.desiredSize"]
+            ),
+        )
+        nodes.tag_autoscaling_group(full_name, node_group, self.cluster_name, {}, self._child)
+        return node_group
+
+
+def _check(args: ClusterArgs) -> None:
+    check_add_ons(args["add_ons"])
+    system = args["system_nodes"]
+    if not 1 <= system["min_nodes"] <= system["max_nodes"]:
+        raise ValueError(
+            f"system_nodes: {system['min_nodes']} to {system['max_nodes']} nodes; the minimum is 1 or more, the "
+            "maximum no less"
+        )

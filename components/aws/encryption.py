@@ -1,0 +1,136 @@
+"""The environment's one KMS key: secrets of the cluster, volumes, buckets, file systems, database, logs, alerts.
+
+Manages the key, its policy and its alias. IAM policies give use of it to roles of the account; the key policy itself
+only names what IAM policies cannot reach: services that use the key on their own behalf.
+"""
+
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+import pulumi_aws.iam as iam
+import pulumi_aws.kms as kms
+
+
+class EnvironmentKeyArgs(TypedDict):
+    """What `EnvironmentKey` needs."""
+
+    alias: pulumi.Input[str]
+    """Alias without the `alias/` prefix: letters, digits, `_`, `/` and `-`."""
+    account_id: pulumi.Input[str]
+    """AWS account, 12 digits; its root administers the key, and no service of another account may use it."""
+    region: pulumi.Input[str]
+    """Region whose CloudWatch Logs may use the key."""
+    deletion_window_days: NotRequired[pulumi.Input[int]]
+    """Days between the key's deletion and its end, 7 to 30. Default 30."""
+    protect: bool
+    """Whether Pulumi refuses to delete the key: whatever it encrypted is lost with it."""
+    create_autoscaling_role: NotRequired[bool]
+    """Whether to create AWSServiceRoleForAutoScaling. Default False: every account that ever had an Auto Scaling
+    group has it, and a second one is refused. A key policy may not name a role that does not exist, so an account
+    that never had one needs True."""
+
+
+def key_policy(account_id: str, region: str, autoscaling_role_arn: str) -> dict[str, Any]:
+    """The key policy. `Resource: "*"` means this key: a key policy knows no other."""
+    everything = "*"
+    use = ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"]
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Sid": "AdministerThroughIam",
+                "Effect": "Allow",
+                "Principal": {"AWS": f"arn:aws:iam::{account_id}:root"},
+                "Action": "kms:*",
+                "Resource": everything,
+            },
+            {
+                "Sid": "EncryptLogGroups",
+                "Effect": "Allow",
+                "Principal": {"Service": f"logs.{region}.amazonaws.com"},
+                "Action": use,
+                "Resource": everything,
+                "Condition": {
+                    "ArnLike": {"kms:EncryptionContext:aws:logs:arn": f"arn:aws:logs:{region}:{account_id}:log-group:*"}
+                },
+            },
+            {
+                # Budgets and cost anomaly detection publish to an encrypted topic: they need a data key of its key.
+                "Sid": "PublishAlerts",
+                "Effect": "Allow",
+                "Principal": {"Service": ["sns.amazonaws.com", "budgets.amazonaws.com", "costalerts.amazonaws.com"]},
+                "Action": ["kms:Decrypt", "kms:GenerateDataKey*"],
+                "Resource": everything,
+                "Condition": {"StringEquals": {"aws:SourceAccount": account_id}},
+            },
+            {
+                # Auto Scaling launches the nodes: without these two statements a node group with encrypted volumes
+                # comes up empty (Client.InvalidKMSKey.InvalidState).
+                "Sid": "EncryptNodeVolumes",
+                "Effect": "Allow",
+                "Principal": {"AWS": autoscaling_role_arn},
+                "Action": use,
+                "Resource": everything,
+            },
+            {
+                "Sid": "AttachNodeVolumes",
+                "Effect": "Allow",
+                "Principal": {"AWS": autoscaling_role_arn},
+                "Action": "kms:CreateGrant",
+                "Resource": everything,
+                "Condition": {"Bool": {"kms:GrantIsForAWSResource": "true"}},
+            },
+        ],
+    }
+
+
+class EnvironmentKey(pulumi.ComponentResource):
+    """A customer-managed key with yearly rotation, an explicit policy and an alias."""
+
+    key_arn: pulumi.Output[str]
+    """ARN of the key. Most services take nothing else: no alias, no bare id."""
+    key_id: pulumi.Output[str]
+    """Id of the key."""
+    alias_name: pulumi.Output[str]
+    """Alias with its `alias/` prefix."""
+
+    def __init__(self, name: str, args: EnvironmentKeyArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:EnvironmentKey", name, None, opts)
+        account_id = pulumi.Output.from_input(args["account_id"])
+        if args.get("create_autoscaling_role", False):
+            role = iam.ServiceLinkedRole(
+                f"{name}-autoscaling",
+                aws_service_name="autoscaling.amazonaws.com",
+                # Other Auto Scaling groups of the account come to rely on it.
+                opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+            )
+            autoscaling_role_arn = role.arn
+        else:
+            autoscaling_role_arn = pulumi.Output.concat(
+                "arn:aws:iam::",
+                account_id,
+                ":role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling",
+            )
+        policy = pulumi.Output.all(account_id, args["region"], autoscaling_role_arn).apply(
+            lambda known: key_policy(known[0], known[1], known[2])
+        )
+        key = kms.Key(
+            f"{name}-key",
+            description=pulumi.Output.concat("Everything at rest in ", args["alias"]),
+            deletion_window_in_days=args.get("deletion_window_days", 30),
+            enable_key_rotation=True,
+            multi_region=False,
+            policy=pulumi.Output.json_dumps(policy),
+            tags={"Name": name},
+            opts=pulumi.ResourceOptions(parent=self, protect=args["protect"]),
+        )
+        alias = kms.Alias(
+            f"{name}-alias",
+            name=pulumi.Output.concat("alias/", args["alias"]),
+            target_key_id=key.key_id,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.key_arn = key.arn
+        self.key_id = key.key_id
+        self.alias_name = alias.name
+        self.register_outputs({"keyArn": self.key_arn, "keyId": self.key_id, "aliasName": self.alias_name})

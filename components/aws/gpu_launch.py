@@ -1,0 +1,224 @@
+"""How the machines of a GPU node group start: network cards, local disks, and how they are bought.
+
+Pure functions from a pool and a node group to the nested inputs of `ec2.LaunchTemplate`, so that every rule about
+reservations, placement and Elastic Fabric Adapters stands, and is tested, in one place.
+"""
+
+import base64
+from collections.abc import Sequence
+from typing import TypedDict
+
+import pulumi
+import pulumi_aws.ec2 as ec2
+import pulumi_aws.eks as eks
+
+from components.aws.nodes import ACCELERATOR_LABEL, CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL
+
+
+class ReservationArgs(TypedDict):
+    """Capacity that is bought already."""
+
+    id: str
+    """Id of the reservation, `cr-…`."""
+    kind: str
+    """`odcr`, an On-Demand Capacity Reservation, or `capacity-block`, a Capacity Block for ML."""
+    availability_zone: str
+    """The one zone that it is in."""
+
+
+class GpuNodeGroupArgs(TypedDict):
+    """One managed node group: a pool in one capacity."""
+
+    name: str
+    """Unique among all pools, such as `train-spot`."""
+    capacity: str
+    """How its nodes are paid for: `reserved`, `spot` or `on-demand`."""
+    instance_types: Sequence[str]
+    """One instance type; for spot also alternatives with the same GPU and GPU count."""
+    min_nodes: int
+    """Nodes that always run, and that it starts with."""
+    max_nodes: int
+    """Nodes that the autoscaler may go up to, at least 1."""
+    zones: Sequence[str]
+    """Names of its availability zones; exactly one for a pool with a fabric and for reserved capacity."""
+    placement_group: bool
+    """Whether to pack its nodes into a cluster placement group. Never with a reservation."""
+    reservation: ReservationArgs | None
+    """The reservation that `reserved` capacity is bound to; None for the others."""
+
+
+class GpuPoolArgs(TypedDict):
+    """GPU nodes of one instance family, in up to three capacities."""
+
+    name: str
+    """Name of the pool, the value of the label `ml.platform/pool`."""
+    gpu: str
+    """Model of the GPU, such as `A100-40GB`."""
+    gpus_per_node: int
+    """GPUs of one node."""
+    efa_interfaces: int
+    """Elastic Fabric Adapters of one node; 0 for a pool without a fabric."""
+    network_cards: int
+    """Network cards of one node."""
+    local_nvme_gb: int
+    """Local NVMe of one node, GB (decimal); 0 for none."""
+    root_disk_gib: int
+    """Root volume, GiB."""
+    node_groups: Sequence[GpuNodeGroupArgs]
+    """Its node groups: reserved, spot, on-demand."""
+
+
+CAPACITIES = ("reserved", "spot", "on-demand")
+RESERVATION_KINDS = ("odcr", "capacity-block")
+
+_NODE_CONFIG = """\
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="trainyard"
+
+--trainyard
+Content-Type: application/node.eks.aws
+
+---
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  instance:
+    localStorage:
+      strategy: RAID0
+
+--trainyard--
+"""
+
+# The rest of the disk is the file system's own and what the kubelet keeps back for eviction.
+_USABLE_LOCAL_STORAGE = 0.9
+
+
+def check_node_group(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> None:
+    """Raises ValueError, naming the node group, for a combination that AWS refuses or that never gets a node."""
+    where = f"node group {group['name']!r}"
+    reservation, zones = group["reservation"], list(group["zones"])
+    if group["capacity"] not in CAPACITIES:
+        raise ValueError(f"{where}: capacity {group['capacity']!r}; {', '.join(CAPACITIES)}")
+    if reservation is not None and reservation["kind"] not in RESERVATION_KINDS:
+        raise ValueError(f"{where}: reservation of kind {reservation['kind']!r}; {', '.join(RESERVATION_KINDS)}")
+    if (group["capacity"] == "reserved") != (reservation is not None):
+        held = f"reservation {reservation['id']}" if reservation else "no reservation"
+        raise ValueError(f"{where}: capacity {group['capacity']} with {held}; reserved capacity names one, others none")
+    if reservation is not None:
+        if group["placement_group"]:
+            raise ValueError(
+                f"{where}: placement group with reservation {reservation['id']}; a reservation is placed already, and "
+                "its capacity may lie outside the group, so that no node would ever start"
+            )
+        if zones != [reservation["availability_zone"]]:
+            raise ValueError(
+                f"{where}: zones {zones} with reservation {reservation['id']}, which is in "
+                f"{reservation['availability_zone']} only"
+            )
+    if len(zones) != 1 and (pool["efa_interfaces"] > 0 or group["placement_group"]):
+        raise ValueError(f"{where}: zones {zones}; a fabric and a placement group stay within one")
+    if len(group["instance_types"]) != 1 and group["capacity"] != "spot":
+        raise ValueError(f"{where}: instance types {list(group['instance_types'])}; only spot takes alternatives")
+    if not 0 <= group["min_nodes"] <= group["max_nodes"] or group["max_nodes"] < 1:
+        raise ValueError(
+            f"{where}: {group['min_nodes']} to {group['max_nodes']} nodes; EKS takes a minimum of 0 or more and a "
+            "maximum of 1 or more that is no less"
+        )
+
+
+def network_interfaces(
+    pool: GpuPoolArgs, security_group_ids: Sequence[pulumi.Input[str]]
+) -> list[ec2.LaunchTemplateNetworkInterfaceArgsDict]:
+    """One interface a network card, with an Elastic Fabric Adapter on each that has one.
+
+    Card 0 holds the node's address (device 0), so it is `efa` there: an adapter with an IP address. The others are
+    `efa-only` (device 1) and take no address from the subnet. Where the instance has one card more than adapters
+    (p6-b300: 17 and 16), card 0 is an ordinary interface and the adapters are on the rest. Security groups stand in
+    each interface: a launch template with interfaces may have none beside them.
+
+    Source: EC2 User Guide, "Maximize network bandwidth on instances with multiple network cards", and
+    `NetworkInfo` of DescribeInstanceTypes (2026-11). Raises ValueError for a number of cards that fits neither.
+    """
+    adapters, cards = pool["efa_interfaces"], pool["network_cards"]
+    if adapters not in (cards, cards - 1):
+        raise ValueError(
+            f"pool {pool['name']!r}: {adapters} Elastic Fabric Adapters on {cards} network cards; one a card, or one a "
+            "card except the first"
+        )
+    interfaces: list[ec2.LaunchTemplateNetworkInterfaceArgsDict] = []
+    for card in range(cards):
+        if card > 0:
+            kind = "efa-only"
+        else:
+            kind = "efa" if adapters == cards else "interface"
+        interfaces.append(
+            {
+                "network_card_index": card,
+                "device_index": 0 if card == 0 else 1,
+                "interface_type": kind,
+                "security_groups": list(security_group_ids),
+                "delete_on_termination": "true",
+            }
+        )
+    return interfaces
+
+
+def user_data(pool: GpuPoolArgs) -> str | None:
+    """Node configuration, base64: local NVMe as one RAID 0 that holds images, logs and scratch space of pods."""
+    return base64.b64encode(_NODE_CONFIG.encode()).decode() if pool["local_nvme_gb"] > 0 else None
+
+
+def capacity_reservation(
+    group: GpuNodeGroupArgs,
+) -> ec2.LaunchTemplateCapacityReservationSpecificationArgsDict | None:
+    """Which reservation the nodes go into. On-demand nodes keep out of all, so that they never use up one."""
+    reservation = group["reservation"]
+    if reservation is None:
+        return {"capacity_reservation_preference": "none"} if group["capacity"] == "on-demand" else None
+    target: ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgsDict = {
+        "capacity_reservation_id": reservation["id"]
+    }
+    if reservation["kind"] == "capacity-block":
+        return {"capacity_reservation_target": target}
+    return {"capacity_reservation_preference": "capacity-reservations-only", "capacity_reservation_target": target}
+
+
+def in_capacity_block(group: GpuNodeGroupArgs) -> bool:
+    """Whether the nodes come out of a Capacity Block: then the launch template says so and names the type."""
+    return group["reservation"] is not None and group["reservation"]["kind"] == "capacity-block"
+
+
+def capacity_type(group: GpuNodeGroupArgs) -> str:
+    """The node group's capacity type as EKS calls it; a node in an ODCR is an on-demand node."""
+    if in_capacity_block(group):
+        return "CAPACITY_BLOCK"
+    return "SPOT" if group["capacity"] == "spot" else "ON_DEMAND"
+
+
+def node_labels(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> dict[str, str]:
+    """Labels that queues select by, and the one that tells the autoscaler to wait for the GPUs of a new node."""
+    return {
+        POOL_LABEL: pool["name"],
+        CAPACITY_LABEL: group["capacity"],
+        ACCELERATOR_LABEL: f"nvidia-{pool['gpu'].lower().replace(' ', '-')}",
+    }
+
+
+def node_taints(group: GpuNodeGroupArgs) -> list[eks.NodeGroupTaintArgsDict]:
+    """GPU nodes are for GPU pods; spot nodes, besides, for pods that say that they can be interrupted."""
+    taints: list[eks.NodeGroupTaintArgsDict] = [{"key": GPU_RESOURCE, "value": "true", "effect": "NO_SCHEDULE"}]
+    if group["capacity"] == "spot":
+        taints.append({"key": CAPACITY_LABEL, "value": "spot", "effect": "NO_SCHEDULE"})
+    return taints
+
+
+def node_resources(pool: GpuPoolArgs) -> dict[str, str]:
+    """What a node offers beside CPU and memory, as Kubernetes quantities: GPUs, adapters, scratch space."""
+    if pool["local_nvme_gb"] > 0:
+        scratch = f"{int(pool['local_nvme_gb'] * _USABLE_LOCAL_STORAGE)}G"
+    else:
+        scratch = f"{int(pool['root_disk_gib'] * _USABLE_LOCAL_STORAGE)}Gi"
+    resources = {GPU_RESOURCE: str(pool["gpus_per_node"]), "ephemeral-storage": scratch}
+    if pool["efa_interfaces"] > 0:
+        resources[EFA_RESOURCE] = str(pool["efa_interfaces"])
+    return resources

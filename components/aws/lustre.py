@@ -1,0 +1,191 @@
+"""FSx for Lustre: the fast side of the data tier, linked to the data bucket."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+import pulumi
+import pulumi_aws.cloudwatch as cloudwatch
+import pulumi_aws.ec2 as ec2
+import pulumi_aws.fsx as fsx
+import pulumi_aws.kms as kms
+
+from components.aws.security_rules import BOTH_DIRECTIONS, allow_tcp
+
+LUSTRE_PORTS = ((988, 988), (1018, 1023))
+"""TCP, between clients and servers, both ways (FSx for Lustre User Guide, "File system access control", 2026-11)."""
+
+THROUGHPUTS_MBPS_PER_TIB = (125, 250, 500, 1000)
+"""That PERSISTENT_2 SSD is sold with (FSx API reference, PerUnitStorageThroughput, 2026-11)."""
+
+DATA_DIRECTORY = "/data"
+"""Where the data bucket appears in the file system."""
+
+_LOG_RETENTION_DAYS = 365
+
+
+class LustreArgs(TypedDict):
+    """Size and place of the file system."""
+
+    subnet_id: pulumi.Input[str]
+    """One subnet: the file system lives in a single zone, the zone of the GPU nodes that read from it."""
+    capacity_gib: int
+    """1200, or a multiple of 2400."""
+    throughput_mbps_per_tib: int
+    """MB/s for every TiB of capacity: 125, 250, 500 or 1000."""
+
+
+class LustreFileSystemArgs(LustreArgs):
+    """`LustreArgs` with the environment around it."""
+
+    account_id: pulumi.Input[str]
+    """Of the AWS account, 12 digits."""
+    vpc_id: pulumi.Input[str]
+    """Of `subnet_id`."""
+    client_security_group_ids: Mapping[str, pulumi.Input[str]]
+    """Groups of the nodes that mount the file system, by a short name that stays (`cluster`)."""
+    key_arn: pulumi.Input[str]
+    """KMS key of the file system, its log group and the objects of the data bucket."""
+    data_bucket_name: pulumi.Input[str]
+    """Linked to `/data`."""
+    protect: bool
+    """Whether Pulumi refuses to delete or replace the file system."""
+
+
+class LustreFileSystem(pulumi.ComponentResource):
+    """A PERSISTENT_2 SSD file system whose `/data` mirrors the data bucket.
+
+    Objects that are new, changed or deleted in the bucket show in the file system. Files that are new or changed in
+    the file system go to the bucket; files that are deleted do not delete their object, because the bucket is the
+    data's home and the file system its cache: clearing scratch space must not destroy a dataset.
+
+    There are no file system backups: AWS takes none of a file system that is linked to a bucket (FSx for Lustre User
+    Guide, "Using data repositories", 2026-11). What is under `/data` is in the versioned bucket; what is elsewhere in
+    the file system is scratch.
+    """
+
+    file_system_id: pulumi.Output[str]
+    dns_name: pulumi.Output[str]
+    mount_name: pulumi.Output[str]
+    security_group_id: pulumi.Output[str]
+
+    def __init__(self, name: str, args: LustreFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError for a capacity or a throughput that AWS does not sell."""
+        _check(name, args)
+        super().__init__("trainyard:index:LustreFileSystem", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        group = ec2.SecurityGroup(
+            f"{name}-access",
+            description="FSx for Lustre file servers",
+            vpc_id=args["vpc_id"],
+            opts=child,
+        )
+        self.security_group_id = group.id
+        self._open_ports(name, args["client_security_group_ids"])
+        log_group = cloudwatch.LogGroup(
+            f"{name}-log",
+            name=f"/aws/fsx/{name}",  # FSx accepts only names that begin so
+            retention_in_days=_LOG_RETENTION_DAYS,
+            kms_key_id=args["key_arn"],
+            opts=child,
+        )
+        file_system = fsx.LustreFileSystem(
+            name,
+            subnet_ids=args["subnet_id"],  # a string in this SDK: one subnet
+            security_group_ids=[group.id],
+            deployment_type="PERSISTENT_2",
+            storage_type="SSD",
+            file_system_type_version="2.15",
+            storage_capacity=args["capacity_gib"],
+            per_unit_storage_throughput=args["throughput_mbps_per_tib"],
+            metadata_configuration={"mode": "AUTOMATIC"},
+            data_compression_type="LZ4",
+            kms_key_id=args["key_arn"],
+            log_configuration={"destination": log_group.arn, "level": "WARN_ERROR"},
+            automatic_backup_retention_days=0,  # see the class: AWS refuses backups beside a link
+            skip_final_backup=True,
+            weekly_maintenance_start_time="7:03:00",  # Sunday, UTC
+            tags={"Name": name},
+            opts=pulumi.ResourceOptions(parent=self, protect=args["protect"]),
+        )
+        self.file_system_id = file_system.id
+        self.dns_name = file_system.dns_name
+        self.mount_name = file_system.mount_name
+        self._link_bucket(name, args)
+        self.register_outputs(
+            {"fileSystemId": self.file_system_id, "dnsName": self.dns_name, "mountName": self.mount_name}
+        )
+
+    def _open_ports(self, name: str, clients: Mapping[str, pulumi.Input[str]]) -> None:
+        servers = self.security_group_id
+        for ports in LUSTRE_PORTS:
+            suffix = str(ports[0])
+            for direction in BOTH_DIRECTIONS:
+                allow_tcp(
+                    f"{name}-{direction}-self-{suffix}",
+                    direction=direction,
+                    security_group_id=servers,
+                    peer_security_group_id=servers,
+                    ports=ports,
+                    description="Lustre between the file servers",
+                    parent=self,
+                )
+            for client, client_group in clients.items():
+                for direction in BOTH_DIRECTIONS:
+                    allow_tcp(
+                        f"{name}-{direction}-{client}-{suffix}",
+                        direction=direction,
+                        security_group_id=servers,
+                        peer_security_group_id=client_group,
+                        ports=ports,
+                        description=f"Lustre between the file servers and {client}",
+                        parent=self,
+                    )
+                # The servers open connections to their clients too, to call locks back.
+                allow_tcp(
+                    f"{name}-callback-{client}-{suffix}",
+                    direction="ingress",
+                    security_group_id=client_group,
+                    peer_security_group_id=servers,
+                    ports=ports,
+                    description="Lustre from the file servers",
+                    parent=self,
+                )
+
+    def _link_bucket(self, name: str, args: LustreFileSystemArgs) -> None:
+        association = fsx.DataRepositoryAssociation(
+            f"{name}-data",
+            file_system_id=self.file_system_id,
+            file_system_path=DATA_DIRECTORY,
+            data_repository_path=pulumi.Output.concat("s3://", args["data_bucket_name"]),
+            batch_import_meta_data_on_create=True,
+            delete_data_in_filesystem=False,
+            s3={
+                "auto_import_policy": {"events": ["NEW", "CHANGED", "DELETED"]},
+                "auto_export_policy": {"events": ["NEW", "CHANGED"]},
+            },
+            tags={"Name": name},
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        # The link makes a service-linked role for this file system, which must be let use the bucket's key. A grant
+        # and not a statement of the key policy: a policy cannot name a role that does not exist yet.
+        kms.Grant(
+            f"{name}-data-key",
+            key_id=args["key_arn"],
+            grantee_principal=pulumi.Output.concat(
+                "arn:aws:iam::",
+                args["account_id"],
+                ":role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_",
+                self.file_system_id,
+            ),
+            operations=["Decrypt", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo", "DescribeKey"],
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[association]),
+        )
+
+
+def _check(name: str, args: LustreFileSystemArgs) -> None:
+    capacity, throughput = args["capacity_gib"], args["throughput_mbps_per_tib"]
+    if capacity != 1200 and (capacity <= 0 or capacity % 2400):
+        raise ValueError(f"{name}: capacity_gib is {capacity}, must be 1200 or a multiple of 2400")
+    if throughput not in THROUGHPUTS_MBPS_PER_TIB:
+        allowed = ", ".join(map(str, THROUGHPUTS_MBPS_PER_TIB))
+        raise ValueError(f"{name}: throughput_mbps_per_tib is {throughput}, must be one of {allowed}")

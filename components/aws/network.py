@@ -1,0 +1,268 @@
+"""The environment's network: a VPC with three kinds of subnet in each availability zone.
+
+Public subnets hold NAT gateways and nothing else; private ones hold nodes and pods, with a route out through NAT;
+isolated ones hold the database and the file systems, with no route out at all. S3 is reached through a gateway
+endpoint from all of them, other AWS services through interface endpoints, so that images, logs and checkpoints cross
+no NAT gateway. Names of children carry the zone, never an index: adding a zone replaces nothing.
+"""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+import pulumi
+import pulumi_aws.cloudwatch as cloudwatch
+import pulumi_aws.ec2 as ec2
+import pulumi_aws.iam as iam
+import pulumi_aws.vpc as vpc
+
+from components.aws.identity import check_role_name
+from components.aws.policy_documents import allow, document, service_trust
+
+ANYWHERE = "0.0.0.0/0"
+
+
+class ZoneArgs(TypedDict):
+    """One availability zone; its three CIDR blocks are disjoint and inside the VPC's."""
+
+    name: str
+    """Name of the zone, such as `us-east-1a`. Plain text: it names resources."""
+    public_cidr: pulumi.Input[str]
+    """Of the NAT gateway's subnet."""
+    private_cidr: pulumi.Input[str]
+    """Of the nodes' and pods' subnet."""
+    isolated_cidr: pulumi.Input[str]
+    """Of the database's and file systems' subnet."""
+
+
+class NetworkArgs(TypedDict):
+    """What `Network` needs."""
+
+    cidr: pulumi.Input[str]
+    """CIDR block of the VPC, /16 to /28."""
+    zones: Sequence[ZoneArgs]
+    """Availability zones, at least two (EKS asks for two)."""
+    nat_gateways: int
+    """Number of NAT gateways: 1, which saves money, or one a zone, which survives the loss of a zone."""
+    gateway_endpoints: Sequence[str]
+    """Services with a gateway endpoint: `s3`, `dynamodb`."""
+    interface_endpoints: Sequence[str]
+    """Services with an interface endpoint in every private subnet, such as `ecr.api`, `sts`, `logs`."""
+    region: pulumi.Input[str]
+    """Region, for the endpoints' service names."""
+    flow_log_retention_days: pulumi.Input[int]
+    """Days that flow logs are kept; a value that CloudWatch knows, such as 365."""
+    key_arn: pulumi.Input[str]
+    """KMS key of the flow logs. Its policy must admit CloudWatch Logs."""
+    cluster_name: str
+    """Name of the EKS cluster that the private subnets are tagged for."""
+
+
+class Network(pulumi.ComponentResource):
+    """VPC, subnets, routes, NAT, endpoints, flow logs and an emptied default security group."""
+
+    vpc_id: pulumi.Output[str]
+    """Id of the VPC."""
+    private_subnet_ids: dict[str, pulumi.Output[str]]
+    """Zone name to the id of its private subnet."""
+    isolated_subnet_ids: dict[str, pulumi.Output[str]]
+    """Zone name to the id of its isolated subnet."""
+    public_subnet_ids: dict[str, pulumi.Output[str]]
+    """Zone name to the id of its public subnet."""
+    endpoint_security_group_id: pulumi.Output[str]
+    """Security group of the interface endpoints."""
+
+    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError for fewer than two zones, and for NAT gateways that are neither one nor one a zone."""
+        super().__init__("trainyard:index:Network", name, None, opts)
+        zones = list(args["zones"])
+        if len(zones) < 2:
+            raise ValueError(f"zones: got {[zone['name'] for zone in zones]}; an EKS cluster needs at least two")
+        if args["nat_gateways"] not in (1, len(zones)):
+            raise ValueError(f"nat_gateways: got {args['nat_gateways']}; 1, or one a zone ({len(zones)})")
+        self._name = name
+        self._child = pulumi.ResourceOptions(parent=self)
+        self._vpc = ec2.Vpc(
+            f"{name}-vpc",
+            cidr_block=args["cidr"],
+            enable_dns_support=True,
+            enable_dns_hostnames=True,  # private names of interface endpoints resolve only with both
+            tags={"Name": name},
+            opts=self._child,
+        )
+        # Adopts the group that every VPC comes with and takes its rules away.
+        ec2.DefaultSecurityGroup(
+            f"{name}-default", vpc_id=self._vpc.id, tags={"Name": f"{name}-default-closed"}, opts=self._child
+        )
+        self._make_subnets(zones, args["cluster_name"])
+        tables = self._make_routes(zones, args["nat_gateways"])
+        self._make_endpoints(args, tables)
+        self._make_flow_logs(args)
+        self.vpc_id = self._vpc.id
+        self.register_outputs(
+            {
+                "vpcId": self.vpc_id,
+                "privateSubnetIds": self.private_subnet_ids,
+                "isolatedSubnetIds": self.isolated_subnet_ids,
+                "publicSubnetIds": self.public_subnet_ids,
+                "endpointSecurityGroupId": self.endpoint_security_group_id,
+            }
+        )
+
+    def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_name: str) -> None:
+        self.public_subnet_ids, self.private_subnet_ids, self.isolated_subnet_ids = {}, {}, {}
+        # No kubernetes.io/role/elb tag on the public subnets: a Service cannot put a load balancer there by accident.
+        kubernetes = {"kubernetes.io/role/internal-elb": "1", f"kubernetes.io/cluster/{cluster_name}": "shared"}
+        for zone in zones:
+            for kind, cidr, ids, tags in (
+                ("public", zone["public_cidr"], self.public_subnet_ids, {}),
+                ("private", zone["private_cidr"], self.private_subnet_ids, kubernetes),
+                ("isolated", zone["isolated_cidr"], self.isolated_subnet_ids, {}),
+            ):
+                subnet_name = f"{self._name}-{kind}-{zone['name']}"
+                subnet = ec2.Subnet(
+                    subnet_name,
+                    vpc_id=self._vpc.id,
+                    availability_zone=zone["name"],
+                    cidr_block=cidr,
+                    map_public_ip_on_launch=False,
+                    tags={"Name": subnet_name, **tags},
+                    opts=self._child,
+                )
+                ids[zone["name"]] = subnet.id
+
+    def _make_routes(self, zones: Sequence[ZoneArgs], nat_gateways: int) -> list[ec2.RouteTable]:
+        """One table for the public subnets, one for the isolated ones, one a zone for the private ones."""
+        gateway = ec2.InternetGateway(
+            f"{self._name}-internet", vpc_id=self._vpc.id, tags={"Name": self._name}, opts=self._child
+        )
+        public = self._route_table("public", self.public_subnet_ids)
+        way_out = ec2.Route(
+            f"{self._name}-public-out",
+            route_table_id=public.id,
+            destination_cidr_block=ANYWHERE,
+            gateway_id=gateway.id,
+            opts=self._child,
+        )
+        nats = [self._nat_gateway(zone["name"], way_out) for zone in zones[:nat_gateways]]
+        tables = [public, self._route_table("isolated", self.isolated_subnet_ids)]
+        for index, zone in enumerate(zones):
+            table = self._route_table(f"private-{zone['name']}", {zone["name"]: self.private_subnet_ids[zone["name"]]})
+            ec2.Route(
+                f"{self._name}-private-{zone['name']}-out",
+                route_table_id=table.id,
+                destination_cidr_block=ANYWHERE,
+                nat_gateway_id=nats[index % len(nats)].id,  # its own zone's, or the only one
+                opts=self._child,
+            )
+            tables.append(table)
+        return tables
+
+    def _route_table(self, kind: str, subnet_ids: dict[str, pulumi.Output[str]]) -> ec2.RouteTable:
+        table_name = f"{self._name}-{kind}"
+        table = ec2.RouteTable(table_name, vpc_id=self._vpc.id, tags={"Name": table_name}, opts=self._child)
+        for zone_name, subnet_id in subnet_ids.items():
+            suffix = "" if kind.endswith(zone_name) else f"-{zone_name}"
+            ec2.RouteTableAssociation(
+                f"{table_name}{suffix}", route_table_id=table.id, subnet_id=subnet_id, opts=self._child
+            )
+        return table
+
+    def _nat_gateway(self, zone_name: str, way_out: ec2.Route) -> ec2.NatGateway:
+        # AWS wants the internet gateway there before an address is used and after it is released.
+        after = pulumi.ResourceOptions(parent=self, depends_on=[way_out])
+        nat_name = f"{self._name}-nat-{zone_name}"
+        address = ec2.Eip(nat_name, domain="vpc", tags={"Name": nat_name}, opts=after)
+        return ec2.NatGateway(
+            nat_name,
+            allocation_id=address.id,  # of an address in a VPC, the id is the allocation
+            subnet_id=self.public_subnet_ids[zone_name],
+            connectivity_type="public",
+            tags={"Name": nat_name},
+            opts=after,
+        )
+
+    def _make_endpoints(self, args: NetworkArgs, tables: Sequence[ec2.RouteTable]) -> None:
+        def service_name(service: str) -> pulumi.Output[str]:
+            return pulumi.Output.concat("com.amazonaws.", args["region"], ".", service)
+
+        for service in args["gateway_endpoints"]:
+            endpoint_name = f"{self._name}-{service}"
+            ec2.VpcEndpoint(
+                endpoint_name,
+                vpc_id=self._vpc.id,
+                service_name=service_name(service),
+                vpc_endpoint_type="Gateway",
+                route_table_ids=[table.id for table in tables],
+                tags={"Name": endpoint_name},
+                opts=self._child,
+            )
+        group = ec2.SecurityGroup(
+            f"{self._name}-endpoints",
+            vpc_id=self._vpc.id,
+            description="Interface endpoints of AWS services: HTTPS from inside the VPC",
+            tags={"Name": f"{self._name}-endpoints"},
+            opts=self._child,
+        )
+        vpc.SecurityGroupIngressRule(
+            f"{self._name}-endpoints-https",
+            security_group_id=group.id,
+            description="HTTPS from the VPC",
+            ip_protocol="tcp",
+            from_port=443,
+            to_port=443,
+            cidr_ipv4=args["cidr"],
+            opts=self._child,
+        )
+        for service in args["interface_endpoints"]:
+            endpoint_name = f"{self._name}-{service.replace('.', '-')}"
+            ec2.VpcEndpoint(
+                f"{endpoint_name}-interface",
+                vpc_id=self._vpc.id,
+                service_name=service_name(service),
+                vpc_endpoint_type="Interface",
+                private_dns_enabled=True,
+                subnet_ids=list(self.private_subnet_ids.values()),
+                security_group_ids=[group.id],
+                tags={"Name": endpoint_name},
+                opts=self._child,
+            )
+        self.endpoint_security_group_id = group.id
+
+    def _make_flow_logs(self, args: NetworkArgs) -> None:
+        log_group = cloudwatch.LogGroup(
+            f"{self._name}-flow-logs",
+            retention_in_days=args["flow_log_retention_days"],
+            kms_key_id=args["key_arn"],
+            opts=self._child,
+        )
+        role = iam.Role(
+            check_role_name(f"{self._name}-flow-logs"),
+            description="Lets VPC flow logs write to their log group",
+            assume_role_policy=service_trust("vpc-flow-logs.amazonaws.com"),
+            opts=self._child,
+        )
+        write = [
+            "logs:CreateLogStream",
+            "logs:DescribeLogGroups",
+            "logs:DescribeLogStreams",
+            "logs:PutLogEvents",
+        ]
+        permission = iam.RolePolicy(
+            f"{self._name}-flow-logs",
+            role=role.name,
+            policy=document(
+                [allow("WriteFlowLogs", write, [log_group.arn, pulumi.Output.concat(log_group.arn, ":*")])]
+            ),
+            opts=self._child,
+        )
+        ec2.FlowLog(
+            f"{self._name}-flow-log",
+            vpc_id=self._vpc.id,
+            traffic_type="ALL",
+            log_destination_type="cloud-watch-logs",
+            log_destination=log_group.arn,
+            iam_role_arn=role.arn,
+            max_aggregation_interval=600,
+            tags={"Name": self._name},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[permission]),
+        )

@@ -1,0 +1,96 @@
+"""EFS: home directories and code, shared by every zone."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+import pulumi
+import pulumi_aws.ec2 as ec2
+import pulumi_aws.efs as efs
+
+from components.aws.security_rules import allow_tcp
+
+NFS_PORT = 2049
+
+HOME_DIRECTORY = "/home"
+"""Root of the access point: what a pod mounts."""
+
+HOME_USER_ID = 1000
+"""POSIX user and group that every access through the access point has, whatever user the pod runs as."""
+
+
+class SharedFileSystemArgs(TypedDict):
+    """Where the file system can be mounted from."""
+
+    vpc_id: pulumi.Input[str]
+    """Of the subnets."""
+    subnet_ids: Mapping[str, pulumi.Input[str]]
+    """One a zone, by the zone's name; each gets a mount target."""
+    client_security_group_ids: Mapping[str, pulumi.Input[str]]
+    """Groups of the nodes that mount the file system, by a short name that stays (`cluster`)."""
+    key_arn: pulumi.Input[str]
+    """KMS key of the file system."""
+    protect: bool
+    """Whether Pulumi refuses to delete or replace the file system."""
+
+
+class SharedFileSystem(pulumi.ComponentResource):
+    """An encrypted, regional, elastic file system with one access point and daily backups (35 days, AWS's default)."""
+
+    file_system_id: pulumi.Output[str]
+    access_point_id: pulumi.Output[str]
+    security_group_id: pulumi.Output[str]
+
+    def __init__(self, name: str, args: SharedFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:SharedFileSystem", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        group = ec2.SecurityGroup(f"{name}-access", description="EFS mount targets", vpc_id=args["vpc_id"], opts=child)
+        self.security_group_id = group.id
+        for client, client_group in args["client_security_group_ids"].items():
+            allow_tcp(
+                f"{name}-ingress-{client}",
+                direction="ingress",
+                security_group_id=group.id,
+                peer_security_group_id=client_group,
+                ports=(NFS_PORT, NFS_PORT),
+                description=f"NFS from {client}",
+                parent=self,
+            )
+        file_system = efs.FileSystem(
+            name,
+            encrypted=True,
+            kms_key_id=args["key_arn"],
+            performance_mode="generalPurpose",
+            throughput_mode="elastic",  # paid by what is read and written: home directories idle most of the time
+            lifecycle_policies=[  # EFS takes one transition an entry
+                {"transition_to_ia": "AFTER_30_DAYS"},
+                {"transition_to_archive": "AFTER_90_DAYS"},
+                {"transition_to_primary_storage_class": "AFTER_1_ACCESS"},
+            ],
+            tags={"Name": name},
+            opts=pulumi.ResourceOptions(parent=self, protect=args["protect"]),
+        )
+        self.file_system_id = file_system.id
+        for zone, subnet_id in args["subnet_ids"].items():
+            efs.MountTarget(
+                f"{name}-{zone}",
+                file_system_id=file_system.id,
+                subnet_id=subnet_id,
+                security_groups=[group.id],
+                opts=child,
+            )
+        efs.BackupPolicy(
+            f"{name}-backup", file_system_id=file_system.id, backup_policy={"status": "ENABLED"}, opts=child
+        )
+        access_point = efs.AccessPoint(
+            f"{name}-home",
+            file_system_id=file_system.id,
+            posix_user={"uid": HOME_USER_ID, "gid": HOME_USER_ID},
+            root_directory={
+                "path": HOME_DIRECTORY,
+                "creation_info": {"owner_uid": HOME_USER_ID, "owner_gid": HOME_USER_ID, "permissions": "0770"},
+            },
+            tags={"Name": f"{name}-home"},
+            opts=child,
+        )
+        self.access_point_id = access_point.id
+        self.register_outputs({"fileSystemId": self.file_system_id, "accessPointId": self.access_point_id})

@@ -1,0 +1,242 @@
+"""Storage by purpose: data, checkpoints, artifacts.
+
+| tier | where | what lifecycle does |
+| --- | --- | --- |
+| data | S3, and FSx for Lustre in front of it | overwritten and deleted objects stay recoverable for a month |
+| checkpoints | S3 | never touches a current object; superseded versions go, the newest few of each key last |
+| artifacts | S3 | superseded versions go after the retention; current objects move to infrequent access |
+| home directories and code | EFS, where asked | moves idle files to cheaper classes |
+
+All are encrypted with the environment's key; access to the buckets is logged to a fourth bucket.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
+
+import pulumi
+
+from components.aws.buckets import Bucket, LifecycleRule, abort_incomplete_uploads, expire_delete_markers
+from components.aws.lustre import LustreArgs, LustreFileSystem
+from components.aws.shared_files import SharedFileSystem
+
+INFREQUENT_ACCESS_MINIMUM_DAYS = 30
+"""Before which S3 refuses a transition to STANDARD_IA (S3 User Guide, "Lifecycle transitions", 2026-11)."""
+
+DATA_VERSION_DAYS = 30
+"""How long an overwritten or deleted object of the data tier stays recoverable."""
+
+DELETED_CHECKPOINT_DAYS = 180
+"""After which even the newest superseded versions of a checkpoint go. See `checkpoint_rules`."""
+
+ACCESS_LOG_DAYS = 365
+
+
+@dataclass(frozen=True, slots=True)
+class BucketReference:
+    """A bucket for those who use it."""
+
+    name: pulumi.Output[str]
+    arn: pulumi.Output[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LustreReference:
+    """What a static PersistentVolume of the FSx driver needs."""
+
+    id: pulumi.Output[str]
+    dns_name: pulumi.Output[str]
+    mount_name: pulumi.Output[str]
+
+
+class StorageTiersArgs(TypedDict):
+    """The storage of one environment."""
+
+    account_id: pulumi.Input[str]
+    """Of the AWS account, 12 digits."""
+    vpc_id: pulumi.Input[str]
+    """Of the subnets of the file systems."""
+    client_security_group_ids: Mapping[str, pulumi.Input[str]]
+    """Groups of the nodes that mount the file systems, by a short name that stays (`cluster`)."""
+    key_arn: pulumi.Input[str]
+    """KMS key of everything but the access logs."""
+    checkpoint_expire_days: int
+    """After which a superseded version of a checkpoint goes, at least 1."""
+    checkpoint_keep_versions: int
+    """Superseded versions of each key that stay longer, 1 to 100."""
+    multipart_cleanup_days: int
+    """After which the parts of an upload that was never completed go, at least 1; of every bucket."""
+    artifact_retention_days: int
+    """Of superseded versions of artifacts, at least 1."""
+    artifact_transition_days: int
+    """After which an artifact moves to infrequent access, at least 30."""
+    protect: bool
+    """Whether Pulumi refuses to delete or replace buckets and file systems."""
+    lustre: NotRequired[LustreArgs | None]
+    """FSx for Lustre, linked to the data bucket. Absent or None: the data tier is S3 alone."""
+    shared_file_system_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]] | None]
+    """Subnets of an EFS file system, one a zone, by the zone's name. Absent, None or empty: no EFS."""
+
+
+class StorageTiers(pulumi.ComponentResource):
+    """The buckets and file systems of an environment."""
+
+    data_bucket: BucketReference
+    checkpoints_bucket: BucketReference
+    artifacts_bucket: BucketReference
+    lustre: LustreReference | None
+    shared_file_system_id: pulumi.Output[str] | None
+    shared_access_point_id: pulumi.Output[str] | None
+
+    def __init__(self, name: str, args: StorageTiersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError, naming the field, for a number of days or versions that S3 or FSx would refuse."""
+        _check(name, args)
+        super().__init__("trainyard:index:StorageTiers", name, None, opts)
+        cleanup = abort_incomplete_uploads(args["multipart_cleanup_days"])
+        logs = Bucket(
+            f"{name}-logs",
+            {
+                "lifecycle_rules": [*_log_rules(), expire_delete_markers(), cleanup],
+                "log_source_account_id": args["account_id"],
+                "protect": args["protect"],
+            },
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+        def bucket(purpose: str, rules: list[LifecycleRule]) -> BucketReference:
+            made = Bucket(
+                f"{name}-{purpose}",
+                {
+                    "lifecycle_rules": [*rules, expire_delete_markers(), cleanup],
+                    "key_arn": args["key_arn"],
+                    "access_log_bucket": logs,
+                    "protect": args["protect"],
+                },
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            return BucketReference(name=made.bucket_name, arn=made.bucket_arn)
+
+        # The data bucket is versioned because the file system exports to it: what a job overwrites by mistake on
+        # the fast side is overwritten here minutes later.
+        self.data_bucket = bucket("data", [_expire_superseded(DATA_VERSION_DAYS)])
+        self.checkpoints_bucket = bucket(
+            "checkpoints", checkpoint_rules(args["checkpoint_expire_days"], args["checkpoint_keep_versions"])
+        )
+        self.artifacts_bucket = bucket(
+            "artifacts", artifact_rules(args["artifact_retention_days"], args["artifact_transition_days"])
+        )
+        self.lustre = self._lustre(name, args)
+        self.shared_file_system_id, self.shared_access_point_id = self._shared_file_system(name, args)
+        self.register_outputs(
+            {
+                "dataBucketName": self.data_bucket.name,
+                "checkpointsBucketName": self.checkpoints_bucket.name,
+                "artifactsBucketName": self.artifacts_bucket.name,
+                "lustreId": self.lustre.id if self.lustre else None,
+                "sharedFileSystemId": self.shared_file_system_id,
+            }
+        )
+
+    def _lustre(self, name: str, args: StorageTiersArgs) -> LustreReference | None:
+        lustre = args.get("lustre")
+        if lustre is None:
+            return None
+        made = LustreFileSystem(
+            f"{name}-lustre",
+            {
+                **lustre,
+                "account_id": args["account_id"],
+                "vpc_id": args["vpc_id"],
+                "client_security_group_ids": args["client_security_group_ids"],
+                "key_arn": args["key_arn"],
+                "data_bucket_name": self.data_bucket.name,
+                "protect": args["protect"],
+            },
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return LustreReference(id=made.file_system_id, dns_name=made.dns_name, mount_name=made.mount_name)
+
+    def _shared_file_system(
+        self, name: str, args: StorageTiersArgs
+    ) -> tuple[pulumi.Output[str], pulumi.Output[str]] | tuple[None, None]:
+        subnet_ids = args.get("shared_file_system_subnet_ids")
+        if not subnet_ids:
+            return None, None
+        made = SharedFileSystem(
+            f"{name}-shared",
+            {
+                "vpc_id": args["vpc_id"],
+                "subnet_ids": subnet_ids,
+                "client_security_group_ids": args["client_security_group_ids"],
+                "key_arn": args["key_arn"],
+                "protect": args["protect"],
+            },
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return made.file_system_id, made.access_point_id
+
+
+def checkpoint_rules(expire_days: int, keep_versions: int) -> list[LifecycleRule]:
+    """Lifecycle of checkpoints: no rule expires a current object, so the newest checkpoint of every key stays.
+
+    A version is superseded when its key is written again (`last.pt`) or deleted (a job that keeps the last three
+    steps). The newest `keep_versions` superseded versions of a key outlive `expire_days`, so a checkpoint that was
+    overwritten with garbage can be taken back however old it is. On its own that rule would keep every pruned step
+    for ever, since a deleted key never gets `keep_versions` newer ones: the second rule ends it.
+    """
+    return [
+        _expire_superseded(expire_days, keep_versions=keep_versions),
+        _expire_superseded(max(expire_days, DELETED_CHECKPOINT_DAYS), rule_id="expire-all-superseded-versions"),
+    ]
+
+
+def artifact_rules(retention_days: int, transition_days: int) -> list[LifecycleRule]:
+    """Lifecycle of artifacts: superseded versions stay for the retention, current objects get cheaper, never fewer."""
+    return [
+        _expire_superseded(retention_days),
+        {
+            "id": "infrequent-access",
+            "status": "Enabled",
+            "filter": {"prefix": ""},
+            "transitions": [{"days": transition_days, "storage_class": "STANDARD_IA"}],
+        },
+    ]
+
+
+def _log_rules() -> list[LifecycleRule]:
+    return [
+        {
+            "id": "expire-access-logs",
+            "status": "Enabled",
+            "filter": {"prefix": ""},
+            "expiration": {"days": ACCESS_LOG_DAYS},
+        },
+        _expire_superseded(INFREQUENT_ACCESS_MINIMUM_DAYS),
+    ]
+
+
+def _expire_superseded(
+    days: int, *, keep_versions: int | None = None, rule_id: str = "expire-superseded-versions"
+) -> LifecycleRule:
+    return {
+        "id": rule_id,
+        "status": "Enabled",
+        "filter": {"prefix": ""},
+        "noncurrent_version_expiration": {"noncurrent_days": days}
+        if keep_versions is None
+        else {"noncurrent_days": days, "newer_noncurrent_versions": keep_versions},
+    }
+
+
+def _check(name: str, args: StorageTiersArgs) -> None:
+    bounds = (
+        ("checkpoint_expire_days", args["checkpoint_expire_days"], 1, None),
+        ("checkpoint_keep_versions", args["checkpoint_keep_versions"], 1, 100),
+        ("multipart_cleanup_days", args["multipart_cleanup_days"], 1, None),
+        ("artifact_retention_days", args["artifact_retention_days"], 1, None),
+        ("artifact_transition_days", args["artifact_transition_days"], INFREQUENT_ACCESS_MINIMUM_DAYS, None),
+    )
+    for field, value, low, high in bounds:
+        if value < low or (high is not None and value > high):
+            allowed = f"at least {low}" if high is None else f"{low} to {high}"
+            raise ValueError(f"{name}: {field} is {value}, must be {allowed}")

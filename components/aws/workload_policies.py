@@ -1,0 +1,193 @@
+"""IAM policies of what runs in the cluster, one function a workload, each a plain policy document.
+
+They hold what the program does with AWS and nothing else: no wildcard action, a resource or a condition on everything
+that changes something. ARNs may be outputs; `PodRole` resolves them. The EBS driver uses AWS's managed policy
+(`EBS_CSI_POLICY_ARN`), which AWS keeps in step with the driver.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pulumi
+
+EBS_CSI_POLICY_ARN = "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"
+
+Policy = dict[str, Any]
+Statement = dict[str, Any]
+
+_OBJECT_READS = ["s3:GetObject"]
+_OBJECT_WRITES = ["s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]
+
+
+def autoscaler_policy(cluster_name: str) -> Policy:
+    """Cluster Autoscaler with automatic discovery.
+
+    It may read about every group and instance type, for which AWS knows no narrower resource, and may change only
+    groups that carry the tag of this cluster, which EKS puts on the groups of managed node groups.
+    Source: the "full features" policy of the autoscaler's AWS guide, version 1.35, narrowed by the tag.
+    """
+    return _policy(
+        {
+            "Sid": "Discover",
+            "Effect": "Allow",
+            "Action": [
+                "autoscaling:DescribeAutoScalingGroups",
+                "autoscaling:DescribeAutoScalingInstances",
+                "autoscaling:DescribeLaunchConfigurations",
+                "autoscaling:DescribeScalingActivities",
+                "autoscaling:DescribeTags",
+                "ec2:DescribeImages",
+                "ec2:DescribeInstanceTypes",
+                "ec2:DescribeLaunchTemplateVersions",
+                "ec2:GetInstanceTypesFromInstanceRequirements",
+            ],
+            "Resource": "*",
+        },
+        {
+            "Sid": "ReadEmptyNodeGroups",
+            "Effect": "Allow",
+            "Action": ["eks:DescribeNodegroup"],
+            "Resource": f"arn:aws:eks:*:*:nodegroup/{cluster_name}/*/*",
+        },
+        {
+            "Sid": "ScaleOwnGroups",
+            "Effect": "Allow",
+            "Action": ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"],
+            "Resource": "*",
+            "Condition": {"StringEquals": {f"aws:ResourceTag/k8s.io/cluster-autoscaler/{cluster_name}": "owned"}},
+        },
+    )
+
+
+def fsx_csi_policy() -> Policy:
+    """FSx for Lustre driver, for file systems that the stack makes.
+
+    Volumes are static, so the driver looks file systems up and no more. Without the right to create one, nobody can
+    order 1.2 TiB through a PersistentVolumeClaim, outside of the plan and of the budget.
+    """
+    return _policy(
+        {"Sid": "LookUp", "Effect": "Allow", "Action": ["fsx:DescribeFileSystems"], "Resource": "*"},
+    )
+
+
+def efs_csi_policy() -> Policy:
+    """EFS driver, for file systems that the stack makes: mounts need no more than finding the mount target."""
+    return _policy(
+        {
+            "Sid": "LookUp",
+            "Effect": "Allow",
+            "Action": [
+                "elasticfilesystem:DescribeAccessPoints",
+                "elasticfilesystem:DescribeFileSystems",
+                "elasticfilesystem:DescribeMountTargets",
+                "ec2:DescribeAvailabilityZones",
+            ],
+            "Resource": "*",
+        },
+    )
+
+
+def bucket_mount_policy(
+    *,
+    read_write: Sequence[tuple[pulumi.Input[str], str]],
+    read_only: Sequence[tuple[pulumi.Input[str], str]] = (),
+    key_arn: pulumi.Input[str],
+    region: pulumi.Input[str],
+) -> Policy:
+    """Mountpoint for S3, mounting as the pod's own service account: what one team may see of the buckets.
+
+    Each bucket is its ARN with a prefix that ends in a slash, or "" for the whole of it. The driver itself needs no
+    role: its volumes say `authenticationSource: pod`. Raises ValueError without a bucket, or for a prefix that would
+    let in its longer siblings ("teams/a" also means "teams/ab/").
+    """
+    everything = [*read_write, *read_only]
+    if not everything:
+        raise ValueError("bucket_mount_policy: needs a bucket in read_write or read_only")
+    for _, prefix in everything:
+        if prefix and (not prefix.endswith("/") or prefix.startswith("/")):
+            raise ValueError(f"bucket_mount_policy: prefix {prefix!r} has to end, and must not begin, with a slash")
+    statements: list[Statement] = [
+        {
+            "Sid": f"List{number}",
+            "Effect": "Allow",
+            "Action": ["s3:ListBucket"],
+            "Resource": bucket,
+            **({"Condition": {"StringLike": {"s3:prefix": [prefix, f"{prefix}*"]}}} if prefix else {}),
+        }
+        for number, (bucket, prefix) in enumerate(everything, start=1)
+    ]
+    statements.append(
+        {
+            "Sid": "Read",
+            "Effect": "Allow",
+            "Action": _OBJECT_READS,
+            "Resource": [pulumi.Output.concat(bucket, "/", prefix, "*") for bucket, prefix in everything],
+        }
+    )
+    if read_write:
+        statements.append(
+            {
+                "Sid": "Write",
+                "Effect": "Allow",
+                "Action": _OBJECT_WRITES,
+                "Resource": [pulumi.Output.concat(bucket, "/", prefix, "*") for bucket, prefix in read_write],
+            }
+        )
+    return _policy(*statements, _use_key(key_arn, region, ("s3",), write=bool(read_write)))
+
+
+def mlflow_policy(
+    *,
+    bucket_arn: pulumi.Input[str],
+    prefix: str,
+    secret_arn: pulumi.Input[str],
+    key_arn: pulumi.Input[str],
+    region: pulumi.Input[str],
+) -> Policy:
+    """MLflow server: its prefix of the artifacts bucket, and the password of its database.
+
+    `prefix` has no slash at its ends. Deleting is part of MLflow's API; the bucket keeps superseded versions.
+    """
+    return _policy(
+        {
+            "Sid": "ListArtifacts",
+            "Effect": "Allow",
+            "Action": ["s3:ListBucket"],
+            "Resource": bucket_arn,
+            "Condition": {"StringLike": {"s3:prefix": [prefix, f"{prefix}/*"]}},
+        },
+        {
+            "Sid": "Artifacts",
+            "Effect": "Allow",
+            "Action": [*_OBJECT_READS, *_OBJECT_WRITES],
+            "Resource": pulumi.Output.concat(bucket_arn, "/", prefix, "/*"),
+        },
+        {
+            "Sid": "DatabasePassword",
+            "Effect": "Allow",
+            "Action": ["secretsmanager:GetSecretValue"],
+            "Resource": secret_arn,
+        },
+        _use_key(key_arn, region, ("s3", "secretsmanager"), write=True),
+    )
+
+
+def _policy(*statements: Statement) -> Policy:
+    return {"Version": "2012-10-17", "Statement": list(statements)}
+
+
+def _use_key(
+    key_arn: pulumi.Input[str], region: pulumi.Input[str], services: Sequence[str], *, write: bool
+) -> Statement:
+    """Use of a key through the named services only."""
+    return {
+        "Sid": "Key",
+        "Effect": "Allow",
+        "Action": ["kms:Decrypt", *(["kms:GenerateDataKey"] if write else [])],
+        "Resource": key_arn,
+        "Condition": {
+            "StringEquals": {
+                "kms:ViaService": [pulumi.Output.concat(service, ".", region, ".amazonaws.com") for service in services]
+            }
+        },
+    }

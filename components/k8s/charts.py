@@ -1,0 +1,68 @@
+"""Helm charts: one way to install them all.
+
+A `helm.v3.Release` is one resource with Helm's own hooks and history, which the admission webhooks of Kueue, JobSet and
+the Kubeflow Trainer need: they write their certificates into what the chart made, and a chart that is rendered on the
+client would see that as a change at every preview.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import pulumi
+import pulumi_kubernetes.helm.v3 as helm
+
+
+class ChartArgs(TypedDict):
+    """A pinned Helm chart."""
+
+    chart: str
+    """Name of the chart, or the whole `oci://` address."""
+    version: str
+    """Exact version, as the repository spells it."""
+    repository: str
+    """URL of the chart repository; empty for an OCI chart."""
+
+
+def release(
+    name: str,
+    chart: ChartArgs,
+    *,
+    release_name: str,
+    namespace: pulumi.Input[str],
+    values: Mapping[str, Any],
+    parent: pulumi.Resource,
+    depends_on: Sequence[pulumi.Resource] = (),
+    timeout_seconds: int = 600,
+) -> helm.Release:
+    """Installs a chart into a namespace that exists and waits until its workloads are ready.
+
+    `release_name` is fixed: charts derive the names of their services, webhooks and accounts from it. `values` must be
+    known to the chart: Helm ignores a misspelt one in silence, so the tests check every path.
+
+    Not atomic: that would uninstall a release whose first installation fails. For charts that carry their resource
+    definitions as templates this deletes every queue and job with them, and it takes away what there is to look at.
+    The next `pulumi up` upgrades a failed release in place.
+
+    Raises ValueError for a chart address and a repository that exclude each other.
+    """
+    oci = chart["chart"].startswith("oci://")
+    if oci and chart["repository"]:
+        raise ValueError(f"{chart['chart']}: an OCI chart has no repository, got {chart['repository']}")
+    if not oci and not chart["repository"]:
+        raise ValueError(f"{chart['chart']}: a chart that is no oci:// address needs a repository")
+    return helm.Release(
+        name,
+        name=release_name,
+        chart=chart["chart"],
+        version=chart["version"],
+        # None and not {} for OCI: Helm would look for the chart in a repository without an address.
+        repository_opts=helm.RepositoryOptsArgs(repo=chart["repository"]) if chart["repository"] else None,
+        namespace=namespace,
+        create_namespace=False,
+        values=values,
+        timeout=timeout_seconds,
+        atomic=False,
+        skip_await=False,
+        max_history=5,
+        opts=pulumi.ResourceOptions(parent=parent, depends_on=list(depends_on)),
+    )

@@ -1,0 +1,147 @@
+"""Manifests of the custom resources that the platform writes: Kueue's and the Kubeflow Trainer's.
+
+One function a kind, each returning a plain dict that the tests hold against the schemas of the pinned versions, and one
+resource that takes such a dict. `pulumi_kubernetes.apiextensions.CustomResource` is not used because it has `metadata`
+and `spec` only: a `WorkloadPriorityClass` keeps its `value` beside them.
+
+Quantities are text throughout: the server keeps `24` as `"24"` and every preview would show the difference.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+
+from components.k8s.conventions import whole
+
+Manifest = dict[str, Any]
+"""A Kubernetes object as JSON would have it; values may be outputs."""
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+TRAINER = "trainer.kubeflow.org/v1alpha1"
+
+
+class CustomResource(pulumi.CustomResource):
+    """A custom resource, registered exactly as its manifest says."""
+
+    def __init__(self, name: str, manifest: Manifest, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(f"kubernetes:{manifest['apiVersion']}:{manifest['kind']}", name, dict(manifest), opts)
+
+
+def resource_flavor(name: str, node_labels: Mapping[str, str], tolerations: Sequence[Mapping[str, str]]) -> Manifest:
+    """A ResourceFlavor: the nodes that carry `node_labels`.
+
+    Kueue adds labels and tolerations to the pods that it admits into the flavor. It does not look at nodes: a taint
+    that `tolerations` leaves out keeps admitted pods Pending, with their quota taken. `nodeTaints` is left out on
+    purpose: it would make Kueue refuse every job that does not state the tolerations itself. At most 8 labels and 8
+    tolerations.
+    """
+    return {
+        "apiVersion": KUEUE,
+        "kind": "ResourceFlavor",
+        "metadata": {"name": name},
+        "spec": {"nodeLabels": dict(node_labels), "tolerations": [dict(toleration) for toleration in tolerations]},
+    }
+
+
+def cohort(name: str) -> Manifest:
+    """A Cohort: queues that lend each other what they do not use. Its quota is what its queues bring."""
+    return {"apiVersion": KUEUE, "kind": "Cohort", "metadata": {"name": name}, "spec": {}}
+
+
+def cluster_queue(
+    name: str,
+    *,
+    cohort_name: str,
+    namespace_labels: Mapping[str, str],
+    resource: str,
+    quotas: Sequence[tuple[str, int]],
+    when_can_borrow: str,
+) -> Manifest:
+    """A ClusterQueue that rations one resource over flavors, tried in the given order.
+
+    `quotas` are pairs of flavor and nominal quota (units of `resource`; 0 lets the team borrow there and owns nothing).
+    Without any the queue covers no resource, and a job that asks for `resource` is refused with a message that says so.
+
+    - `namespaceSelector` names the one team: a LocalQueue may point to anybody's ClusterQueue, so this is the fence.
+    - `reclaimWithinCohort: Any`: an owner gets lent quota back at once, whatever the borrower's priority.
+    - `borrowWithinCohort: Never`: who borrows evicts nobody for it. Any team may call its jobs `production`; that
+      must not cost other teams theirs.
+    - `withinClusterQueue: LowerPriority`: a production job preempts a development one of its own team.
+    - `when_can_borrow` (`TryNextFlavor`, `MayStopSearch`): own quota of later flavors before borrowing, or not.
+    - `whenCanPreempt: TryNextFlavor`: a free flavor comes before somebody's eviction.
+    - `BestEffortFIFO`: a job that can never fit does not hold up those behind it.
+    """
+    groups = [
+        {
+            "coveredResources": [resource],
+            "flavors": [
+                {"name": flavor, "resources": [{"name": resource, "nominalQuota": whole(quota)}]}
+                for flavor, quota in quotas
+            ],
+        }
+    ]
+    return {
+        "apiVersion": KUEUE,
+        "kind": "ClusterQueue",
+        "metadata": {"name": name},
+        "spec": {
+            "cohortName": cohort_name,
+            "queueingStrategy": "BestEffortFIFO",
+            "namespaceSelector": {"matchLabels": dict(namespace_labels)},
+            "resourceGroups": groups if quotas else [],
+            "preemption": {
+                "reclaimWithinCohort": "Any",
+                "borrowWithinCohort": {"policy": "Never"},
+                "withinClusterQueue": "LowerPriority",
+            },
+            "flavorFungibility": {"whenCanBorrow": when_can_borrow, "whenCanPreempt": "TryNextFlavor"},
+            "stopPolicy": "None",
+        },
+    }
+
+
+def local_queue(name: str, namespace: pulumi.Input[str], cluster_queue_name: str) -> Manifest:
+    """A LocalQueue: the name under which a namespace's jobs reach a ClusterQueue (which can never be changed)."""
+    return {
+        "apiVersion": KUEUE,
+        "kind": "LocalQueue",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"clusterQueue": cluster_queue_name},
+    }
+
+
+def workload_priority_class(name: str, value: int, description: str) -> Manifest:
+    """A WorkloadPriorityClass: who goes first within a team. Higher `value` (int32) first."""
+    return {
+        "apiVersion": KUEUE,
+        "kind": "WorkloadPriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        "description": description,
+    }
+
+
+def cluster_training_runtime(name: str, *, pod: Manifest, max_restarts: int) -> Manifest:
+    """A ClusterTrainingRuntime for `torch.distributed`, one pod a node.
+
+    `pod` is the pod's spec; its training container has to be called `node`, as has the replicated job, for the Trainer
+    to find them. A rank is never restarted alone (`backoffLimit: 0`): the others would hang in a collective until
+    NCCL's timeout. The job set restarts whole, at most `max_restarts` times, from its last checkpoint.
+    """
+    job = {
+        "name": "node",
+        "template": {
+            "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+            "spec": {"backoffLimit": 0, "template": {"spec": pod}},
+        },
+    }
+    return {
+        "apiVersion": TRAINER,
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": name, "labels": {"trainer.kubeflow.org/framework": "torch"}},
+        "spec": {
+            "mlPolicy": {"numNodes": 1, "torch": {}},
+            "template": {"spec": {"failurePolicy": {"maxRestarts": max_restarts}, "replicatedJobs": [job]}},
+        },
+    }

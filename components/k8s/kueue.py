@@ -1,0 +1,299 @@
+"""Kueue: who may use which GPUs, in what order, and who goes first.
+
+A flavor for every GPU node group, a ClusterQueue for every team in one cohort, LocalQueues in the teams' namespaces and
+the workload priorities. Jobs, JobSets and TrainJobs in team namespaces start only when their queue has GPUs for all of
+their pods; an admission policy keeps GPU pods that came another way out.
+
+No Kubernetes PriorityClass is made. The scheduler would use it to evict single ranks of a running job for a pod of
+another; Kueue's own priorities evict and restart a job as a whole.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+import pulumi_kubernetes.helm.v3 as helm
+import yaml
+
+from components.k8s import custom_resources as cr
+from components.k8s.charts import ChartArgs, release
+from components.k8s.conventions import (
+    GPU_RESOURCE,
+    SYSTEM_NODES,
+    TEAM_LABEL,
+    add_on_namespace,
+    gpu_node_tolerations,
+    named,
+    prerequisites,
+)
+from components.k8s.gpu_guard import gpu_guard
+
+NAMESPACE = "kueue-system"
+RELEASE = "kueue"
+DEFAULT_LOCAL_QUEUE = "default"
+"""Kueue puts a job that names no queue into the LocalQueue of this name, where the namespace has one."""
+
+FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob")
+"""Kinds that Kueue manages. With `pod`, `deployment` or `statefulset` among them, as by default, no pod could be made
+in any namespace while the manager is down."""
+
+UNRATIONED_RESOURCES = ("cpu", "memory", "ephemeral-storage", "hugepages-", "vpc.amazonaws.com/")
+"""Prefixes of resources that pods ask for and queues do not count: GPUs are what is scarce. A resource that is neither
+here nor in a queue blocks its job, which is what should happen to a `nvidia.com/mig-...` that nobody has a quota for;
+`quotaCheckStrategy: IgnoreUndeclared` (which excludes this list) would let it pass uncounted."""
+
+WHEN_CAN_BORROW = ("TryNextFlavor", "MayStopSearch")
+
+
+class FlavorArgs(TypedDict):
+    """The nodes of one GPU node group."""
+
+    name: str
+    """Name of the ResourceFlavor; the node group's."""
+    capacity: str
+    """`reserved`, `spot` or `on-demand`: decides which taints the nodes have."""
+    node_labels: Mapping[str, str]
+    """Labels that exactly these nodes have: pool and capacity."""
+
+
+class QuotaArgs(TypedDict):
+    """What a team owns of one flavor."""
+
+    flavor: str
+    """Name of one of the flavors."""
+    gpus: int
+    """Nominal quota in GPUs; 0: the team may borrow there, and owns nothing."""
+
+
+class TeamQueueArgs(TypedDict):
+    """The queue of one team."""
+
+    team: str
+    """Value of the label `ml.platform/team` on the team's namespace."""
+    namespace: pulumi.Input[str]
+    """The team's namespace."""
+    cluster_queue: str
+    """Name of the ClusterQueue."""
+    local_queue: str
+    """Name of the LocalQueue; one called `default` is made besides."""
+    quotas: Sequence[QuotaArgs]
+    """In the order in which flavors are tried. Empty: the team has no GPUs."""
+
+
+class PriorityArgs(TypedDict):
+    """A workload priority."""
+
+    name: str
+    """Value of the label `kueue.x-k8s.io/priority-class` of a job."""
+    value: int
+    """Higher goes first; int32."""
+    description: str
+    """When to use it."""
+
+
+class KueueArgs(TypedDict):
+    """Arguments of `Kueue`."""
+
+    chart: ChartArgs
+    """The Kueue chart; its version is that of the manager's image too."""
+    cohort: str
+    """Name of the cohort in which the teams lend each other GPUs."""
+    flavors: Sequence[FlavorArgs]
+    """One a GPU node group."""
+    queues: Sequence[TeamQueueArgs]
+    """One a team."""
+    priorities: Sequence[PriorityArgs]
+    """The workload priorities."""
+    pods_ready_timeout_minutes: int
+    """How long all pods of an admitted job may take to be ready; above node start and image pull from zero nodes."""
+    requeue_limit: int
+    """How often a job whose pods were not ready in time is queued again before it is given up."""
+    when_can_borrow: NotRequired[str]
+    """`TryNextFlavor` (default): a team uses its own quota of every flavor before it borrows, so what it owns runs
+    undisturbed. `MayStopSearch`: it borrows idle reserved GPUs before it starts its own spot and on-demand nodes, which
+    costs less, and loses them when their owner comes."""
+
+
+class Kueue(pulumi.ComponentResource):
+    """Kueue with the queues of all teams.
+
+    Every object depends on the release: its finalizers are served by the manager, and the chart's own uninstall would
+    hang on what is left. So a destroy takes LocalQueues, then ClusterQueues, then flavors, then the chart.
+    `ready` is what a job in a queue waits for.
+
+    Raises ValueError for two queues or flavors of one name, a quota of a flavor that is not given, an unknown capacity
+    and an unknown `when_can_borrow`.
+    """
+
+    namespace: pulumi.Output[str]
+    release: helm.Release
+    local_queues: dict[str, pulumi.Output[str]]
+    """Name of the LocalQueue by team; carries the dependency on it."""
+    cluster_queues: dict[str, pulumi.Output[str]]
+    """Name of the ClusterQueue by team."""
+
+    def __init__(self, name: str, args: KueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:Kueue", name, {}, opts)
+        _check(args)
+        system = add_on_namespace(f"{name}-namespace", NAMESPACE, self, depends_on=prerequisites(opts))
+        self.namespace = named(system, NAMESPACE)
+        self.release = release(
+            f"{name}-release",
+            args["chart"],
+            release_name=RELEASE,
+            namespace=self.namespace,
+            values=_values(args),
+            parent=self,
+            depends_on=prerequisites(opts),
+        )
+        cohort = self._object(f"{name}-cohort", cr.cohort(args["cohort"]))
+        flavors = {
+            flavor["name"]: self._object(
+                f"{name}-flavor-{flavor['name']}",
+                cr.resource_flavor(flavor["name"], flavor["node_labels"], gpu_node_tolerations(flavor["capacity"])),
+            )
+            for flavor in args["flavors"]
+        }
+        priorities = [
+            self._object(
+                f"{name}-priority-{priority['name']}",
+                cr.workload_priority_class(priority["name"], priority["value"], priority["description"]),
+            )
+            for priority in args["priorities"]
+        ]
+        self.cluster_queues, self.local_queues, local_queues = {}, {}, []
+        for queue in args["queues"]:
+            cluster_queue = self._object(
+                f"{name}-cluster-queue-{queue['team']}",
+                cr.cluster_queue(
+                    queue["cluster_queue"],
+                    cohort_name=args["cohort"],
+                    namespace_labels={TEAM_LABEL: queue["team"]},
+                    resource=GPU_RESOURCE,
+                    quotas=[(quota["flavor"], quota["gpus"]) for quota in queue["quotas"]],
+                    when_can_borrow=args.get("when_can_borrow", WHEN_CAN_BORROW[0]),
+                ),
+                cohort,
+                *(flavors[quota["flavor"]] for quota in queue["quotas"]),
+            )
+            self.cluster_queues[queue["team"]] = named(cluster_queue, queue["cluster_queue"])
+            for local in dict.fromkeys((queue["local_queue"], DEFAULT_LOCAL_QUEUE)):
+                local_queue = self._object(
+                    f"{name}-local-queue-{queue['team']}-{local}",
+                    cr.local_queue(local, queue["namespace"], queue["cluster_queue"]),
+                    cluster_queue,
+                    *(flavors[quota["flavor"]] for quota in queue["quotas"]),
+                    replace_on_changes=["spec.clusterQueue"],
+                )
+                local_queues.append(local_queue)
+                self.local_queues.setdefault(queue["team"], named(local_queue, local))
+        gpu_guard(name, self)
+        # Annotated here: a resource list at class level would be taken for an output of the component.
+        self.ready: list[pulumi.Resource] = [self.release, *priorities, *local_queues]
+        self.register_outputs(
+            {
+                "namespace": self.namespace,
+                "clusterQueues": self.cluster_queues,
+                "localQueues": self.local_queues,
+            }
+        )
+
+    def _object(
+        self,
+        name: str,
+        manifest: cr.Manifest,
+        *depends_on: pulumi.Resource,
+        replace_on_changes: list[str] | None = None,
+    ) -> cr.CustomResource:
+        """A Kueue object, made after the manager runs (its webhooks check it) and removed before the manager goes."""
+        return cr.CustomResource(
+            name,
+            manifest,
+            pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[self.release, *depends_on],
+                replace_on_changes=replace_on_changes,
+                delete_before_replace=True,
+            ),
+        )
+
+
+def _check(args: KueueArgs) -> None:
+    flavors = [flavor["name"] for flavor in args["flavors"]]
+    for what, names in (
+        ("flavor", flavors),
+        ("queue", [queue["cluster_queue"] for queue in args["queues"]]),
+        ("team", [queue["team"] for queue in args["queues"]]),
+    ):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two {what}s are called {', '.join(twice)}")
+    borrow = args.get("when_can_borrow", WHEN_CAN_BORROW[0])
+    if borrow not in WHEN_CAN_BORROW:
+        raise ValueError(f"when_can_borrow is {' or '.join(WHEN_CAN_BORROW)}, got {borrow}")
+    for queue in args["queues"]:
+        for quota in queue["quotas"]:
+            if quota["flavor"] not in flavors:
+                # One missing flavor closes the whole queue.
+                raise ValueError(
+                    f"queue {queue['cluster_queue']} has a quota of flavor {quota['flavor']}, "
+                    f"which is none of {', '.join(flavors) or '(no flavors)'}"
+                )
+
+
+def manager_configuration(pods_ready_timeout_minutes: int, requeue_limit: int) -> dict[str, Any]:
+    """The manager's configuration file. It replaces the chart's whole, so what the chart would set is stated too."""
+    return {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": ":8081"},
+        # enableClusterQueueResources: the series kueue_cluster_queue_nominal_quota, _resource_usage and the like.
+        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
+        "webhook": {"port": 9443},
+        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "clientConnection": {"qps": 300, "burst": 500},
+        # A job without a queue is held, not run; only namespaces of teams depend on the manager.
+        "manageJobsWithoutQueueName": True,
+        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]},
+        "waitForPodsReady": {
+            "timeout": f"{pods_ready_timeout_minutes}m",
+            "recoveryTimeout": f"{pods_ready_timeout_minutes}m",
+            "blockAdmission": False,
+            "requeuingStrategy": {"timestamp": "Eviction", "backoffLimitCount": requeue_limit},
+        },
+        "integrations": {"frameworks": list(FRAMEWORKS)},
+        "resources": {"excludeResourcePrefixes": list(UNRATIONED_RESOURCES)},
+    }
+
+
+def _values(args: KueueArgs) -> dict[str, Any]:
+    configuration = manager_configuration(args["pods_ready_timeout_minutes"], args["requeue_limit"])
+    return {
+        "controllerManager": {
+            "replicas": 2,
+            "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
+            "nodeSelector": dict(SYSTEM_NODES),
+            "tolerations": [],
+            "topologySpreadConstraints": [
+                {
+                    "maxSkew": 1,
+                    "topologyKey": "kubernetes.io/hostname",
+                    "whenUnsatisfiable": "ScheduleAnyway",
+                    "labelSelector": {"matchLabels": {"app.kubernetes.io/instance": RELEASE}},
+                }
+            ],
+            "manager": {
+                # The chart in git points to a staging registry and `Always`.
+                "image": {
+                    "repository": "registry.k8s.io/kueue/kueue",
+                    "tag": f"v{args['chart']['version'].removeprefix('v')}",
+                    "pullPolicy": "IfNotPresent",
+                },
+                "resources": {
+                    "requests": {"cpu": "500m", "memory": "512Mi"},
+                    "limits": {"cpu": "2", "memory": "1Gi"},
+                },
+            },
+        },
+        "managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(configuration, sort_keys=False)},
+    }

@@ -1,0 +1,341 @@
+"""The MLflow tracking server: database backend, artifacts through the server, accounts, reachable from inside only.
+
+What it manages: a namespace with its default-deny network policies, the Deployment with its Service, account,
+configuration and disruption budget, one MLflow account a team, and in each team's namespace the Secret
+`mlflow-credentials` with what a client needs (`MLFLOW_TRACKING_URI`, `_USERNAME`, `_PASSWORD`).
+
+What it leaves to the caller: the database, the bucket, and the role of the service account `mlflow`
+(`workload_policies.mlflow_policy`), whose Pod Identity association has to exist before the pods start: name it in
+`depends_on`. Network policies hold only where the cluster enforces them (VPC CNI: `enableNetworkPolicy`).
+
+The password of the database is in no specification, variable, command line or log: RDS keeps and rotates it in
+Secrets Manager, and a sidecar writes it into a file in memory, which libpq reads at every new connection.
+
+Why no Helm chart: the community chart takes the password as a value, and a release hides its objects from the
+rehearsal and from the policies.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Literal, NotRequired, TypedDict
+from urllib.parse import quote
+
+import pulumi
+import pulumi_kubernetes.apps.v1 as apps
+import pulumi_kubernetes.core.v1 as core
+import pulumi_kubernetes.policy.v1 as policy
+import pulumi_random as random
+
+from components.k8s import mlflow_pod as pod
+from components.k8s import mlflow_runtime
+from components.k8s.conventions import add_on_namespace, named, prerequisites
+from components.k8s.mlflow_network import network_policies
+
+SERVICE = "mlflow"
+SERVICE_ACCOUNT = "mlflow"
+CREDENTIALS_SECRET = "mlflow-credentials"  # noqa: S105 — a name
+LABELS: Mapping[str, str] = {"app.kubernetes.io/name": "mlflow", "app.kubernetes.io/component": "tracking-server"}
+PGPASS_INTERVAL_SECONDS = 30
+"""How long new connections may fail after a rotation. Asking costs $0.05 per 10,000 calls (Secrets Manager price list,
+2026-11): less than half a dollar a month and replica."""
+
+Permission = Literal["READ", "USE", "EDIT", "MANAGE", "NO_PERMISSIONS"]
+
+
+class MlflowDatabaseArgs(TypedDict):
+    """The PostgreSQL database."""
+
+    address: pulumi.Input[str]
+    """DNS name of the instance."""
+    port: pulumi.Input[int]
+    """TCP port."""
+    name: pulumi.Input[str]
+    """Name of the database within the instance. Tracking, registry and accounts share it."""
+    username: pulumi.Input[str]
+    """User whose password the secret holds."""
+    secret_arn: pulumi.Input[str]
+    """ARN of the Secrets Manager secret that RDS manages: JSON with `username` and `password`."""
+    ca_certificates: NotRequired[str]
+    """Certificates of the database's authority, PEM. Given, the connection is `sslmode=verify-full`; left out, it is
+    `require`: encrypted, but whoever answers at the address is believed. RDS publishes one bundle a region."""
+
+
+class MlflowServerArgs(TypedDict):
+    """Arguments of `MlflowServer`."""
+
+    namespace: str
+    """Namespace that the component makes."""
+    image: pulumi.Input[str]
+    """Image with MLflow 3.15 or later, its `auth` extra, psycopg2, boto3 and prometheus-flask-exporter,
+    `repository:tag@sha256:…`."""
+    replicas: int
+    """Pods. Two or more survive the loss of a node."""
+    workers: int
+    """Server processes in each pod; each takes about 300 MiB."""
+    cpu: pulumi.Input[str]
+    """CPU of the server container, requested and limit: a quantity, "1"."""
+    memory: pulumi.Input[str]
+    """Memory of the server container, requested and limit: a quantity, "2Gi"."""
+    database: MlflowDatabaseArgs
+    """Backend of tracking, registry and accounts."""
+    database_cidrs: Sequence[pulumi.Input[str]]
+    """Subnets in which the database may be: the only ones that its port can be reached in."""
+    artifacts_bucket: pulumi.Input[str]
+    """Name of the S3 bucket of the artifacts tier."""
+    artifacts_prefix: NotRequired[str]
+    """Prefix within the bucket, without slashes at its ends. Default "mlflow"."""
+    region: pulumi.Input[str]
+    """AWS region of bucket and secret."""
+    team_namespaces: Mapping[str, pulumi.Input[str]]
+    """Team to its namespace. Each team gets one account of its own name and the Secret in that namespace."""
+    default_permission: NotRequired[Permission]
+    """What an account may do with what others made. Default READ: the teams of one environment belong to one client
+    and build on each other's models, while nobody but its owner changes a run. NO_PERMISSIONS hides it."""
+    monitoring_namespace: NotRequired[str]
+    """The namespace that may reach the metrics port. Default "monitoring"."""
+
+
+class MlflowServer(pulumi.ComponentResource):
+    """An MLflow tracking server for the teams of one environment.
+
+    Needs the providers `kubernetes` and `random`. Passwords are made once (`RandomPassword`) and are in the stack's
+    state, encrypted. The one of the administrator is read from the database once it is there: a new one in the state
+    does not change it, and pods with it never become ready.
+    """
+
+    tracking_uri: pulumi.Output[str]
+    """`MLFLOW_TRACKING_URI` for clients in the cluster."""
+    namespace: pulumi.Output[str]
+    service_name: str
+    service_account_name: str
+    credential_secrets: dict[str, pulumi.Output[str]]
+    """Team to the name of the Secret in its namespace."""
+
+    def __init__(self, name: str, args: MlflowServerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:MlflowServer", name, {}, opts)
+        for key in ("replicas", "workers"):
+            if args[key] < 1:
+                raise ValueError(f"{name}: {key} has to be at least 1, got {args[key]}")
+        self._name = name
+        self._args = args
+        self._after = prerequisites(opts)
+        self.service_name = SERVICE
+        self.service_account_name = SERVICE_ACCOUNT
+
+        self._namespace = add_on_namespace(f"{name}-namespace", args["namespace"], self, depends_on=self._after)
+        self.namespace = named(self._namespace, args["namespace"])
+        network_policies(
+            name,
+            namespace=self.namespace,
+            labels=LABELS,
+            database_cidrs=args["database_cidrs"],
+            database_port=args["database"]["port"],
+            monitoring_namespace=args.get("monitoring_namespace", "monitoring"),
+            opts=self._child(),
+        )
+        service = self._service()
+        self.tracking_uri = named(service, f"http://{SERVICE}.{args['namespace']}.svc.cluster.local:{pod.PORT}")
+        passwords = {team: self._password(f"user-{team}") for team in sorted(args["team_namespaces"])}
+        self._deployment(passwords)
+        self.credential_secrets = {team: self._credentials(team, password) for team, password in passwords.items()}
+        self.register_outputs(
+            {
+                "tracking_uri": self.tracking_uri,
+                "namespace": self.namespace,
+                "service_name": self.service_name,
+                "service_account_name": self.service_account_name,
+                "credential_secrets": self.credential_secrets,
+            }
+        )
+
+    def _child(self, *more: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self, depends_on=[*self._after, *more])
+
+    def _password(self, suffix: str) -> pulumi.Output[str]:
+        """32 letters and digits: more than 190 bits, and nothing to escape in an ini file, in JSON or in a URL."""
+        made = random.RandomPassword(f"{self._name}-{suffix}", length=32, special=False, opts=self._child())
+        return pulumi.Output.secret(made.result)
+
+    def _database_uri(self) -> pulumi.Output[str]:
+        """Without a password: libpq takes it from PGPASSFILE."""
+        database = self._args["database"]
+        tls = f"sslmode=verify-full&sslrootcert={pod.CA_FILE}" if database.get("ca_certificates") else "sslmode=require"
+
+        def compose(parts: Sequence[str]) -> str:
+            user, address, port, name = parts
+            return f"postgresql://{quote(user, safe='')}@{address}:{port}/{quote(name, safe='')}?{tls}"
+
+        return pulumi.Output.all(
+            database["username"],
+            database["address"],
+            pulumi.Output.from_input(database["port"]).apply(lambda port: str(int(port))),
+            database["name"],
+        ).apply(compose)
+
+    def _secret(self, passwords: Mapping[str, pulumi.Output[str]]) -> core.Secret:
+        """Everything that the pod has to keep to itself. Named by Pulumi: changed content makes a new Secret beside the
+        old one and a new pod template with its name, so no pod ever starts with half a change."""
+        admin = self._password("admin")
+        ini = pulumi.Output.all(self._database_uri(), admin).apply(
+            lambda parts: auth_configuration(
+                database_uri=parts[0],
+                admin_password=parts[1],
+                default_permission=self._args.get("default_permission", "READ"),
+            )
+        )
+        users = pulumi.Output.all(**passwords).apply(lambda known: json.dumps(known, sort_keys=True))
+        return core.Secret(
+            f"{self._name}-server",
+            metadata={"namespace": self.namespace, "labels": LABELS},
+            string_data={
+                "basic_auth.ini": ini,
+                "flask-secret-key": self._password("flask-key"),
+                "admin-password": admin,
+                "users.json": users,
+            },
+            opts=self._child(),
+        )
+
+    def _deployment(self, passwords: Mapping[str, pulumi.Output[str]]) -> None:
+        args, database = self._args, self._args["database"]
+        programs = mlflow_runtime.sources()
+        ca = database.get("ca_certificates")
+        if ca:
+            programs["ca.pem"] = ca
+        checksum = hashlib.sha256(json.dumps(programs, sort_keys=True).encode()).hexdigest()
+        runtime = core.ConfigMap(
+            f"{self._name}-runtime",
+            metadata={"namespace": self.namespace, "labels": LABELS},
+            data=programs,
+            opts=self._child(),
+        )
+        secret = self._secret(passwords)
+        account = core.ServiceAccount(
+            f"{self._name}-service-account",
+            metadata={"name": SERVICE_ACCOUNT, "namespace": self.namespace, "labels": LABELS},
+            automount_service_account_token=False,
+            opts=self._child(),
+        )
+        prefix = args.get("artifacts_prefix", "mlflow").strip("/")
+        uri = self._database_uri()
+        spec = pod.pod_spec(
+            image=args["image"],
+            service_account=named(account, SERVICE_ACCOUNT),
+            labels=LABELS,
+            runtime_config_map=_given_name(runtime),
+            secret=_given_name(secret),
+            database_ca=bool(ca),
+            pgpass_arguments=[
+                database["secret_arn"],
+                database["address"],
+                pulumi.Output.from_input(database["port"]).apply(lambda port: str(int(port))),
+                database["name"],
+                database["username"],
+                pod.PGPASS_FILE,
+                f"--interval={PGPASS_INTERVAL_SECONDS}",
+            ],
+            database_uri=uri,
+            server_command=pod.server_command(
+                hosts=pod.allowed_hosts(SERVICE, args["namespace"]),
+                workers=args["workers"],
+                database_uri=uri,
+                artifacts=pulumi.Output.concat("s3://", args["artifacts_bucket"], "/", prefix),
+            ),
+            region=args["region"],
+            cpu=args["cpu"],
+            memory=args["memory"],
+        )
+        apps.Deployment(
+            f"{self._name}-deployment",
+            metadata={"name": SERVICE, "namespace": self.namespace, "labels": LABELS},
+            spec={
+                "replicas": args["replicas"],
+                "revision_history_limit": 3,
+                "progress_deadline_seconds": 900,
+                "selector": {"match_labels": LABELS},
+                # The old pods serve until the new ones do.
+                "strategy": {"type": "RollingUpdate", "rolling_update": {"max_surge": 1, "max_unavailable": 0}},
+                "template": {
+                    "metadata": {
+                        "labels": LABELS,
+                        "annotations": {
+                            "ml.platform/runtime-checksum": checksum,
+                            "prometheus.io/scrape": "true",
+                            "prometheus.io/port": str(pod.METRICS_PORT),
+                            "prometheus.io/path": "/metrics",
+                        },
+                    },
+                    "spec": spec,
+                },
+            },
+            opts=self._child(),
+        )
+        policy.PodDisruptionBudget(
+            f"{self._name}-disruption-budget",
+            metadata={"name": SERVICE, "namespace": self.namespace, "labels": LABELS},
+            # Not minAvailable: 1, with which a single replica could never leave its node.
+            spec={
+                "max_unavailable": 1,
+                "unhealthy_pod_eviction_policy": "AlwaysAllow",
+                "selector": {"match_labels": LABELS},
+            },
+            opts=self._child(),
+        )
+
+    def _service(self) -> core.Service:
+        return core.Service(
+            f"{self._name}-service",
+            metadata={
+                "name": SERVICE,
+                "namespace": self.namespace,
+                "labels": LABELS,
+                # The pods are made after the Service, which would otherwise be waited for in vain.
+                "annotations": {"pulumi.com/skipAwait": "true"},
+            },
+            spec={
+                "type": "ClusterIP",
+                "selector": LABELS,
+                "ports": [{"name": "http", "port": pod.PORT, "target_port": "http", "protocol": "TCP"}],
+            },
+            opts=self._child(),
+        )
+
+    def _credentials(self, team: str, password: pulumi.Output[str]) -> pulumi.Output[str]:
+        """The team's Secret. Its name is fixed because jobs name it; pods that run keep what they have mounted."""
+        secret = core.Secret(
+            f"{self._name}-credentials-{team}",
+            metadata={"name": CREDENTIALS_SECRET, "namespace": self._args["team_namespaces"][team], "labels": LABELS},
+            string_data={
+                "MLFLOW_TRACKING_URI": self.tracking_uri,
+                "MLFLOW_TRACKING_USERNAME": team,
+                "MLFLOW_TRACKING_PASSWORD": password,
+            },
+            opts=self._child(),
+        )
+        return named(secret, CREDENTIALS_SECRET)
+
+
+def _given_name(resource: core.ConfigMap | core.Secret) -> pulumi.Output[str]:
+    """The name that Pulumi gave an object; its id is `namespace/name`."""
+    return resource.id.apply(lambda identity: identity.rsplit("/", 1)[-1])
+
+
+def auth_configuration(*, database_uri: str, admin_password: str, default_permission: Permission) -> str:
+    """The file that `MLFLOW_AUTH_CONFIG_PATH` names.
+
+    Accounts are in the same database as the runs: their tables keep their version apart, in `alembic_version_auth`
+    (read in MLflow 3.17.2). A successful login is remembered for a minute in each process, which spares a password
+    hash at every request and lets an old password work that much longer.
+    """
+    entries = {
+        "default_permission": default_permission,
+        "database_uri": database_uri,
+        "admin_username": pod.ADMIN,
+        "admin_password": admin_password,
+        "authorization_function": "mlflow.server.auth:authenticate_request_basic_auth",
+        "auth_cache_ttl_seconds": "60",
+    }
+    # `%` starts an interpolation in an ini file.
+    lines = [f"{key} = {value.replace('%', '%%')}" for key, value in entries.items()]
+    return "\n".join(["[mlflow]", *lines, ""])

@@ -1,0 +1,20 @@
+"""The programs that run inside the MLflow pod, shipped to it as one ConfigMap.
+
+They are plain files here, not imported by the component: each runs alone in the image, which has Python, boto3,
+psycopg2 and prometheus_client beside MLflow, and nothing of Trainyard.
+
+* `pgpass.py`: keeps the libpq password file in step with the rotating secret of the database.
+* `migrate.py`: brings the database schema up to date, one replica at a time.
+* `serve.py`: hands secrets from mounted files to the MLflow server.
+* `users.py`: makes the accounts of the teams.
+* `metrics.py`: serves the server's metrics on a port of its own, without an account.
+"""
+
+from importlib.resources import files
+
+PROGRAMS = ("pgpass.py", "migrate.py", "serve.py", "users.py", "metrics.py")
+
+
+def sources() -> dict[str, str]:
+    """File name to source text of every program: the data of the ConfigMap."""
+    return {name: files(__name__).joinpath(name).read_text(encoding="utf-8") for name in PROGRAMS}

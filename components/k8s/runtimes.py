@@ -1,0 +1,205 @@
+"""JobSet, the Kubeflow Trainer and the runtime that a training team's TrainJobs refer to.
+
+The Trainer's own runtimes are left out: its chart applies them from a job that downloads kubectl, which a private
+cluster cannot.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+import pulumi_kubernetes.helm.v3 as helm
+
+from components.k8s import custom_resources as cr
+from components.k8s.charts import ChartArgs, release
+from components.k8s.conventions import (
+    SYSTEM_NODES,
+    TRAINER_GID,
+    TRAINER_SERVICE_ACCOUNT,
+    TRAINER_UID,
+    add_on_namespace,
+    named,
+    prerequisites,
+)
+
+JOBSET_NAMESPACE = "jobset-system"
+TRAINER_NAMESPACE = "kubeflow-system"
+TORCH_RUNTIME = "torch-distributed"
+
+SHUTDOWN_SECONDS = 100
+GRACE_SECONDS = 120
+"""AWS gives a spot node two minutes. torchrun kills its workers 30 s after SIGTERM unless told otherwise (measured with
+torch 2.13.0, 2026-11-20), which is less than a checkpoint may take."""
+
+
+class TrainingRuntimesArgs(TypedDict):
+    """Arguments of `TrainingRuntimes`."""
+
+    jobset_chart: ChartArgs
+    """The JobSet chart; its version is that of the controller's image too."""
+    trainer_chart: ChartArgs
+    """The Kubeflow Trainer chart."""
+    image: str
+    """Image of the training container, `image:tag@sha256:...`, with torch and torchrun; a TrainJob may name its own."""
+    mounts: NotRequired[Mapping[str, str]]
+    """Mount path by PersistentVolumeClaim of the team's namespace, e.g. {"data": "/data"}. Default: none."""
+    max_restarts: NotRequired[int]
+    """How often a training job restarts whole after a failure or a lost node, before it fails. Default 3."""
+
+
+class TrainingRuntimes(pulumi.ComponentResource):
+    """JobSet, Kubeflow Trainer and the runtime `torch-distributed`; `ready` is what a TrainJob waits for.
+
+    Raises ValueError for an image that is not pinned by its digest, and for a mount path that is not absolute.
+    """
+
+    jobset: helm.Release
+    trainer: helm.Release
+    runtime: pulumi.Output[str]
+    """Name of the ClusterTrainingRuntime; carries the dependency on it."""
+
+    def __init__(self, name: str, args: TrainingRuntimesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:TrainingRuntimes", name, {}, opts)
+        pod = training_pod(args["image"], args.get("mounts", {}))
+        before = prerequisites(opts)
+        jobset_namespace = add_on_namespace(f"{name}-jobset-namespace", JOBSET_NAMESPACE, self, depends_on=before)
+        trainer_namespace = add_on_namespace(f"{name}-trainer-namespace", TRAINER_NAMESPACE, self, depends_on=before)
+        self.jobset = release(
+            f"{name}-jobset",
+            args["jobset_chart"],
+            release_name="jobset",
+            namespace=named(jobset_namespace, JOBSET_NAMESPACE),
+            values=_jobset_values(args["jobset_chart"]["version"]),
+            parent=self,
+            depends_on=before,
+        )
+        self.trainer = release(
+            f"{name}-trainer",
+            args["trainer_chart"],
+            release_name="kubeflow-trainer",
+            namespace=named(trainer_namespace, TRAINER_NAMESPACE),
+            values=_trainer_values(),
+            parent=self,
+            depends_on=[*before, self.jobset],  # the Trainer makes JobSets and watches them from its start
+        )
+        runtime = cr.CustomResource(
+            f"{name}-torch",
+            cr.cluster_training_runtime(TORCH_RUNTIME, pod=pod, max_restarts=args.get("max_restarts", 3)),
+            pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[self.trainer],
+                # A runtime's failure policy can never be changed.
+                replace_on_changes=["spec.template.spec.failurePolicy"],
+                delete_before_replace=True,
+            ),
+        )
+        self.runtime = named(runtime, TORCH_RUNTIME)
+        # Annotated here: a resource list at class level would be taken for an output of the component.
+        self.ready: list[pulumi.Resource] = [self.jobset, self.trainer, runtime]
+        self.register_outputs({"runtime": self.runtime})
+
+
+def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
+    """The spec of a training pod: one a node, not root, nothing writable but the mounts, /tmp and /dev/shm.
+
+    It names no node: Kueue adds the labels and tolerations of the flavor that it admits the job to. CPU and memory are
+    stated because the team's quota counts them; a TrainJob's `resourcesPerNode` is merged over them, with the GPUs.
+    """
+    if "@sha256:" not in image:
+        raise ValueError(f"the image of the training runtime has to be pinned by its digest, got {image}")
+    for claim, path in mounts.items():
+        if not path.startswith("/"):
+            raise ValueError(f"claim {claim} has to be mounted at an absolute path, got {path}")
+    return {
+        "serviceAccountName": TRAINER_SERVICE_ACCOUNT,
+        "automountServiceAccountToken": False,
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": GRACE_SECONDS,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": TRAINER_UID,
+            "runAsGroup": TRAINER_GID,
+            # The Mountpoint S3 driver gives the mount to this group; without it only root could use it.
+            "fsGroup": TRAINER_GID,
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [
+            {
+                "name": "node",
+                "image": image,
+                "imagePullPolicy": "IfNotPresent",
+                "env": [
+                    {"name": "HOME", "value": "/tmp"},  # noqa: S108 - an emptyDir of the pod
+                    # With the shared store a restarted worker group may wait for an address of the last attempt:
+                    # 2 of 6 restarts recovered with it, 6 of 6 without (torch 2.13.0, 2026-11-20).
+                    {"name": "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "value": "1"},
+                    {"name": "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "value": str(SHUTDOWN_SECONDS)},
+                ],
+                # No limits: a TrainJob's requests are merged over these, and one above a limit of ours would be
+                # refused after the queue has admitted the job.
+                "resources": {"requests": {"cpu": "1", "memory": "4Gi"}},
+                "securityContext": {
+                    "allowPrivilegeEscalation": False,
+                    "readOnlyRootFilesystem": True,
+                    "capabilities": {"drop": ["ALL"]},
+                },
+                "volumeMounts": [
+                    {"name": "shared-memory", "mountPath": "/dev/shm"},  # noqa: S108 - likewise
+                    {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - likewise
+                    *({"name": claim, "mountPath": path} for claim, path in mounts.items()),
+                ],
+            }
+        ],
+        "volumes": [
+            # Data loader workers and NCCL exchange through it; a container's usual 64 MiB are too few. It counts
+            # as the pod's memory, and without a size of its own may grow to the pod's limit, or the node's memory.
+            {"name": "shared-memory", "emptyDir": {"medium": "Memory"}},
+            {"name": "tmp", "emptyDir": {}},
+            *({"name": claim, "persistentVolumeClaim": {"claimName": claim}} for claim in mounts),
+        ],
+    }
+
+
+def _spread(labels: Mapping[str, str]) -> dict[str, Any]:
+    """Affinity that puts two replicas on two nodes where there are two."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": dict(labels)}}
+    return {
+        "podAntiAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]
+        }
+    }
+
+
+def _jobset_values(version: str) -> dict[str, Any]:
+    return {
+        # The chart in git points to a staging registry, `main` and `Always`.
+        "image": {
+            "repository": "registry.k8s.io/jobset/jobset",
+            "tag": f"v{version.removeprefix('v')}",
+            "pullPolicy": "IfNotPresent",
+        },
+        "controller": {
+            "replicas": 2,
+            "leaderElection": {"enable": True},
+            "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
+            "nodeSelector": dict(SYSTEM_NODES),
+            "affinity": _spread({"app.kubernetes.io/instance": "jobset", "app.kubernetes.io/component": "controller"}),
+            "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"cpu": "2", "memory": "1Gi"}},
+        },
+    }
+
+
+def _trainer_values() -> dict[str, Any]:
+    return {
+        "jobset": {"install": False},  # installed above; two would fight over the definitions
+        "dataCache": {"enabled": False},
+        "runtimes": {"defaultEnabled": False},
+        "manager": {
+            "replicas": 2,
+            "nodeSelector": dict(SYSTEM_NODES),
+            "affinity": _spread({"app.kubernetes.io/instance": "kubeflow-trainer"}),
+            "config": {"leaderElection": {"leaderElect": True}},
+            "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}},
+        },
+    }

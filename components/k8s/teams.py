@@ -1,0 +1,263 @@
+"""A namespace for every team: what it may use, whom it may talk to, and what its members may do."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+import pulumi_kubernetes.core.v1 as core
+import pulumi_kubernetes.networking.v1 as networking
+import pulumi_kubernetes.rbac.v1 as rbac
+
+from components.k8s.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, gibibytes, named, prerequisites, whole
+
+ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
+READ_VERBS = ["get", "list", "watch"]
+
+MEMBER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
+    {"api_groups": ["batch"], "resources": ["jobs"], "verbs": ALL_VERBS},
+    {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ALL_VERBS},
+    {"api_groups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ALL_VERBS},
+    {"api_groups": ["trainer.kubeflow.org"], "resources": ["trainingruntimes"], "verbs": READ_VERBS},
+    {"api_groups": ["kueue.x-k8s.io"], "resources": ["localqueues", "workloads"], "verbs": READ_VERBS},
+    {"api_groups": [""], "resources": ["pods"], "verbs": [*READ_VERBS, "create", "delete"]},
+    {"api_groups": [""], "resources": ["pods/log"], "verbs": ["get"]},
+    {"api_groups": [""], "resources": ["pods/exec", "pods/portforward"], "verbs": ["create"]},
+    {"api_groups": [""], "resources": ["configmaps"], "verbs": ALL_VERBS},
+    {
+        "api_groups": [""],
+        "resources": ["events", "services", "persistentvolumeclaims", "resourcequotas", "limitranges"],
+        "verbs": READ_VERBS,
+    },
+    {"api_groups": ["events.k8s.io"], "resources": ["events"], "verbs": READ_VERBS},
+)
+"""What a member may do in the team's namespace. Not: secrets, RBAC, quotas, network policies, volumes."""
+
+CLUSTER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
+    {"api_groups": ["trainer.kubeflow.org"], "resources": ["clustertrainingruntimes"], "verbs": READ_VERBS},
+    {
+        "api_groups": ["kueue.x-k8s.io"],
+        "resources": ["clusterqueues", "resourceflavors", "workloadpriorityclasses"],
+        "verbs": READ_VERBS,
+    },
+)
+"""What every member may read outside of it: what a job can refer to, and why it waits."""
+
+POD_IDENTITY_AGENT = "169.254.170.23/32"
+INSTANCE_METADATA = "169.254.169.254/32"
+
+
+class TeamArgs(TypedDict):
+    """One team."""
+
+    name: str
+    """Short name: value of the label `ml.platform/team`, and `team:<name>` is its members' group."""
+    namespace: str
+    """Name of its namespace."""
+    cpu_limit: int
+    """Cores that its pods may request together."""
+    memory_limit_gib: int
+    """Memory that its pods may request together, GiB."""
+    pods: int
+    """How many pods it may have."""
+
+
+class ServiceAddressArgs(TypedDict):
+    """Pods of another namespace that the teams may talk to."""
+
+    namespace: str
+    """Their namespace."""
+    port: int
+    """The pods' port (TCP), not the service's."""
+
+
+class TeamNamespacesArgs(TypedDict):
+    """Arguments of `TeamNamespaces`."""
+
+    teams: Sequence[TeamArgs]
+    """All teams."""
+    mlflow: NotRequired[ServiceAddressArgs]
+    """Where the MLflow server's pods are. Default: there is none."""
+
+
+class TeamNamespaces(pulumi.ComponentResource):
+    """The teams' namespaces.
+
+    - Pod security: `baseline` is enforced (no privileged pods, no host paths or networks). `restricted` only warns and
+      is audited: the stock PyTorch images run as root, and a job that is refused for it is admitted by the queue,
+      takes quota and never makes a pod.
+    - ResourceQuota on CPU, memory and pods, not on GPUs: Kueue is the quota there, and one below what a team may borrow
+      would hold admitted jobs up. Requests have to be stated for it to count; the LimitRange states them for jobs that
+      do not, which else would fail without a pod.
+    - Nothing comes in or goes out except what the network policies name. A network plugin that enforces them is the
+      caller's part.
+
+    Raises ValueError for two teams of one name or namespace.
+    """
+
+    namespaces: dict[str, pulumi.Output[str]]
+    """Name of the namespace by team; carries the dependency on it and on its quota and defaults."""
+    service_account: str
+    """Name of the service account of training pods, the same in every namespace. It gets no API token; access to AWS is
+    bound to it by a Pod Identity association."""
+    groups: dict[str, str]
+    """Kubernetes group of a team's members, by team."""
+
+    def __init__(self, name: str, args: TeamNamespacesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:TeamNamespaces", name, {}, opts)
+        for what in ("name", "namespace"):
+            values = [str(team[what]) for team in args["teams"]]
+            twice = sorted({value for value in values if values.count(value) > 1})
+            if twice:
+                raise ValueError(f"two teams have the {what} {', '.join(twice)}")
+        self._before = prerequisites(opts)
+        self.service_account = TRAINER_SERVICE_ACCOUNT
+        self.groups = {team["name"]: f"team:{team['name']}" for team in args["teams"]}
+        self.namespaces = {
+            team["name"]: self._team(f"{name}-{team['name']}", team, args.get("mlflow")) for team in args["teams"]
+        }
+        self._cluster_reader(name)
+        self.register_outputs({"namespaces": self.namespaces, "groups": self.groups})
+
+    def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self, depends_on=[*self._before, *depends_on])
+
+    def _team(self, name: str, team: TeamArgs, mlflow: ServiceAddressArgs | None) -> pulumi.Output[str]:
+        level = "pod-security.kubernetes.io"
+        resource = core.Namespace(
+            f"{name}-namespace",
+            metadata={
+                "name": team["namespace"],
+                "labels": {
+                    TEAM_LABEL: team["name"],
+                    f"{level}/enforce": "baseline",
+                    f"{level}/warn": "restricted",
+                    f"{level}/audit": "restricted",
+                },
+            },
+            opts=self._child(),
+        )
+        namespace = named(resource, team["namespace"])
+        quota = core.ResourceQuota(
+            f"{name}-quota",
+            metadata={"name": "team", "namespace": namespace},
+            spec={
+                "hard": {
+                    "requests.cpu": whole(team["cpu_limit"]),
+                    "requests.memory": gibibytes(team["memory_limit_gib"]),
+                    "pods": whole(team["pods"]),
+                    # Nothing in a team's namespace is reachable from outside of the cluster.
+                    "services.loadbalancers": "0",
+                    "services.nodeports": "0",
+                }
+            },
+            opts=self._child(),
+        )
+        defaults = core.LimitRange(
+            f"{name}-defaults",
+            metadata={"name": "defaults", "namespace": namespace},
+            # Requests only: a default limit would kill a job that never stated one.
+            spec={"limits": [{"type": "Container", "default_request": {"cpu": "1", "memory": "4Gi"}}]},
+            opts=self._child(),
+        )
+        core.ServiceAccount(
+            f"{name}-{TRAINER_SERVICE_ACCOUNT}",
+            metadata={"name": TRAINER_SERVICE_ACCOUNT, "namespace": namespace},
+            automount_service_account_token=False,
+            opts=self._child(),
+        )
+        for policy, spec in network_policies(mlflow).items():
+            networking.NetworkPolicy(
+                f"{name}-{policy}",
+                metadata={"name": policy, "namespace": namespace},
+                spec=spec,
+                opts=self._child(),
+            )
+        role = rbac.Role(
+            f"{name}-member",
+            metadata={"name": "team-member", "namespace": namespace},
+            rules=list(MEMBER_RULES),
+            opts=self._child(),
+        )
+        rbac.RoleBinding(
+            f"{name}-members",
+            metadata={"name": "team-members", "namespace": namespace},
+            role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "Role", "name": named(role, "team-member")},
+            subjects=[_group(self.groups[team["name"]])],
+            opts=self._child(),
+        )
+        # A job that starts before quota and defaults are there would escape them.
+        return pulumi.Output.all(resource.urn, quota.urn, defaults.urn).apply(lambda _: team["namespace"])
+
+    def _cluster_reader(self, name: str) -> None:
+        role = rbac.ClusterRole(
+            f"{name}-reader",
+            metadata={"name": "team-queue-reader"},
+            rules=list(CLUSTER_RULES),
+            opts=self._child(),
+        )
+        rbac.ClusterRoleBinding(
+            f"{name}-readers",
+            metadata={"name": "team-queue-readers"},
+            role_ref={
+                "api_group": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": named(role, "team-queue-reader"),
+            },
+            subjects=[_group(group) for group in self.groups.values()],
+            opts=self._child(),
+        )
+
+
+def _group(group: str) -> rbac.SubjectArgsDict:
+    return {"kind": "Group", "name": group, "api_group": "rbac.authorization.k8s.io"}
+
+
+def network_policies(mlflow: ServiceAddressArgs | None) -> Mapping[str, networking.NetworkPolicySpecArgsDict]:
+    """The network policies of a team's namespace by name; each selects all of its pods.
+
+    File systems need none: FSx for Lustre is mounted by the node's kernel, S3 by pods of another namespace.
+    """
+
+    def egress(*rules: networking.NetworkPolicyEgressRuleArgsDict) -> networking.NetworkPolicySpecArgsDict:
+        return {"pod_selector": {}, "policy_types": ["Egress"], "egress": list(rules)}
+
+    policies: dict[str, networking.NetworkPolicySpecArgsDict] = {
+        "default-deny": {"pod_selector": {}, "policy_types": ["Ingress", "Egress"]},
+        # The ranks of a job open connections among each other on ports that torch and NCCL choose.
+        "allow-within-team": {
+            "pod_selector": {},
+            "policy_types": ["Ingress", "Egress"],
+            "ingress": [{"from_": [{"pod_selector": {}}]}],
+            "egress": [{"to": [{"pod_selector": {}}]}],
+        },
+        "allow-dns": egress(
+            {
+                "to": [
+                    {
+                        "namespace_selector": {"match_labels": {"kubernetes.io/metadata.name": "kube-system"}},
+                        "pod_selector": {"match_labels": {"k8s-app": "kube-dns"}},
+                    }
+                ],
+                "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
+            }
+        ),
+        # S3 is reached at public addresses through the gateway endpoint, so no range of the VPC would do.
+        "allow-https": egress(
+            {
+                "to": [{"ip_block": {"cidr": "0.0.0.0/0", "except_": [INSTANCE_METADATA]}}],
+                "ports": [{"protocol": "TCP", "port": 443}],
+            }
+        ),
+        "allow-pod-identity": egress(
+            {"to": [{"ip_block": {"cidr": POD_IDENTITY_AGENT}}], "ports": [{"protocol": "TCP", "port": 80}]}
+        ),
+    }
+    if mlflow is not None:
+        labels = {"kubernetes.io/metadata.name": mlflow["namespace"]}
+        policies["allow-mlflow"] = egress(
+            {
+                "to": [{"namespace_selector": {"match_labels": labels}}],
+                "ports": [{"protocol": "TCP", "port": mlflow["port"]}],
+            }
+        )
+    return policies

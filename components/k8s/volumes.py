@@ -1,0 +1,195 @@
+"""The storage tiers as volumes in every team's namespace.
+
+Static volumes, one pair of PersistentVolume and claim for a team and tier: they bind at once, nothing is made or
+deleted on AWS by them.
+
+- `data`: the FSx for Lustre file system, or, where the environment has none, the data bucket read-only. Shared by the
+  teams; POSIX ownership decides who writes (files that came from the bucket belong to root and are readable).
+- `checkpoints`: the team's own prefix of the checkpoints bucket. Mountpoint for S3 writes files in sequence and does
+  not rename: save under the final name, or use the S3 API.
+"""
+
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+import pulumi_kubernetes.core.v1 as core
+
+from components.k8s.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM, gibibytes, named, prerequisites
+
+FSX_DRIVER = "fsx.csi.aws.com"
+S3_DRIVER = "s3.csi.aws.com"
+
+BUCKET_CAPACITY_GIB = 1024
+"""A bucket has no size; Kubernetes wants one and the driver ignores it."""
+
+
+class LustreVolumeArgs(TypedDict):
+    """An FSx for Lustre file system."""
+
+    file_system_id: pulumi.Input[str]
+    """`fs-...`"""
+    dns_name: pulumi.Input[str]
+    """Host name of the file system."""
+    mount_name: pulumi.Input[str]
+    """Name that it is mounted by."""
+    capacity_gib: int
+    """Its size, GiB."""
+
+
+class TeamVolumeArgs(TypedDict):
+    """Whose volumes."""
+
+    name: str
+    """Short name of the team; its checkpoints are below `teams/<name>/`."""
+    namespace: pulumi.Input[str]
+    """Its namespace."""
+
+
+class TeamVolumesArgs(TypedDict):
+    """Arguments of `TeamVolumes`."""
+
+    teams: Sequence[TeamVolumeArgs]
+    """All teams."""
+    region: str
+    """Region of the buckets."""
+    checkpoints_bucket: pulumi.Input[str]
+    """Name of the checkpoints bucket."""
+    lustre: NotRequired[LustreVolumeArgs]
+    """The data tier's file system. Either this or `data_bucket`."""
+    data_bucket: NotRequired[pulumi.Input[str]]
+    """Name of the data bucket, mounted read-only. Either this or `lustre`."""
+
+
+class TeamVolumes(pulumi.ComponentResource):
+    """The claims `data` and `checkpoints` in every team's namespace.
+
+    Access to the buckets is that of the pod's own service account (`authenticationSource: pod`), so a team's role needs
+    the bucket's list right and objects below its prefix. The driver gives the mount to the pod's `fsGroup`.
+
+    Raises ValueError unless exactly one of `lustre` and `data_bucket` is given.
+    """
+
+    data_claims: dict[str, pulumi.Output[str]]
+    """Name of the data claim by team; carries the dependency on it."""
+    checkpoint_claims: dict[str, pulumi.Output[str]]
+    """Name of the checkpoints claim by team."""
+
+    def __init__(self, name: str, args: TeamVolumesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:TeamVolumes", name, {}, opts)
+        if ("lustre" in args) == ("data_bucket" in args):
+            raise ValueError("give either lustre or data_bucket: the data tier is one of them")
+        self._before = prerequisites(opts)
+        self.data_claims, self.checkpoint_claims = {}, {}
+        for team in args["teams"]:
+            self.data_claims[team["name"]] = (
+                self._lustre(name, team, args["lustre"])
+                if "lustre" in args
+                else self._volume(
+                    name,
+                    team,
+                    DATA_CLAIM,
+                    capacity=gibibytes(BUCKET_CAPACITY_GIB),
+                    access_mode="ReadOnlyMany",
+                    mount_options=[f"region {args['region']}", "read-only"],
+                    csi=_bucket(args["data_bucket"], f"{team['name']}-{DATA_CLAIM}"),
+                )
+            )
+            self.checkpoint_claims[team["name"]] = self._volume(
+                name,
+                team,
+                CHECKPOINTS_CLAIM,
+                capacity=gibibytes(BUCKET_CAPACITY_GIB),
+                access_mode="ReadWriteMany",
+                mount_options=[
+                    f"region {args['region']}",
+                    f"prefix {checkpoint_prefix(team['name'])}",
+                    "allow-delete",
+                    "allow-overwrite",
+                ],
+                csi=_bucket(args["checkpoints_bucket"], f"{team['name']}-{CHECKPOINTS_CLAIM}"),
+            )
+        self.register_outputs({"dataClaims": self.data_claims, "checkpointClaims": self.checkpoint_claims})
+
+    def _lustre(self, name: str, team: TeamVolumeArgs, lustre: LustreVolumeArgs) -> pulumi.Output[str]:
+        return self._volume(
+            name,
+            team,
+            DATA_CLAIM,
+            capacity=gibibytes(lustre["capacity_gib"]),
+            access_mode="ReadWriteMany",
+            mount_options=["flock"],
+            csi={
+                "driver": FSX_DRIVER,
+                # Kubernetes wants a handle of its own for every volume. The driver mounts by dnsname and mountname
+                # and uses the handle only to tell its calls apart (aws-fsx-csi-driver pkg/driver/node.go, 2026-04-21).
+                "volume_handle": pulumi.Output.concat(lustre["file_system_id"], "-", team["name"]),
+                "volume_attributes": {"dnsname": lustre["dns_name"], "mountname": lustre["mount_name"]},
+            },
+        )
+
+    def _volume(
+        self,
+        name: str,
+        team: TeamVolumeArgs,
+        claim: str,
+        *,
+        capacity: str,
+        access_mode: str,
+        mount_options: list[str],
+        csi: core.CSIPersistentVolumeSourceArgsDict,
+    ) -> pulumi.Output[str]:
+        volume_name = f"{team['name']}-{claim}"
+        volume = core.PersistentVolume(
+            f"{name}-{team['name']}-{claim}-volume",
+            metadata={"name": volume_name},
+            spec={
+                "capacity": {"storage": capacity},
+                "access_modes": [access_mode],
+                # The files belong to the tier, not to the claim.
+                "persistent_volume_reclaim_policy": "Retain",
+                "storage_class_name": "",
+                "volume_mode": "Filesystem",
+                "claim_ref": {"namespace": team["namespace"], "name": claim},
+                "mount_options": mount_options,
+                "csi": csi,
+            },
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=self._before,
+                replace_on_changes=["spec.csi", "spec.claimRef"],  # the server refuses to change them
+                delete_before_replace=True,
+            ),
+        )
+        resource = core.PersistentVolumeClaim(
+            f"{name}-{team['name']}-{claim}-claim",
+            metadata={"name": claim, "namespace": team["namespace"]},
+            spec={
+                "access_modes": [access_mode],
+                "storage_class_name": "",  # not the cluster's default class, which would make a disk
+                "volume_mode": "Filesystem",
+                "volume_name": named(volume, volume_name),
+                "resources": {"requests": {"storage": capacity}},
+            },
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=self._before,
+                replace_on_changes=["spec.volumeName"],
+                delete_before_replace=True,
+            ),
+        )
+        return named(resource, claim)
+
+
+def checkpoint_prefix(team: str) -> str:
+    """Where a team's checkpoints are in their bucket; ends with a slash, as Mountpoint wants it."""
+    return f"teams/{team}/"
+
+
+def _bucket(bucket: pulumi.Input[str], volume_handle: str) -> core.CSIPersistentVolumeSourceArgsDict:
+    return {
+        "driver": S3_DRIVER,
+        # Of two volumes with one handle a node mounts only one.
+        "volume_handle": volume_handle,
+        "volume_attributes": {"bucketName": bucket, "authenticationSource": "pod"},
+    }

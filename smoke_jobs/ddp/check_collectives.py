@@ -1,0 +1,171 @@
+"""Collectives against a computed answer, then bus bandwidth by message size.
+
+Payload: integers that float32 holds exactly, so the answer has a closed form and is compared bit for bit.
+Bandwidth by nccl-tests' formulas: algbw = S/t, busbw = algbw x 2(n-1)/n for all-reduce and x (n-1)/n for all-gather
+and reduce-scatter, where S is the full array. 1 GB/s = 10^9 B/s. One figure a size: the median over repetitions of
+the slowest rank; thresholds are compared size by size, never with an average of the sweep.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from .job import Job
+from .result import Figure, Outcome, failed, passed, skipped
+from .thresholds import Threshold
+
+PERIOD = 7
+"""Payload of rank r at i is (r + 1) x (i mod 7 + 1); sums stay exact in float32 up to 2,188 ranks."""
+
+
+def run(job: Job) -> Outcome:
+    """See the module's docstring."""
+    if job.world_size == 1:
+        return skipped("one rank: there is nobody to exchange data with")
+    wrong = [text for texts in job.gather(_wrong(job)) for text in texts]
+    if wrong:
+        return failed("; ".join(dict.fromkeys(wrong)))
+    points = [point for size in sizes(job) for point in _measure(job, size)]
+    return _judge(job, points)
+
+
+def factor(collective: str, ranks: int) -> float:
+    """busbw / algbw."""
+    return (2 if collective == "all_reduce" else 1) * (ranks - 1) / ranks
+
+
+def sizes(job: Job) -> list[int]:
+    """Message sizes in bytes, each four times the last, up to the largest; and the windows that are published."""
+    largest = int((job.options.max_message_mib or (2048 if job.cuda else 4)) * 2**20)
+    found = [size for size in (2**15 * 4**k for k in range(12)) if size <= largest]
+    if job.cuda:
+        found += [size for size in (2**27, 2**30, largest) if size <= largest]
+    return sorted({*found, largest})
+
+
+def _pattern(count: int, device: torch.device) -> torch.Tensor:
+    return (torch.arange(count, device=device) % PERIOD + 1).to(torch.float32)
+
+
+def _wrong(job: Job) -> list[str]:
+    n, count = job.world_size, 1024 * job.world_size
+    pattern = _pattern(count, job.device)
+    mine = pattern * (job.rank + 1)
+    if job.broken("collectives") and job.rank == n - 1:
+        mine[5] += 1  # one flipped value on its way, as a bad link or a bad device would make it
+    wrong = []
+    total = n * (n + 1) // 2
+
+    summed = mine.clone()
+    dist.all_reduce(summed)
+    if not torch.equal(summed, pattern * total):
+        wrong.append(f"all-reduce: {_first(summed, pattern * total)}")
+
+    everyone = torch.empty(n * count, device=job.device)
+    dist.all_gather_into_tensor(everyone, mine)
+    for rank, part in enumerate(everyone.chunk(n)):
+        if not torch.equal(part, pattern * (rank + 1)):
+            wrong.append(f"all-gather: the data of rank {rank} ({job.inventories[rank]['host']}) is wrong, "
+                         f"{_first(part, pattern * (rank + 1))}; take its node out and test it alone")  # fmt: skip
+
+    share = torch.empty(count // n, device=job.device)
+    dist.reduce_scatter_tensor(share, mine)
+    expected = (pattern * total).chunk(n)[job.rank]
+    if not torch.equal(share, expected):
+        wrong.append(f"reduce-scatter: {_first(share, expected)}")
+
+    sent = mine.clone() if job.head else torch.zeros_like(mine)
+    dist.broadcast(sent, src=0)
+    if not torch.equal(sent, pattern):
+        wrong.append(f"broadcast: {_first(sent, pattern)}")
+    return wrong
+
+
+def _first(got: torch.Tensor, expected: torch.Tensor) -> str:
+    index = int((got != expected).nonzero()[0])
+    return f"element {index} is {float(got[index]):g} instead of {float(expected[index]):g}"
+
+
+def _measure(job: Job, size: int) -> list[dict[str, Any]]:
+    n = job.world_size
+    count = max(n, size // 4 // n * n)
+    full = torch.ones(count, device=job.device)
+    share = torch.ones(count // n, device=job.device)
+    operations: dict[str, Callable[[], object]] = {
+        "all_reduce": lambda: dist.all_reduce(full, op=dist.ReduceOp.MAX),  # MAX: repeated sums would overflow
+        "all_gather": lambda: dist.all_gather_into_tensor(full, share),
+        "reduce_scatter": lambda: dist.reduce_scatter_tensor(share, full),
+    }
+    points = []
+    for name, operation in operations.items():
+        repetitions = 20 if job.cuda else (10 if size <= 2**20 else 5)
+        times = []
+        for repetition in range(-2, repetitions):  # two to warm up: channels are set up on first use
+            job.synchronize()
+            before = time.perf_counter()
+            operation()
+            job.synchronize()
+            if repetition >= 0:
+                times.append(time.perf_counter() - before)
+        slowest = [max(together) for together in zip(*job.gather(times), strict=True)]
+        median = statistics.median(slowest)
+        bytes_ = count * 4
+        points.append(
+            {
+                "collective": name,
+                "bytes": bytes_,
+                "algbw_gb_s": bytes_ / median / 1e9,
+                "busbw_gb_s": bytes_ / median / 1e9 * factor(name, n),
+                "seconds_median": median,
+                "seconds_p95": sorted(slowest)[int(0.95 * (len(slowest) - 1) + 0.5)],
+                "iterations": repetitions,
+            }
+        )
+    return points
+
+
+def size_text(size: int) -> str:
+    """`4 MiB`."""
+    for unit, step in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= step:
+            return f"{size / step:.4g} {unit}"
+    return f"{size} B"
+
+
+def _judge(job: Job, points: list[dict[str, Any]]) -> Outcome:
+    def figure(point: dict[str, Any]) -> Figure:
+        return Figure(f"busbw {point['collective']} {size_text(point['bytes'])}", point["busbw_gb_s"], "GB/s")
+
+    compared: list[tuple[float, Threshold, dict[str, Any]]] = []
+    for point in points:
+        limit = job.threshold(point["collective"], point["bytes"])
+        if limit is not None:
+            compared.append((point["busbw_gb_s"] / limit.floor if limit.floor else 2.0, limit, point))
+    gates = [entry for entry in compared if entry[1].kind == "gate"]
+    shown = max((p for p in points if p["collective"] == "all_reduce"), key=lambda p: int(p["bytes"]))
+    outcome = passed(
+        f"answers exact; {len(gates)} of {len(points)} points have a gate"
+        + ("" if compared else f"; no published figure for {job.instance or 'this instance'}: record a baseline"),
+        figure=figure(shown),
+        figures=[figure(p) for p in points if p is not shown and p["bytes"] >= 2**20],
+        curves={"bandwidth": points},
+    )
+    if compared:
+        ratio, limit, point = min(gates or compared, key=lambda entry: entry[0])
+        outcome.threshold = limit.entry(point["busbw_gb_s"])
+        outcome.figure = figure(point)
+        outcome.figures = [figure(p) for p in points if p is not point and p["bytes"] >= 2**20]
+        if gates and ratio < 1:
+            outcome.verdict = "below"
+            outcome.reason = (
+                f"{outcome.figure.name} is {outcome.figure.value:.4g} GB/s, {limit.floor:.4g} is needed "
+                f"({limit.value:g} published: {limit.source}, {limit.date}); look at the transport check, the "
+                "placement of the nodes, and `NCCL_DEBUG=INFO`"
+            )
+    return outcome

@@ -1,0 +1,263 @@
+"""The wrapper around torchrun: what a container, a batch script or a laptop runs. It may be PID 1.
+
+It parses the options, finds its place among the nodes, calls the roll, starts torchrun, passes SIGTERM and SIGUSR1
+on, bounds the wall clock, and turns what the ranks left in the result folder into the exit code that torchrun hides.
+On every node the code is the same; node 0 prints the table and the `SMOKE_RESULT` line. result.json is there in every
+case after the options were understood: where the ranks could not finish, from what was known until then.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from . import local_mlflow, nccl_log, result, supervise
+from .options import CHECKS, Options, UsageError, parse, to_json
+from .rollcall import call_roll
+from .topology import Topology, detect
+
+AFTER_TIMEOUT_S = 5.0
+"""From SIGTERM to SIGKILL once the job has run out of time."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the job; the exit code of `result.EXIT`."""
+    code = supervise.run_as_init()
+    if code is not None:
+        return code
+    try:
+        options = parse(argv, os.environ)
+        topology = detect(options, os.environ)
+        options = _complete(options, topology)
+    except UsageError as error:
+        for problem in error.problems:
+            print(f"smoke: {problem}", file=sys.stderr)
+        return result.EXIT["usage"]
+    scratch = Path(options.scratch_dir or tempfile.mkdtemp(prefix="smoke-"))
+    scratch.mkdir(parents=True, exist_ok=True)
+    try:
+        return _Run(dataclasses.replace(options, scratch_dir=str(scratch)), topology).run()
+    finally:
+        if not options.scratch_dir:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _complete(options: Options, topology: Topology) -> Options:
+    gpus = visible_gpus()
+    problems = []
+    if topology.nodes > 1 and options.tracking_uri == "local" and "tracking" in options.checks:
+        problems.append("tracking_uri: `local` is for one node; give the stack's MLflow server, or `none`")
+    for name in ("baseline", "thresholds"):
+        if getattr(options, name) and not Path(getattr(options, name)).is_file():
+            problems.append(f"{name}: there is no file {getattr(options, name)}")
+    if problems:
+        raise UsageError(problems)
+    return dataclasses.replace(
+        options,
+        nodes=topology.nodes,
+        node_rank=topology.node_rank,
+        head=topology.head,
+        expected_hosts=topology.hosts,
+        nproc_per_node=options.nproc_per_node or gpus or 1,
+        instance=options.instance or ("" if gpus else "cpu"),
+        result_dir=str(Path(options.result_dir).absolute()),
+    )
+
+
+def visible_gpus() -> int:
+    """NVIDIA GPUs that this container may use, without importing torch."""
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    devices = [path for path in Path("/dev").glob("nvidia*") if re.fullmatch(r"nvidia\d+", path.name)]
+    if chosen is not None:
+        return min(len([part for part in chosen.split(",") if part.strip() not in ("", "-1")]), len(devices))
+    return len(devices)
+
+
+class _Run:
+    """One run of the job on this node."""
+
+    def __init__(self, options: Options, topology: Topology) -> None:
+        self.options = options
+        self.topology = topology
+        self.folder = Path(options.result_dir)
+        self.marker = uuid.uuid4().hex
+        self.started = time.time()
+        self.deadline = time.monotonic() + options.timeout_s
+        self.preempted = False
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def run(self) -> int:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for name in ("result.json", "progress.json"):
+            (self.folder / name).unlink(missing_ok=True)  # a code must not be read from an earlier run
+        for old in (self.folder / "ranks").glob("*.json"):
+            old.unlink()
+        for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+        os.environ[supervise.MARKER] = self.marker
+        problem, ended = "", "error"
+        try:
+            if self.topology.nodes > 1:
+                problem = self._roll_call()
+            if not problem and not self.preempted:
+                ended = self._torchrun()
+        finally:
+            supervise.sweep(self.marker)
+        return self._finish(problem, ended)
+
+    def _on_signal(self, number: int, _frame: object) -> None:
+        self.preempted = True
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+
+    def _roll_call(self) -> str:
+        o, t = self.options, self.topology
+        roll = call_roll(t.node_rank, t.nodes, t.head, o.port + 1, o.rendezvous_timeout_s, t.hosts)
+        return roll.problem
+
+    def _torchrun(self) -> str:
+        o, t = self.options, self.topology
+        extra = {"SMOKE_OPTIONS": to_json(o), "SMOKE_WRAPPED": "1", "SMOKE_STARTED": str(self.started)}
+        if o.tracking_uri == "local" and "tracking" in o.checks and "tracking" not in o.breaks:
+            extra |= local_mlflow.start(Path(o.scratch_dir))
+        if o.expect_transport:
+            extra |= nccl_log.log_environment(Path(o.scratch_dir))
+        launch = supervise.Launch(
+            nodes=t.nodes,
+            nproc=o.nproc_per_node,
+            head=t.head,
+            port=o.port,
+            is_head=t.node_rank == 0,
+            # the same on every node, different for every run
+            run_id=f"{o.job_name}-{o.seed}-{os.environ.get('SMOKE_ATTEMPT', '0')}",
+            max_restarts=o.max_restarts,
+            shutdown_timeout_s=o.shutdown_timeout_s,
+            join_timeout_s=o.rendezvous_timeout_s,
+        )
+        self.process = launch.start(extra)
+        if self.preempted:  # the signal came while torchrun was being started
+            self.process.terminate()
+        while supervise.wait(self.process, min(1.0, self.deadline - time.monotonic())) is None:
+            if time.monotonic() >= self.deadline:
+                supervise.stop(self.process, AFTER_TIMEOUT_S)
+                return "timeout"
+        return "preempted" if self.preempted else "error"
+
+    def _finish(self, problem: str, ended: str) -> int:
+        path = self.folder / "result.json"
+        if path.exists():
+            document: dict[str, Any] = json.loads(path.read_text())
+        else:
+            document = self._incomplete(problem, ended)
+            result.write_json(path, document)
+        if self.topology.node_rank == 0:
+            print(result.table(document))
+        print(result.line(document), flush=True)
+        return int(document["exit_code"])
+
+    def _incomplete(self, problem: str, ended: str) -> dict[str, Any]:
+        """The result where the ranks did not write one: what was done, and why the rest was not."""
+        progress = self.folder / "progress.json"
+        document = json.loads(progress.read_text()) if progress.exists() else empty_document(self.options, self.started)
+        done = {check["name"]: check for check in document["checks"]}
+        verdict = "fail" if problem else "preempted" if self.preempted else ended
+        errors = dead_ranks(self.folder) if verdict == "error" else []
+        if verdict == "error" and not errors:
+            errors = [{"rank": -1, "host": socket.gethostname(), "message": "torchrun ended before a rank started"}]
+        running = next((name for name in CHECKS if name not in done and name in self.options.checks), "")
+        why = {
+            "fail": "needs rendezvous, which failed",
+            "preempted": "the job was told to stop (SIGTERM) before this check was done; run it again",
+            "timeout": f"the job ran out of its {self.options.timeout_s:.0f} s in check {running}",
+            "error": "a rank died" + (f" in check {running}" if done else "") + "; see errors",
+        }[verdict]
+        for name in CHECKS:
+            done.setdefault(name, result.skipped(why).entry(name, 0.0))
+        if problem:
+            done["rendezvous"] = result.failed(problem).entry("rendezvous", time.time() - self.started)
+        document["checks"] = [done[name] for name in CHECKS]
+        document["errors"] = errors
+        document["verdict"], document["exit_code"] = verdict, result.EXIT[verdict]
+        document["timings"]["seconds"] = round(time.time() - self.started, 3)
+        document["cost"] = cost(self.options, document["topology"]["world_size"], time.time() - self.started)
+        return document
+
+
+def empty_document(options: Options, started: float) -> dict[str, Any]:
+    """A result document without checks; times in seconds since the epoch."""
+    world = options.nodes * options.nproc_per_node
+    return {
+        "schema": result.SCHEMA,
+        "job": {
+            "id": f"{options.job_name}-{datetime.fromtimestamp(started, UTC):%Y%m%dT%H%M%SZ}",
+            "name": options.job_name,
+            "stack": options.stack,
+            "pool": options.pool,
+            "target": options.target,
+            "instance": options.instance,
+            "capacity": options.capacity,
+            "image": options.image,
+            "code_version": options.code_version,
+        },
+        "topology": {
+            "nodes": options.nodes,
+            "world_size": world,
+            "ranks_per_node": options.nproc_per_node,
+            "device": "",
+            "backend": "",
+            "model": "",
+            "hosts": [],
+        },
+        "versions": {"python": sys.version.split()[0]},
+        "checks": [],
+        "curves": {"bandwidth": [], "scaling": []},
+        "figures": [],
+        "verdict": "error",
+        "exit_code": result.EXIT["error"],
+        "timings": {"started": datetime.fromtimestamp(started, UTC).isoformat(), "seconds": 0.0},
+        "cost": cost(options, world, 0.0),
+        "errors": [],
+    }
+
+
+def cost(options: Options, world_size: int, seconds: float) -> dict[str, Any]:
+    """Device hours, node hours and USD (None where the price is unknown) of a run until now."""
+    node_hours = options.nodes * seconds / 3600
+    usd = round(node_hours * options.usd_per_node_hour, 6) if options.usd_per_node_hour else None
+    return {"device_hours": round(world_size * seconds / 3600, 6), "node_hours": round(node_hours, 6), "usd": usd}
+
+
+def dead_ranks(folder: Path) -> list[dict[str, Any]]:
+    """Who raised, and who died without a trace, from the ranks' own files.
+
+    Every rank says when it starts, when it raises, and when torchrun stops it because of another. One that says
+    nothing after its start was killed.
+    """
+    errors = []
+    for path in sorted((folder / "ranks").glob("rank-*.json")):
+        document = json.loads(path.read_text())
+        if document["state"] == "raised":
+            message = document["message"]
+        elif document["state"] == "started":
+            message = (
+                f"process {document['pid']} died without a trace, so it was killed: "
+                "look for the out-of-memory killer in dmesg or the pod's last state, and for Xid errors of its GPU"
+            )
+        else:
+            continue
+        errors.append({"rank": document["rank"], "host": document["host"], "message": message})
+    return errors

@@ -1,0 +1,179 @@
+"""One rank's view of the job: who it is, its device, the process groups, and how ranks talk to each other.
+
+Two planes. The checks use process groups, which a check may leave broken. The runner uses the TCP store only, so that
+verdicts travel even then, and `renew` builds the groups again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import socket
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from .options import Options
+from .result import Figure, Outcome
+from .thresholds import Threshold, load, select
+
+
+class RankMissing(Exception):
+    """Ranks that were started did not announce themselves; the text names them."""
+
+
+class Job:
+    """What every check gets. Attributes in the field's terms: rank, world_size, local_rank, nodes, device, …"""
+
+    def __init__(self, options: Options, environ: Mapping[str, str]) -> None:
+        self.options = options
+        self.rank = int(environ["RANK"])
+        self.world_size = int(environ["WORLD_SIZE"])
+        self.local_rank = int(environ["LOCAL_RANK"])
+        self.local_world_size = int(environ["LOCAL_WORLD_SIZE"])
+        self.node_rank = int(environ.get("GROUP_RANK", "0"))
+        self.nodes = max(1, self.world_size // self.local_world_size)
+        self.host = socket.gethostname()
+        self.cuda = torch.cuda.is_available()
+        self.device = torch.device("cuda", self.local_rank) if self.cuda else torch.device("cpu")
+        self.backend = "cpu:gloo,cuda:nccl" if self.cuda else "gloo"
+        self.instance = options.instance or ("" if self.cuda else "cpu")
+        self.nccl = ".".join(str(n) for n in torch.cuda.nccl.version()) if self.cuda else ""
+        self.scratch = Path(options.scratch_dir or "/tmp") / "ranks"  # noqa: S108 - the wrapper always gives one
+        path = Path(options.thresholds) if options.thresholds else Path(__file__).with_name("thresholds.csv")
+        self.thresholds: tuple[Threshold, ...] = load(path)
+        self.inventories: list[dict[str, Any]] = []
+        self.generation = 0
+        if self.cuda:
+            torch.cuda.set_device(self.device)
+
+    @property
+    def head(self) -> bool:
+        """Whether this is rank 0."""
+        return self.rank == 0
+
+    def connect(self) -> None:
+        """Joins the store, announces this rank, and makes the process groups.
+
+        Raises RankMissing where a started rank does not announce itself in `rank_timeout_s`.
+        """
+        limit = timedelta(seconds=self.options.rank_timeout_s)
+        address = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
+        try:
+            store, _, _ = next(dist.rendezvous("env://", self.rank, self.world_size, timeout=limit))
+        except dist.DistError as error:
+            raise RankMissing(f"rank 0 at {address} did not answer rank {self.rank}: {error}") from None
+        # A restarted job may meet the keys of its previous attempt.
+        self.store = dist.PrefixStore(f"smoke/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+        self.store.set_timeout(timedelta(seconds=self.options.timeout_s))
+        announce(self.store, self.rank, self.world_size, self.host, limit)
+        self._make_groups()
+
+    def _make_groups(self) -> None:
+        dist.init_process_group(
+            self.backend,
+            store=dist.PrefixStore(f"groups/{self.generation}", self.store),
+            rank=self.rank,
+            world_size=self.world_size,
+            timeout=timedelta(seconds=self.options.collective_timeout_s),
+            device_id=self.device if self.cuda else None,
+        )
+        self.host_group: dist.ProcessGroup | None = dist.new_group(backend="gloo") if self.cuda else dist.group.WORLD
+
+    def leave(self) -> None:
+        """Drops the process groups. Peers that wait for us in a gloo collective get an error at once, not a timeout."""
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        self.host_group = None
+
+    def renew(self) -> None:
+        """New process groups on all ranks, after a check left the old ones in an unknown state."""
+        self.leave()
+        self.generation += 1
+        self._make_groups()
+
+    def gather(self, value: Any) -> list[Any]:
+        """The values of all ranks, in rank order, on every rank; over the host group."""
+        values: list[Any] = [None] * self.world_size
+        dist.all_gather_object(values, value, group=self.host_group)
+        return values
+
+    def broadcast(self, value: Any) -> Any:
+        """Rank 0's value, on every rank; over the host group."""
+        values = [value]
+        dist.broadcast_object_list(values, src=0, group=self.host_group)
+        return values[0]
+
+    def barrier(self) -> None:
+        """All ranks are here; over the host group, so it does not wait for the GPU."""
+        dist.barrier(group=self.host_group)
+
+    def synchronize(self) -> None:
+        """Waits for the GPU, where there is one."""
+        if self.cuda:
+            torch.cuda.synchronize(self.device)
+
+    def broken(self, check: str) -> bool:
+        """Whether a seeded fault was asked for in this check."""
+        return check in self.options.breaks
+
+    def threshold(self, metric: str, size: int | None = None) -> Threshold | None:
+        """The record that this run's figure is compared with."""
+        return select(
+            self.thresholds, instance=self.instance, nodes=self.nodes, metric=metric, size=size, nccl=self.nccl
+        )
+
+    def judge(self, outcome: Outcome, metric: str, hint: str) -> Outcome:
+        """Sets the threshold of an outcome that passed, and its verdict to `below` where a gate is missed."""
+        limit = self.threshold(metric)
+        if limit is None or outcome.figure is None:
+            return outcome
+        outcome.threshold = limit.entry(outcome.figure.value)
+        if limit.kind == "gate" and outcome.verdict == "pass" and not limit.met(outcome.figure.value):
+            outcome.verdict = "below"
+            outcome.reason = f"{_figure(outcome.figure)}, {limit.floor:.4g} is needed ({limit.source}): {hint}"
+        return outcome
+
+    def post(self, key: str, value: Any) -> None:
+        """Puts a value on the store."""
+        self.store.set(key, pickle.dumps(value))
+
+    def read(self, key: str) -> Any:
+        """Waits for a value on the store. Only ranks of this job write there."""
+        return pickle.loads(self.store.get(key))  # noqa: S301
+
+
+def announce(store: dist.Store, rank: int, world_size: int, host: str, limit: timedelta) -> list[str]:
+    """Tells the store that this rank is here and waits for all others; their host names.
+
+    Raises RankMissing on rank 0 with the ranks that are missing, and on the others when rank 0 gave up.
+    """
+    store.set(f"here/{rank}", host)
+    if rank == 0:
+        missing = []
+        for other in range(world_size):
+            try:
+                # one limit for all: those that came are there at once
+                store.wait([f"here/{other}"], limit if not missing else timedelta(milliseconds=10))
+            except dist.DistStoreError:
+                missing.append(other)
+        store.set("roll", json.dumps(missing))
+    else:
+        store.wait(["roll"], limit * 2)
+        missing = json.loads(store.get("roll"))
+    if missing:
+        names = ", ".join(f"rank {other}" for other in missing)
+        raise RankMissing(
+            f"{names} of {world_size} did not announce itself within {limit.total_seconds():.0f} s of rank 0: "
+            "its process hangs before the rendezvous (driver, import, or file system); look at its log and at dmesg"
+        )
+    return [store.get(f"here/{other}").decode() for other in range(world_size)]
+
+
+def _figure(figure: Figure) -> str:
+    return f"{figure.name} is {figure.value:.4g} {figure.unit}".rstrip()

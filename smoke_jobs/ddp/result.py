@@ -1,0 +1,188 @@
+"""result.json: what a run found out, its schema, and the exit codes.
+
+    schema      "trainyard.smoke/1"
+    job         {id, name, stack, pool, target, instance, capacity, image, code_version}
+    topology    {nodes, world_size, ranks_per_node, device: "cuda"|"cpu", backend, model,
+                 hosts: [{host, node_rank, ranks, devices: [{name, uuid, memory_gib}], nics}]}
+    versions    {python, torch, cuda, nccl, driver, …}: strings, "" where there is none
+    checks      one entry each of options.CHECKS, in that order:
+                 {name, verdict: pass|fail|below|skipped, reason: one sentence a platform engineer can act on,
+                  figure: null | {name, value, unit, better: higher|lower},
+                  threshold: null | {value, tolerance, floor, kind: gate|reference, source, date, met: bool|null},
+                  seconds, details: {…}}
+    curves      {bandwidth: [{collective, bytes, algbw_gb_s, busbw_gb_s, seconds_median, seconds_p95, iterations}],
+                 scaling: [{ranks, nodes, samples_per_second, efficiency}]}
+                 bytes as nccl-tests counts them; 1 GB/s = 10^9 B/s
+    figures     [{name, value, unit, better}]: every figure, what a baseline holds
+    verdict     pass|fail|below|preempted|timeout|error
+    exit_code   EXIT[verdict]
+    timings     {started: UTC ISO 8601, seconds}
+    cost        {device_hours, node_hours, usd: number|null}
+    errors      [{rank, host, message}] of ranks that raised or died
+
+The file is written whole or not at all, and last. `SMOKE_RESULT {json}` on one line is the same without `details`,
+`curves` and `figures`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from .options import CHECKS
+
+SCHEMA = "trainyard.smoke/1"
+Verdict = Literal["pass", "fail", "below", "skipped"]
+
+EXIT = {"pass": 0, "error": 1, "usage": 2, "fail": 10, "below": 20, "preempted": 75, "timeout": 124}
+"""Exit codes. 75 is EX_TEMPFAIL of sysexits.h, 124 is what timeout(1) gives."""
+
+LINE_PREFIX = "SMOKE_RESULT "
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measured number with its unit, and which way is better."""
+
+    name: str
+    value: float
+    unit: str
+    better: Literal["higher", "lower"] = "higher"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a check returns. `reason` is one sentence; on fail or below it says what to look at."""
+
+    verdict: Verdict
+    reason: str
+    figure: Figure | None = None
+    threshold: dict[str, Any] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    figures: list[Figure] = field(default_factory=list)  # further ones, for the baseline
+    curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def entry(self, name: str, seconds: float) -> dict[str, Any]:
+        """The check's entry in result.json."""
+        return {
+            "name": name,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "figure": asdict(self.figure) if self.figure else None,
+            "threshold": self.threshold,
+            "seconds": round(seconds, 3),
+            "details": self.details,
+        }
+
+
+def passed(reason: str, **rest: Any) -> Outcome:
+    """A pass."""
+    return Outcome("pass", reason, **rest)
+
+
+def failed(reason: str, **rest: Any) -> Outcome:
+    """A failure: something is wrong, not slow."""
+    return Outcome("fail", reason, **rest)
+
+
+def skipped(reason: str, **rest: Any) -> Outcome:
+    """Not applicable here, or not possible because of another check; the reason says which."""
+    return Outcome("skipped", reason, **rest)
+
+
+def overall(checks: Sequence[Mapping[str, Any]]) -> str:
+    """The verdict of a complete run: a failure outweighs a slow figure."""
+    verdicts = {check["verdict"] for check in checks}
+    return "fail" if "fail" in verdicts else "below" if "below" in verdicts else "pass"
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Writes whole or not at all: a temporary file in the same folder, synced, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w") as stream:
+            json.dump(document, stream, indent=1, allow_nan=False)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def line(document: Mapping[str, Any]) -> str:
+    """The line for log collectors."""
+    short = {key: value for key, value in document.items() if key not in ("curves", "figures")}
+    short["checks"] = [{k: v for k, v in check.items() if k != "details"} for check in document["checks"]]
+    return LINE_PREFIX + json.dumps(short, separators=(",", ":"), allow_nan=False)
+
+
+def figure_text(figure: Mapping[str, Any] | None) -> str:
+    """`busbw all_reduce 4 MiB 0.52 GB/s`, or an empty string."""
+    return f"{figure['name']} {figure['value']:.4g} {figure['unit']}".rstrip() if figure else ""
+
+
+def table(document: Mapping[str, Any]) -> str:
+    """The plain-text table for a terminal."""
+    rows = [("check", "verdict", "seconds", "figure", "threshold")]
+    for check in document["checks"]:
+        limit = check["threshold"]
+        sign = "<=" if check["figure"] and check["figure"]["better"] == "lower" else ">="
+        text = f"{sign} {limit['floor']:.4g} ({limit['kind']})" if limit else ""
+        rows.append((check["name"], check["verdict"], f"{check['seconds']:.1f}", figure_text(check["figure"]), text))
+    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    lines += [f"{c['name']}: {c['reason']}" for c in document["checks"] if c["verdict"] != "pass"]
+    lines += [f"rank {error['rank']} on {error['host']}: {error['message']}" for error in document["errors"]]
+    cost = document["cost"]
+    money = "cost unknown (no price given)" if cost["usd"] is None else f"{cost['usd']:.2f} USD"
+    lines.append(
+        f"{document['job']['name']}: {document['verdict']} (exit {document['exit_code']}) in "
+        f"{document['timings']['seconds']:.1f} s, {cost['device_hours']:.4f} device hours, {money}"
+    )
+    return "\n".join(lines)
+
+
+_KEYS = {
+    "schema", "job", "topology", "versions", "checks", "curves", "figures",
+    "verdict", "exit_code", "timings", "cost", "errors",
+}  # fmt: skip
+_CHECK_KEYS = {"name", "verdict", "reason", "figure", "threshold", "seconds", "details"}
+
+
+def problems(document: Any) -> list[str]:
+    """What is wrong with a result document, one sentence each; empty when it keeps the schema."""
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        return [f"not a {SCHEMA} document"]
+    found = [f"key {key!r} is missing" for key in sorted(_KEYS - document.keys())]
+    found += [f"key {key!r} is unknown" for key in sorted(document.keys() - _KEYS)]
+    if found:
+        return found
+    if tuple(check.get("name") for check in document["checks"]) != CHECKS:
+        found.append("checks are not the ten checks in their order")
+    for check in document["checks"]:
+        label = f"check {check.get('name')}"
+        if set(check) != _CHECK_KEYS:
+            found.append(f"{label}: keys {sorted(set(check) ^ _CHECK_KEYS)} missing or unknown")
+            continue
+        if check["verdict"] not in ("pass", "fail", "below", "skipped"):
+            found.append(f"{label}: verdict {check['verdict']!r}")
+        if not check["reason"]:
+            found.append(f"{label}: no reason")
+        if check["figure"] is not None and set(check["figure"]) != {"name", "value", "unit", "better"}:
+            found.append(f"{label}: figure has keys {sorted(check['figure'])}")
+        if check["verdict"] == "below" and not check["figure"]:
+            found.append(f"{label}: below threshold without a figure")
+    if document["verdict"] not in EXIT or EXIT[document["verdict"]] != document["exit_code"]:
+        found.append(f"verdict {document['verdict']!r} does not belong to exit code {document['exit_code']}")
+    if document["verdict"] in ("pass", "fail", "below") and overall(document["checks"]) != document["verdict"]:
+        found.append(f"verdict {document['verdict']!r} is not what the checks say")
+    return found

@@ -1,0 +1,241 @@
+"""One rank under torchrun: runs the checks in order and agrees with the others on each verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from . import result, thresholds
+from .entrypoint import cost, empty_document
+from .job import Job, RankMissing
+from .notice import Notice
+from .options import CHECKS, UsageError, parse
+from .result import Figure, Outcome
+
+STOPPED = 128 + 15
+"""Exit code of a rank that torchrun stopped; the wrapper knows whether that was a preemption."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs one rank. Under the wrapper 0 means that result.json says the rest; without it, the verdict's own code."""
+    try:
+        options = parse(argv, os.environ)
+    except UsageError as error:
+        print("\n".join(f"smoke: {problem}" for problem in error.problems), file=sys.stderr)
+        return result.EXIT["usage"]
+    options = dataclasses.replace(options, nodes=max(1, options.nodes), result_dir=str(Path(options.result_dir).absolute()))
+    mark = _Mark(Path(options.result_dir))
+
+    def stop() -> None:
+        mark.write("stopped")
+        os._exit(STOPPED)
+
+    Notice(stop)
+    try:
+        job = Job(options, os.environ)
+        code = Runner(job).run()
+    except BaseException as error:
+        mark.write("raised", "".join(traceback.format_exception_only(error)).strip())
+        raise
+    mark.write("finished")
+    return 0 if os.environ.get("SMOKE_WRAPPED") else code
+
+
+class _Mark:
+    """ranks/rank-N.json: how far this rank came, for whoever has to say which one died."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rank = int(os.environ["RANK"])
+        self.path = folder / "ranks" / f"rank-{self.rank}.json"
+        self.write("started")
+
+    def write(self, state: str, message: str = "") -> None:
+        document = {"rank": self.rank, "host": socket.gethostname(), "pid": os.getpid(), "state": state}
+        result.write_json(self.path, document | {"message": message})
+
+
+class Runner:
+    """Runs the checks; every rank holds the same entries afterwards."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.started = float(os.environ.get("SMOKE_STARTED", time.time()))
+        self.document = empty_document(job.options, self.started)
+        self.document["topology"] |= {
+            "nodes": job.nodes,
+            "world_size": job.world_size,
+            "ranks_per_node": job.local_world_size,
+            "device": job.device.type,
+            "backend": job.backend,
+        }
+        self.document["job"]["instance"] = job.instance
+        self.document["job"]["code_version"] = code_version(job)
+        self.figures: list[Figure] = []
+        self.verdicts: dict[str, str] = {}
+
+    def run(self) -> int:
+        """All checks, then result.json; the exit code."""
+        job = self.job
+        before = time.monotonic()
+        try:
+            job.connect()
+        except RankMissing as error:
+            outcome = result.failed(str(error))
+            self._add("rendezvous", outcome, time.monotonic() - before)
+            if not hasattr(job, "store"):
+                raise
+        for number, name in enumerate(CHECKS, start=1):
+            if name not in self.verdicts:
+                self._check(number, name)
+        return self._finish()
+
+    def _check(self, number: int, name: str) -> None:
+        job = self.job
+        before = time.monotonic()
+        outcome = self._skip(name)
+        if outcome is None:
+            module = import_module(f"{__package__}.check_{name}")
+            lost = False
+            try:
+                mine: Outcome = module.run(job)
+            except Exception as error:
+                lost = True
+                mine = result.failed(f"rank {job.rank} on {job.host}: {_text(error)}")
+                mine.details["traceback"] = traceback.format_exc()
+                job.leave()
+            job.post(f"{name}/{job.rank}", (mine, lost))
+            if job.head:
+                job.post(f"{name}/all", merge([job.read(f"{name}/{rank}") for rank in range(job.world_size)]))
+            outcome, lost = job.read(f"{name}/all")
+            if lost:
+                job.renew()
+        self._add(name, outcome, time.monotonic() - before)
+        if name == "rendezvous" and job.inventories:
+            self._describe()
+        if job.head:
+            seconds = self.document["checks"][-1]["seconds"]
+            text = result.figure_text(self.document["checks"][-1]["figure"]) or outcome.reason
+            print(f"smoke: [{number:2}/{len(CHECKS)}] {name:<12} {outcome.verdict:<8} {seconds:5.1f} s  {text}", flush=True)
+        self._save("progress.json")
+
+    def _skip(self, name: str) -> Outcome | None:
+        if name not in self.job.options.checks:
+            return result.skipped("not asked for")
+        if self.verdicts.get("rendezvous") == "fail":
+            return result.skipped("needs rendezvous, which failed")
+        if self.verdicts.get("collectives") == "fail" and name in ("gradients", "interruption", "scaling"):
+            return result.skipped("needs collectives, which failed")
+        return None
+
+    def _add(self, name: str, outcome: Outcome, seconds: float) -> None:
+        self.verdicts[name] = outcome.verdict
+        self.document["checks"].append(outcome.entry(name, seconds))
+        for curve, points in outcome.curves.items():
+            self.document["curves"][curve] += points
+        self.figures += ([outcome.figure] if outcome.figure else []) + outcome.figures
+
+    def _describe(self) -> None:
+        job = self.job
+        hosts: dict[str, dict[str, Any]] = {}
+        for inventory in job.inventories:
+            host = hosts.setdefault(
+                inventory["host"],
+                {"host": inventory["host"], "node_rank": inventory["node_rank"], "ranks": [], "devices": [],
+                 "nics": inventory["nics"]},
+            )  # fmt: skip
+            host["ranks"].append(inventory["rank"])
+            if inventory["device"]:
+                host["devices"].append({key: inventory["device"][key] for key in ("name", "uuid", "memory_gib")})
+        self.document["topology"]["hosts"] = list(hosts.values())
+        self.document["topology"]["model"] = (job.inventories[0]["device"] or {}).get("name", "")
+        self.document["versions"] |= job.inventories[0]["versions"]
+
+    def _save(self, name: str) -> None:
+        seconds = time.time() - self.started
+        self.document["timings"]["seconds"] = round(seconds, 3)
+        self.document["cost"] = cost(self.job.options, self.job.world_size, seconds)
+        self.document["figures"] = [dataclasses.asdict(figure) for figure in self.figures]
+        if self.job.local_rank == 0:  # each node gets its copy, so each wrapper knows the code
+            result.write_json(Path(self.job.options.result_dir) / name, self.document)
+
+    def _finish(self) -> int:
+        job = self.job
+        if job.options.baseline:
+            self._compare()
+        verdict = result.overall(self.document["checks"])
+        self.document["verdict"], self.document["exit_code"] = verdict, result.EXIT[verdict]
+        self._save("result.json")
+        if job.head and job.options.record_baseline and verdict == "pass":
+            thresholds.write_baseline(Path(job.options.record_baseline), self.document)
+        # The store lives in rank 0: it may only go when the others are done with it.
+        job.store.add("done", 1)
+        if job.head:
+            deadline = time.monotonic() + job.options.rank_timeout_s
+            while job.store.add("done", 0) < job.world_size and time.monotonic() < deadline:
+                time.sleep(0.01)
+        if self.verdicts.get("rendezvous") != "fail":
+            job.leave()
+        return int(self.document["exit_code"])
+
+    def _compare(self) -> None:
+        """Turns the verdict of a check whose figure dropped against the baseline to `below`."""
+        options = self.job.options
+        baseline = thresholds.read_baseline(Path(options.baseline))
+        mine = thresholds.identity(self.document)
+        if baseline["identity"] != mine:
+            different = [key for key in mine if mine[key] != baseline["identity"].get(key)]
+            text = ", ".join(f"{k} {baseline['identity'].get(k)!r} against {mine[k]!r} here" for k in different)
+            raise ValueError(f"baseline {options.baseline} is of another machine: {text}")
+        for check in self.document["checks"]:
+            owned = [f for f in self.figures if f.name == (check["figure"] or {}).get("name")]
+            owned += [f for f in self.figures if f.name.startswith(check["name"] + " ")]
+            dropped = thresholds.drops(baseline, owned, options.baseline_drop)
+            if dropped:
+                check["details"]["baseline"] = dropped
+                if check["verdict"] == "pass":
+                    check["verdict"] = "below"
+                    check["reason"] = f"worse than the recorded baseline: {dropped[0]}"
+
+
+def merge(outcomes: Sequence[tuple[Outcome, bool]]) -> tuple[Outcome, bool]:
+    """Rank 0's outcome, worsened by what other ranks found; and whether any rank lost its process groups."""
+    order = {"skipped": 0, "pass": 0, "below": 1, "fail": 2}
+    merged = outcomes[0][0]
+    lost = any(flag for _, flag in outcomes)
+    # Those that raised because a peer left come second to the peer that had the reason.
+    worst = max((o for o, _ in outcomes), key=lambda o: (order[o.verdict], "closed by peer" not in o.reason.lower()))
+    if worst is not merged and (order[worst.verdict] > order[merged.verdict] or lost):
+        worst.details.setdefault("other_ranks", [o.reason for o, _ in outcomes if o is not worst and o.verdict == "fail"])
+        return worst, lost
+    return merged, lost
+
+
+def _text(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0] if text else 'no message'}"
+
+
+def code_version(job: Job) -> str:
+    """The git commit that the image or launcher states, else a hash of this package's files."""
+    stated = job.options.code_version or os.environ.get("SMOKE_CODE_VERSION", "")
+    if stated:
+        return stated
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).absolute().parent.glob("*.py")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return f"sha256:{digest.hexdigest()[:16]}"
+
+
+def read_result(folder: Path) -> dict[str, Any]:
+    """The result document in a folder; raises FileNotFoundError before it is there."""
+    return dict(json.loads((folder / "result.json").read_text()))

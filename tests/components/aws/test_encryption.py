@@ -1,0 +1,115 @@
+"""EnvironmentKey: who may use the key, and for what."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from components.aws.encryption import EnvironmentKey, key_policy
+from tests.components.aws.api_shape import REGION, inputs_of, refusals
+from tests.components.aws.recordings import document, record
+from tests.pulumi_harness import ACCOUNT, Recording
+
+KEY = "aws:kms/key:Key"
+AUTOSCALING = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
+
+
+def recorded(preview: bool = False, **changes: Any) -> Recording:
+    args: Any = {"alias": "acme-production", "account_id": ACCOUNT, "region": REGION, "protect": True, **changes}
+    return record(lambda: EnvironmentKey("env", args), preview=preview)
+
+
+def policy(recording: Recording) -> dict[str, dict[str, Any]]:
+    return {statement["Sid"]: statement for statement in document(recording.one(KEY), "policy")["Statement"]}
+
+
+def test_key_rotates_is_protected_and_bound_to_its_region() -> None:
+    key = recorded().one(KEY)
+    assert inputs_of(key)["enableKeyRotation"] is True
+    assert inputs_of(key)["multiRegion"] is False
+    assert inputs_of(key)["deletionWindowInDays"] == 30
+    assert key.protect
+    assert not recorded(protect=False).one(KEY).protect
+    assert inputs_of(recorded(deletion_window_days=7).one(KEY))["deletionWindowInDays"] == 7
+
+
+def test_alias_names_the_key() -> None:
+    recording = recorded()
+    alias = inputs_of(recording.one("aws:kms/alias:Alias"))
+    assert alias["name"] == "alias/acme-production"
+    assert len(alias["targetKeyId"]) == 36
+
+
+def test_no_statement_is_for_everybody() -> None:
+    for statement in policy(recorded()).values():
+        assert "*" not in json.dumps(statement["Principal"])
+
+
+def test_every_service_is_held_to_this_account() -> None:
+    found = policy(recorded())
+    assert found["AdministerThroughIam"]["Principal"] == {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}
+    logs = found["EncryptLogGroups"]
+    assert logs["Principal"] == {"Service": "logs.us-east-1.amazonaws.com"}
+    assert logs["Condition"]["ArnLike"] == {
+        "kms:EncryptionContext:aws:logs:arn": f"arn:aws:logs:us-east-1:{ACCOUNT}:log-group:*"
+    }
+    alerts = found["PublishAlerts"]
+    assert set(alerts["Principal"]["Service"]) == {
+        "sns.amazonaws.com",
+        "budgets.amazonaws.com",
+        "costalerts.amazonaws.com",
+    }
+    assert alerts["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
+    assert set(alerts["Action"]) == {"kms:Decrypt", "kms:GenerateDataKey*"}
+
+
+def test_auto_scaling_may_encrypt_volumes_and_grant_only_for_aws_resources() -> None:
+    found = policy(recorded())
+    assert found["EncryptNodeVolumes"]["Principal"] == {"AWS": AUTOSCALING}
+    assert "kms:CreateGrant" not in found["EncryptNodeVolumes"]["Action"]
+    grant = found["AttachNodeVolumes"]
+    assert grant["Principal"] == {"AWS": AUTOSCALING}
+    assert grant["Condition"] == {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+
+
+def test_an_account_without_the_auto_scaling_role_gets_it_before_the_key() -> None:
+    recording = recorded(create_autoscaling_role=True)
+    role = recording.one("aws:iam/serviceLinkedRole:ServiceLinkedRole")
+    assert role.inputs["awsServiceName"] == "autoscaling.amazonaws.com"
+    assert role.urn in recording.one(KEY).dependencies
+    assert not recorded().of_type("aws:iam/serviceLinkedRole:ServiceLinkedRole")
+
+
+def test_first_preview_registers_the_same_resources() -> None:
+    for changes in ({}, {"create_autoscaling_role": True}):
+        known, unknown = recorded(**changes), recorded(preview=True, **changes)
+        assert {(r.type, r.name) for r in known.resources} == {(r.type, r.name) for r in unknown.resources}
+
+
+def test_kms_takes_the_key() -> None:
+    request = {
+        "Policy": json.dumps(key_policy(ACCOUNT, REGION, AUTOSCALING)),
+        "Description": inputs_of(recorded().one(KEY))["description"],
+        "MultiRegion": False,
+    }
+    assert refusals("kms", "CreateKey", request) == []
+    with mock_aws():
+        client = boto3.client("kms", region_name=REGION)
+        key_id = client.create_key(**request)["KeyMetadata"]["KeyId"]
+        client.create_alias(AliasName="alias/acme-production", TargetKeyId=key_id)
+        client.enable_key_rotation(KeyId=key_id)
+        assert client.get_key_rotation_status(KeyId=key_id)["KeyRotationEnabled"]
+        stored = json.loads(client.get_key_policy(KeyId=key_id, PolicyName="default")["Policy"])
+    assert stored == key_policy(ACCOUNT, REGION, AUTOSCALING)
+    assert len(request["Policy"]) < 32_768  # what KMS takes
+
+
+@pytest.mark.parametrize("region", ["me-central-1", "eu-west-1"])
+def test_logs_of_another_region_use_their_own_regions_name(region: str) -> None:
+    assert policy(recorded(region=region))["EncryptLogGroups"]["Principal"] == {
+        "Service": f"logs.{region}.amazonaws.com"
+    }

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from typing import Any
+
+import kubernetes_validate
+import pulumi
+import pulumi_kubernetes.core.v1 as core
+import pytest
+
+from components.k8s.runtimes import (
+    GRACE_SECONDS,
+    SHUTDOWN_SECONDS,
+    TrainingRuntimes,
+    TrainingRuntimesArgs,
+    training_pod,
+)
+from tests.components.k8s.checkers import (
+    KUBERNETES_VERSION,
+    chart_value_problems,
+    check_custom_resources,
+    check_plain_objects,
+    depends_on,
+)
+from tests.pulumi_harness import Recording, record
+
+RELEASE = "kubernetes:helm.sh/v3:Release"
+RUNTIME = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"
+IMAGE = "docker.io/pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime@sha256:" + "0" * 64
+
+
+def arguments(**changes: Any) -> TrainingRuntimesArgs:
+    args: dict[str, Any] = {
+        "jobset_chart": {
+            "chart": "oci://registry.k8s.io/jobset/charts/jobset",
+            "version": "0.12.0",
+            "repository": "",
+        },
+        "trainer_chart": {
+            "chart": "oci://ghcr.io/kubeflow/charts/kubeflow-trainer",
+            "version": "2.3.0",
+            "repository": "",
+        },
+        "image": IMAGE,
+        "mounts": {"data": "/data", "checkpoints": "/checkpoints"},
+    }
+    return {**args, **changes}  # type: ignore[typeddict-item]
+
+
+def run(**changes: Any) -> Recording:
+    return record(lambda: TrainingRuntimes("training", arguments(**changes)))
+
+
+def test_every_object_is_valid_at_the_pinned_version() -> None:
+    recording = run()
+    assert check_custom_resources(recording) == 1
+    assert check_plain_objects(recording) == 2  # namespaces
+
+
+def test_the_charts_know_every_value() -> None:
+    recording = run()
+    assert chart_value_problems(recording.one(RELEASE, "training-jobset"), "jobset-0.12.0.json") == []
+    assert chart_value_problems(recording.one(RELEASE, "training-trainer"), "kubeflow-trainer-2.3.0.json") == []
+
+
+def test_the_training_pod_is_a_valid_pod() -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "node"}}
+    kubernetes_validate.validate(
+        {**pod, "spec": training_pod(IMAGE, {"data": "/data"})}, KUBERNETES_VERSION, strict=True
+    )
+
+
+def test_jobset_is_the_released_image_and_installed_once() -> None:
+    recording = run()
+    jobset = recording.one(RELEASE, "training-jobset").inputs["values"]
+    assert jobset["image"] == {
+        "repository": "registry.k8s.io/jobset/jobset",
+        "tag": "v0.12.0",
+        "pullPolicy": "IfNotPresent",
+    }
+    trainer = recording.one(RELEASE, "training-trainer").inputs["values"]
+    assert trainer["jobset"] == {"install": False}
+    assert trainer["dataCache"] == {"enabled": False}
+    assert trainer["runtimes"] == {"defaultEnabled": False}
+
+
+def test_controllers_run_twice_on_system_nodes() -> None:
+    recording = run()
+    controllers = (
+        recording.one(RELEASE, "training-jobset").inputs["values"]["controller"],
+        recording.one(RELEASE, "training-trainer").inputs["values"]["manager"],
+    )
+    for controller in controllers:
+        assert controller["replicas"] == 2
+        assert controller["nodeSelector"] == {"ml.platform/pool": "system"}
+
+
+def test_order_is_jobset_then_trainer_then_runtime() -> None:
+    def program() -> None:
+        nodes = core.ConfigMap("nodes")
+        runtimes = TrainingRuntimes("training", arguments(), pulumi.ResourceOptions(depends_on=[nodes]))
+        core.ConfigMap("job", data={"runtime": runtimes.runtime})
+
+    recording = record(program)
+    trainer = depends_on(recording, recording.one(RELEASE, "training-trainer"))
+    assert {"training-jobset", "training-trainer-namespace", "nodes"} <= trainer
+    assert "nodes" in depends_on(recording, recording.one(RELEASE, "training-jobset"))
+    assert {"training-jobset", "training-trainer"} <= depends_on(recording, recording.one(RUNTIME))
+    job = recording.one("kubernetes:core/v1:ConfigMap", "job")
+    assert job.inputs["data"] == {"runtime": "torch-distributed"}
+    assert "training-torch" in depends_on(recording, job)
+
+
+def pod_of(recording: Recording) -> Any:
+    spec = recording.one(RUNTIME).inputs["spec"]["template"]["spec"]
+    return spec["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+
+
+def test_runtime_pod_is_hardened_and_names_no_node() -> None:
+    pod = pod_of(run())
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["runAsUser"] >= 10000
+    assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsGroup"]
+    assert pod["automountServiceAccountToken"] is False
+    (container,) = pod["containers"]
+    assert container["name"] == "node"
+    assert container["image"] == IMAGE
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert set(container["resources"]) == {"requests"}  # a TrainJob's are merged over them
+    assert set(container["resources"]["requests"]) == {"cpu", "memory"}
+    assert not {"nodeSelector", "tolerations", "affinity"} & set(pod)
+
+
+def test_runtime_has_room_in_shared_memory_and_time_to_save() -> None:
+    pod = pod_of(run())
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+    mounts = {mount["mountPath"]: mount["name"] for mount in pod["containers"][0]["volumeMounts"]}
+    assert volumes[mounts["/dev/shm"]]["emptyDir"] == {"medium": "Memory"}
+    environment = {variable["name"]: variable["value"] for variable in pod["containers"][0]["env"]}
+    assert environment["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] == "1"
+    assert int(environment["TORCH_ELASTIC_SHUTDOWN_TIMEOUT"]) == SHUTDOWN_SECONDS < GRACE_SECONDS
+    assert pod["terminationGracePeriodSeconds"] == GRACE_SECONDS
+
+
+def test_runtime_mounts_the_claims_that_it_is_given() -> None:
+    pod = pod_of(run())
+    mounts = {mount["name"]: mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}
+    claims = {
+        volume["name"]: volume["persistentVolumeClaim"]["claimName"]
+        for volume in pod["volumes"]
+        if "persistentVolumeClaim" in volume
+    }
+    assert claims == {"data": "data", "checkpoints": "checkpoints"}
+    assert {name: mounts[name] for name in claims} == {"data": "/data", "checkpoints": "/checkpoints"}
+    assert all("persistentVolumeClaim" not in volume for volume in pod_of(run(mounts={}))["volumes"])
+
+
+def test_restarts_are_the_callers_and_replace_the_runtime() -> None:
+    runtime = run(max_restarts=0).one(RUNTIME)
+    assert runtime.inputs["spec"]["template"]["spec"]["failurePolicy"] == {"maxRestarts": 0}
+    assert runtime.replace_on_changes == ("spec.template.spec.failurePolicy",)
+    assert runtime.delete_before_replace
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"image": "pytorch/pytorch:2.13.0"}, "pinned by its digest, got pytorch/pytorch:2.13.0"),
+        ({"mounts": {"data": "data"}}, "claim data has to be mounted at an absolute path, got data"),
+    ],
+)
+def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        run(**changes)

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes.core.v1 as core
+import pytest
+
+from components.k8s.teams import TeamNamespaces, TeamNamespacesArgs
+from tests.components.k8s.checkers import check_plain_objects, depends_on
+from tests.pulumi_harness import Recorded, Recording, record
+
+TEAMS = [
+    {"name": "vision", "namespace": "team-vision", "cpu_limit": 768, "memory_limit_gib": 4096, "pods": 200},
+    {"name": "speech", "namespace": "team-speech", "cpu_limit": 1000, "memory_limit_gib": 1500, "pods": 100},
+]
+
+
+def arguments(**changes: Any) -> TeamNamespacesArgs:
+    return {"teams": TEAMS, "mlflow": {"namespace": "mlflow", "port": 5000}, **changes}  # type: ignore[typeddict-item]
+
+
+def run(**changes: Any) -> Recording:
+    return record(lambda: TeamNamespaces("teams", arguments(**changes)))
+
+
+def policies(recording: Recording, namespace: str = "team-vision") -> dict[str, Any]:
+    return {
+        policy.inputs["metadata"]["name"]: policy.inputs["spec"]
+        for policy in recording.of_type("kubernetes:networking.k8s.io/v1:NetworkPolicy")
+        if policy.inputs["metadata"]["namespace"] == namespace
+    }
+
+
+def of_team(recording: Recording, kind: str, team: str) -> Recorded:
+    (found,) = [r for r in recording.of_type(f"kubernetes:{kind}") if r.name.startswith(f"teams-{team}-")]
+    return found
+
+
+def test_every_object_is_valid() -> None:
+    # A team: namespace, quota, defaults, account, six network policies, role, binding. All: a cluster role and binding.
+    assert check_plain_objects(run()) == 2 * 12 + 2
+
+
+def test_namespace_is_labelled_for_the_queue_and_for_pod_security() -> None:
+    namespace = of_team(run(), "core/v1:Namespace", "vision").inputs["metadata"]
+    assert namespace["name"] == "team-vision"
+    assert namespace["labels"] == {
+        "ml.platform/team": "vision",
+        "pod-security.kubernetes.io/enforce": "baseline",
+        "pod-security.kubernetes.io/warn": "restricted",
+        "pod-security.kubernetes.io/audit": "restricted",
+    }
+
+
+def test_quota_counts_requests_but_no_gpus() -> None:
+    recording = run()
+    vision = of_team(recording, "core/v1:ResourceQuota", "vision").inputs["spec"]["hard"]
+    speech = of_team(recording, "core/v1:ResourceQuota", "speech").inputs["spec"]["hard"]
+    assert vision["requests.cpu"] == "768"
+    assert vision["requests.memory"] == "4Ti"
+    assert vision["pods"] == "200"
+    assert (speech["requests.cpu"], speech["requests.memory"]) == ("1k", "1500Gi")
+    assert not any("gpu" in key for key in {**vision, **speech})
+
+
+def test_defaults_state_every_request_that_the_quota_counts() -> None:
+    recording = run()
+    (limits,) = of_team(recording, "core/v1:LimitRange", "vision").inputs["spec"]["limits"]
+    quota = of_team(recording, "core/v1:ResourceQuota", "vision").inputs["spec"]["hard"]
+    counted = {key.removeprefix("requests.") for key in quota if key.startswith("requests.")}
+    assert limits["type"] == "Container"
+    assert set(limits["defaultRequest"]) == counted
+    assert "default" not in limits  # no limit for who stated none
+
+
+def test_network_is_closed_but_for_what_is_named() -> None:
+    found = policies(run())
+    assert found["default-deny"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    assert set(found) == {
+        "default-deny",
+        "allow-within-team",
+        "allow-dns",
+        "allow-https",
+        "allow-pod-identity",
+        "allow-mlflow",
+    }
+    assert all(spec["podSelector"] == {} for spec in found.values())
+    assert [name for name, spec in found.items() if spec.get("ingress")] == ["allow-within-team"]
+
+
+def test_ranks_talk_to_each_other_within_the_namespace_only() -> None:
+    spec = policies(run())["allow-within-team"]
+    assert spec["ingress"] == [{"from": [{"podSelector": {}}]}]
+    assert spec["egress"] == [{"to": [{"podSelector": {}}]}]
+
+
+def test_egress_goes_to_dns_https_pod_identity_and_mlflow() -> None:
+    found = policies(run())
+    (dns,) = found["allow-dns"]["egress"]
+    assert dns["to"] == [
+        {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
+            "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
+        }
+    ]
+    assert [(port["protocol"], port["port"]) for port in dns["ports"]] == [("UDP", 53), ("TCP", 53)]
+    (https,) = found["allow-https"]["egress"]
+    assert https["to"] == [{"ipBlock": {"cidr": "0.0.0.0/0", "except": ["169.254.169.254/32"]}}]
+    assert [port["port"] for port in https["ports"]] == [443]
+    (identity,) = found["allow-pod-identity"]["egress"]
+    assert identity["to"] == [{"ipBlock": {"cidr": "169.254.170.23/32"}}]
+    assert [port["port"] for port in identity["ports"]] == [80]
+    (mlflow,) = found["allow-mlflow"]["egress"]
+    assert mlflow["to"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "mlflow"}}}]
+    assert [port["port"] for port in mlflow["ports"]] == [5000]
+
+
+def test_without_mlflow_there_is_no_way_to_it() -> None:
+    recording = record(lambda: TeamNamespaces("teams", {"teams": arguments()["teams"]}))
+    assert "allow-mlflow" not in policies(recording)
+
+
+def test_service_account_has_no_token() -> None:
+    account = of_team(run(), "core/v1:ServiceAccount", "speech").inputs
+    assert account["metadata"] == {"name": "trainer", "namespace": "team-speech"}
+    assert account["automountServiceAccountToken"] is False
+
+
+def test_members_have_their_own_namespace_and_no_wildcards() -> None:
+    recording = run()
+    binding = of_team(recording, "rbac.authorization.k8s.io/v1:RoleBinding", "vision").inputs
+    assert binding["subjects"] == [{"kind": "Group", "name": "team:vision", "apiGroup": "rbac.authorization.k8s.io"}]
+    role = of_team(recording, "rbac.authorization.k8s.io/v1:Role", "vision").inputs
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    granted = {
+        (group, resource): rule["verbs"]
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+    }
+    for kind in (("batch", "jobs"), ("jobset.x-k8s.io", "jobsets"), ("trainer.kubeflow.org", "trainjobs")):
+        assert {"create", "delete", "watch"} <= set(granted[kind])
+    assert granted["", "pods/log"] == ["get"]
+    assert set(granted["kueue.x-k8s.io", "localqueues"]) == {"get", "list", "watch"}
+    assert not {("", "secrets"), ("", "resourcequotas/status"), ("networking.k8s.io", "networkpolicies")} & set(granted)
+
+
+def test_no_role_has_wildcards_or_rights_to_more_rights() -> None:
+    recording = run()
+    roles = recording.of_type("kubernetes:rbac.authorization.k8s.io/v1:Role") + recording.of_type(
+        "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"
+    )
+    assert len(roles) == 3
+    for role in roles:
+        for rule in role.inputs["rules"]:
+            assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]
+            assert not {"bind", "escalate", "impersonate"} & set(rule["verbs"])
+            assert not {"roles", "rolebindings", "secrets"} & set(rule["resources"])
+
+
+def test_cluster_wide_members_only_read() -> None:
+    recording = run()
+    role = recording.one("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole").inputs
+    assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
+    binding = recording.one("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding").inputs
+    assert [subject["name"] for subject in binding["subjects"]] == ["team:vision", "team:speech"]
+
+
+def test_namespace_output_is_known_at_preview_and_brings_quota_and_defaults() -> None:
+    def program() -> None:
+        nodes = core.ConfigMap("cluster")
+        teams = TeamNamespaces("teams", arguments(), pulumi.ResourceOptions(depends_on=nodes))
+        assert teams.service_account == "trainer"
+        core.ConfigMap("job", metadata={"namespace": teams.namespaces["vision"]})
+
+    recording = record(program, preview=True)
+    job = recording.one("kubernetes:core/v1:ConfigMap", "job")
+    assert job.inputs["metadata"]["namespace"] == "team-vision"
+    waits = depends_on(recording, job)
+    assert {"teams-vision-namespace", "teams-vision-quota", "teams-vision-defaults", "cluster"} <= waits
+    assert not any(name.startswith("teams-speech") for name in waits)
+
+
+def test_everything_in_a_namespace_waits_for_it() -> None:
+    recording = run()
+    for resource in recording.resources:
+        namespace = resource.inputs.get("metadata", {}).get("namespace")
+        if namespace is not None:
+            assert f"teams-{namespace.removeprefix('team-')}-namespace" in depends_on(recording, resource)
+
+
+@pytest.mark.parametrize("key", ["name", "namespace"])
+def test_two_teams_of_one_name_are_refused(key: str) -> None:
+    teams = [TEAMS[0], {**TEAMS[1], key: TEAMS[0][key]}]
+    with pytest.raises(ValueError, match=f"two teams have the {key} {TEAMS[0][key]}"):
+        run(teams=teams)

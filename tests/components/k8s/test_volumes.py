@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi_aws.fsx as fsx
+import pulumi_kubernetes.core.v1 as core
+import pytest
+
+from components.k8s.volumes import TeamVolumes, TeamVolumesArgs, checkpoint_prefix
+from tests.components.k8s.checkers import check_plain_objects, depends_on
+from tests.pulumi_harness import Recorded, Recording, record
+
+VOLUME = "kubernetes:core/v1:PersistentVolume"
+CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
+
+LUSTRE = {
+    "file_system_id": "fs-0123456789abcdef0",
+    "dns_name": "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com",
+    "mount_name": "abcdefgh",
+    "capacity_gib": 2400,
+}
+
+
+def arguments(**changes: Any) -> TeamVolumesArgs:
+    args: dict[str, Any] = {
+        "teams": [{"name": team, "namespace": f"team-{team}"} for team in ("vision", "speech")],
+        "region": "us-east-1",
+        "checkpoints_bucket": "acme-checkpoints",
+        "lustre": LUSTRE,
+    }
+    return {key: value for key, value in {**args, **changes}.items() if value is not None}  # type: ignore[return-value]
+
+
+def run(**changes: Any) -> Recording:
+    return record(lambda: TeamVolumes("volumes", arguments(**changes)))
+
+
+def volume(recording: Recording, name: str) -> Recorded:
+    return recording.one(VOLUME, f"volumes-{name}-volume")
+
+
+def test_every_object_is_valid() -> None:
+    assert check_plain_objects(run()) == 8
+    assert check_plain_objects(run(lustre=None, data_bucket="acme-data")) == 8
+
+
+def test_volumes_and_claims_bind_to_each_other_and_nothing_else() -> None:
+    recording = run()
+    for team in ("vision", "speech"):
+        for tier in ("data", "checkpoints"):
+            pv = volume(recording, f"{team}-{tier}")
+            pvc = recording.one(CLAIM, f"volumes-{team}-{tier}-claim")
+            reference = {"namespace": pvc.inputs["metadata"]["namespace"], "name": pvc.inputs["metadata"]["name"]}
+            assert reference == {"namespace": f"team-{team}", "name": tier}
+            assert pv.inputs["spec"]["claimRef"] == reference
+            assert pvc.inputs["spec"]["volumeName"] == pv.inputs["metadata"]["name"]
+            assert pv.inputs["spec"]["storageClassName"] == pvc.inputs["spec"]["storageClassName"] == ""
+            assert pv.inputs["spec"]["accessModes"] == pvc.inputs["spec"]["accessModes"]
+            assert pvc.inputs["spec"]["resources"]["requests"] == pv.inputs["spec"]["capacity"]
+            assert pv.inputs["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
+            assert pv.name in depends_on(recording, pvc)
+
+
+def test_names_and_handles_of_volumes_are_their_own() -> None:
+    volumes = run().of_type(VOLUME)
+    assert len({pv.inputs["metadata"]["name"] for pv in volumes}) == 4
+    assert len({pv.inputs["spec"]["csi"]["volumeHandle"] for pv in volumes}) == 4
+
+
+def test_lustre_is_mounted_by_its_names() -> None:
+    spec = volume(run(), "vision-data").inputs["spec"]
+    assert spec["csi"] == {
+        "driver": "fsx.csi.aws.com",
+        "volumeHandle": "fs-0123456789abcdef0-vision",
+        "volumeAttributes": {"dnsname": LUSTRE["dns_name"], "mountname": "abcdefgh"},
+    }
+    assert spec["mountOptions"] == ["flock"]
+    assert spec["capacity"] == {"storage": "2400Gi"}
+    assert spec["accessModes"] == ["ReadWriteMany"]
+
+
+def test_without_lustre_the_data_bucket_is_read() -> None:
+    recording = run(lustre=None, data_bucket="acme-data")
+    spec = volume(recording, "speech-data").inputs["spec"]
+    assert spec["csi"] == {
+        "driver": "s3.csi.aws.com",
+        "volumeHandle": "speech-data",
+        "volumeAttributes": {"bucketName": "acme-data", "authenticationSource": "pod"},
+    }
+    assert spec["mountOptions"] == ["region us-east-1", "read-only"]
+    assert spec["accessModes"] == ["ReadOnlyMany"]
+
+
+def test_checkpoints_are_the_teams_own_prefix() -> None:
+    recording = run()
+    for team in ("vision", "speech"):
+        spec = volume(recording, f"{team}-checkpoints").inputs["spec"]
+        assert spec["csi"]["driver"] == "s3.csi.aws.com"
+        assert spec["csi"]["volumeAttributes"] == {"bucketName": "acme-checkpoints", "authenticationSource": "pod"}
+        assert spec["mountOptions"] == [
+            "region us-east-1",
+            f"prefix teams/{team}/",
+            "allow-delete",
+            "allow-overwrite",
+        ]
+    assert checkpoint_prefix("vision") == "teams/vision/"
+
+
+def test_a_change_of_the_file_system_replaces_the_volume() -> None:
+    for pv in run().of_type(VOLUME):
+        assert {"spec.csi", "spec.claimRef"} <= set(pv.replace_on_changes)
+        assert pv.delete_before_replace
+
+
+def test_volumes_wait_for_the_file_system_and_claims_reach_the_caller() -> None:
+    def program() -> None:
+        tier = fsx.LustreFileSystem("tier", subnet_ids="subnet-0", storage_capacity=1200)
+        args = arguments(
+            lustre={
+                "file_system_id": tier.id,
+                "dns_name": tier.dns_name,
+                "mount_name": tier.mount_name,
+                "capacity_gib": 1024,
+            }
+        )
+        volumes = TeamVolumes("volumes", args)
+        core.ConfigMap("job", data={"data": volumes.data_claims["vision"], "to": volumes.checkpoint_claims["vision"]})
+
+    recording = record(program)
+    pv = volume(recording, "vision-data")
+    assert "tier" in depends_on(recording, pv)
+    assert pv.inputs["spec"]["csi"]["volumeHandle"].startswith("fs-")
+    assert pv.inputs["spec"]["csi"]["volumeHandle"].endswith("-vision")
+    assert pv.inputs["spec"]["capacity"] == {"storage": "1Ti"}
+    job = recording.one("kubernetes:core/v1:ConfigMap")
+    assert job.inputs["data"] == {"data": "data", "to": "checkpoints"}
+    assert {"volumes-vision-data-claim", "volumes-vision-checkpoints-claim", "tier"} <= depends_on(recording, job)
+
+
+@pytest.mark.parametrize("changes", [{"lustre": None}, {"data_bucket": "acme-data"}])
+def test_the_data_tier_is_one_thing(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="give either lustre or data_bucket"):
+        run(**changes)

@@ -1,0 +1,305 @@
+"""Every mistake that the rehearsal promises to catch, seeded into a small program."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.rehearsal.conftest import Run
+
+NODES = 'Nodes("gpu", lambda name, opts: group(name, opts, {change}), pulumi.ResourceOptions(providers=[aws]))'
+
+MISTAKES = {
+    "misspelt nested key in a dict": (
+        NODES.format(change='scaling_config={"min_size": 0, "max_size": 1, "desired_sized": 0}'),
+        "unknown-key",
+        ("gpu:", "aws:eks/nodeGroup:NodeGroup gpu-train", "scalingConfig.desired_sized", "did you mean desired_size?"),
+    ),
+    "misspelt nested key in a dict, in camel case": (
+        NODES.format(change='scaling_config={"minSize": 0, "maxSize": 1, "desiredSized": 0}'),
+        "unknown-key",
+        ("scalingConfig.desiredSized", "did you mean desiredSize?"),
+    ),
+    "misspelt key of an args class": (
+        NODES.format(change="scaling_config=eks.NodeGroupScalingConfigArgs(min_size=0, max_size=1, desired_sized=0)"),
+        "unknown-key",
+        ("gpu", "desired_sized", "NodeGroupScalingConfigArgs has no such argument", "did you mean desired_size?"),
+    ),
+    "misspelt key in a list of blocks": (
+        NODES.format(change='taints=[{"key": "gpu", "effects": "NO_SCHEDULE", "effect": "NO_SCHEDULE"}]'),
+        "unknown-key",
+        ("taints[0].effects", "did you mean effect?"),
+    ),
+    "misspelt key four levels down": (
+        """
+        core.Pod("pod", spec={"containers": [{"name": "a", "readiness_probe": {"http_gett": {"port": 80}}}]},
+                 opts=pulumi.ResourceOptions(provider=kubernetes.Provider("k", kubeconfig="{}")))
+        """,
+        "unknown-key",
+        ("spec.containers[0].readinessProbe.http_gett", "did you mean http_get?"),
+    ),
+    "misspelt key of a provider's block": (
+        'Provider("other", region="us-east-1", default_tags={"tag": {"a": "b"}})',
+        "unknown-key",
+        ("pulumi:providers:aws other", "defaultTags.tag", "did you mean tags?"),
+    ),
+    "misspelt argument": (
+        NODES.format(change='capacity_typ="SPOT"'),
+        "unknown-key",
+        ("gpu:", "aws:eks/nodeGroup:NodeGroup gpu-train", "capacity_typ", "did you mean capacity_type?"),
+    ),
+    "missing argument": (
+        'Nodes("gpu", lambda name, opts: eks.NodeGroup(f"{name}-train", cluster_name="c", opts=opts))',
+        "missing-key",
+        ("gpu:", "aws:eks/nodeGroup:NodeGroup gpu-train", "node_role_arn"),
+    ),
+    "missing nested key": (
+        NODES.format(change='scaling_config={"min_size": 0, "max_size": 1}'),
+        "missing-key",
+        ("scalingConfig.desiredSize", "is required"),
+    ),
+    "text for a number": (
+        NODES.format(change='scaling_config={"min_size": "zero", "max_size": 1, "desired_size": 0}'),
+        "wrong-type",
+        ("scalingConfig.minSize", '"zero" is no whole number'),
+    ),
+    "a fraction for a whole number": (
+        NODES.format(change="disk_size=20.5"),
+        "wrong-type",
+        ("diskSize", "20.5"),
+    ),
+    "a list for a block": (
+        NODES.format(change='update_config=[{"max_unavailable": 1}]'),
+        "wrong-type",
+        ("update_config", "a list is given where an object is due"),
+    ),
+    "text for a list, nested": (
+        """
+        ec2.LaunchTemplate("t", tag_specifications=[{"resource_type": "instance"}],
+                           network_interfaces=[{"security_groups": "sg-1"}], opts=on_aws)
+        """,
+        "wrong-type",
+        ("networkInterfaces[0].securityGroups", "must be a list of text"),
+    ),
+    "a list where text is due": (
+        'import pulumi_aws.fsx as fsx\nfsx.LustreFileSystem("l", subnet_ids=["subnet-1"], opts=on_aws)',
+        "wrong-type",
+        ("aws:fsx/lustreFileSystem:LustreFileSystem l", "subnet_ids", "a list is given where text is due"),
+    ),
+    "a number as text, for an API server": (
+        """
+        core.Pod("pod", spec={"containers": [{"name": "a", "ports": [{"container_port": "80"}]}]},
+                 opts=pulumi.ResourceOptions(provider=kubernetes.Provider("k", kubeconfig="{}")))
+        """,
+        "wrong-type",
+        ("spec.containers[0].ports[0].containerPort",),
+    ),
+    "two children with one URN": (
+        """
+        def make(name, opts):
+            return ec2.Vpc("vpc", cidr_block="10.0.0.0/16", opts=opts)
+        Nodes("one", make, pulumi.ResourceOptions(providers=[aws]))
+        Nodes("two", make, pulumi.ResourceOptions(providers=[aws]))
+        """,
+        "duplicate-urn",
+        ("urn:pulumi:test::mini::mini:index:Nodes$aws:ec2/vpc:Vpc::vpc", "one, two"),
+    ),
+    "one alias claimed twice": (
+        """
+        for name in ("a", "b"):
+            ec2.Vpc(name, opts=pulumi.ResourceOptions(provider=aws, aliases=[pulumi.Alias(name="old")]))
+        """,
+        "alias-twice",
+        ("urn:pulumi:test::mini::aws:ec2/vpc:Vpc::old",),
+    ),
+    "the alias is another resource": (
+        """
+        ec2.Vpc("old", opts=on_aws)
+        ec2.Vpc("new", opts=pulumi.ResourceOptions(provider=aws, aliases=[pulumi.Alias(name="old")]))
+        """,
+        "alias-twice",
+        ("another resource",),
+    ),
+    "a malformed alias": (
+        'ec2.Vpc("a", opts=pulumi.ResourceOptions(provider=aws, aliases=["old-name"]))',
+        "malformed-alias",
+        ('"old-name" is no URN',),
+    ),
+    "a malformed timeout": (
+        """
+        ec2.Vpc("a", opts=pulumi.ResourceOptions(
+            provider=aws, custom_timeouts=pulumi.CustomTimeouts(create="60minutes")))
+        """,
+        "malformed-timeout",
+        ("custom_timeouts.create", "60minutes", "30m"),
+    ),
+    "register_outputs twice": (
+        'Nodes("gpu", lambda name, opts: None).register_outputs({})',
+        "outputs-twice",
+        ("mini:index:Nodes gpu",),
+    ),
+    "no provider": ('ec2.Vpc("a")', "default-provider", ("aws:ec2/vpc:Vpc a", "no explicit provider for aws")),
+    "a provider of another package": (
+        'ec2.Vpc("a", opts=pulumi.ResourceOptions(provider=kubernetes.Provider("k", kubeconfig="{}")))',
+        "default-provider",
+        ("it was handed one for kubernetes",),
+    ),
+    "a providers map with a wrong key": (
+        'Nodes("gpu", lambda name, opts: None, pulumi.ResourceOptions(providers={"wrong": aws}))',
+        "wrong-provider",
+        ('"wrong"', "provider of aws"),
+    ),
+    "ignore_changes in snake case": (
+        NODES.format(change="").replace(
+            "opts, )", 'pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scaling_config.desired_size"])))'
+        ),
+        "option-path",
+        ("scaling_config.desired_size", "did you mean scalingConfig?"),
+    ),
+    "ignore_changes with a wrong nested name": (
+        NODES.format(change="").replace(
+            "opts, )", 'pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scalingConfig.desired_size"])))'
+        ),
+        "option-path",
+        ("scalingConfig.desired_size", "did you mean desiredSize?"),
+    ),
+    "a malformed replace_on_changes": (
+        'ec2.Vpc("a", opts=pulumi.ResourceOptions(provider=aws, replace_on_changes=["tags["]))',
+        "option-path",
+        ("replace_on_changes", "malformed"),
+    ),
+    "additional_secret_outputs that is none": (
+        'ec2.Vpc("a", opts=pulumi.ResourceOptions(provider=aws, additional_secret_outputs=["secretArn"]))',
+        "option-path",
+        ("additional_secret_outputs", "secretArn"),
+    ),
+    "a resource made in an apply of an unknown": (
+        'ec2.Vpc("a", opts=on_aws).id.apply(lambda _: ec2.Vpc("b", opts=on_aws))',
+        "one-run-only",
+        ("aws:ec2/vpc:Vpc b", "exists only when outputs are known"),
+    ),
+    "a resource for previews only": (
+        'if pulumi.runtime.is_dry_run():\n    ec2.Vpc("b", opts=on_aws)',
+        "one-run-only",
+        ("exists only at a preview",),
+    ),
+    "an Output in an f-string": (
+        'vpc = ec2.Vpc("a", opts=on_aws)\nec2.Vpc("b", tags={"of": f"{vpc.id}"}, opts=on_aws)',
+        "output-in-text",
+        ("f-string", "stacks/__main__.py:"),
+    ),
+    "an exception in an apply of an unknown": (
+        'ec2.Vpc("a", opts=on_aws).id.apply(lambda id: 1 / 0)',
+        "program-error",
+        ("ZeroDivisionError", "stacks/__main__.py:"),
+    ),
+    "an attribute that a resource lacks": (
+        """
+        def make(name, opts):
+            return ec2.Vpc(f"{name}-vpc", opts=opts).vpc_idd
+        Nodes("gpu", make, pulumi.ResourceOptions(providers=[aws]))
+        """,
+        "program-error",
+        ("gpu:", "vpc_idd"),
+    ),
+    "a StackReference to nothing": (
+        'pulumi.StackReference("acme/network/prod").get_output("vpcId")',
+        "missing-stack",
+        ("acme/network/prod",),
+    ),
+    "an error that the program logs": ('pulumi.log.error("no capacity left")', "logged", ("no capacity left",)),
+    "a program that ends itself": ("import sys\nsys.exit(3)", "program-error", ("exit code 3",)),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_caught(run: Run, mistake: str) -> None:
+    program, rule, texts = MISTAKES[mistake]
+    errors = run(program).errors
+    matching = [str(error) for error in errors if error.rule == rule]
+    assert matching, [(error.rule, str(error)) for error in errors]
+    assert any(all(text in found for text in texts) for found in matching), matching
+    assert {error.rule for error in errors} == {rule}, "one mistake, one kind of finding"
+
+
+def test_a_number_as_text_is_a_warning(run: Run) -> None:
+    rehearsal = run(NODES.format(change='disk_size="100"'))
+    assert rehearsal.errors == ()
+    assert [(found.rule, found.path, found.level) for found in rehearsal.findings] == [
+        ("converted-type", "diskSize", "warning")
+    ]
+
+
+def test_every_mistake_at_once(run: Run) -> None:
+    rehearsal = run(
+        NODES.format(change='scaling_config={"min_size": 0, "max_size": "many", "desired": 0}, taints=[{"key": 1}]')
+    )
+    assert {(found.rule, found.path) for found in rehearsal.findings} == {
+        ("unknown-key", "scalingConfig.desired"),
+        ("wrong-type", "scalingConfig.maxSize"),
+        ("converted-type", "taints[0].key"),
+        ("missing-key", "taints[0].effect"),
+    }
+
+
+SECRETS = "config:\n  mini:token:\n    secure: v1:AAAA:BBBB\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "path"),
+    [
+        ('core.ConfigMap("c", data={"token": config.require("token")}, opts=on_k)', "data.token"),
+        (
+            'core.ConfigMap("c", data={"t": pulumi.Output.unsecret(config.require_secret("token"))}, opts=on_k)',
+            "data.t",
+        ),
+        ('core.ConfigMap("c", data={"url": "https://x:" + config.require("token") + "@y"}, opts=on_k)', "data.url"),
+        ('pulumi.export("token", config.require("token"))', "token"),
+    ],
+)
+def test_a_secret_in_the_clear(run: Run, program: str, path: str) -> None:
+    setup = """
+    config = pulumi.Config()
+    on_k = pulumi.ResourceOptions(provider=kubernetes.Provider("k", kubeconfig="{}"))
+    """
+    rehearsal = run("\n".join(line.strip() for line in setup.splitlines()) + f"\n{program}\n", config=SECRETS)
+    assert {(found.rule, found.path) for found in rehearsal.errors} == {("plain-secret", path)}
+
+
+def test_a_synthesised_password_in_the_clear(run: Run) -> None:
+    rehearsal = run(
+        """
+        import pulumi_random as random
+        password = random.RandomPassword("p", length=16, opts=pulumi.ResourceOptions(provider=random.Provider("r")))
+        ec2.Vpc("a", tags={"password": pulumi.Output.unsecret(password.result)}, opts=on_aws)
+        """
+    )
+    assert {(found.rule, found.path) for found in rehearsal.errors} == {
+        ("plain-secret", "tags.password"),
+        ("plain-secret", "tagsAll.password"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [
+        ("import time\ntime.sleep(60)", "time.sleep(60)"),
+        ("import asyncio\npulumi.export('never', asyncio.Future())", "never comes"),
+    ],
+)
+def test_a_hang_is_bounded(run: Run, program: str, text: str) -> None:
+    started = time.monotonic()
+    errors = run(program, timeout_seconds=0.5).errors
+    assert time.monotonic() - started < 20
+    assert [error.rule for error in errors] == ["hang"]
+    assert text in errors[0].message
+
+
+def test_a_stack_reference_to_a_known_stack(run: Run) -> None:
+    rehearsal = run(
+        'pulumi.export("vpc", pulumi.StackReference("acme/network/prod").get_output("vpcId"))',
+        stack_outputs={"acme/network/prod": {"vpcId": "vpc-1"}},
+    )
+    assert rehearsal.findings == ()
+    assert rehearsal.outputs["vpc"] == "vpc-1"
