@@ -151,7 +151,6 @@ def build(plan: Plan) -> CloudLayer:
             "budget_name": plan.name,
             "scope": {"key": "project", "value": tags["project"]},
             "monthly_usd": plan.budget.monthly_usd,
-            "team_monthly_usd": {team.name: team.monthly_budget_usd for team in plan.teams},
             "actual_percents": plan.budget.actual_percents,
             "forecast_percents": plan.budget.forecast_percents,
             "emails": plan.budget.alert_emails,
@@ -195,7 +194,9 @@ def _provider(plan: Plan) -> pulumi_aws.Provider:
 def _account(plan: Plan, aws: pulumi_aws.Provider) -> pulumi.Input[str]:
     if plan.account_id is not None:
         return plan.account_id
-    return pulumi_aws.get_caller_identity_output(opts=pulumi.InvokeOutputOptions(provider=aws)).account_id
+    caller = pulumi_aws.get_caller_identity_output(opts=pulumi.InvokeOutputOptions(provider=aws))
+    account: pulumi.Output[str] = caller.account_id
+    return account
 
 
 def _pools(plan: Plan) -> list[GpuPoolArgs]:

@@ -1,14 +1,12 @@
-"""The stack's configuration, as the program and the rehearsal read it."""
+"""The stack's configuration, as the program reads it."""
 
 from __future__ import annotations
 
 from pulumi.runtime.config import CONFIG, get_config_env
 
-from stacks.resolve import NAMESPACE
+from stacks.resolve import namespace_values
 
 
 def stack_configuration() -> dict[str, str]:
-    """Every key of the project's namespace with its text, the misspelt ones too, so that none is ignored in silence."""
-    values = {**get_config_env(), **CONFIG.get()}
-    prefix = f"{NAMESPACE}:"
-    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
+    """Every key of the project's namespace with its text, however it reached the program."""
+    return namespace_values({**get_config_env(), **CONFIG.get()})

@@ -61,6 +61,12 @@ def resolve(config: Mapping[str, str], stack: str) -> tuple[Settings, Plan]:
     return settings, plan
 
 
+def namespace_values(values: Mapping[str, str]) -> dict[str, str]:
+    """The values of the project's own keys, without their namespace; the misspelt ones too, so that none is lost."""
+    prefix = f"{NAMESPACE}:"
+    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
+
+
 def _decode(key: str, text: str) -> Any:
     """Objects and arrays come as JSON; scalars stay text, which pydantic reads as the field's type wants."""
     field = _fields(Settings).get(key)
@@ -90,7 +96,7 @@ def _take_out(values: dict[str, Any], path: tuple[int | str, ...]) -> None:
     node: Any = values
     parents: list[tuple[Any, int | str]] = []
     for step in path:
-        inside = isinstance(node, dict) and step in node or isinstance(node, list) and isinstance(step, int)
+        inside = step in node if isinstance(node, dict) else isinstance(node, list) and isinstance(step, int)
         if not inside:
             break
         parents.append((node, step))
@@ -175,7 +181,7 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 def _literals(path: tuple[int | str, ...]) -> list[str]:
     model = _model_at(path[:-1])
     field = _fields(model).get(str(path[-1])) if model else None
-    return [value for value in _strings_in(field.annotation)] if field else []
+    return _strings_in(field.annotation) if field else []
 
 
 def _strings_in(annotation: Any) -> list[str]:

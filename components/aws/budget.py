@@ -19,9 +19,6 @@ MAXIMUM_NOTIFICATIONS = 5
 MAXIMUM_EMAILS = 10
 """Of a notification (AWS Budgets quotas, 2026-11)."""
 
-TEAM_TAG = "team"
-"""Tag key that says which team a resource serves."""
-
 
 class CostTag(TypedDict):
     """A tag that every resource of the environment carries, and nothing else in the account."""
@@ -39,14 +36,12 @@ class BudgetAlertsArgs(TypedDict):
     """KMS key of the alert topic. Its policy must let budgets, costalerts and SNS use it: AWS Budgets cannot publish
     through the AWS-managed key."""
     budget_name: str
-    """At most 100 characters with the longest team's name, no colon or backslash."""
+    """At most 100 characters, no colon or backslash."""
     scope: CostTag
     """Selects the environment's costs. One tag, because the values of a budget's tag filter are alternatives: client
     and environment as two values would count every environment of the client."""
     monthly_usd: int
     """Budget of the whole environment."""
-    team_monthly_usd: Mapping[str, int]
-    """Budget of each team, by its name, over what carries its `team` tag. May be empty."""
     actual_percents: Sequence[int]
     """Of the budget, at which actual costs alert."""
     forecast_percents: Sequence[int]
@@ -60,11 +55,14 @@ class BudgetAlertsArgs(TypedDict):
     """Whether to activate `cost_tag_keys` for billing: in the payer account only, and only a day after resources
     first carried them."""
     cost_tag_keys: Sequence[str]
-    """Tag keys to activate: `scope`'s, `team`, and whatever reports are broken down by."""
+    """Tag keys to activate: `scope`'s, and whatever reports are broken down by."""
 
 
 class BudgetAlerts(pulumi.ComponentResource):
-    """A monthly budget of the environment and one a team, an anomaly monitor, and the topic that all of them tell.
+    """A monthly budget of the environment, an anomaly monitor, and the topic that both tell.
+
+    There is none for a team: teams share nodes, and a budget sees tags of nodes, not of pods. What a team spends is
+    known at the queue.
 
     Budgets write to the addresses themselves as well, which needs no confirmation; anomalies reach them through the
     topic only, once its subscription is confirmed.
@@ -91,7 +89,6 @@ class BudgetAlerts(pulumi.ComponentResource):
 
         # Budgets and the anomaly subscription check that they may publish.
         published = pulumi.ResourceOptions(parent=self, depends_on=[topic_policy])
-        notifications = _notifications(args, topic.arn)
         scope = args["scope"]
         budget = budgets.Budget(
             f"{name}-budget",
@@ -104,31 +101,10 @@ class BudgetAlerts(pulumi.ComponentResource):
             cost_filters=[{"name": "TagKeyValue", "values": [f"user:{scope['key']}${scope['value']}"]}],
             # Credits and refunds would hide what is being spent.
             cost_types={"include_credit": False, "include_refund": False},
-            notifications=notifications,
+            notifications=_notifications(args, topic.arn),
             opts=published,
         )
         self.budget_name = budget.name
-        for team, monthly_usd in args["team_monthly_usd"].items():
-            budgets.Budget(
-                f"{name}-budget-{team}",
-                name=f"{args['budget_name']}-{team}",
-                account_id=args["account_id"],
-                budget_type="COST",
-                time_unit="MONTHLY",
-                limit_amount=str(monthly_usd),
-                limit_unit="USD",
-                # Two tags that must both hold: cost filters cannot say it, an expression can.
-                metrics="UnblendedCost",
-                filter_expression={
-                    "ands": [
-                        {"tags": {"key": scope["key"], "values": [scope["value"]], "match_options": ["EQUALS"]}},
-                        {"tags": {"key": TEAM_TAG, "values": [team], "match_options": ["EQUALS"]}},
-                        {"not_": {"dimensions": {"key": "RECORD_TYPE", "values": ["Credit", "Refund"]}}},
-                    ]
-                },
-                notifications=notifications,
-                opts=published,
-            )
         self._anomalies(name, args, published)
         if args["activate_cost_tags"]:
             for key in args["cost_tag_keys"]:
@@ -220,11 +196,10 @@ def _monitor_specification(scope: CostTag) -> str:
 
 
 def _check(name: str, args: BudgetAlertsArgs) -> None:
-    longest = max((len(team) + 1 for team in args["team_monthly_usd"]), default=0)
-    if len(args["budget_name"]) + longest > 100 or any(character in args["budget_name"] for character in ":\\"):
+    if len(args["budget_name"]) > 100 or any(character in args["budget_name"] for character in ":\\"):
         raise ValueError(
-            f"{name}: budget_name is {args['budget_name']!r}, must have at most 100 characters with a team's name "
-            "appended, and no colon or backslash"
+            f"{name}: budget_name is {args['budget_name']!r}, must have at most 100 characters "
+            "and no colon or backslash"
         )
     count = len(args["actual_percents"]) + len(args["forecast_percents"])
     if not 1 <= count <= MAXIMUM_NOTIFICATIONS:
@@ -235,7 +210,6 @@ def _check(name: str, args: BudgetAlertsArgs) -> None:
     if len(args["emails"]) > MAXIMUM_EMAILS:
         raise ValueError(f"{name}: emails has {len(args['emails'])} entries, must have at most {MAXIMUM_EMAILS}")
     amounts = {"monthly_usd": args["monthly_usd"], "anomaly_threshold_usd": args["anomaly_threshold_usd"]}
-    amounts |= {f"team_monthly_usd of {team}": usd for team, usd in args["team_monthly_usd"].items()}
     for field, usd in amounts.items():
         if usd <= 0:
             raise ValueError(f"{name}: {field} is {usd}, must be above 0")

@@ -154,7 +154,7 @@ def mlflow_policy(
             "Effect": "Allow",
             "Action": ["s3:ListBucket"],
             "Resource": bucket_arn,
-            "Condition": {"StringLike": {"s3:prefix": [prefix, f"{prefix}/*"]}},
+            "Condition": {"StringLike": {"s3:prefix": [f"{prefix}/*"]}},
         },
         {
             "Sid": "Artifacts",

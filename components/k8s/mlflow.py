@@ -18,7 +18,8 @@ rehearsal and from the policies.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict
+from pathlib import Path
+from typing import NotRequired, TypedDict
 from urllib.parse import quote
 
 import pulumi
@@ -40,7 +41,8 @@ PGPASS_INTERVAL_SECONDS = 30
 """How long new connections may fail after a rotation. Asking costs $0.05 per 10,000 calls (Secrets Manager price list,
 2026-11): less than half a dollar a month and replica."""
 
-Permission = Literal["READ", "USE", "EDIT", "MANAGE", "NO_PERMISSIONS"]
+PERMISSIONS = ("READ", "USE", "EDIT", "MANAGE", "NO_PERMISSIONS")
+"""Values of `default_permission`, as MLflow 3.17.2 spells them."""
 
 
 class MlflowDatabaseArgs(TypedDict):
@@ -89,7 +91,7 @@ class MlflowServerArgs(TypedDict):
     """AWS region of bucket and secret."""
     team_namespaces: Mapping[str, pulumi.Input[str]]
     """Team to its namespace. Each team gets one account of its own name and the Secret in that namespace."""
-    default_permission: NotRequired[Permission]
+    default_permission: NotRequired[str]
     """What an account may do with what others made. Default READ: the teams of one environment belong to one client
     and build on each other's models, while nobody but its owner changes a run. NO_PERMISSIONS hides it."""
     monitoring_namespace: NotRequired[str]
@@ -113,10 +115,16 @@ class MlflowServer(pulumi.ComponentResource):
     """Team to the name of the Secret in its namespace."""
 
     def __init__(self, name: str, args: MlflowServerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError for less than one replica or worker, and for an unknown permission."""
         super().__init__("trainyard:index:MlflowServer", name, {}, opts)
         for key in ("replicas", "workers"):
             if args[key] < 1:
                 raise ValueError(f"{name}: {key} has to be at least 1, got {args[key]}")
+        self._permission = args.get("default_permission", "READ")
+        if self._permission not in PERMISSIONS:
+            raise ValueError(
+                f"{name}: default_permission has to be one of {', '.join(PERMISSIONS)}, got {self._permission!r}"
+            )
         self._name = name
         self._args = args
         self._after = prerequisites(opts)
@@ -158,13 +166,14 @@ class MlflowServer(pulumi.ComponentResource):
         return pulumi.Output.secret(made.result)
 
     def _database_uri(self) -> pulumi.Output[str]:
-        """Without a password: libpq takes it from PGPASSFILE."""
+        """Without a password: libpq takes it from PGPASSFILE. The driver is named because SQLAlchemy changed its default
+        between 2.0 and 2.1 to one that the image lacks."""
         database = self._args["database"]
         tls = f"sslmode=verify-full&sslrootcert={pod.CA_FILE}" if database.get("ca_certificates") else "sslmode=require"
 
         def compose(parts: Sequence[str]) -> str:
             user, address, port, name = parts
-            return f"postgresql://{quote(user, safe='')}@{address}:{port}/{quote(name, safe='')}?{tls}"
+            return f"postgresql+psycopg2://{quote(user, safe='')}@{address}:{port}/{quote(name, safe='')}?{tls}"
 
         return pulumi.Output.all(
             database["username"],
@@ -181,7 +190,7 @@ class MlflowServer(pulumi.ComponentResource):
             lambda parts: auth_configuration(
                 database_uri=parts[0],
                 admin_password=parts[1],
-                default_permission=self._args.get("default_permission", "READ"),
+                default_permission=self._permission,
             )
         )
         users = pulumi.Output.all(**passwords).apply(lambda known: json.dumps(known, sort_keys=True))
@@ -202,7 +211,7 @@ class MlflowServer(pulumi.ComponentResource):
         programs = mlflow_runtime.sources()
         ca = database.get("ca_certificates")
         if ca:
-            programs["ca.pem"] = ca
+            programs[Path(pod.CA_FILE).name] = ca
         checksum = hashlib.sha256(json.dumps(programs, sort_keys=True).encode()).hexdigest()
         runtime = core.ConfigMap(
             f"{self._name}-runtime",
@@ -225,7 +234,6 @@ class MlflowServer(pulumi.ComponentResource):
             labels=LABELS,
             runtime_config_map=_given_name(runtime),
             secret=_given_name(secret),
-            database_ca=bool(ca),
             pgpass_arguments=[
                 database["secret_arn"],
                 database["address"],
@@ -321,7 +329,7 @@ def _given_name(resource: core.ConfigMap | core.Secret) -> pulumi.Output[str]:
     return resource.id.apply(lambda identity: identity.rsplit("/", 1)[-1])
 
 
-def auth_configuration(*, database_uri: str, admin_password: str, default_permission: Permission) -> str:
+def auth_configuration(*, database_uri: str, admin_password: str, default_permission: str) -> str:
     """The file that `MLFLOW_AUTH_CONFIG_PATH` names.
 
     Accounts are in the same database as the runs: their tables keep their version apart, in `alembic_version_auth`

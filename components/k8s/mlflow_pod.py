@@ -22,7 +22,7 @@ SCRATCH_GIB = 20  # an artifact on its way through the server lies here as a who
 
 PROGRAMS_DIR = "/opt/trainyard"
 PGPASS_FILE = "/run/pgpass/pgpass"
-CA_FILE = "/etc/mlflow/database-ca.pem"
+CA_FILE = f"{PROGRAMS_DIR}/ca.pem"
 AUTH_FILE = "/etc/mlflow/auth/basic_auth.ini"
 FLASK_KEY_FILE = "/etc/mlflow/auth/flask-secret-key"
 USERS_DIR = "/etc/mlflow/users"
@@ -97,7 +97,6 @@ def pod_spec(
     labels: Mapping[str, str],
     runtime_config_map: pulumi.Input[str],
     secret: pulumi.Input[str],
-    database_ca: bool,
     pgpass_arguments: Sequence[pulumi.Input[str]],
     database_uri: pulumi.Output[str],
     server_command: Sequence[pulumi.Input[str]],
@@ -111,9 +110,6 @@ def pod_spec(
     passfile: core.VolumeMountArgsDict = {"name": "pgpass", "mount_path": "/run/pgpass", "read_only": True}
     auth: core.VolumeMountArgsDict = {"name": "auth", "mount_path": "/etc/mlflow/auth", "read_only": True}
     metrics: core.VolumeMountArgsDict = {"name": "metrics", "mount_path": METRICS_DIR}
-    ca: list[core.VolumeMountArgsDict] = (
-        [{"name": "programs", "mount_path": CA_FILE, "sub_path": "ca.pem", "read_only": True}] if database_ca else []
-    )
     common: list[core.EnvVarArgsDict] = [
         {"name": "HOME", "value": "/tmp"},  # noqa: S108 — the user has no home in the image
         {"name": "PYTHONUNBUFFERED", "value": "1"},
@@ -180,7 +176,7 @@ def pod_spec(
                 **_container("migrate", image, sized),
                 "command": ["python", f"{PROGRAMS_DIR}/migrate.py", database_uri],
                 "env": mlflow,
-                "volume_mounts": [programs, tmp, passfile, auth, *ca],
+                "volume_mounts": [programs, tmp, passfile, auth],
             },
         ],
         "containers": [
@@ -189,7 +185,7 @@ def pod_spec(
                 "command": server_command,
                 "env": mlflow,
                 "ports": [{"name": "http", "container_port": PORT}],
-                "volume_mounts": [programs, tmp, passfile, auth, metrics, *ca],
+                "volume_mounts": [programs, tmp, passfile, auth, metrics],
                 # Time for the endpoint to leave every node's rules before the server stops listening.
                 "lifecycle": {"pre_stop": {"sleep": {"seconds": 10}}},
                 **_probes(

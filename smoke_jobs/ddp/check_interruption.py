@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import random
 import socket
 import subprocess
@@ -23,6 +22,8 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from . import supervise
 from .interrupted import Kill, Plan
@@ -43,8 +44,6 @@ def run(job: Job) -> Outcome:
     shared = job.broadcast((uuid.uuid4().hex[:12], job.options.head or socket.gethostname()))
     plan = make_plan(job, shared[0])
     if job.cuda:
-        import torch
-
         torch.cuda.empty_cache()  # the inner job uses the same devices
     report: Report | str = ""
     if job.local_rank == 0:
@@ -86,17 +85,20 @@ def _outcome(job: Job, plan: Plan, nodes: list[Report]) -> Outcome:
             "losses_compared": nodes[0].compared,
         },
     )
-    return job.judge(outcome, "kill_to_resumed", "look at the image's import time, the tier's read speed, and the store")
+    return job.judge(
+        outcome, "kill_to_resumed", "look at the image's import time, the tier's read speed, and the store"
+    )
 
 
 def make_plan(job: Job, name: str) -> Plan:
     """Kills at random steps and ranks, in random phases; the same on every rank for the same seed."""
     chance = random.Random(job.options.seed)  # noqa: S311 - not a secret
-    kills, low = [], SAVE_EVERY + 1  # after the first checkpoint, so that there is something to resume from
+    kills: list[Kill] = []
+    whole = SAVE_EVERY  # the first kill comes after the first checkpoint, so that there is something to resume from
     for _ in range(job.options.kills):
-        kills.append(Kill(chance.randint(low, low + STEPS_A_KILL - 1), chance.randrange(job.world_size), chance.choice(["step", "save"])))
-        low += SAVE_EVERY  # progress between kills, but a kill may come before the next checkpoint
-        low = max(low, kills[-1].step - STEPS_A_KILL + 1)
+        step = whole + chance.randint(1, STEPS_A_KILL)
+        kills.append(Kill(step, chance.randrange(job.world_size), chance.choice(["step", "save"])))
+        whole = (step - 1) // SAVE_EVERY * SAVE_EVERY  # where the job resumes from: the next kill comes after it
     notice = max(kill.step for kill in kills) + chance.randint(1, 4)
     tier = job.options.checkpoint_uri or f"{job.options.scratch_dir}/checkpoints"
     return Plan(
@@ -172,7 +174,7 @@ class Supervisor:
             nproc=self.job.local_world_size,
             head=self.head,
             port=options.port + port,
-            is_head=self.job.node_rank == 0 if self.job.nodes == 1 else options.node_rank == 0,
+            is_head=self.job.nodes == 1 or options.node_rank == 0,
             run_id=f"{Path(plan.folder).name}-{port}",
             max_restarts=len(plan.kills),
             shutdown_timeout_s=options.shutdown_timeout_s,
@@ -184,9 +186,8 @@ class Supervisor:
             "SMOKE_ATTEMPTS_BEFORE": str(attempts_before),
             "TORCH_CPP_LOG_LEVEL": "ERROR",  # peers of a killed rank complain at length
         }
-        log = (self.folder / f"torchrun-{port}.log") if self.folder.exists() else None
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (log or self.folder / f"torchrun-{port}.log").open("wb") as stream:
+        with (self.folder / f"torchrun-{port}.log").open("wb") as stream:
             return subprocess.Popen(
                 launch.command(),
                 env=supervise.environment(launch.nproc, extra),
@@ -215,7 +216,9 @@ class Supervisor:
         """The entries of each attempt; a line that is being written is left out."""
         attempts = []
         while (path := self.folder / f"attempt-{len(attempts)}.jsonl").exists():
-            attempts.append([json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")])
+            attempts.append(
+                [json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
+            )
         return attempts
 
     def _verify(self) -> Report:
@@ -254,13 +257,9 @@ class Supervisor:
         """Attempt `number` was killed; the next must start from the newest checkpoint that was whole then."""
         kill = self.plan.kills[number]
         start = attempts[number][0]["resumed_from"]
-        last = kill.step if kill.phase == "step" else kill.step
-        whole = max([start, *range(SAVE_EVERY, last, SAVE_EVERY)])
+        whole = max([start, *range(SAVE_EVERY, kill.step, SAVE_EVERY)])
         resumed = attempts[number + 1][0]["resumed_from"]
         if resumed != whole:
-            raise Broken(f"killed at step {kill.step}, resumed from step {resumed}; step {whole} was the newest whole one")
-
-
-def leftover_environment() -> list[str]:
-    """Variables of an outer torchrun that must not reach the inner one; for diagnosis."""
-    return sorted(name for name in os.environ if name.startswith(("TORCHELASTIC_", "PET_")))
+            raise Broken(
+                f"killed at step {kill.step}, resumed from step {resumed}; step {whole} was the newest whole one"
+            )

@@ -54,7 +54,9 @@ class Options:
     stack: str = _option("", "stack that is checked")
     pool: str = _option("", "GPU pool that is checked")
     target: str = _option("local", "launcher that rendered the job")
-    instance: str = _option("", "instance type, which selects thresholds; `cpu` where no GPU is found and none is given")
+    instance: str = _option(
+        "", "instance type, which selects thresholds; `cpu` where no GPU is found and none is given"
+    )
     capacity: str = _option("", "reserved, spot or on-demand; reported")
     image: str = _option("", "container image with digest; reported")
     code_version: str = _option("", "git commit of the job; else SMOKE_CODE_VERSION, else a hash of the package")
@@ -151,7 +153,9 @@ def _problems(options: Options) -> list[str]:
                 hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(CHECKS)}"
                 problems.append(f"{label}: there is no check {name!r}; {hint}")
     if options.expect_transport not in TRANSPORTS:
-        problems.append(f"expect_transport is {options.expect_transport!r}; one of {', '.join(TRANSPORTS[1:])} or empty")
+        problems.append(
+            f"expect_transport is {options.expect_transport!r}; one of {', '.join(TRANSPORTS[1:])} or empty"
+        )
     if options.tracking_client not in ("auto", "mlflow", "rest"):
         problems.append(f"tracking_client is {options.tracking_client!r}; one of auto, mlflow, rest")
     if options.checkpoint_uri.startswith("gs://"):

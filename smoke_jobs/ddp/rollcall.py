@@ -21,7 +21,9 @@ class RollCall:
     problem: str
 
 
-def call_roll(node_rank: int, nodes: int, head: str, port: int, timeout_s: float, hosts: Sequence[str] = ()) -> RollCall:
+def call_roll(
+    node_rank: int, nodes: int, head: str, port: int, timeout_s: float, hosts: Sequence[str] = ()
+) -> RollCall:
     """Blocks until all `nodes` answered or `timeout_s` passed; the same on every node that is there."""
     deadline = time.monotonic() + timeout_s
     if node_rank == 0:

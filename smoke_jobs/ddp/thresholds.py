@@ -95,7 +95,9 @@ def load(path: Path) -> tuple[Threshold, ...]:
             raise ValueError(f"{path.name}: columns must be {', '.join(FIELDS)}")
         where = f"{path.name} line {number}"
         if row["statistic"] not in STATISTICS:
-            raise ValueError(f"{where}: statistic {row['statistic']!r}; {' or '.join(STATISTICS)}, never a sweep average")
+            raise ValueError(
+                f"{where}: statistic {row['statistic']!r}; {' or '.join(STATISTICS)}, never a sweep average"
+            )
         if row["kind"] not in ("gate", "reference") or row["better"] not in ("higher", "lower"):
             raise ValueError(f"{where}: kind is gate or reference, better is higher or lower")
         if not row["source"] or not re.fullmatch(r"\d{4}-\d\d(-\d\d)?", row["date"]):

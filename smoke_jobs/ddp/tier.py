@@ -207,15 +207,15 @@ class S3Tier(Tier):
 
     def delete(self, name: str) -> None:
         """See Tier."""
-        self._retry(
-            f"removing {name}", lambda: self.client.delete_object(Bucket=self.bucket, Key=self._key(name))
-        )
+        self._retry(f"removing {name}", lambda: self.client.delete_object(Bucket=self.bucket, Key=self._key(name)))
 
     def _transient(self, error: Exception) -> bool:
         if isinstance(error, self._errors.ClientError):
             status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
             code = error.response.get("Error", {}).get("Code", "")
-            return status >= 500 or status == 429 or code in ("SlowDown", "RequestTimeout", "InternalError", "BadDigest")
+            return (
+                status >= 500 or status == 429 or code in ("SlowDown", "RequestTimeout", "InternalError", "BadDigest")
+            )
         return isinstance(error, self._errors.HTTPClientError | self._errors.IncompleteReadError | OSError)
 
     def _retry(self, what: str, operation: Callable[[], T]) -> T:
@@ -223,7 +223,10 @@ class S3Tier(Tier):
             try:
                 return operation()
             except (self._errors.BotoCoreError, self._errors.ClientError, OSError) as error:
-                if isinstance(error, self._errors.ClientError) and error.response["Error"]["Code"] in ("NoSuchKey", "404"):
+                if isinstance(error, self._errors.ClientError) and error.response["Error"]["Code"] in (
+                    "NoSuchKey",
+                    "404",
+                ):
                     raise Missing(f"s3://{self.bucket}/{self.prefix}: {what}: no such object") from None
                 if not self._transient(error) or attempt == ATTEMPTS - 1:
                     raise TierError(f"s3://{self.bucket}/{self.prefix}: {what}: {error}") from error

@@ -33,7 +33,9 @@ def main(argv: Sequence[str]) -> int:
     except UsageError as error:
         print("\n".join(f"smoke: {problem}" for problem in error.problems), file=sys.stderr)
         return result.EXIT["usage"]
-    options = dataclasses.replace(options, nodes=max(1, options.nodes), result_dir=str(Path(options.result_dir).absolute()))
+    options = dataclasses.replace(
+        options, nodes=max(1, options.nodes), result_dir=str(Path(options.result_dir).absolute())
+    )
     mark = _Mark(Path(options.result_dir))
 
     def stop() -> None:
@@ -125,7 +127,10 @@ class Runner:
         if job.head:
             seconds = self.document["checks"][-1]["seconds"]
             text = result.figure_text(self.document["checks"][-1]["figure"]) or outcome.reason
-            print(f"smoke: [{number:2}/{len(CHECKS)}] {name:<12} {outcome.verdict:<8} {seconds:5.1f} s  {text}", flush=True)
+            print(
+                f"smoke: [{number:2}/{len(CHECKS)}] {name:<12} {outcome.verdict:<8} {seconds:5.1f} s  {text}",
+                flush=True,
+            )
         self._save("progress.json")
 
     def _skip(self, name: str) -> Outcome | None:
@@ -215,7 +220,9 @@ def merge(outcomes: Sequence[tuple[Outcome, bool]]) -> tuple[Outcome, bool]:
     # Those that raised because a peer left come second to the peer that had the reason.
     worst = max((o for o, _ in outcomes), key=lambda o: (order[o.verdict], "closed by peer" not in o.reason.lower()))
     if worst is not merged and (order[worst.verdict] > order[merged.verdict] or lost):
-        worst.details.setdefault("other_ranks", [o.reason for o, _ in outcomes if o is not worst and o.verdict == "fail"])
+        worst.details.setdefault(
+            "other_ranks", [o.reason for o, _ in outcomes if o is not worst and o.verdict == "fail"]
+        )
         return worst, lost
     return merged, lost
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -45,6 +47,17 @@ def fail_settings(stack: str, error: SettingsError) -> NoReturn:
             soft_wrap=True,
         )
     raise typer.Exit(EXIT_SETTINGS)
+
+
+@contextmanager
+def progress(text: str) -> Iterator[None]:
+    """A spinner on standard error while the block runs; nothing where nobody watches."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(text):
+        yield
 
 
 def find_project(given: Path | None) -> Path:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import os
 import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +24,7 @@ from pulumi.runtime.proto import engine_pb2, resource_pb2
 
 from stacks.rehearsal import outputs, wire
 from stacks.rehearsal.invokes import invoke
+from stacks.rehearsal.loop import InlineLoop, no_source_positions, output_strings_raise, rare_collections, settled
 from stacks.rehearsal.model import UNKNOWN, Alias, RecordedResource, leaves
 from stacks.rehearsal.sdk_types import resource_class
 from stacks.rehearsal.shapes import Place
@@ -290,20 +289,6 @@ def _write_outputs(into: Any, given: Any, inputs: Mapping[str, Any], made: Mappi
             wire.encode(value, fields[key])
 
 
-class _InlineLoop(asyncio.SelectorEventLoop):
-    """An event loop that makes the SDK's calls to the monitor at once instead of in threads: in order, and faster."""
-
-    def run_in_executor(self, executor: Executor | None, func: Any, *arguments: Any) -> Any:  # type: ignore[override]
-        if executor is not None:
-            return super().run_in_executor(executor, func, *arguments)
-        future = self.create_future()
-        try:
-            future.set_result(func(*arguments))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 @dataclass(frozen=True, slots=True)
 class Deployment:
     """What a program is run as."""
@@ -345,12 +330,13 @@ def record(
             )
         )
 
-        def call() -> None:
+        def call() -> Awaitable[None]:
             register_stack_transformation(_watch(recording))
             try:
                 program()
             except SystemExit as error:  # would end the event loop before it has finished what is under way
                 raise ProgramExitError(error.code) from error
+            return settled()
 
         await asyncio.wait_for(run_in_stack(call), timeout_seconds)
 
@@ -360,7 +346,7 @@ def record(
     def thread() -> None:
         frames["ident"] = threading.get_ident()
         try:
-            with asyncio.Runner(loop_factory=_InlineLoop) as runner:
+            with asyncio.Runner(loop_factory=InlineLoop) as runner:
                 runner.run(run())
         except TimeoutError as error:
             if error.__traceback__ is not None and recording.hang is None:
@@ -369,30 +355,12 @@ def record(
             recording.error = error
 
     worker = threading.Thread(target=context.run, args=(thread,), name="rehearsal", daemon=True)
-    restore = _without_output_strings()
-    try:
+    with output_strings_raise(), no_source_positions(), rare_collections():
         worker.start()
         worker.join(timeout_seconds + 1)
-    finally:
-        restore()
     if worker.is_alive():
         recording.hang = _where(sys._current_frames().get(frames.get("ident", 0)))
     return recording
-
-
-def _without_output_strings() -> Callable[[], None]:
-    """Makes `f"{output}"` raise for the length of a run (the SDK's own switch); returns what puts it back."""
-    name = "PULUMI_ERROR_OUTPUT_STRING"
-    before = os.environ.get(name)
-    os.environ[name] = "true"
-
-    def restore() -> None:
-        if before is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = before
-
-    return restore
 
 
 def _watch(recording: Recording) -> Callable[[pulumi.ResourceTransformationArgs], None]:

@@ -72,7 +72,9 @@ def named_instance(key: str, type_: str, region: str, ledger: Ledger) -> Instanc
 def _cheapest_with(name: str, gpu: str, wanted: tuple[str, ...], region: str, ledger: Ledger) -> Instance | None:
     key = f"gpuPools.{name}.gpu"
     if gpu not in catalog.gpu_names():
-        close = nearest(gpu, catalog.gpu_names())
+        # "A100" is two models: name both rather than the one that is spelt most alike.
+        longer = [name for name in catalog.gpu_names() if gpu and name.startswith(f"{gpu}-")]
+        close = f"did you mean {' or '.join(longer)}?" if longer else nearest(gpu, catalog.gpu_names())
         ledger.problem(key, gpu, f"must be one of {', '.join(catalog.gpu_names())}", close)
         return None
     sold = [item for item in catalog.instances(gpu) if usable(item, region)]

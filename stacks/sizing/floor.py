@@ -76,7 +76,7 @@ def check_budget(monthly_usd: int, floor: IdleFloor, ledger: Ledger) -> None:
     ledger.problem(
         "monthlyBudgetUsd",
         monthly_usd,
-        f"must be at least {floor.monthly_usd:,.0f} USD a month, the cost while no job runs",
+        f"must be at least {floor.monthly_usd:,.0f} USD a month, the idle floor (what it costs while no job runs)",
         f"most of it: {named}",
     )
 

@@ -79,8 +79,8 @@ def check_addresses(
         needs.append((nodes * each + len(network.interface_endpoints), usable_addresses(zone.private_cidr), zone))
     need, have, zone = max(needs, key=lambda entry: entry[0] - entry[1])
     if need > have:
-        nodes = f"the nodes in {zone.name} need {need} addresses ({each} a node)"
-        allowed = f"too small: {nodes}, its subnet {zone.private_cidr} has {have}"
+        demand = f"the nodes in {zone.name} need {need} addresses ({each} a node)"
+        allowed = f"too small: {demand}, its subnet {zone.private_cidr} has {have}"
         ledger.problem("network.cidr", network.cidr, allowed, f"take a larger range, up to /{LARGEST_PREFIX}")
 
 

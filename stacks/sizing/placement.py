@@ -97,7 +97,7 @@ def place(draft: PoolDraft, zones: Sequence[str], profile: Profile, region: str,
         )
     if own is not None and own not in sold:
         key = f"{draft.key}.reserved.availabilityZone" if draft.reserved else f"{draft.key}.zone"
-        if own in catalog.zones(region):
+        if own in catalog.zones(region) and own not in catalog.offered_zones(item.type, region):
             ledger.regional(key, own, f"does not sell {item.type}; {', '.join(sold)} do")
         own = None
     spread = tuple(sold)

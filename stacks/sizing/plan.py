@@ -7,6 +7,7 @@ has a `Decision` that names the setting, the profile's figure or the rule it com
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import cast
 
 from stacks.problems import SettingsError, nearest
@@ -73,10 +74,10 @@ def _check_place(request: PlanRequest, ledger: Ledger) -> None:
         ledger.problem("cloud", request.cloud, "only aws can be planned in this version")
     known = catalog.regions()
     if not ledger.region_known:
-        close = nearest(request.region, known)
-        ledger.problem(
-            "region", request.region, "no such AWS region in the catalogue", close or f"known: {', '.join(known)}"
-        )
+        # Names of regions are alike: two near misses are both named.
+        close = " or ".join(get_close_matches(request.region, known, n=2, cutoff=0.8))
+        hint = f"did you mean {close}?" if close else f"known: {', '.join(known)}"
+        ledger.problem("region", request.region, "no such AWS region in the catalogue", hint)
     elif request.allowed_regions and request.region not in request.allowed_regions:
         ledger.problem("region", request.region, f"residency allows {', '.join(request.allowed_regions)} only")
 

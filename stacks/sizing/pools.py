@@ -105,8 +105,10 @@ def _draft(
     reserved = _reserved(key, request.reserved, item, ledger)
     if item is None:
         return None
+    found = len(ledger.problems)
     spot, on_demand = _elastic(name, request, profile, known, team_size, item, ledger)
-    if reserved is None and request.reserved is None and spot is None and on_demand is None:
+    nodes = request.reserved or spot or on_demand
+    if not nodes and len(ledger.problems) == found:
         ledger.problem(key, "no node", "needs nodes: reserved, or spot.maxNodes or onDemand.maxNodes of at least 1")
     return PoolDraft(
         name=name,

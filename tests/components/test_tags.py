@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from components.tags import check_tags, resource_tags
 
-OWN = {"client": "acme", "environment": "production", "team": "ml", "cost_centre": "cc-42", "owner": "ml@acme.example"}
+OWN: Any = {
+    "client": "acme",
+    "environment": "production",
+    "team": "ml",
+    "cost_centre": "cc-42",
+    "owner": "ml@acme.example",
+}
 
 
 def test_the_environments_tags() -> None:

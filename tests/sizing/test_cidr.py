@@ -1,9 +1,11 @@
 """Subnets: disjoint, inside the VPC, and stable when a zone is added at the end."""
 
+import itertools
 from ipaddress import IPv4Network
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stacks.sizing.cidr import MAX_ZONES, plan_zones, usable_addresses
 
@@ -24,7 +26,7 @@ def test_subnets_are_disjoint_and_inside(cidr, count):
     subnets = [IPv4Network(c) for zone in zones for c in (zone.public_cidr, zone.private_cidr, zone.isolated_cidr)]
     assert all(subnet.subnet_of(vpc) for subnet in subnets)
     ordered = sorted(subnets)
-    assert all(not a.overlaps(b) for a, b in zip(ordered, ordered[1:], strict=False))
+    assert all(not a.overlaps(b) for a, b in itertools.pairwise(ordered))
     assert all(16 <= subnet.prefixlen <= 28 for subnet in subnets), "what a VPC's subnets may be"
     for zone in zones:
         sizes = [IPv4Network(c).num_addresses for c in (zone.private_cidr, zone.public_cidr, zone.isolated_cidr)]

@@ -1,10 +1,12 @@
 """Any valid team gives a plan that holds together."""
 
+import itertools
 from dataclasses import replace
 from ipaddress import IPv4Network
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from stacks.problems import SettingsError
 from stacks.sizing import catalog
@@ -88,11 +90,12 @@ def requests(draw):
 
 
 def plan_of(request):
-    """The plan; no problem but that a drawn type stands in none of the environment's zones."""
+    """The plan; no problem but that a drawn type stands in none of the zones, or that the nodes are too many."""
     try:
         return make_plan(request)
     except SettingsError as error:
-        assert all("no zone of the environment" in problem.allowed for problem in error.problems), error
+        fine = ("no zone of the environment", "too small: the nodes in")
+        assert all(any(text in problem.allowed for text in fine) for problem in error.problems), error
         return None
 
 
@@ -122,7 +125,7 @@ def check_network(plan):
         IPv4Network(c) for z in plan.network.zones for c in (z.public_cidr, z.private_cidr, z.isolated_cidr)
     )
     assert all(subnet.subnet_of(vpc) for subnet in subnets)
-    assert all(not a.overlaps(b) for a, b in zip(subnets, subnets[1:], strict=False))
+    assert all(not a.overlaps(b) for a, b in itertools.pairwise(subnets))
     assert plan.network.nat_gateways in (1, len(zones))
     assert plan.storage.lustre is None or plan.storage.lustre.zone in zones
 
@@ -298,13 +301,14 @@ def test_overrides_reach_the_plan(base):
             pools={
                 "dev": PoolRequest(enabled=False),
                 "tune": PoolRequest(
-                    spot=RangeRequest(1, 4), on_demand=RangeRequest(max_nodes=0), spot_instance_types=(), root_disk_gib=99, purpose="p"
+                    spot=RangeRequest(1, 4), on_demand=RangeRequest(max_nodes=0), spot_instance_types=(),
+                    root_disk_gib=99, purpose="p",
                 ),
                 "train": PoolRequest(zone="us-east-1c"),
             },
             network=NetworkRequest(
-                vpc_cidr="10.8.0.0/18", service_cidr="10.100.0.0/16", zones=("us-east-1c", "us-east-1a"), nat_per_zone=True,
-                flow_log_retention_days=400,
+                vpc_cidr="10.8.0.0/18", service_cidr="10.100.0.0/16", zones=("us-east-1c", "us-east-1a"),
+                nat_per_zone=True, flow_log_retention_days=400,
             ),
             storage=StorageRequest(
                 lustre=LustreRequest(capacity_gib=1200, throughput_mbps_per_tib=1000, zone="us-east-1a"),
@@ -409,3 +413,17 @@ def test_a_plan_is_json(base):
     plan = make_plan(base)
     assert json.loads(json.dumps(plan.as_dict()))["region"] == "us-east-1"
     assert hash(plan) == hash(make_plan(base))
+
+
+@pytest.mark.parametrize("region", catalog.regions())
+@pytest.mark.parametrize(("profile", "size"), [("medium", 5), ("medium", 10_000), ("large", 20), ("large", 10_000)])
+def test_the_profiles_fit_every_region_that_has_gpus(base, region, profile, size):
+    request = replace(base, region=region, profile=profile, teams=(), team_size=size)
+    if not any(catalog.offered(item.type, region) for item in catalog.instances() if item.gpus):
+        with pytest.raises(SettingsError, match=f"region: got {region}; sells no GPU instance"):
+            make_plan(request)
+        return
+    plan = make_plan(request)
+    assert [pool.name for pool in plan.pools] == ["train", "tune", "dev"]
+    assert plan.pools[0].fabric
+    assert plan.idle_floor.monthly_usd < plan.budget.monthly_usd / 3

@@ -49,8 +49,8 @@ def own(name="own", **fields):
 
 CASES = [
     # place
-    ({"region": "us-est-1"}, "region", "got us-est-1; no such AWS region", "did you mean us-east-1?"),
-    ({"region": "ap-southeast-4"}, "region", "sells no GPU instance", "us-east-1"),
+    ({"region": "us-east1"}, "region", "got us-east1; no such AWS region", "did you mean us-east-1"),
+    ({"region": "ap-southeast-4"}, "region", "sells no GPU instance; these do: af-south-1", ""),
     ({"allowed_regions": ("me-central-1",)}, "region", "residency allows me-central-1 only", ""),
     ({"cloud": "azure"}, "cloud", "got azure; only aws", ""),
     # people
@@ -88,11 +88,11 @@ CASES = [
         "me-central-1 does not sell it; it is in ap-northeast-1",
         "with 8 GPUs there: g5.48xlarge",
     ),
-    (train(gpu="A100"), "gpuPools.train.gpu", "must be one of T4, A10G", "did you mean A100-40GB?"),
+    (train(gpu="A100"), "gpuPools.train.gpu", "must be one of T4, A10G", "did you mean A100-40GB or A100-80GB?"),
     (
         {"region": "me-central-1", **train(gpu="B200")},
         "gpuPools.train.gpu",
-        "it is sold in us-east-1",
+        "it is sold in",
         "GPUs there: A10G",
     ),
     (train(gpu="H100", instance_type="p4d.24xlarge"), "gpuPools.train.gpu", "got H100; p4d.24xlarge has A100-40GB", ""),
@@ -104,7 +104,7 @@ CASES = [
         "",
     ),
     (train(gpu="RTX PRO 4500"), "gpuPools.train.gpu", "has no instance with it that the node image can drive", ""),
-    (own(fabric=True), "gpuPools.own.fabric", "g6.2xlarge has no Elastic Fabric Adapter", ""),
+    (own(fabric=True, spot=RangeRequest(0, 1)), "gpuPools.own.fabric", "g6.2xlarge has no Elastic Fabric Adapter", ""),
     (
         train(spot_instance_types=("p5.48xlarge",)),
         "gpuPools.train.spot.instanceTypes",
@@ -168,7 +168,7 @@ CASES = [
     (own(), "gpuPools.own", "got no node; needs nodes", ""),
     (own(spot=RangeRequest(1)), "gpuPools.own.spot.maxNodes", "how many nodes at most", ""),
     (own(instance_type=None), "gpuPools.own", "neither instanceType nor gpu", ""),
-    (own("x" * 45, spot=RangeRequest(0, 1)), f"gpuPools.{'x' * 45}", "must be at most 44 long", ""),
+    (own("x" * 46, spot=RangeRequest(0, 1)), f"gpuPools.{'x' * 46}", "must be at most 45 long", ""),
     (own("Own", spot=RangeRequest(0, 1)), "gpuPools.Own", "lower-case letters", ""),
     (own("trian", enabled=False), "gpuPools.trian.enabled", "the profile has no such pool", "did you mean train?"),
     (
@@ -314,7 +314,7 @@ CASES = [
     (
         {"monthly_budget_usd": 900},
         "monthlyBudgetUsd",
-        "got 900; must be at least 2,327 USD a month",
+        "got 900; must be at least 2,327 USD a month, the idle floor",
         "FSx for Lustre (4800 GiB) 1,632",
     ),
     ({"anomaly_threshold_usd": 0}, "budget.anomalyThresholdUsd", "got 0; must be at least 1", ""),
@@ -338,8 +338,6 @@ def test_a_single_mistake_makes_no_other(problems, changes, key):
     """What follows from a mistake is not reported as one of its own."""
     related = {
         "teams[1].share": {"teams[0].share"},  # 150 and -50: two mistakes
-        "gpuPools.own": set(),
-        f"gpuPools.{'x' * 45}": set(),
     }.get(key, set())
     assert set(problems(**changes)) - {key} <= related
 

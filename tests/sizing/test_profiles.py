@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stacks.problems import SettingsError
-from stacks.sizing import plan as planner, profiles
+from stacks.sizing import plan as planner
+from stacks.sizing import profiles
 from stacks.sizing.plan import make_plan, resolve_profile
 from stacks.sizing.profiles import PROFILE_NAMES, Figure, Profile, profile
 from stacks.sizing.request import PoolRequest, RangeRequest

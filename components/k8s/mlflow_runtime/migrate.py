@@ -32,7 +32,8 @@ def one_at_a_time(uri: str) -> Iterator[None]:
         yield
         return
     psycopg2: Any = importlib.import_module("psycopg2")  # only there is a PostgreSQL driver needed
-    connection = psycopg2.connect(uri)  # the password comes from PGPASSFILE
+    scheme, rest = uri.split("://", 1)  # libpq knows no drivers: postgresql, not postgresql+psycopg2
+    connection = psycopg2.connect(f"{scheme.split('+')[0]}://{rest}")  # the password comes from PGPASSFILE
     try:
         connection.autocommit = True  # an open transaction would hold back the migrations of others
         with connection.cursor() as cursor:

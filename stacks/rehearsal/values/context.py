@@ -121,18 +121,18 @@ class View:
             return found
         return {"true": True, "false": False}.get(found) if isinstance(found, str) else None
 
-    def list(self, path: str) -> list[Any]:
+    def entries(self, path: str) -> list[Any]:
         """The items of a known list, unknown ones included; empty where there is none."""
         found = self.value(path)
         return found if isinstance(found, list) else []
 
     def texts(self, path: str) -> list[str]:
         """The known texts of a list."""
-        return [item for item in self.list(path) if isinstance(item, str)]
+        return [item for item in self.entries(path) if isinstance(item, str)]
 
     def items(self, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The mappings of a list, each with its own path."""
-        for index, item in enumerate(self.list(path)):
+        for index, item in enumerate(self.entries(path)):
             if isinstance(item, Mapping):
                 yield f"{path}[{index}]", item
 

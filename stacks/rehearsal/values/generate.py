@@ -48,19 +48,74 @@ CHARTS: Final = (
     "kueue",
     "nvidia-device-plugin",
 )
-SERVICES: Final = (
-    "acm application-autoscaling aps autoscaling bedrock budgets ce cloudformation cloudtrail cloudwatch cur dynamodb ec2 ecr "
-    "ecr-public ec2messages eks eks-auth elasticfilesystem elasticloadbalancing events fsx guardduty iam kms lambda logs "
-    "mlflow-auth organizations pricing rds rds-data rds-db resource-groups route53 s3 s3express sagemaker sagemaker-mlflow "
-    "scheduler secretsmanager servicequotas shield sns sqs ssm ssmmessages sso states sts tag wafv2 xray"
-).split()
+SERVICES: Final = [
+    "acm",
+    "application-autoscaling",
+    "aps",
+    "autoscaling",
+    "bedrock",
+    "budgets",
+    "ce",
+    "cloudformation",
+    "cloudtrail",
+    "cloudwatch",
+    "cur",
+    "dynamodb",
+    "ec2",
+    "ecr",
+    "ecr-public",
+    "ec2messages",
+    "eks",
+    "eks-auth",
+    "elasticfilesystem",
+    "elasticloadbalancing",
+    "events",
+    "fsx",
+    "guardduty",
+    "iam",
+    "kms",
+    "lambda",
+    "logs",
+    "organizations",
+    "pricing",
+    "rds",
+    "rds-data",
+    "rds-db",
+    "resource-groups",
+    "route53",
+    "s3",
+    "s3express",
+    "sagemaker",
+    "sagemaker-mlflow",
+    "scheduler",
+    "secretsmanager",
+    "servicequotas",
+    "shield",
+    "sns",
+    "sqs",
+    "ssm",
+    "ssmmessages",
+    "sso",
+    "states",
+    "sts",
+    "tag",
+    "wafv2",
+    "xray",
+]
 _KEPT: Final = (
     "type", "required", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
     "minProperties", "maxProperties", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields",
     "x-kubernetes-list-map-keys",
 )  # fmt: skip
-_EMBEDDED: Final = ("core.v1.PodSpec", "core.v1.Container", "core.v1.Volume", "core.v1.EnvVar", "core.v1.Affinity",
-                    "batch.v1.JobSpec", "core.v1.EphemeralContainer")  # fmt: skip
+_EMBEDDED: Final = (
+    "core.v1.PodSpec",
+    "core.v1.Container",
+    "core.v1.Volume",
+    "core.v1.EnvVar",
+    "core.v1.Affinity",
+    "batch.v1.JobSpec",
+    "core.v1.EphemeralContainer",
+)
 _QUANTITY: Final = "KMGTPE"
 
 
@@ -78,7 +133,7 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
             return {**found, "without": without} if without else found
     if schema.get("x-kubernetes-int-or-string") and _QUANTITY in schema.get("pattern", ""):
         return {"quantity": True}
-    result = {key: schema[key] for key in _KEPT if key in schema}
+    result: dict[str, Any] = {key: schema[key] for key in _KEPT if key in schema}
     if "required" in result:
         result["required"] = [key for key in result["required"] if "default" not in properties.get(key, {})]
         if not result["required"]:
@@ -137,11 +192,11 @@ def iam(folder: Path) -> dict[str, Any]:
     prefixes: dict[str, set[str]] = {}
     for file in statements.glob("_*.py"):
         text = file.read_text(encoding="utf-8")
-        prefix = re.search(r'service_prefix: str = "([a-z0-9-]+)"|"([a-z0-9-]+)"\s*$', text, re.MULTILINE)
+        prefix = re.search(r"self\.service_prefix = '([a-z0-9-]+)'", text)
         listed = re.search(r"_ACCESS_LEVEL_LIST[^=]*= (\{.*?\n\})", text, re.DOTALL)
         if prefix and listed:
             names = re.findall(r'"(\w+)"(?!:)', listed[1])
-            prefixes.setdefault(prefix[1] or prefix[2], set()).update(names)
+            prefixes.setdefault(prefix[1], set()).update(names)
     for prefix_name in SERVICES:
         entry = services.get(prefix_name, {})
         merged = set(entry.get("privileges", {})) | prefixes.get(prefix_name, set())

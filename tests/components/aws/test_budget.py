@@ -25,7 +25,6 @@ def arguments(**changes: Any) -> Any:
         "budget_name": "acme-production",
         "scope": SCOPE,
         "monthly_usd": 30000,
-        "team_monthly_usd": {"vision": 18000, "language": 12000},
         "actual_percents": [50, 80, 100],
         "forecast_percents": [100],
         "emails": EMAILS,
@@ -45,8 +44,8 @@ def complete() -> Recording:
     return alerts()
 
 
-def budget(recording: Recording, suffix: str = "") -> Recorded:
-    return recording.one("aws:budgets/budget:Budget", f"acme-budget-budget{suffix}")
+def budget(recording: Recording) -> Recorded:
+    return recording.one("aws:budgets/budget:Budget", "acme-budget-budget")
 
 
 def topic_arn(recording: Recording) -> str:
@@ -114,28 +113,6 @@ class TestEnvironmentBudget:
         policy = complete().one("aws:sns/topicPolicy:TopicPolicy").urn
         for type_ in ("aws:budgets/budget:Budget", "aws:costexplorer/anomalySubscription:AnomalySubscription"):
             assert all(policy in resource.dependencies for resource in complete().of_type(type_))
-
-
-class TestTeamBudgets:
-    def test_the_teams_tag_within_the_environments(self) -> None:
-        found = inputs_of(budget(complete(), "-vision"))
-        assert (found["name"], found["limitAmount"]) == ("acme-production-vision", "18000")
-        assert "costFilters" not in found
-        assert "costTypes" not in found
-        assert found["metrics"] == "UnblendedCost"
-        assert found["filterExpression"] == {
-            "ands": [
-                {"tags": {"key": "stack", "values": ["acme-production"], "matchOptions": ["EQUALS"]}},
-                {"tags": {"key": "team", "values": ["vision"], "matchOptions": ["EQUALS"]}},
-                {"not": {"dimensions": {"key": "RECORD_TYPE", "values": ["Credit", "Refund"]}}},
-            ]
-        }
-        assert found["notifications"] == inputs_of(budget(complete()))["notifications"]
-
-    def test_one_a_team(self) -> None:
-        names = [inputs_of(b)["name"] for b in complete().of_type("aws:budgets/budget:Budget")]
-        assert sorted(names) == ["acme-production", "acme-production-language", "acme-production-vision"]
-        assert len(alerts(team_monthly_usd={}).of_type("aws:budgets/budget:Budget")) == 1
 
 
 class TestAnomalies:
@@ -217,23 +194,17 @@ def test_without_addresses_the_topic_is_told_alone() -> None:
     ("change", "message"),
     [
         ({"budget_name": "acme:production"}, "budget_name is 'acme:production'.*no colon or backslash"),
-        ({"budget_name": "a" * 93}, "at most 100 characters with a team's name appended"),
+        ({"budget_name": "a" * 101}, "at most 100 characters"),
         ({"actual_percents": [10, 20, 30, 40, 50]}, "have 6 entries together, must have 1 to 5"),
         ({"actual_percents": [], "forecast_percents": []}, "have 0 entries together, must have 1 to 5"),
         ({"emails": [f"person{i}@acme.example" for i in range(11)]}, "emails has 11 entries, must have at most 10"),
         ({"monthly_usd": 0}, "monthly_usd is 0, must be above 0"),
         ({"anomaly_threshold_usd": -1}, "anomaly_threshold_usd is -1, must be above 0"),
-        ({"team_monthly_usd": {"vision": 0}}, "team_monthly_usd of vision is 0, must be above 0"),
     ],
 )
 def test_what_aws_would_refuse_is_refused_by_name(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         alerts(**change)
-
-
-def test_a_name_of_a_hundred_characters_with_its_team_fits() -> None:
-    recording = alerts(budget_name="a" * 91)
-    assert max(len(inputs_of(b)["name"]) for b in recording.of_type("aws:budgets/budget:Budget")) == 100
 
 
 def test_outputs() -> None:
@@ -260,14 +231,9 @@ def budget_request(inputs: dict[str, Any]) -> dict[str, Any]:
         "BudgetType": inputs["budgetType"],
         "TimeUnit": inputs["timeUnit"],
         "BudgetLimit": {"Amount": inputs["limitAmount"], "Unit": inputs["limitUnit"]},
+        "CostFilters": {entry["name"]: entry["values"] for entry in inputs["costFilters"]},
+        "CostTypes": api_shape(inputs["costTypes"]),
     }
-    if "costFilters" in inputs:
-        body["CostFilters"] = {entry["name"]: entry["values"] for entry in inputs["costFilters"]}
-        body["CostTypes"] = api_shape(inputs["costTypes"])
-    else:
-        spellings = {"ands": "And"}
-        body["FilterExpression"] = api_shape(inputs["filterExpression"], spellings)
-        body["Metrics"] = [inputs["metrics"]]
     notifications = [
         {
             "Notification": api_shape({key: item[key] for key in notification_keys}),
@@ -280,9 +246,8 @@ def budget_request(inputs: dict[str, Any]) -> dict[str, Any]:
     return {"AccountId": inputs["accountId"], "Budget": body, "NotificationsWithSubscribers": notifications}
 
 
-@pytest.mark.parametrize("suffix", ["", "-vision"])
-def test_amazons_model_accepts_the_budgets(suffix: str) -> None:
-    request = budget_request(inputs_of(budget(complete(), suffix)))
+def test_amazons_model_accepts_the_budget() -> None:
+    request = budget_request(inputs_of(budget(complete())))
     assert refusals("budgets", "CreateBudget", request) == []
     request["NotificationsWithSubscribers"][0]["Notification"]["NotificationType"] = "EXPECTED"
     assert "'EXPECTED' is none of" in refusals("budgets", "CreateBudget", request)[0]
@@ -293,7 +258,7 @@ def test_budgets_accepts_them_and_returns_the_filter() -> None:
     client = boto3.client("budgets", region_name=REGION)
     for recorded in complete().of_type("aws:budgets/budget:Budget"):
         client.create_budget(**budget_request(inputs_of(recorded)))
-    assert len(client.describe_budgets(AccountId=ACCOUNT)["Budgets"]) == 3
+    assert len(client.describe_budgets(AccountId=ACCOUNT)["Budgets"]) == 1
     found = client.describe_budget(AccountId=ACCOUNT, BudgetName="acme-production")["Budget"]
     assert found["CostFilters"] == {"TagKeyValue": ["user:stack$acme-production"]}
     assert float(found["BudgetLimit"]["Amount"]) == 30000

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import boto3
+import pulumi
 import pytest
 from moto import mock_aws
 
@@ -234,8 +235,6 @@ def test_no_role_for_a_driver_that_is_not_installed() -> None:
 
 
 def test_kubeconfig_holds_no_credentials() -> None:
-    import pulumi
-
     kubeconfigs: list[dict[str, Any]] = []
 
     def program() -> None:
@@ -308,7 +307,9 @@ def test_amazons_models_accept_cluster_and_add_ons(recording: Recording) -> None
     assert refusals("eks", "CreateCluster", request) == []
     for add_on in recording.of_type(ADD_ON):
         inputs = inputs_of(add_on)
-        call = {key: inputs[key] for key in ("clusterName", "addonName", "configurationValues") if key in inputs}
+        call: dict[str, Any] = {
+            key: inputs[key] for key in ("clusterName", "addonName", "configurationValues") if key in inputs
+        }
         assert refusals("eks", "CreateAddon", {**call, "resolveConflicts": inputs["resolveConflictsOnCreate"]}) == []
 
 

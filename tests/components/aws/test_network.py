@@ -234,6 +234,6 @@ def test_ec2_takes_the_subnets_and_the_endpoints() -> None:
                 VpcEndpointType=endpoint.inputs["vpcEndpointType"],
             )
         endpoints = client.describe_vpc_endpoints(Filters=[{"Name": "vpc-id", "Values": [vpc_id]}])["VpcEndpoints"]
-        known = {service for service in client.describe_vpc_endpoint_services()["ServiceNames"]}
+        known = set(client.describe_vpc_endpoint_services()["ServiceNames"])
     assert len(endpoints) == 4
     assert {endpoint["ServiceName"] for endpoint in endpoints} <= known

@@ -23,12 +23,20 @@ import pulumi
 import pytest
 
 from components.k8s import mlflow_pod as pod
-from components.k8s.mlflow import MlflowServer, MlflowServerArgs
+from components.k8s.mlflow import MlflowDatabaseArgs, MlflowServer, MlflowServerArgs
 from tests.pulumi_harness import Recording, plain, record
 
 IMAGE = "docker.io/burakince/mlflow:3.15.1@sha256:" + "a" * 64
 SECRET_ARN = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"
 SERVER_MODULES = ("mlflow", "flask_wtf", "prometheus_flask_exporter", "uvicorn")
+
+DATABASE: MlflowDatabaseArgs = {
+    "address": "database.example.internal",
+    "port": 5432,
+    "name": "mlflow",
+    "username": "mlflow",
+    "secret_arn": SECRET_ARN,
+}
 
 
 def needs(*modules: str) -> None:
@@ -46,13 +54,7 @@ def arguments(**changes: Any) -> MlflowServerArgs:
         "workers": 2,
         "cpu": "1",
         "memory": "2Gi",
-        "database": {
-            "address": "database.example.internal",
-            "port": 5432,
-            "name": "mlflow",
-            "username": "mlflow",
-            "secret_arn": SECRET_ARN,
-        },
+        "database": DATABASE,
         "database_cidrs": ["10.0.96.0/22", "10.0.100.0/22"],
         "artifacts_bucket": "client-artifacts",
         "region": "us-east-1",

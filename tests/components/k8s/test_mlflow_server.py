@@ -17,7 +17,7 @@ from tests.components.k8s.mlflow_support import SERVER_MODULES, Pod, Process, fr
 
 ADMIN, VISION, LANGUAGE = "admin-password-0001", "vision-password-0002", "language-password-03"
 FLASK_KEY = "flask-key-not-a-password-4"
-POSTGRES = "postgresql://mlflow@database.example.internal:5432/mlflow?sslmode=require"
+POSTGRES = "postgresql+psycopg2://mlflow@database.example.internal:5432/mlflow?sslmode=require"
 BUCKET = "client-artifacts"
 
 

@@ -10,13 +10,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from stacks.rehearsal.model import UNKNOWN
 from stacks.rehearsal.values.context import Stack, View, as_number, show
 from stacks.rehearsal.values.rules import rule
 
 BUCKET = "aws:s3/bucket:Bucket"
 LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
-_ACTIONS = ("abortIncompleteMultipartUpload", "expiration", "noncurrentVersionExpiration", "noncurrentVersionTransitions", "transitions")
+_ACTIONS = (
+    "abortIncompleteMultipartUpload",
+    "expiration",
+    "noncurrentVersionExpiration",
+    "noncurrentVersionTransitions",
+    "transitions",
+)
 _ALLOWED = "3 to 63 lower-case letters, digits, '-' and '.', a letter or digit at both ends"
 
 
@@ -32,13 +37,21 @@ def name(view: View, stack: Stack) -> None:
     elif prefix is not None:
         problem = name_problem(prefix + "0" * 26)
         if problem:
-            view.error("s3-name", "bucketPrefix", f"{show(prefix)} with the provider's 26 characters {problem}",
-                       allowed=f"{_ALLOWED}; a prefix at most 37")  # fmt: skip
+            view.error(
+                "s3-name",
+                "bucketPrefix",
+                f"{show(prefix)} with the provider's 26 characters {problem}",
+                allowed=f"{_ALLOWED}; a prefix at most 37",
+            )
     elif not view.has("bucket") and not view.has("bucketPrefix"):
         problem = name_problem(view.name.lower() + "-0123456")
         if problem:
-            view.error("s3-name", "bucket", f"the logical name with Pulumi's 8 characters {problem}",
-                       allowed=f"{_ALLOWED}; a logical name at most 55")  # fmt: skip
+            view.error(
+                "s3-name",
+                "bucket",
+                f"the logical name with Pulumi's 8 characters {problem}",
+                allowed=f"{_ALLOWED}; a logical name at most 55",
+            )
 
 
 def name_problem(text: str) -> str:
@@ -49,7 +62,9 @@ def name_problem(text: str) -> str:
         return "holds other characters than S3 takes"
     if ".." in text or ".-" in text or "-." in text:
         return "has '.' beside '.' or '-'"
-    if text.startswith(("xn--", "sthree-", "amzn-s3-demo-")) or text.endswith(("-s3alias", "--ol-s3", ".mrap", "--table-s3")):
+    if text.startswith(("xn--", "sthree-", "amzn-s3-demo-")) or text.endswith(
+        ("-s3alias", "--ol-s3", ".mrap", "--table-s3")
+    ):
         return "has a prefix or suffix that S3 keeps for itself"
     try:
         ipaddress.IPv4Address(text)
@@ -67,7 +82,9 @@ def lifecycle(view: View, stack: Stack) -> None:
         identity = entry.get("id")
         if isinstance(identity, str):
             if identity in seen:
-                view.error("s3-lifecycle-id", f"{path}.id", f"{show(identity)} is given twice", allowed="one rule an id")
+                view.error(
+                    "s3-lifecycle-id", f"{path}.id", f"{show(identity)} is given twice", allowed="one rule an id"
+                )
             if len(identity) > 255:
                 view.error("s3-lifecycle-id", f"{path}.id", f"has {len(identity)} characters", allowed="at most 255")
             seen.add(identity)
@@ -81,30 +98,55 @@ def lifecycle(view: View, stack: Stack) -> None:
 def _filter(view: View, path: str, entry: Mapping[str, Any]) -> None:
     where = entry.get("filter")
     if where is None and entry.get("prefix") is None:
-        view.warning("s3-lifecycle-filter", f"{path}.filter", "is missing", allowed='{"prefix": ""} for the whole bucket')
+        view.warning(
+            "s3-lifecycle-filter", f"{path}.filter", "is missing", allowed='{"prefix": ""} for the whole bucket'
+        )
     if not isinstance(where, Mapping):
         return
-    given = [key for key in ("and", "objectSizeGreaterThan", "objectSizeLessThan", "prefix", "tag") if where.get(key) is not None]
+    given = [
+        key
+        for key in ("and", "objectSizeGreaterThan", "objectSizeLessThan", "prefix", "tag")
+        if where.get(key) is not None
+    ]
     if len(given) > 1:
-        view.error("s3-lifecycle-filter", f"{path}.filter", f"has {' and '.join(given)}", allowed="`and` around several conditions")
+        view.error(
+            "s3-lifecycle-filter",
+            f"{path}.filter",
+            f"has {' and '.join(given)}",
+            allowed="`and` around several conditions",
+        )
     both = where.get("and")
     tagged = where.get("tag") is not None or (isinstance(both, Mapping) and both.get("tags"))
     if tagged and entry.get("abortIncompleteMultipartUpload") is not None:
-        view.error("s3-lifecycle-multipart", f"{path}.abortIncompleteMultipartUpload", "with a filter on tags",
-                   allowed="a filter on the prefix only")  # fmt: skip
+        view.error(
+            "s3-lifecycle-multipart",
+            f"{path}.abortIncompleteMultipartUpload",
+            "with a filter on tags",
+            allowed="a filter on the prefix only",
+        )
     expiration = entry.get("expiration")
     if tagged and isinstance(expiration, Mapping) and expiration.get("expiredObjectDeleteMarker"):
-        view.error("s3-lifecycle-expiration", f"{path}.expiration.expiredObjectDeleteMarker", "with a filter on tags",
-                   allowed="a filter on the prefix only")  # fmt: skip
+        view.error(
+            "s3-lifecycle-expiration",
+            f"{path}.expiration.expiredObjectDeleteMarker",
+            "with a filter on tags",
+            allowed="a filter on the prefix only",
+        )
 
 
 def _expiration(view: View, path: str, entry: Mapping[str, Any]) -> None:
     expiration = entry.get("expiration")
     if isinstance(expiration, Mapping):
-        given = [key for key in ("date", "days", "expiredObjectDeleteMarker") if expiration.get(key) not in (None, False)]
+        given = [
+            key for key in ("date", "days", "expiredObjectDeleteMarker") if expiration.get(key) not in (None, False)
+        ]
         if len(given) != 1:
-            view.error("s3-lifecycle-expiration", f"{path}.expiration", f"has {' and '.join(given) or 'nothing'}",
-                       allowed="exactly one of days, date, expiredObjectDeleteMarker")  # fmt: skip
+            view.error(
+                "s3-lifecycle-expiration",
+                f"{path}.expiration",
+                f"has {' and '.join(given) or 'nothing'}",
+                allowed="exactly one of days, date, expiredObjectDeleteMarker",
+            )
     for key, field in (
         ("expiration", "days"),
         ("noncurrentVersionExpiration", "noncurrentDays"),
@@ -118,11 +160,19 @@ def _expiration(view: View, path: str, entry: Mapping[str, Any]) -> None:
     if isinstance(old, Mapping):
         keep = as_number(old.get("newerNoncurrentVersions"))
         if keep is not None and not 1 <= keep <= 100:
-            view.error("s3-lifecycle-versions", f"{path}.noncurrentVersionExpiration.newerNoncurrentVersions", f"got {keep:g}",
-                       allowed="must be 1 to 100")  # fmt: skip
+            view.error(
+                "s3-lifecycle-versions",
+                f"{path}.noncurrentVersionExpiration.newerNoncurrentVersions",
+                f"got {keep:g}",
+                allowed="must be 1 to 100",
+            )
         if old.get("noncurrentDays") is None:
-            view.error("s3-lifecycle-days", f"{path}.noncurrentVersionExpiration.noncurrentDays", "is missing",
-                       allowed="needed, also beside newerNoncurrentVersions")  # fmt: skip
+            view.error(
+                "s3-lifecycle-days",
+                f"{path}.noncurrentVersionExpiration.noncurrentDays",
+                "is missing",
+                allowed="needed, also beside newerNoncurrentVersions",
+            )
 
 
 def _transitions(view: View, path: str, entry: Mapping[str, Any]) -> None:
@@ -133,7 +183,7 @@ def _transitions(view: View, path: str, entry: Mapping[str, Any]) -> None:
         block = entry.get(ender)
         end = as_number(block.get(ender_key)) if isinstance(block, Mapping) else None
         for index, item in enumerate(entry.get(key) or []):
-            if not isinstance(item, Mapping) or item is UNKNOWN:
+            if not isinstance(item, Mapping):
                 continue
             here = f"{path}.{key}[{index}]"
             days = as_number(item.get(days_key))
@@ -142,11 +192,19 @@ def _transitions(view: View, path: str, entry: Mapping[str, Any]) -> None:
             if days is None:
                 continue
             if item.get("storageClass") in ("STANDARD_IA", "ONEZONE_IA") and days < 30:
-                view.error("s3-lifecycle-transition", f"{here}.{days_key}", f"got {days:g} for {item['storageClass']}",
-                           allowed="at least 30")  # fmt: skip
+                view.error(
+                    "s3-lifecycle-transition",
+                    f"{here}.{days_key}",
+                    f"got {days:g} for {item['storageClass']}",
+                    allowed="at least 30",
+                )
             if end is not None and days >= end:
-                view.error("s3-lifecycle-order", f"{here}.{days_key}", f"transition after {days:g} days, expiry after {end:g}",
-                           allowed="transitions before the expiry")  # fmt: skip
+                view.error(
+                    "s3-lifecycle-order",
+                    f"{here}.{days_key}",
+                    f"transition after {days:g} days, expiry after {end:g}",
+                    allowed="transitions before the expiry",
+                )
 
 
 @rule("aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration")
@@ -156,8 +214,12 @@ def encryption(view: View, stack: Stack) -> None:
     for path, entry in view.items("rules"):
         default = entry.get("applyServerSideEncryptionByDefault")
         if isinstance(default, Mapping) and default.get("sseAlgorithm") == "AES256" and default.get("kmsMasterKeyId"):
-            view.error("s3-encryption", f"{path}.applyServerSideEncryptionByDefault.kmsMasterKeyId", "given with AES256",
-                       allowed="aws:kms or aws:kms:dsse")  # fmt: skip
+            view.error(
+                "s3-encryption",
+                f"{path}.applyServerSideEncryptionByDefault.kmsMasterKeyId",
+                "given with AES256",
+                allowed="aws:kms or aws:kms:dsse",
+            )
 
 
 @rule("aws:s3/bucketLogging:BucketLogging")

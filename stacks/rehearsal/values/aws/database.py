@@ -35,28 +35,59 @@ def together(view: View, stack: Stack) -> None:
     for key in ("password", "passwordWo"):
         if managed and view.has(key):
             view.error("rds-password", key, "given beside manageMasterUserPassword", allowed="one of them")
-    copied = any(view.has(key) for key in ("replicateSourceDb", "snapshotIdentifier", "restoreToPointInTime", "s3Import"))
+    copied = any(
+        view.has(key) for key in ("replicateSourceDb", "snapshotIdentifier", "restoreToPointInTime", "s3Import")
+    )
     if not copied:
-        if not managed and not view.is_unknown("manageMasterUserPassword") and not view.has("password") and not view.has("passwordWo"):
-            view.error("rds-password", "manageMasterUserPassword", "no password", allowed="manageMasterUserPassword, or a password")
+        if (
+            not managed
+            and not view.is_unknown("manageMasterUserPassword")
+            and not view.has("password")
+            and not view.has("passwordWo")
+        ):
+            view.error(
+                "rds-password",
+                "manageMasterUserPassword",
+                "no password",
+                allowed="manageMasterUserPassword, or a password",
+            )
         for key in ("username", "engine", "allocatedStorage"):
             if not view.has(key):
                 view.error("rds-required", key, "is missing", allowed="needed unless the database is a copy")
     interval = view.number("monitoringInterval")
     if interval and not view.has("monitoringRoleArn"):
-        view.error("rds-monitoring", "monitoringRoleArn", f"is missing with monitoringInterval {interval:g}",
-                   allowed="the ARN of a role that trusts monitoring.rds.amazonaws.com")  # fmt: skip
+        view.error(
+            "rds-monitoring",
+            "monitoringRoleArn",
+            f"is missing with monitoringInterval {interval:g}",
+            allowed="the ARN of a role that trusts monitoring.rds.amazonaws.com",
+        )
     if view.has("monitoringRoleArn") and interval == 0:
         view.error("rds-monitoring", "monitoringInterval", "0 with a monitoring role", allowed="1, 5, 10, 15, 30 or 60")
-    if view.has("kmsKeyId") and not view.flag("storageEncrypted") and not view.is_unknown("storageEncrypted") and not copied:
+    if (
+        view.has("kmsKeyId")
+        and not view.flag("storageEncrypted")
+        and not view.is_unknown("storageEncrypted")
+        and not copied
+    ):
         view.error("rds-encrypted", "storageEncrypted", "a key is given without encryption", allowed="true")
     insights = view.flag("performanceInsightsEnabled")
     for key in ("performanceInsightsKmsKeyId", "performanceInsightsRetentionPeriod"):
         if view.has(key) and not insights and not view.is_unknown("performanceInsightsEnabled"):
-            view.error("rds-insights", key, "given without performanceInsightsEnabled", allowed="performanceInsightsEnabled")
-    if not view.flag("skipFinalSnapshot") and not view.is_unknown("skipFinalSnapshot") and not view.has("finalSnapshotIdentifier"):
-        view.error("rds-final-snapshot", "finalSnapshotIdentifier", "is missing: the database could not be destroyed",
-                   allowed="a name, or skipFinalSnapshot")  # fmt: skip
+            view.error(
+                "rds-insights", key, "given without performanceInsightsEnabled", allowed="performanceInsightsEnabled"
+            )
+    if (
+        not view.flag("skipFinalSnapshot")
+        and not view.is_unknown("skipFinalSnapshot")
+        and not view.has("finalSnapshotIdentifier")
+    ):
+        view.error(
+            "rds-final-snapshot",
+            "finalSnapshotIdentifier",
+            "is missing: the database could not be destroyed",
+            allowed="a name, or skipFinalSnapshot",
+        )
 
 
 @rule(INSTANCE)
@@ -71,14 +102,25 @@ def engine(view: View, stack: Stack) -> None:
         if user.lower() in _RESERVED_USERS[name] or (name == "postgres" and user.lower().startswith("pg_")):
             view.error("rds-username", "username", f"{show(user)} is reserved by {name}", allowed="another name")
         elif not re.fullmatch(r"[A-Za-z]\w{0,62}", user) or (name == "mysql" and len(user) > 16):
-            view.error("rds-username", "username", f"got {show(user)}", allowed="letters, digits and '_', begins with a letter")
-    for index, log in enumerate(view.list("enabledCloudwatchLogsExports")):
+            view.error(
+                "rds-username", "username", f"got {show(user)}", allowed="letters, digits and '_', begins with a letter"
+            )
+    for index, log in enumerate(view.entries("enabledCloudwatchLogsExports")):
         if isinstance(log, str) and log not in _LOGS[name]:
-            view.error("rds-logs", f"enabledCloudwatchLogsExports[{index}]", f"{show(log)} is no log of {name}",
-                       allowed=f"one of {', '.join(_LOGS[name])}", hint=nearest(log, _LOGS[name]))  # fmt: skip
+            view.error(
+                "rds-logs",
+                f"enabledCloudwatchLogsExports[{index}]",
+                f"{show(log)} is no log of {name}",
+                allowed=f"one of {', '.join(_LOGS[name])}",
+                hint=nearest(log, _LOGS[name]),
+            )
     database = view.text("dbName")
-    if database is not None and not re.fullmatch(r"[A-Za-z_]\w{0,62}" if name == "postgres" else r"[A-Za-z]\w{0,63}", database):
-        view.error("rds-db-name", "dbName", f"got {show(database)}", allowed="letters, digits and '_', begins with a letter")
+    if database is not None and not re.fullmatch(
+        r"[A-Za-z_]\w{0,62}" if name == "postgres" else r"[A-Za-z]\w{0,63}", database
+    ):
+        view.error(
+            "rds-db-name", "dbName", f"got {show(database)}", allowed="letters, digits and '_', begins with a letter"
+        )
     version = view.text("engineVersion")
     if version is not None and name == "postgres" and not re.fullmatch(r"\d\d(\.\d+)?(-R\d+)?|9\.6\.\d+", version):
         view.error("rds-version", "engineVersion", f"got {show(version)}", allowed="must look like 17 or 17.6")
@@ -90,16 +132,31 @@ def storage(view: View, stack: Stack) -> None:
     del stack
     size, most = view.number("allocatedStorage"), view.number("maxAllocatedStorage")
     if size is not None and most not in (None, 0) and most is not None and most < size:
-        view.error("rds-storage", "maxAllocatedStorage", f"{most:g} is below allocatedStorage {size:g}", allowed=f"0, or at least {size:g} GiB")
+        view.error(
+            "rds-storage",
+            "maxAllocatedStorage",
+            f"{most:g} is below allocatedStorage {size:g}",
+            allowed=f"0, or at least {size:g} GiB",
+        )
     kind = view.text("storageType")
     if kind in ("gp3", "io1", "io2") and size is not None and size < (20 if kind == "gp3" else 100):
-        view.error("rds-storage", "allocatedStorage", f"got {size:g} GiB for {kind}", allowed=f"at least {20 if kind == 'gp3' else 100}")
+        view.error(
+            "rds-storage",
+            "allocatedStorage",
+            f"got {size:g} GiB for {kind}",
+            allowed=f"at least {20 if kind == 'gp3' else 100}",
+        )
     if view.has("storageThroughput") and kind not in ("gp3", None):
         view.error("rds-storage", "storageThroughput", f"given for {kind}", allowed="gp3")
     if kind in ("io1", "io2") and not view.has("iops"):
         view.error("rds-storage", "iops", f"is missing for {kind}", allowed="needed with io1 and io2")
     if kind == "gp3" and size is not None and size < 400 and (view.has("iops") or view.has("storageThroughput")):
-        view.error("rds-storage", "iops", f"given for gp3 of {size:g} GiB", allowed="from 400 GiB on; below, 3000 IOPS are fixed")
+        view.error(
+            "rds-storage",
+            "iops",
+            f"given for gp3 of {size:g} GiB",
+            allowed="from 400 GiB on; below, 3000 IOPS are fixed",
+        )
 
 
 def _minutes(text: str) -> tuple[int, int] | None:
@@ -132,8 +189,12 @@ def windows(view: View, stack: Stack) -> None:
     for day in range(-1, 8):
         start, end = daily[0] + day * 1440, daily[1] + day * 1440
         if any(start < weekly[1] + shift and weekly[0] + shift < end for shift in (-_WEEK, 0)):
-            view.error("rds-window-overlap", "maintenanceWindow", f"{maintenance} overlaps the backup window {backup}",
-                       allowed="windows apart")  # fmt: skip
+            view.error(
+                "rds-window-overlap",
+                "maintenanceWindow",
+                f"{maintenance} overlaps the backup window {backup}",
+                allowed="windows apart",
+            )
             return
 
 
@@ -142,7 +203,9 @@ def subnet_group(view: View, stack: Stack) -> None:
     """At least two zones."""
     zones = zones_of(view, stack, "subnetIds")
     if zones is not None and len(zones) == 1:
-        view.error("rds-zones", "subnetIds", f"all in zone {next(iter(zones))}", allowed="subnets in at least two zones")
+        view.error(
+            "rds-zones", "subnetIds", f"all in zone {next(iter(zones))}", allowed="subnets in at least two zones"
+        )
 
 
 @rule("aws:rds/parameterGroup:ParameterGroup")
@@ -154,7 +217,12 @@ def parameter_group(view: View, stack: Stack) -> None:
         if family and version and name == "postgres" and stack.referred(other, "parameterGroupName", view.type) is view:
             wanted = f"postgres{version.partition('.')[0]}"
             if family != wanted:
-                view.error("rds-family", "family", f"got {show(family)}, used by {other.name} of version {version}", allowed=wanted)
+                view.error(
+                    "rds-family",
+                    "family",
+                    f"got {show(family)}, used by {other.name} of version {version}",
+                    allowed=wanted,
+                )
     seen: set[str] = set()
     for path, entry in view.items("parameters"):
         name = entry.get("name")

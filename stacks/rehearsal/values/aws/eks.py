@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from stacks.problems import nearest
 from stacks.rehearsal.model import UNKNOWN
 from stacks.rehearsal.values.aws.models import operation
 from stacks.rehearsal.values.context import Stack, View, show
+from stacks.rehearsal.values.labels import LABEL_KEY, check_label, is_label_key
 from stacks.rehearsal.values.rules import rule
 
 CLUSTER = "aws:eks/cluster:Cluster"
@@ -20,8 +20,6 @@ NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 SUBNET = "aws:ec2/subnet:Subnet"
 
-_LABEL_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
-_LABEL_PREFIX = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
 _OPEN_RESERVED = ("node.kubernetes.io", "k8s.amazonaws.com", "node-restriction.kubernetes.io", "kubelet.kubernetes.io")
 
@@ -34,7 +32,7 @@ def instance_types() -> tuple[str, ...]:
 def zones_of(view: View, stack: Stack, path: str) -> set[str] | None:
     """The zones of the subnets that an input lists; None where one of them is not in the recording."""
     found = set()
-    for index, _ in enumerate(view.list(path)):
+    for index, _ in enumerate(view.entries(path)):
         subnet = stack.referred(view, f"{path}[{index}]", SUBNET)
         zone = subnet.text("availabilityZone") if subnet else None
         if zone is None:
@@ -57,7 +55,7 @@ def cluster(view: View, stack: Stack) -> None:
             "eks-endpoints", "vpcConfig", "both endpoints are off: nothing could reach the cluster",
             allowed="at least one of endpointPrivateAccess, endpointPublicAccess",
         )  # fmt: skip
-    subnets = view.list("vpcConfig.subnetIds")
+    subnets = view.entries("vpcConfig.subnetIds")
     zones = zones_of(view, stack, "vpcConfig.subnetIds") if all(item is not UNKNOWN for item in subnets) else None
     if 0 < len(subnets) < 2 or (zones is not None and 0 < len(zones) < 2):
         view.error(
@@ -83,9 +81,13 @@ def node_group_sizes(view: View, stack: Stack) -> None:
     del stack
     least, wanted, most = (view.number(f"scalingConfig.{key}") for key in ("minSize", "desiredSize", "maxSize"))
     if least is not None and most is not None and least > most:
-        view.error("eks-sizes", "scalingConfig.minSize", f"{least:g} is above maxSize {most:g}", allowed="minSize <= maxSize")
+        view.error(
+            "eks-sizes", "scalingConfig.minSize", f"{least:g} is above maxSize {most:g}", allowed="minSize <= maxSize"
+        )
     elif wanted is not None and ((least is not None and wanted < least) or (most is not None and wanted > most)):
-        view.error("eks-sizes", "scalingConfig.desiredSize", f"got {wanted:g}", allowed="minSize <= desiredSize <= maxSize")
+        view.error(
+            "eks-sizes", "scalingConfig.desiredSize", f"got {wanted:g}", allowed="minSize <= desiredSize <= maxSize"
+        )
     if view.has("updateConfig"):
         given = [key for key in ("maxUnavailable", "maxUnavailablePercentage") if view.has(f"updateConfig.{key}")]
         if len(given) == 2 or (not given and not view.has("updateConfig.updateStrategy")):
@@ -95,8 +97,8 @@ def node_group_sizes(view: View, stack: Stack) -> None:
             )  # fmt: skip
     if view.value("subnetIds") == []:
         view.error("eks-subnets", "subnetIds", "is empty", allowed="at least one subnet")
-    if len(view.list("taints")) > 50:
-        view.error("eks-taints", "taints", f"has {len(view.list('taints'))} entries", allowed="at most 50")
+    if len(view.entries("taints")) > 50:
+        view.error("eks-taints", "taints", f"has {len(view.entries('taints'))} entries", allowed="at most 50")
 
 
 @rule(NODE_GROUP)
@@ -106,33 +108,21 @@ def node_group_labels(view: View, stack: Stack) -> None:
     for key, value in view.mapping("labels").items():
         check_label(view, f"labels.{key}", key, value)
         prefix = key.partition("/")[0] if "/" in key else ""
-        if prefix and prefix not in _OPEN_RESERVED and any(prefix == own or prefix.endswith("." + own) for own in _RESERVED):
-            view.error("eks-label-reserved", f"labels.{key}", "lies under a prefix that Kubernetes reserves",
-                       allowed="a prefix of your own, like ml.platform/")  # fmt: skip
+        if (
+            prefix
+            and prefix not in _OPEN_RESERVED
+            and any(prefix == own or prefix.endswith("." + own) for own in _RESERVED)
+        ):
+            view.error(
+                "eks-label-reserved",
+                f"labels.{key}",
+                "lies under a prefix that Kubernetes reserves",
+                allowed="a prefix of your own, like ml.platform/",
+            )
     for path, taint in view.items("taints"):
-        key = taint.get("key")
-        if isinstance(key, str) and not is_label_key(key):
-            view.error("eks-taint-key", f"{path}.key", f"got {show(key)}", allowed=LABEL_KEY)
-
-
-LABEL_KEY = "must be name or prefix/name: letters, digits and -_. (at most 63), prefix a DNS name"
-
-
-def is_label_key(key: str) -> bool:
-    """Whether a text can be the key of a label, a taint or an annotation."""
-    prefix, slash, name = key.rpartition("/")
-    return _LABEL_NAME.fullmatch(name) is not None and (
-        not slash or (len(prefix) <= 253 and _LABEL_PREFIX.fullmatch(prefix) is not None)
-    )
-
-
-def check_label(view: View, path: str, key: str, value: Any) -> None:
-    """Notes a label whose key or value Kubernetes refuses."""
-    if not is_label_key(key):
-        view.error("label-key", path, f"key {show(key)}", allowed=LABEL_KEY)
-    if isinstance(value, str) and value and not _LABEL_NAME.fullmatch(value):
-        view.error("label-value", path, f"got {show(value)}",
-                   allowed="letters, digits and -_. , at most 63, a letter or digit at both ends")  # fmt: skip
+        name = taint.get("key")
+        if isinstance(name, str) and not is_label_key(name):
+            view.error("eks-taint-key", f"{path}.key", f"got {show(name)}", allowed=LABEL_KEY)
 
 
 @rule(NODE_GROUP)
@@ -140,10 +130,14 @@ def node_group_types(view: View, stack: Stack) -> None:
     """Instance types that EC2 has."""
     del stack
     known = instance_types()
-    for index, name in enumerate(view.list("instanceTypes")):
+    for index, name in enumerate(view.entries("instanceTypes")):
         if isinstance(name, str) and name not in known:
-            view.error("instance-type", f"instanceTypes[{index}]", f"EC2 has no instance type {show(name)}",
-                       hint=nearest(name, known))  # fmt: skip
+            view.error(
+                "instance-type",
+                f"instanceTypes[{index}]",
+                f"EC2 has no instance type {show(name)}",
+                hint=nearest(name, known),
+            )
 
 
 @rule(NODE_GROUP)
@@ -151,19 +145,33 @@ def node_group_template(view: View, stack: Stack) -> None:
     """What a node group may not say beside its launch template, and what both must agree on."""
     if not view.has("launchTemplate"):
         if view.text("capacityType") == "CAPACITY_BLOCK":
-            view.error("capacity-block", "capacityType", "CAPACITY_BLOCK without a launch template",
-                       allowed="a launch template with market type capacity-block and the reservation's id")  # fmt: skip
+            view.error(
+                "capacity-block",
+                "capacityType",
+                "CAPACITY_BLOCK without a launch template",
+                allowed="a launch template with market type capacity-block and the reservation's id",
+            )
         return
     given = [key for key in ("id", "name") if view.has(f"launchTemplate.{key}")]
     if len(given) != 1:
-        view.error("launch-template-reference", "launchTemplate", f"{len(given)} of id and name given",
-                   allowed="exactly one of id, name")  # fmt: skip
+        view.error(
+            "launch-template-reference",
+            "launchTemplate",
+            f"{len(given)} of id and name given",
+            allowed="exactly one of id, name",
+        )
     if not view.has("launchTemplate.version"):
-        view.error("launch-template-reference", "launchTemplate.version", "is missing", allowed="a version of the template")
+        view.error(
+            "launch-template-reference", "launchTemplate.version", "is missing", allowed="a version of the template"
+        )
     for key in ("diskSize", "remoteAccess"):
         if view.has(key):
-            view.error("launch-template-conflict", key, "cannot be given beside a launch template",
-                       allowed="put it into the launch template")  # fmt: skip
+            view.error(
+                "launch-template-conflict",
+                key,
+                "cannot be given beside a launch template",
+                allowed="put it into the launch template",
+            )
     key = given[0] if given else "id"
     template = stack.referred(view, f"launchTemplate.{key}", TEMPLATE)
     if template is not None:
@@ -172,26 +180,46 @@ def node_group_template(view: View, stack: Stack) -> None:
 
 def _agreement(view: View, template: View, stack: Stack) -> None:
     own = template.name
-    if template.has("instanceType") and view.list("instanceTypes"):
-        view.error("launch-template-conflict", "instanceTypes", f"launch template {own} has an instance type too",
-                   allowed="in one of the two")  # fmt: skip
+    if template.has("instanceType") and view.entries("instanceTypes"):
+        view.error(
+            "launch-template-conflict",
+            "instanceTypes",
+            f"launch template {own} has an instance type too",
+            allowed="in one of the two",
+        )
     if template.has("imageId") and (view.text("amiType") not in (None, "CUSTOM") or view.has("releaseVersion")):
-        view.error("launch-template-conflict", "amiType", f"launch template {own} names an image",
-                   allowed="CUSTOM, or no image in the template")  # fmt: skip
+        view.error(
+            "launch-template-conflict",
+            "amiType",
+            f"launch template {own} names an image",
+            allowed="CUSTOM, or no image in the template",
+        )
     if view.text("amiType") == "CUSTOM" and not template.has("imageId"):
-        view.error("launch-template-conflict", "amiType", f"CUSTOM, and launch template {own} names no image",
-                   allowed="imageId in the template")  # fmt: skip
+        view.error(
+            "launch-template-conflict",
+            "amiType",
+            f"CUSTOM, and launch template {own} names no image",
+            allowed="imageId in the template",
+        )
     for key in ("iamInstanceProfile", "instanceInitiatedShutdownBehavior"):
         if template.has(key):
-            template.error("launch-template-conflict", key, f"node group {view.name} uses this template",
-                           allowed="not in a template of a managed node group")  # fmt: skip
+            template.error(
+                "launch-template-conflict",
+                key,
+                f"node group {view.name} uses this template",
+                allowed="not in a template of a managed node group",
+            )
     _market(view, template)
-    cards = template.list("networkInterfaces")
+    cards = template.entries("networkInterfaces")
     if any(isinstance(item, Mapping) and item.get("interfaceType") in ("efa", "efa-only") for item in cards):
         zones = zones_of(view, stack, "subnetIds")
-        if len(view.list("subnetIds")) > 1 and (zones is None or len(zones) > 1):
-            view.error("efa-one-zone", "subnetIds", f"{len(view.list('subnetIds'))} subnets, and {own} has EFA interfaces",
-                       allowed="subnets of one zone: EFA does not cross zones")  # fmt: skip
+        if len(view.entries("subnetIds")) > 1 and (zones is None or len(zones) > 1):
+            view.error(
+                "efa-one-zone",
+                "subnetIds",
+                f"{len(view.entries('subnetIds'))} subnets, and {own} has EFA interfaces",
+                allowed="subnets of one zone: EFA does not cross zones",
+            )
 
 
 def _market(view: View, template: View) -> None:
@@ -201,26 +229,54 @@ def _market(view: View, template: View) -> None:
         return
     if capacity == "CAPACITY_BLOCK":
         if market != "capacity-block":
-            view.error("capacity-block", "capacityType", f"CAPACITY_BLOCK, and launch template {template.name} has market type "
-                       f"{show(market)}", allowed="market type capacity-block in the template")  # fmt: skip
+            view.error(
+                "capacity-block",
+                "capacityType",
+                f"CAPACITY_BLOCK, and launch template {template.name} has market type {show(market)}",
+                allowed="market type capacity-block in the template",
+            )
         if not template.has("capacityReservationSpecification.capacityReservationTarget"):
-            template.error("capacity-block", "capacityReservationSpecification", "a Capacity Block needs its reservation's id",
-                           allowed="capacityReservationTarget.capacityReservationId")  # fmt: skip
+            template.error(
+                "capacity-block",
+                "capacityReservationSpecification",
+                "a Capacity Block needs its reservation's id",
+                allowed="capacityReservationTarget.capacityReservationId",
+            )
         if not template.has("instanceType"):
-            template.error("capacity-block", "instanceType", "a Capacity Block needs the instance type in the template",
-                           allowed="the reservation's instance type")  # fmt: skip
+            template.error(
+                "capacity-block",
+                "instanceType",
+                "a Capacity Block needs the instance type in the template",
+                allowed="the reservation's instance type",
+            )
         if template.has("placement.groupName") or template.has("placement.groupId"):
-            template.error("capacity-block", "placement", "a Capacity Block places its instances itself",
-                           allowed="no placement group")  # fmt: skip
+            template.error(
+                "capacity-block",
+                "placement",
+                "a Capacity Block places its instances itself",
+                allowed="no placement group",
+            )
     elif market == "capacity-block":
-        view.error("capacity-block", "capacityType", f"{capacity}, and launch template {template.name} buys from a Capacity Block",
-                   allowed="CAPACITY_BLOCK")  # fmt: skip
+        view.error(
+            "capacity-block",
+            "capacityType",
+            f"{capacity}, and launch template {template.name} buys from a Capacity Block",
+            allowed="CAPACITY_BLOCK",
+        )
     elif market == "spot":
-        template.error("launch-template-conflict", "instanceMarketOptions.marketType",
-                       f"managed node group {view.name} sets spot itself", allowed="capacityType SPOT on the node group")  # fmt: skip
+        template.error(
+            "launch-template-conflict",
+            "instanceMarketOptions.marketType",
+            f"managed node group {view.name} sets spot itself",
+            allowed="capacityType SPOT on the node group",
+        )
     if capacity == "SPOT" and template.has("capacityReservationSpecification.capacityReservationTarget"):
-        view.error("capacity-reservation", "capacityType", f"SPOT, and launch template {template.name} is bound to a reservation",
-                   allowed="ON_DEMAND")  # fmt: skip
+        view.error(
+            "capacity-reservation",
+            "capacityType",
+            f"SPOT, and launch template {template.name} is bound to a reservation",
+            allowed="ON_DEMAND",
+        )
 
 
 @rule("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
@@ -228,11 +284,15 @@ def access_scope(view: View, stack: Stack) -> None:
     """A scope of namespaces names them; one of the cluster does not."""
     del stack
     scope = view.text("accessScope.type")
-    named = view.list("accessScope.namespaces")
+    named = view.entries("accessScope.namespaces")
     if scope == "namespace" and not named and not view.has("accessScope.namespaces"):
-        view.error("eks-access-scope", "accessScope.namespaces", "is missing", allowed="the namespaces of a namespace scope")
+        view.error(
+            "eks-access-scope", "accessScope.namespaces", "is missing", allowed="the namespaces of a namespace scope"
+        )
     if scope == "cluster" and named:
-        view.error("eks-access-scope", "accessScope.namespaces", "given with scope cluster", allowed="scope namespace, or none")
+        view.error(
+            "eks-access-scope", "accessScope.namespaces", "given with scope cluster", allowed="scope namespace, or none"
+        )
 
 
 KNOWN_ADD_ONS = (
@@ -251,9 +311,11 @@ def add_on(view: View, stack: Stack) -> None:
     del stack
     name = view.text("addonName")
     if name is not None and name not in KNOWN_ADD_ONS:
-        view.warning("eks-addon-name", "addonName", f"{show(name)} is no add-on known here", hint=nearest(name, KNOWN_ADD_ONS))
+        view.warning(
+            "eks-addon-name", "addonName", f"{show(name)} is no add-on known here", hint=nearest(name, KNOWN_ADD_ONS)
+        )
     version = view.text("addonVersion")
     if version is not None and not re.fullmatch(r"v\d+\.\d+\.\d+-eks-?build\.\d+", version):
-        view.error("eks-addon-version", "addonVersion", f"got {show(version)}", allowed="must look like v1.20.0-eksbuild.1")
-
-
+        view.error(
+            "eks-addon-version", "addonVersion", f"got {show(version)}", allowed="must look like v1.20.0-eksbuild.1"
+        )

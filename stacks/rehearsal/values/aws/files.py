@@ -25,13 +25,20 @@ def lustre_capacity(view: View, stack: Stack) -> None:
     capacity = view.number("storageCapacity")
     if storage == "INTELLIGENT_TIERING":
         if view.has("storageCapacity"):
-            view.error("fsx-intelligent-tiering", "storageCapacity", "given with INTELLIGENT_TIERING", allowed="none: it grows")
+            view.error(
+                "fsx-intelligent-tiering", "storageCapacity", "given with INTELLIGENT_TIERING", allowed="none: it grows"
+            )
         for key in ("throughputCapacity", "metadataConfiguration", "dataReadCacheConfiguration"):
             if not view.has(key):
                 view.error("fsx-intelligent-tiering", key, "is missing", allowed="needed with INTELLIGENT_TIERING")
         throughput = view.number("throughputCapacity")
         if throughput is not None and throughput % 4000:
-            view.error("fsx-intelligent-tiering", "throughputCapacity", f"got {throughput:g}", allowed="a multiple of 4000 MB/s")
+            view.error(
+                "fsx-intelligent-tiering",
+                "throughputCapacity",
+                f"got {throughput:g}",
+                allowed="a multiple of 4000 MB/s",
+            )
         return
     if not view.has("storageCapacity"):
         if not view.has("backupId"):
@@ -42,12 +49,21 @@ def lustre_capacity(view: View, stack: Stack) -> None:
     if storage == "HDD":
         step = 1800 if view.text("driveCacheType") == "READ" or view.number("perUnitStorageThroughput") == 40 else 6000
         if capacity % step:
-            view.error("fsx-capacity", "storageCapacity", f"got {capacity:g} GiB", allowed=f"a multiple of {step} GiB on HDD")
+            view.error(
+                "fsx-capacity", "storageCapacity", f"got {capacity:g} GiB", allowed=f"a multiple of {step} GiB on HDD"
+            )
     elif kind == "SCRATCH_1":
         if capacity not in (1200, 2400) and capacity % 3600:
-            view.error("fsx-capacity", "storageCapacity", f"got {capacity:g} GiB", allowed="1200, 2400, or a multiple of 3600 GiB")
+            view.error(
+                "fsx-capacity",
+                "storageCapacity",
+                f"got {capacity:g} GiB",
+                allowed="1200, 2400, or a multiple of 3600 GiB",
+            )
     elif capacity != 1200 and capacity % 2400:
-        view.error("fsx-capacity", "storageCapacity", f"got {capacity:g} GiB", allowed="1200, or a multiple of 2400 GiB")
+        view.error(
+            "fsx-capacity", "storageCapacity", f"got {capacity:g} GiB", allowed="1200, or a multiple of 2400 GiB"
+        )
 
 
 def _kinds(view: View) -> tuple[str | None, str | None]:
@@ -74,10 +90,20 @@ def lustre_throughput(view: View, stack: Stack) -> None:
         view.error("fsx-storage-type", "storageType", f"{show(storage)} with {kind}", allowed="SSD")
         return
     if not view.has(key):
-        view.error("fsx-throughput", key, f"is missing for {kind}", allowed=f"one of {', '.join(map(str, choices))} MB/s per TiB")
+        view.error(
+            "fsx-throughput",
+            key,
+            f"is missing for {kind}",
+            allowed=f"one of {', '.join(map(str, choices))} MB/s per TiB",
+        )
     throughput = view.number(key)
     if throughput is not None and throughput not in choices:
-        view.error("fsx-throughput", key, f"got {throughput:g} for {kind}", allowed=f"one of {', '.join(map(str, choices))} MB/s per TiB")
+        view.error(
+            "fsx-throughput",
+            key,
+            f"got {throughput:g} for {kind}",
+            allowed=f"one of {', '.join(map(str, choices))} MB/s per TiB",
+        )
 
 
 @rule(LUSTRE)
@@ -97,13 +123,19 @@ def lustre_options(view: View, stack: Stack) -> None:
             if view.has(key) and view.value(key) is not False:
                 view.error("fsx-persistent-2", key, f"given for {kind}", allowed="PERSISTENT_2")
     if view.text("metadataConfiguration.mode") == "AUTOMATIC" and view.has("metadataConfiguration.iops"):
-        view.error("fsx-metadata", "metadataConfiguration.iops", "given with mode AUTOMATIC", allowed="mode USER_PROVISIONED")
+        view.error(
+            "fsx-metadata", "metadataConfiguration.iops", "given with mode AUTOMATIC", allowed="mode USER_PROVISIONED"
+        )
     if view.text("metadataConfiguration.mode") == "USER_PROVISIONED" and not view.has("metadataConfiguration.iops"):
         view.error("fsx-metadata", "metadataConfiguration.iops", "is missing", allowed="needed with USER_PROVISIONED")
     iops = view.number("metadataConfiguration.iops")
     if iops is not None and iops not in (1500, 3000, 6000) and (iops % 12000 or not 12000 <= iops <= 192000):
-        view.error("fsx-metadata", "metadataConfiguration.iops", f"got {iops:g}",
-                   allowed="1500, 3000, 6000, or a multiple of 12000 up to 192000")  # fmt: skip
+        view.error(
+            "fsx-metadata",
+            "metadataConfiguration.iops",
+            f"got {iops:g}",
+            allowed="1500, 3000, 6000, or a multiple of 12000 up to 192000",
+        )
     if view.flag("efaEnabled") and not view.has("metadataConfiguration"):
         view.error("fsx-efa", "metadataConfiguration", "is missing", allowed="needed with efaEnabled")
     if isinstance(view.value("subnetIds"), list):
@@ -117,18 +149,32 @@ def association(view: View, stack: Stack) -> None:
     """Only PERSISTENT_2 and SCRATCH_2 take associations, and two cannot share a path."""
     system = stack.referred(view, "fileSystemId", LUSTRE)
     if system is not None and system.text("deploymentType") in ("SCRATCH_1", "PERSISTENT_1"):
-        view.error("fsx-association", "fileSystemId", f"file system {system.name} is {system.text('deploymentType')}",
-                   allowed="PERSISTENT_2 or SCRATCH_2")  # fmt: skip
+        view.error(
+            "fsx-association",
+            "fileSystemId",
+            f"file system {system.name} is {system.text('deploymentType')}",
+            allowed="PERSISTENT_2 or SCRATCH_2",
+        )
     path = view.text("fileSystemPath")
     for other in stack.of_type(view.type):
         if other is view:
             break
         theirs = other.text("fileSystemPath")
-        if system is None or path is None or theirs is None or stack.referred(other, "fileSystemId", LUSTRE) is not system:
+        if (
+            system is None
+            or path is None
+            or theirs is None
+            or stack.referred(other, "fileSystemId", LUSTRE) is not system
+        ):
             continue
         own, their = path.rstrip("/") + "/", theirs.rstrip("/") + "/"
         if own.startswith(their) or their.startswith(own):
-            view.error("fsx-association", "fileSystemPath", f"{path} overlaps {theirs} of {other.name}", allowed="separate paths")
+            view.error(
+                "fsx-association",
+                "fileSystemPath",
+                f"{path} overlaps {theirs} of {other.name}",
+                allowed="separate paths",
+            )
 
 
 @rule("aws:efs/fileSystem:FileSystem")
@@ -143,7 +189,12 @@ def efs(view: View, stack: Stack) -> None:
     if mode == "provisioned" and not view.has(key):
         view.error("efs-throughput", key, "is missing", allowed="needed with throughputMode provisioned")
     if view.has(key) and mode != "provisioned" and not view.is_unknown("throughputMode"):
-        view.error("efs-throughput", key, f"given with throughputMode {mode or 'bursting'}", allowed="throughputMode provisioned")
+        view.error(
+            "efs-throughput",
+            key,
+            f"given with throughputMode {mode or 'bursting'}",
+            allowed="throughputMode provisioned",
+        )
     if view.text("performanceMode") == "maxIO" and mode == "elastic":
         view.error("efs-throughput", "performanceMode", "maxIO with throughputMode elastic", allowed="generalPurpose")
     if view.has("kmsKeyId") and not view.flag("encrypted") and not view.is_unknown("encrypted"):

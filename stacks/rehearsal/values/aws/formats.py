@@ -34,7 +34,9 @@ class Format:
 def one_of(rule_id: str, choices: str | tuple[str, ...]) -> Format:
     """One of some texts."""
     names = tuple(choices.split()) if isinstance(choices, str) else choices
-    return Format(rule_id, lambda value: not isinstance(value, str) or value in names, f"one of {', '.join(names)}", names)
+    return Format(
+        rule_id, lambda value: not isinstance(value, str) or value in names, f"one of {', '.join(names)}", names
+    )
 
 
 def matching(rule_id: str, pattern: str, allowed: str, most: int | None = None) -> Format:
@@ -138,6 +140,13 @@ _GROUP_TEXT = matching(
     "may hold letters, digits, spaces and ._-:/()#,@[]+=&;{}!$* only, at most 255 characters",
     255,
 )
+_GROUP_RULE: Final = {
+    "cidrIpv4": NETWORK,  # [P]
+    "cidrIpv6": NETWORK,
+    "description": _GROUP_TEXT,  # [U]
+    "fromPort": between("security-group-port", -1, 65535),
+    "toPort": between("security-group-port", -1, 65535),
+}
 _EMAIL = r"[^@\s]+@[^@\s]+\.[^@\s.]+"
 _KUBERNETES_VERSION = matching(
     "kubernetes-version",
@@ -147,7 +156,9 @@ _KUBERNETES_VERSION = matching(
 
 FORMATS: Final[dict[str, dict[str, Format]]] = {
     "aws:eks/cluster:Cluster": {
-        "name": matching("eks-name", r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", "letters, digits, '_' and '-', 1 to 100 long"),  # [P]
+        "name": matching(
+            "eks-name", r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", "letters, digits, '_' and '-', 1 to 100 long"
+        ),  # [P]
         "roleArn": arn("iam"),  # [P]
         "version": _KUBERNETES_VERSION,  # [U]
         "vpcConfig.publicAccessCidrs[]": NETWORK,  # [P]
@@ -219,19 +230,8 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         "ingress[].cidrBlocks[]": NETWORK,
         "egress[].cidrBlocks[]": NETWORK,
     },
-    **dict.fromkeys(
-        (
-            "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
-            "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
-        ),
-        {
-            "cidrIpv4": NETWORK,  # [P]
-            "cidrIpv6": NETWORK,
-            "description": _GROUP_TEXT,  # [U]
-            "fromPort": between("security-group-port", -1, 65535),
-            "toPort": between("security-group-port", -1, 65535),
-        },
-    ),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _GROUP_RULE,
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": _GROUP_RULE,
     "aws:fsx/lustreFileSystem:LustreFileSystem": {
         "storageCapacity": between("fsx-capacity", 1200, 2**31 - 1, "GiB"),  # [P]
         "kmsKeyId": arn("kms"),  # [P]
@@ -266,7 +266,9 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         ),
         "storageType": one_of("rds-storage-type", "standard gp2 gp3 io1 io2"),  # [U]
         "caCertIdentifier": matching(
-            "rds-ca", r"rds-ca-(rsa2048|rsa4096|ecc384)-g1|rds-ca-2019", "one of rds-ca-rsa2048-g1, rds-ca-rsa4096-g1, rds-ca-ecc384-g1"
+            "rds-ca",
+            r"rds-ca-(rsa2048|rsa4096|ecc384)-g1|rds-ca-2019",
+            "one of rds-ca-rsa2048-g1, rds-ca-rsa4096-g1, rds-ca-ecc384-g1",
         ),
         "backupRetentionPeriod": between("rds-retention", 0, 35, "days"),  # [P]
         "backupWindow": matching("rds-window", rf"{_TIME}-{_TIME}", "must look like 03:00-04:00 (UTC)"),  # [P]
@@ -286,11 +288,17 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         "port": between("rds-port", 1150, 65535),
     },
     "aws:rds/subnetGroup:SubnetGroup": {
-        "name": matching("rds-group-name", r"(?!default$)[a-z0-9 ._-]{1,255}", "lower-case letters, digits and ._-, not default"),
+        "name": matching(
+            "rds-group-name", r"(?!default$)[a-z0-9 ._-]{1,255}", "lower-case letters, digits and ._-, not default"
+        ),
     },
     "aws:rds/parameterGroup:ParameterGroup": {
-        "name": matching("rds-group-name", DATABASE_NAME, "lower-case letters, digits and '-', begins with a letter", 255),
-        "family": matching("rds-family", r"[a-z0-9.-]+\d[a-z0-9.-]*", "must be an engine with its version, like postgres17"),
+        "name": matching(
+            "rds-group-name", DATABASE_NAME, "lower-case letters, digits and '-', begins with a letter", 255
+        ),
+        "family": matching(
+            "rds-family", r"[a-z0-9.-]+\d[a-z0-9.-]*", "must be an engine with its version, like postgres17"
+        ),
         "parameters[].applyMethod": one_of("rds-apply-method", "immediate pending-reboot"),
     },
     "aws:s3/bucketVersioning:BucketVersioning": {
@@ -302,7 +310,9 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
     },
     "aws:kms/alias:Alias": {
         "name": matching(
-            "kms-alias", r"alias/(?!aws/)[0-9A-Za-z_/-]{1,250}", "alias/ and then letters, digits, _/- (no dot); not alias/aws/"
+            "kms-alias",
+            r"alias/(?!aws/)[0-9A-Za-z_/-]{1,250}",
+            "alias/ and then letters, digits, _/- (no dot); not alias/aws/",
         )  # [P]
     },
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": {"policyArn": arn("iam")},  # [P]
@@ -314,7 +324,9 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
     "aws:cloudwatch/metricAlarm:MetricAlarm": {
         "period": Format(
             "alarm-period",
-            lambda value: (period := as_number(value)) is None or period in (10, 20, 30) or (period > 0 and period % 60 == 0),
+            lambda value: (
+                (period := as_number(value)) is None or period in (10, 20, 30) or (period > 0 and period % 60 == 0)
+            ),
             "must be 10, 20, 30 or a multiple of 60 seconds",
         ),  # [P]
         "treatMissingData": one_of("alarm-missing-data", "breaching notBreaching ignore missing"),
@@ -325,7 +337,9 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         "name": matching("budget-name", r"[^:\\]{1,100}", "at most 100 characters without ':' and '\\'"),  # [U]
         "timeUnit": one_of("budget-time-unit", "DAILY MONTHLY QUARTERLY ANNUALLY"),  # [P]
         "limitAmount": Format(
-            "budget-amount", lambda value: (amount := as_number(value)) is not None and amount > 0, "must be a number above 0"
+            "budget-amount",
+            lambda value: (amount := as_number(value)) is not None and amount > 0,
+            "must be a number above 0",
         ),  # [U]
         "timePeriodStart": matching("budget-period", r"\d{4}-\d\d-\d\d_\d\d:\d\d", "must look like 2026-01-01_00:00"),
         "timePeriodEnd": matching("budget-period", r"\d{4}-\d\d-\d\d_\d\d:\d\d", "must look like 2026-01-01_00:00"),
@@ -338,7 +352,9 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
     },
     "aws:costexplorer/anomalySubscription:AnomalySubscription": {"monitorArnLists[]": arn("ce")},
     "aws:sns/topic:Topic": {
-        "name": matching("sns-name", r"[A-Za-z0-9_-]{1,256}(\.fifo)?", "letters, digits, '_' and '-', at most 256"),  # [P]
+        "name": matching(
+            "sns-name", r"[A-Za-z0-9_-]{1,256}(\.fifo)?", "letters, digits, '_' and '-', at most 256"
+        ),  # [P]
     },
     "aws:sns/topicSubscription:TopicSubscription": {
         "topic": arn("sns"),

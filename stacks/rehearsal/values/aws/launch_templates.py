@@ -30,25 +30,44 @@ def catalogue(instance_type: str | None) -> Instance | None:
 def template_conflicts(view: View, stack: Stack) -> None:
     """Inputs that exclude or need each other."""
     del stack
-    cards = view.list("networkInterfaces")
+    cards = view.entries("networkInterfaces")
     if cards:
         for key in ("vpcSecurityGroupIds", "securityGroupNames"):
             if view.has(key):
-                view.error("launch-template-security-groups", key, "cannot be given beside networkInterfaces",
-                           allowed="securityGroups of each network interface")  # fmt: skip
+                view.error(
+                    "launch-template-security-groups",
+                    key,
+                    "cannot be given beside networkInterfaces",
+                    allowed="securityGroups of each network interface",
+                )
     if view.has("vpcSecurityGroupIds") and view.has("securityGroupNames"):
-        view.error("launch-template-security-groups", "securityGroupNames", "given beside vpcSecurityGroupIds", allowed="one of them")
+        view.error(
+            "launch-template-security-groups",
+            "securityGroupNames",
+            "given beside vpcSecurityGroupIds",
+            allowed="one of them",
+        )
     if view.has("instanceType") and view.has("instanceRequirements"):
-        view.error("launch-template-conflict", "instanceRequirements", "given beside instanceType", allowed="one of them")
+        view.error(
+            "launch-template-conflict", "instanceRequirements", "given beside instanceType", allowed="one of them"
+        )
     if view.has("capacityReservationSpecification.capacityReservationTarget") and view.text(
         "capacityReservationSpecification.capacityReservationPreference"
     ) in ("open", "none"):
-        view.error("capacity-reservation", "capacityReservationSpecification.capacityReservationPreference",
-                   "given beside a target", allowed="capacity-reservations-only, or only the target")  # fmt: skip
+        view.error(
+            "capacity-reservation",
+            "capacityReservationSpecification.capacityReservationPreference",
+            "given beside a target",
+            allowed="capacity-reservations-only, or only the target",
+        )
     market = view.text("instanceMarketOptions.marketType")
     if market == "capacity-block" and view.has("instanceMarketOptions.spotOptions"):
-        view.error("capacity-block", "instanceMarketOptions.spotOptions", "given with market type capacity-block",
-                   allowed="spotOptions with market type spot only")  # fmt: skip
+        view.error(
+            "capacity-block",
+            "instanceMarketOptions.spotOptions",
+            "given with market type capacity-block",
+            allowed="spotOptions with market type spot only",
+        )
     for path, mapping in view.items("blockDeviceMappings"):
         _volume(view, path, mapping)
 
@@ -60,12 +79,20 @@ def _volume(view: View, path: str, mapping: Mapping[str, Any]) -> None:
     kind, throughput, iops = disk.get("volumeType"), as_number(disk.get("throughput")), as_number(disk.get("iops"))
     if throughput is not None:
         if isinstance(kind, str) and kind != "gp3":
-            view.error("ebs-throughput", f"{path}.ebs.throughput", f"given for {kind}", allowed="only gp3 has a throughput")
+            view.error(
+                "ebs-throughput", f"{path}.ebs.throughput", f"given for {kind}", allowed="only gp3 has a throughput"
+            )
         elif not 125 <= throughput <= 2000:
-            view.error("ebs-throughput", f"{path}.ebs.throughput", f"got {throughput:g}", allowed="must be 125 to 2000 MiB/s")
+            view.error(
+                "ebs-throughput", f"{path}.ebs.throughput", f"got {throughput:g}", allowed="must be 125 to 2000 MiB/s"
+            )
         elif iops is not None and throughput > iops * 0.25:
-            view.error("ebs-throughput", f"{path}.ebs.throughput", f"got {throughput:g} with {iops:g} IOPS",
-                       allowed="at most a quarter MiB/s per provisioned IOPS")  # fmt: skip
+            view.error(
+                "ebs-throughput",
+                f"{path}.ebs.throughput",
+                f"got {throughput:g} with {iops:g} IOPS",
+                allowed="at most a quarter MiB/s per provisioned IOPS",
+            )
     if iops is not None and isinstance(kind, str) and kind not in ("gp3", "io1", "io2"):
         view.error("ebs-iops", f"{path}.ebs.iops", f"given for {kind}", allowed="gp3, io1 and io2 have IOPS")
     elif iops is not None and kind == "gp3" and not 3000 <= iops <= 80000:
@@ -85,19 +112,37 @@ def efa_layout(view: View, stack: Stack) -> None:
     for path, item in items:
         card, device = _index(item, "networkCardIndex"), _index(item, "deviceIndex")
         if places[card, device] > 1:
-            view.error("efa-layout", path, f"network card {card} has device index {device} twice",
-                       allowed="one interface a place")  # fmt: skip
+            view.error(
+                "efa-layout",
+                path,
+                f"network card {card} has device index {device} twice",
+                allowed="one interface a place",
+            )
             break
         if card > 0 and device == 0:
-            view.error("efa-layout", f"{path}.deviceIndex", f"0 on network card {card}",
-                       allowed="0 is the primary interface, on card 0 alone; 1 on the other cards")  # fmt: skip
+            view.error(
+                "efa-layout",
+                f"{path}.deviceIndex",
+                f"0 on network card {card}",
+                allowed="0 is the primary interface, on card 0 alone; 1 on the other cards",
+            )
         if len(items) > 1 and str(item.get("associatePublicIpAddress")).lower() == "true":
-            view.error("efa-public-address", f"{path}.associatePublicIpAddress", f"true with {len(items)} interfaces",
-                       allowed="a public address needs a single interface")  # fmt: skip
+            view.error(
+                "efa-public-address",
+                f"{path}.associatePublicIpAddress",
+                f"true with {len(items)} interfaces",
+                allowed="a public address needs a single interface",
+            )
     if (0, 0) not in places:
-        view.error("efa-layout", "networkInterfaces", "no interface on network card 0 with device index 0",
-                   allowed="the primary interface")  # fmt: skip
-    primary = next((item for _, item in items if _index(item, "networkCardIndex") == _index(item, "deviceIndex") == 0), None)
+        view.error(
+            "efa-layout",
+            "networkInterfaces",
+            "no interface on network card 0 with device index 0",
+            allowed="the primary interface",
+        )
+    primary = next(
+        (item for _, item in items if _index(item, "networkCardIndex") == _index(item, "deviceIndex") == 0), None
+    )
     if primary is not None and primary.get("interfaceType") == "efa-only":
         view.error("efa-layout", "networkInterfaces", "the primary interface is efa-only", allowed="efa or interface")
     _against_catalogue(view, items)
@@ -114,16 +159,29 @@ def _against_catalogue(view: View, items: list[tuple[str, Mapping[str, Any]]]) -
         return
     efa = [(path, item) for path, item in items if item.get("interfaceType") in _EFA]
     if efa and not found.efa_interfaces:
-        view.error("efa-unsupported", f"{efa[0][0]}.interfaceType", f"{name} has no Elastic Fabric Adapter", allowed="interface")
+        view.error(
+            "efa-unsupported",
+            f"{efa[0][0]}.interfaceType",
+            f"{name} has no Elastic Fabric Adapter",
+            allowed="interface",
+        )
         return
     if len(efa) > found.efa_interfaces > 0:
-        view.error("efa-count", "networkInterfaces", f"{len(efa)} EFA interfaces on {name}",
-                   allowed=f"at most {found.efa_interfaces}")  # fmt: skip
+        view.error(
+            "efa-count",
+            "networkInterfaces",
+            f"{len(efa)} EFA interfaces on {name}",
+            allowed=f"at most {found.efa_interfaces}",
+        )
     for path, item in items:
         card = _index(item, "networkCardIndex")
         if card >= found.network_cards:
-            view.error("efa-card", f"{path}.networkCardIndex", f"{card} on {name}",
-                       allowed=f"0 to {found.network_cards - 1}: it has {found.network_cards} network cards")  # fmt: skip
+            view.error(
+                "efa-card",
+                f"{path}.networkCardIndex",
+                f"{card} on {name}",
+                allowed=f"0 to {found.network_cards - 1}: it has {found.network_cards} network cards",
+            )
 
 
 @rule(TEMPLATE)
@@ -134,15 +192,22 @@ def template_placement(view: View, stack: Stack) -> None:
         if group is None:
             continue
         if view.has("placement.partitionNumber") and group.text("strategy") not in (None, "partition"):
-            view.error("placement-partition", "placement.partitionNumber", f"placement group {group.name} has no partitions",
-                       allowed="strategy partition")  # fmt: skip
+            view.error(
+                "placement-partition",
+                "placement.partitionNumber",
+                f"placement group {group.name} has no partitions",
+                allowed="strategy partition",
+            )
         target = "capacityReservationSpecification.capacityReservationTarget.capacityReservationId"
         reservation = stack.referred(view, target, RESERVATION)
         outside = view.has(target) and reservation is None
         if outside or (reservation is not None and not reservation.has("placementGroupArn")):
-            view.error("placement-reservation", f"placement.{key}",
-                       f"placement group {group.name} beside a reservation that was not made in it",
-                       allowed="no placement group, or a reservation with placementGroupArn")  # fmt: skip
+            view.error(
+                "placement-reservation",
+                f"placement.{key}",
+                f"placement group {group.name} beside a reservation that was not made in it",
+                allowed="no placement group, or a reservation with placementGroupArn",
+            )
 
 
 @rule(PLACEMENT_GROUP)
@@ -152,7 +217,12 @@ def placement_group(view: View, stack: Stack) -> None:
     strategy = view.text("strategy")
     count = view.number("partitionCount")
     if view.has("partitionCount") and strategy is not None and strategy != "partition":
-        view.error("placement-partition", "partitionCount", f"given with strategy {strategy}", allowed="strategy partition only")
+        view.error(
+            "placement-partition",
+            "partitionCount",
+            f"given with strategy {strategy}",
+            allowed="strategy partition only",
+        )
     elif count is not None and not 1 <= count <= 7:
         view.error("placement-partition", "partitionCount", f"got {count:g}", allowed="must be 1 to 7")
     if view.has("spreadLevel") and strategy is not None and strategy != "spread":
@@ -173,4 +243,9 @@ def capacity_reservation(view: View, stack: Stack) -> None:
         view.error("capacity-reservation", "instanceCount", f"got {count:g}", allowed="at least 1")
     name = view.text("instanceType")
     if name is not None and name not in instance_types():
-        view.error("instance-type", "instanceType", f"EC2 has no instance type {show(name)}", hint=nearest(name, instance_types()))
+        view.error(
+            "instance-type",
+            "instanceType",
+            f"EC2 has no instance type {show(name)}",
+            hint=nearest(name, instance_types()),
+        )

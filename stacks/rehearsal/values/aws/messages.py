@@ -23,8 +23,14 @@ _FILTERS = (
 def key(view: View, stack: Stack) -> None:
     """A rotation period only where the key rotates."""
     del stack
-    if view.has("rotationPeriodInDays") and not view.flag("enableKeyRotation") and not view.is_unknown("enableKeyRotation"):
-        view.error("kms-rotation", "rotationPeriodInDays", "given without enableKeyRotation", allowed="enableKeyRotation")
+    if (
+        view.has("rotationPeriodInDays")
+        and not view.flag("enableKeyRotation")
+        and not view.is_unknown("enableKeyRotation")
+    ):
+        view.error(
+            "kms-rotation", "rotationPeriodInDays", "given without enableKeyRotation", allowed="enableKeyRotation"
+        )
 
 
 @rule("aws:sns/topic:Topic")
@@ -54,7 +60,9 @@ def subscription(view: View, stack: Stack) -> None:
         "lambda": (r"arn:aws[a-z-]*:lambda:\S+", "the ARN of a function"),
     }
     if protocol in shapes and not re.fullmatch(shapes[protocol][0], endpoint):
-        view.error("sns-endpoint", "endpoint", f"got {show(endpoint)} for {protocol}", allowed=f"must be {shapes[protocol][1]}")
+        view.error(
+            "sns-endpoint", "endpoint", f"got {show(endpoint)} for {protocol}", allowed=f"must be {shapes[protocol][1]}"
+        )
 
 
 @rule(BUDGET)
@@ -73,7 +81,12 @@ def budget(view: View, stack: Stack) -> None:
             view.error("budget-filter", f"{path}.name", f"got {show(name)}", allowed=f"one of {', '.join(_FILTERS)}")
         for index, value in enumerate(entry.get("values") or []):
             if name == "TagKeyValue" and isinstance(value, str) and not re.fullmatch(r"(user|aws):[^$]+\$[^$]*", value):
-                view.error("budget-filter", f"{path}.values[{index}]", f"got {show(value)}", allowed="must look like user:Key$Value")
+                view.error(
+                    "budget-filter",
+                    f"{path}.values[{index}]",
+                    f"got {show(value)}",
+                    allowed="must look like user:Key$Value",
+                )
     items = list(view.items("notifications"))
     if len(items) > 10:
         view.error("budget-notifications", "notifications", f"has {len(items)}", allowed="at most 10 a budget")
@@ -84,8 +97,12 @@ def budget(view: View, stack: Stack) -> None:
             view.error("budget-subscriber", path, "has no subscriber", allowed="an e-mail address or an SNS topic")
         for name, given, most in (("subscriberEmailAddresses", emails, 10), ("subscriberSnsTopicArns", topics, 1)):
             if isinstance(given, list) and len(given) > most:
-                view.error("budget-subscriber", f"{path}.{name}", f"has {len(given)}", allowed=f"at most {most} a notification")
-        identity = tuple(entry.get(name) for name in ("notificationType", "comparisonOperator", "threshold", "thresholdType"))
+                view.error(
+                    "budget-subscriber", f"{path}.{name}", f"has {len(given)}", allowed=f"at most {most} a notification"
+                )
+        identity = tuple(
+            entry.get(name) for name in ("notificationType", "comparisonOperator", "threshold", "thresholdType")
+        )
         if identity in seen and UNKNOWN not in identity:
             view.error("budget-notifications", path, "is given twice", allowed="notifications that differ")
         seen.append(identity)
@@ -114,11 +131,17 @@ def anomaly_subscription(view: View, stack: Stack) -> None:
         if kind == "EMAIL" and frequency == "IMMEDIATE":
             view.error("anomaly-frequency", f"{path}.type", "EMAIL with IMMEDIATE", allowed="DAILY or WEEKLY")
         if kind == "EMAIL" and isinstance(address, str) and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s.]+", address):
-            view.error("anomaly-address", f"{path}.address", f"got {show(address)}", allowed="must be an e-mail address")
+            view.error(
+                "anomaly-address", f"{path}.address", f"got {show(address)}", allowed="must be an e-mail address"
+            )
         if kind == "SNS" and isinstance(address, str) and not re.match(r"arn:aws[a-z-]*:sns:", address):
-            view.error("anomaly-address", f"{path}.address", f"got {show(address)}", allowed="must be the ARN of a topic")
+            view.error(
+                "anomaly-address", f"{path}.address", f"got {show(address)}", allowed="must be the ARN of a topic"
+            )
     if not view.has("thresholdExpression"):
-        view.error("anomaly-threshold", "thresholdExpression", "is missing", allowed="an expression on the total impact")
+        view.error(
+            "anomaly-threshold", "thresholdExpression", "is missing", allowed="an expression on the total impact"
+        )
 
 
 @rule("aws:cloudwatch/metricAlarm:MetricAlarm")
@@ -129,7 +152,12 @@ def alarm(view: View, stack: Stack) -> None:
         view.error("alarm-metric", "metricName", "is missing", allowed="metricName, or metricQueries")
     points, periods = view.number("datapointsToAlarm"), view.number("evaluationPeriods")
     if points is not None and periods is not None and points > periods:
-        view.error("alarm-datapoints", "datapointsToAlarm", f"{points:g} of {periods:g} periods", allowed="at most evaluationPeriods")
+        view.error(
+            "alarm-datapoints",
+            "datapointsToAlarm",
+            f"{points:g} of {periods:g} periods",
+            allowed="at most evaluationPeriods",
+        )
 
 
 @rule("aws:ecr/lifecyclePolicy:LifecyclePolicy")

@@ -45,11 +45,19 @@ def automatic_name(view: View, stack: Stack) -> None:
     if view.has(key) or view.has(key + "Prefix") or view.has("namePrefix"):
         return
     if len(view.name) + SUFFIX > most:
-        view.error("auto-name", key, f"the logical name has {len(view.name)} characters, and Pulumi appends {SUFFIX}",
-                   allowed=f"a logical name of at most {most - SUFFIX}, or {key}")  # fmt: skip
+        view.error(
+            "auto-name",
+            key,
+            f"the logical name has {len(view.name)} characters, and Pulumi appends {SUFFIX}",
+            allowed=f"a logical name of at most {most - SUFFIX}, or {key}",
+        )
     elif not re.fullmatch(pattern, view.name):
-        view.error("auto-name", key, f"the name is made of the logical name {show(view.name)}",
-                   allowed=f"a logical name that matches {pattern}, or {key}")  # fmt: skip
+        view.error(
+            "auto-name",
+            key,
+            f"the name is made of the logical name {show(view.name)}",
+            allowed=f"a logical name that matches {pattern}, or {key}",
+        )
 
 
 @rule("")

@@ -43,8 +43,12 @@ def subnet(view: View, stack: Stack) -> None:
                 break
             theirs = network(other)
             if theirs is not None and theirs.overlaps(own) and stack.referred(other, "vpcId", VPC) is vpc:
-                view.error("subnet-overlap", "cidrBlock", f"{own} overlaps {theirs} of subnet {other.name}",
-                           allowed="blocks that do not overlap")  # fmt: skip
+                view.error(
+                    "subnet-overlap",
+                    "cidrBlock",
+                    f"{own} overlaps {theirs} of subnet {other.name}",
+                    allowed="blocks that do not overlap",
+                )
     _zone(view, stack, "availabilityZone")
 
 
@@ -55,7 +59,12 @@ def _zone(view: View, stack: Stack, path: str) -> None:
     known = tuple(item.name for item in region_of(region).zones) if region in regions() else ()
     standard = re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d[a-z]", zone) is not None
     if not zone.startswith(region) or (standard and known and zone not in known):
-        view.error("zone-region", path, f"{show(zone)} is no zone of {region}", allowed=f"one of {', '.join(known) or region + 'a, …'}")
+        view.error(
+            "zone-region",
+            path,
+            f"{show(zone)} is no zone of {region}",
+            allowed=f"one of {', '.join(known) or region + 'a, …'}",
+        )
 
 
 @rule("aws:ec2/capacityReservation:CapacityReservation", "aws:rds/instance:Instance", "aws:efs/fileSystem:FileSystem")
@@ -90,7 +99,12 @@ def route(view: View, stack: Stack) -> None:
     )  # fmt: skip
     given = [key for key in targets if view.has(key)]
     if len(given) != 1:
-        view.error("route-target", given[1] if given else "gatewayId", f"{len(given)} targets given", allowed="exactly one target")
+        view.error(
+            "route-target",
+            given[1] if given else "gatewayId",
+            f"{len(given)} targets given",
+            allowed="exactly one target",
+        )
 
 
 @rule("aws:ec2/vpcEndpoint:VpcEndpoint")
@@ -102,17 +116,23 @@ def endpoint(view: View, stack: Stack) -> None:
     if kind == "Gateway":
         for key in ("subnetIds", "securityGroupIds", "privateDnsEnabled"):
             if view.has(key) and view.value(key) is not False:
-                view.error("endpoint-kind", key, "given for a Gateway endpoint", allowed="routeTableIds, or type Interface")
+                view.error(
+                    "endpoint-kind", key, "given for a Gateway endpoint", allowed="routeTableIds, or type Interface"
+                )
         if short and short not in ("s3", "dynamodb", "s3express"):
             view.error("endpoint-kind", "vpcEndpointType", f"{service} has no Gateway endpoint", allowed="Interface")
     elif kind == "Interface" and view.has("routeTableIds"):
-        view.error("endpoint-kind", "routeTableIds", "given for an Interface endpoint", allowed="subnetIds, or type Gateway")
+        view.error(
+            "endpoint-kind", "routeTableIds", "given for an Interface endpoint", allowed="subnetIds, or type Gateway"
+        )
     region = stack.context.region
-    if service and region and not view.has("serviceRegion") and not service.startswith("com.amazonaws.vpce."):
-        if not re.fullmatch(rf"(com|cn\.com)\.amazonaws\.({re.escape(region)}|s3-global)\.[a-z0-9.-]+", service) and not (
-            service.startswith("aws.") or service.startswith(f"com.amazonaws.{region}.")
-        ):
-            view.error("endpoint-service", "serviceName", f"got {show(service)}", allowed=f"com.amazonaws.{region}.<service>")
+    foreign = service is not None and not service.startswith(
+        (f"com.amazonaws.{region}.", "com.amazonaws.s3-global.", "com.amazonaws.vpce.", "cn.com.", "aws.")
+    )
+    if foreign and region and not view.has("serviceRegion"):
+        view.error(
+            "endpoint-service", "serviceName", f"got {show(service)}", allowed=f"com.amazonaws.{region}.<service>"
+        )
 
 
 @rule(INGRESS, EGRESS)
@@ -121,8 +141,12 @@ def security_group_rule(view: View, stack: Stack) -> None:
     del stack
     given = [key for key in _SOURCES if view.has(key)]
     if len(given) != 1:
-        view.error("security-group-source", given[1] if given else _SOURCES[0],
-                   f"{len(given)} of {', '.join(_SOURCES)} given", allowed="exactly one")  # fmt: skip
+        view.error(
+            "security-group-source",
+            given[1] if given else _SOURCES[0],
+            f"{len(given)} of {', '.join(_SOURCES)} given",
+            allowed="exactly one",
+        )
     _ports(view, "", "ipProtocol")
 
 
@@ -141,15 +165,31 @@ def _ports(view: View, prefix: str, key: str) -> None:
         return
     name = str(protocol).lower()
     if name not in ("-1", "all", "tcp", "udp", "icmp", "icmpv6") and not name.isdigit():
-        view.error("security-group-protocol", f"{prefix}{key}", f"got {show(protocol)}",
-                   allowed="tcp, udp, icmp, icmpv6, a protocol number, or -1 for all")  # fmt: skip
+        view.error(
+            "security-group-protocol",
+            f"{prefix}{key}",
+            f"got {show(protocol)}",
+            allowed="tcp, udp, icmp, icmpv6, a protocol number, or -1 for all",
+        )
         return
     start, end = view.number(f"{prefix}fromPort"), view.number(f"{prefix}toPort")
     if name in ("tcp", "udp", "6", "17"):
         for port in ("fromPort", "toPort"):
             if not view.has(f"{prefix}{port}"):
-                view.error("security-group-port", f"{prefix}{port}", f"is missing for protocol {name}", allowed="both ports")
+                view.error(
+                    "security-group-port", f"{prefix}{port}", f"is missing for protocol {name}", allowed="both ports"
+                )
         if start is not None and end is not None and start > end:
-            view.error("security-group-port", f"{prefix}fromPort", f"{start:g} is above toPort {end:g}", allowed="fromPort <= toPort")
+            view.error(
+                "security-group-port",
+                f"{prefix}fromPort",
+                f"{start:g} is above toPort {end:g}",
+                allowed="fromPort <= toPort",
+            )
     elif name in ("-1", "all") and prefix == "" and (view.has("fromPort") or view.has("toPort")):
-        view.warning("security-group-port", "fromPort", "ports with protocol -1 show as a difference for ever", allowed="no ports")
+        view.warning(
+            "security-group-port",
+            "fromPort",
+            "ports with protocol -1 show as a difference for ever",
+            allowed="no ports",
+        )

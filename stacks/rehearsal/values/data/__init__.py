@@ -1,1 +1,1 @@
-"""Tables of facts (paths, types, names) with source, version and date; `stacks.rehearsal.values.generate` writes them."""
+"""Tables of facts with source, version and date; `python -m stacks.rehearsal.values.generate` writes them."""

@@ -1,1 +1,25 @@
-def check(stack): pass
+"""Every check of Kubernetes objects and Helm releases."""
+
+from __future__ import annotations
+
+from stacks.rehearsal.values.context import Stack
+from stacks.rehearsal.values.kubernetes import charts, kueue, objects
+from stacks.rehearsal.values.kubernetes.schema import Checker
+
+
+def check(stack: Stack) -> None:
+    """Checks what the recording has of Kubernetes; reads no schema where it has nothing."""
+    found = [view for view in stack.views if view.type.startswith("kubernetes:")]
+    if not found:
+        return
+    known = objects.Objects.of(stack)
+    checker = Checker(stack.context.kubernetes_version)
+    for view in found:
+        if view.type == charts.RELEASE:
+            charts.check(view)
+        elif view.has("kind"):
+            if not checker.check(view, view.inputs):
+                kind = view.text("kind")
+                view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")
+            objects.check(view, stack, known)
+    kueue.check(stack, known)

@@ -23,6 +23,11 @@ from stacks.rehearsal.values.context import View, as_number, show
 QUANTITY: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(([KMGTPE]i)|[numkMGTPE]|[eE][+-]?\d+)?")
 QUANTITY_TEXT = "a number with one of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent, like 500m or 16Gi"
 _PREFIX = "io.k8s."
+_LIMITS: Final[dict[type, tuple[str, str, str]]] = {
+    str: ("minLength", "maxLength", "characters"),
+    list: ("minItems", "maxItems", "entries"),
+    dict: ("minProperties", "maxProperties", "entries"),
+}
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,), "array": (list,), "object": (dict,)}
 
 ENUMS: Final[dict[str, tuple[str, ...]]] = {
@@ -45,7 +50,12 @@ ENUMS: Final[dict[str, tuple[str, ...]]] = {
     "core.v1.PersistentVolumeSpec.volumeMode": ("Filesystem", "Block"),
     "core.v1.PersistentVolumeClaimSpec.volumeMode": ("Filesystem", "Block"),
     "core.v1.PersistentVolumeSpec.accessModes": ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
-    "core.v1.PersistentVolumeClaimSpec.accessModes": ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"),
+    "core.v1.PersistentVolumeClaimSpec.accessModes": (
+        "ReadWriteOnce",
+        "ReadOnlyMany",
+        "ReadWriteMany",
+        "ReadWriteOncePod",
+    ),
     "core.v1.LimitRangeItem.type": ("Container", "Pod", "PersistentVolumeClaim"),
     "apps.v1.DeploymentStrategy.type": ("Recreate", "RollingUpdate"),
     "apps.v1.DaemonSetUpdateStrategy.type": ("OnDelete", "RollingUpdate"),
@@ -108,6 +118,10 @@ def custom_resources() -> dict[str, Any]:
     return table
 
 
+def _group(api_version: str) -> str:
+    return api_version.partition("/")[0] if "/" in api_version else ""
+
+
 class Checker:
     """Checks objects against the schemas of one Kubernetes version."""
 
@@ -128,14 +142,20 @@ class Checker:
         if custom is not None:
             metadata = {"$ref": "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
             text = {"type": "string"}
-            properties = {**custom["schema"].get("properties", {}), "metadata": metadata, "apiVersion": text, "kind": text}
+            properties = {
+                **custom["schema"].get("properties", {}),
+                "metadata": metadata,
+                "apiVersion": text,
+                "kind": text,
+            }
             self._check(view, document, "", {**custom["schema"], "properties": properties}, kind)
             return True
-        versions = [key for key in (*_kinds(self._version), *(tuple(key.split()) for key in custom_resources()["kinds"])) if key[1] == kind]
-        group = api.partition("/")[0] if "/" in api else ""
-        served = [key[0] for key in versions if (key[0].partition("/")[0] if "/" in key[0] else "") == group]
+        known = [*_kinds(self._version), *(tuple(key.split()) for key in custom_resources()["kinds"])]
+        served = [version for version, other in known if other == kind and _group(version) == _group(api)]
         if served:
-            view.error("k8s-api-version", "apiVersion", f"{kind} is not served as {api}", allowed=f"one of {', '.join(served)}")
+            view.error(
+                "k8s-api-version", "apiVersion", f"{kind} is not served as {api}", allowed=f"one of {', '.join(served)}"
+            )
             return True
         return False
 
@@ -163,8 +183,13 @@ class Checker:
         if not self._is_type(view, value, path, schema):
             return
         if "enum" in schema and isinstance(value, str) and value not in schema["enum"]:
-            view.error("k8s-enum", path, f"got {show(value)}", allowed=f"one of {', '.join(map(str, schema['enum']))}",
-                       hint=nearest(value, [str(item) for item in schema["enum"]]))  # fmt: skip
+            view.error(
+                "k8s-enum",
+                path,
+                f"got {show(value)}",
+                allowed=f"one of {', '.join(map(str, schema['enum']))}",
+                hint=nearest(value, [str(item) for item in schema["enum"]]),
+            )
         self._limits(view, value, path, schema)
         if isinstance(value, list):
             self._list(view, value, path, schema, name)
@@ -178,25 +203,31 @@ class Checker:
             return True
         for kind in names:
             if kind in ("integer", "number"):
-                if isinstance(value, (int, float)) and not isinstance(value, bool):
-                    if kind == "number" or float(value).is_integer():
-                        return True
+                whole = not isinstance(value, bool) and isinstance(value, (int, float))
+                if whole and (kind == "number" or float(value).is_integer()):
+                    return True
             elif isinstance(value, _TYPES[kind]):
                 return True
         article = "an" if names[0][0] in "aeio" else "a"
-        view.error("k8s-type", path, f"got {show(value)}", allowed=f"must be {article} {names[0].replace('array', 'list')}")
+        view.error(
+            "k8s-type", path, f"got {show(value)}", allowed=f"must be {article} {names[0].replace('array', 'list')}"
+        )
         return False
 
     def _limits(self, view: View, value: Any, path: str, schema: Mapping[str, Any]) -> None:
-        number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-        size, unit = (len(value), "characters" if isinstance(value, str) else "entries") if isinstance(value, (str, list, dict)) else (None, "")
-        ends = {str: ("minLength", "maxLength"), list: ("minItems", "maxItems"), dict: ("minProperties", "maxProperties")}
-        low, high = ends.get(type(value), ("minimum", "maximum"))
-        measured = number if number is not None else size
-        least, most = schema.get(low), schema.get(high)
-        if measured is not None and ((least is not None and measured < least) or (most is not None and measured > most)):
-            bounds = " and ".join(([f"at least {least}"] if least is not None else []) + ([f"at most {most}"] if most is not None else []))
-            view.error("k8s-limit", path, f"has {size} {unit}" if number is None else f"got {show(value)}", allowed=f"{bounds} {unit}".strip())
+        if isinstance(value, (str, list, dict)):
+            measured: float = len(value)
+            least_key, most_key, unit = _LIMITS[type(value)]
+        elif isinstance(value, bool):
+            return
+        else:
+            measured, least_key, most_key, unit = value, "minimum", "maximum", ""
+        least, most = schema.get(least_key), schema.get(most_key)
+        if (least is not None and measured < least) or (most is not None and measured > most):
+            bounds = [f"at least {least}"] if least is not None else []
+            bounds += [f"at most {most}"] if most is not None else []
+            got = f"has {measured} {unit}" if unit else f"got {show(value)}"
+            view.error("k8s-limit", path, got, allowed=f"{' and '.join(bounds)} {unit}".strip())
         pattern = schema.get("pattern")
         if isinstance(value, str) and pattern is not None and not re.search(pattern, value):
             view.error("k8s-pattern", path, f"got {show(value)}", allowed=f"must match {pattern}")
@@ -212,8 +243,12 @@ class Checker:
             if keys and isinstance(item, Mapping):
                 identity = tuple(item.get(key, "TCP" if key == "protocol" else None) for key in keys)
                 if identity in seen and UNKNOWN not in identity and any(part is not None for part in identity):
-                    view.error("k8s-duplicate", here, f"{', '.join(keys)} {', '.join(map(str, identity))} is given twice",
-                               allowed=f"each {'/'.join(keys)} once")  # fmt: skip
+                    view.error(
+                        "k8s-duplicate",
+                        here,
+                        f"{', '.join(keys)} {', '.join(map(str, identity))} is given twice",
+                        allowed=f"each {'/'.join(keys)} once",
+                    )
                 seen.append(identity)
 
     def _object(self, view: View, value: Mapping[str, Any], path: str, schema: Mapping[str, Any], name: str) -> None:
@@ -243,7 +278,13 @@ class Checker:
         for index, item in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(item, str) and item not in choices:
                 here = path if index is None else f"{path}[{index}]"
-                view.error("k8s-enum", here, f"got {show(item)}", allowed=f"one of {', '.join(choices)}", hint=nearest(item, choices))
+                view.error(
+                    "k8s-enum",
+                    here,
+                    f"got {show(item)}",
+                    allowed=f"one of {', '.join(choices)}",
+                    hint=nearest(item, choices),
+                )
 
     def _quantity(self, view: View, value: Any, path: str) -> None:
         if isinstance(value, str):

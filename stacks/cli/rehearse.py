@@ -1,0 +1,57 @@
+"""`trainyard rehearse`: a stack's whole program, offline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stacks.cli.files import write_whole
+from stacks.cli.project import ProjectOption, StackArgument, fail_settings, find_project, find_stack, progress
+from stacks.problems import SettingsError
+
+EXIT_POLICY = 1
+EXIT_PROGRAM = 3
+
+
+def rehearse(
+    stack: StackArgument,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; '-' is standard output.")
+    ] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print findings only.")] = False,
+    project: ProjectOption = None,
+) -> None:
+    """Run a stack's whole program offline, twice, and say what an engine or a cloud would refuse.
+
+    Exit codes: 0 all is well; 1 a mandatory policy is violated; 2 the settings are wrong; 3 the program is wrong.
+    """
+    folder = find_project(project)
+    file = find_stack(folder, stack)
+    with progress(f"rehearsing {stack}"):
+        from stacks.rehearsal.rehearse import rehearse as run
+
+        try:
+            rehearsal = run(folder, file)
+        except SettingsError as error:
+            problem = error
+        else:
+            problem = None
+    if problem is not None:
+        fail_settings(stack, problem)
+    from stacks.rehearsal import report
+
+    if json_file is not None:
+        write_whole(json_file, report.as_json_text(rehearsal))
+    if html_file is not None:
+        write_whole(html_file, report.as_html(rehearsal))
+    if json_file is None or str(json_file) != "-":
+        report.show(rehearsal, quiet=quiet)
+    if rehearsal.errors:
+        raise typer.Exit(EXIT_PROGRAM)
+    if rehearsal.violations:
+        raise typer.Exit(EXIT_POLICY)

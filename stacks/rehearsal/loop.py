@@ -1,0 +1,86 @@
+"""How the SDK's own machinery is run: in one thread, in order, and without what only costs time.
+
+Measured on 500 resources (two cores, 2026-11): 4.7 ms a resource as it comes. Waiting for all outputs at once instead
+of for the first of them, again and again, takes a third off; then the garbage collector and the source positions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any
+
+from pulumi.runtime import resource as sdk_resource
+from pulumi.runtime.proto import source_pb2
+from pulumi.runtime.settings import SETTINGS
+
+
+class InlineLoop(asyncio.SelectorEventLoop):
+    """An event loop that makes the SDK's calls to the monitor at once instead of in threads: in order, and faster."""
+
+    def run_in_executor(self, executor: Executor | None, func: Any, *arguments: Any) -> Any:  # type: ignore[override]
+        """Runs `func` now, unless the program brings an executor of its own."""
+        if executor is not None:
+            return super().run_in_executor(executor, func, *arguments)
+        future = self.create_future()
+        try:
+            future.set_result(func(*arguments))
+        except Exception as error:  # handed to whoever awaits it, as a thread would
+            future.set_exception(error)
+        return future
+
+
+async def settled() -> None:
+    """Waits until no registration and no output is under way; leaves their exceptions to the SDK.
+
+    The SDK's own wait takes up every pending output again whenever one is done, which is quadratic in their number.
+    """
+    while True:
+        running = [task for task in (*SETTINGS.rpc_manager.rpcs, *SETTINGS.outputs) if not task.done()]
+        if not running:
+            return
+        await asyncio.wait(running)
+
+
+@contextmanager
+def output_strings_raise() -> Iterator[None]:
+    """Makes `f"{output}"` raise within the block, through the SDK's own switch."""
+    name = "PULUMI_ERROR_OUTPUT_STRING"
+    before = os.environ.get(name)
+    os.environ[name] = "true"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+@contextmanager
+def no_source_positions() -> Iterator[None]:
+    """Spares the SDK the stack trace that it takes of every constructor for the engine's messages."""
+    before = sdk_resource._get_stack_trace
+    sdk_resource._get_stack_trace = source_pb2.StackTrace
+    try:
+        yield
+    finally:
+        sdk_resource._get_stack_trace = before
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Lets garbage collection wait, and look at what the run made only: the provider SDKs are a million objects."""
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.collect()
+        gc.unfreeze()

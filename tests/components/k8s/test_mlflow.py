@@ -1,0 +1,287 @@
+"""What `MlflowServer` registers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pulumi
+import pulumi_random as random
+import pytest
+from pulumi.provider.experimental.analyzer import Analyzer
+
+from components.k8s import mlflow_pod as pod
+from components.k8s.mlflow import MlflowServer
+from tests.components.k8s.checkers import KUBERNETES_VERSION, check_plain_objects, depends_on, whole_numbers
+from tests.components.k8s.mlflow_support import DATABASE, IMAGE, SECRET_ARN, arguments, recorded
+from tests.pulumi_harness import Recorded, Recording, plain, record
+
+DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+SECRET = "kubernetes:core/v1:Secret"
+POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
+PASSWORD = "random:index/randomPassword:RandomPassword"
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return recorded()
+
+
+def _inputs(recording: Recording, type_: str, name: str | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = whole_numbers(plain(recording.one(type_, name).inputs))
+    return found
+
+
+def _pod(recording: Recording) -> dict[str, Any]:
+    found: dict[str, Any] = _inputs(recording, DEPLOYMENT)["spec"]["template"]["spec"]
+    return found
+
+
+def _containers(recording: Recording) -> dict[str, dict[str, Any]]:
+    spec = _pod(recording)
+    return {container["name"]: container for container in (*spec["initContainers"], *spec["containers"])}
+
+
+def test_every_object_fits_the_schema_of_its_kubernetes_version(recording: Recording) -> None:
+    assert KUBERNETES_VERSION == "1.35"
+    for each in (recording, recorded(database={**DATABASE, "ca_certificates": "-----BEGIN"})):
+        plain_recording = Recording([_as_plain(resource) for resource in each.resources])
+        assert check_plain_objects(plain_recording) == 12
+
+
+def _as_plain(resource: Recorded) -> Recorded:
+    return dataclasses.replace(resource, inputs=plain(resource.inputs))
+
+
+def test_both_runs_register_the_same_resources(recording: Recording) -> None:
+    unknown = recorded(preview=True)
+    assert {r.urn for r in unknown.resources} == {r.urn for r in recording.resources}
+    assert len({r.urn for r in recording.resources}) == len(recording.resources)
+
+
+def test_the_password_of_the_database_is_nowhere(recording: Recording) -> None:
+    text = json.dumps(_pod(recording))
+    assert "postgresql+psycopg2://mlflow@database.example.internal:5432/mlflow?sslmode=require" in text
+    assert "secretKeyRef" not in text
+    assert "not-a-real-password" not in text  # what the harness gives for every generated password
+    assert _containers(recording)["pgpass"]["command"][3:8] == [
+        SECRET_ARN,
+        "database.example.internal",
+        "5432",
+        "mlflow",
+        "mlflow",
+    ]
+
+
+def test_a_given_authority_is_verified() -> None:
+    recording = recorded(database={**DATABASE, "ca_certificates": "-----BEGIN CERTIFICATE-----"})
+    assert f"sslmode=verify-full&sslrootcert={pod.CA_FILE}" in json.dumps(_pod(recording))
+    assert _inputs(recording, "kubernetes:core/v1:ConfigMap")["data"]["ca.pem"] == "-----BEGIN CERTIFICATE-----"
+
+
+def test_the_server_starts_after_the_password_file_and_the_migration(recording: Recording) -> None:
+    pgpass, migrate = _pod(recording)["initContainers"]
+    assert (pgpass["name"], pgpass["restartPolicy"]) == ("pgpass", "Always")
+    assert pgpass["startupProbe"]["exec"]["command"][1:] == [
+        "/opt/trainyard/pgpass.py",
+        "alive",
+        pod.PGPASS_FILE,
+        "120",
+    ]
+    assert migrate["name"] == "migrate"
+    assert "restartPolicy" not in migrate
+
+
+def test_every_container_is_restricted_limited_and_pinned(recording: Recording) -> None:
+    spec = _pod(recording)
+    assert spec["securityContext"]["runAsUser"] >= 10_000
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert spec["automountServiceAccountToken"] is False
+    assert spec["nodeSelector"] == {"ml.platform/pool": "system"}
+    for name, container in _containers(recording).items():
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False, name
+        assert context["readOnlyRootFilesystem"] is True, name
+        assert context["capabilities"] == {"drop": ["ALL"]}, name
+        assert {"cpu", "memory"} <= set(container["resources"]["requests"]) & set(container["resources"]["limits"]), (
+            name
+        )
+        assert container["image"] == IMAGE
+        if name != "migrate":
+            assert {"startupProbe", "readinessProbe", "livenessProbe"} <= set(container), name
+
+
+def test_each_container_sees_only_the_secrets_it_needs(recording: Recording) -> None:
+    keys = {
+        volume["name"]: {item["key"] for item in volume["secret"]["items"]}
+        for volume in _pod(recording)["volumes"]
+        if "secret" in volume
+    }
+    seen = {
+        name: set().union(*(keys.get(mount["name"], set()) for mount in container["volumeMounts"]))
+        for name, container in _containers(recording).items()
+    }
+    assert seen == {
+        "pgpass": set(),
+        "migrate": {"basic_auth.ini", "flask-secret-key"},
+        "server": {"basic_auth.ini", "flask-secret-key"},
+        "users": {"admin-password", "users.json"},
+        "metrics": set(),
+    }
+    for volume in _pod(recording)["volumes"]:
+        if "secret" in volume:
+            assert volume["secret"]["defaultMode"] == 0o440
+
+
+def test_the_password_file_is_in_memory_and_only_its_writer_may_write(recording: Recording) -> None:
+    (volume,) = [volume for volume in _pod(recording)["volumes"] if volume["name"] == "pgpass"]
+    assert volume["emptyDir"]["medium"] == "Memory"
+    for name, container in _containers(recording).items():
+        for mount in container["volumeMounts"]:
+            if mount["name"] == "pgpass":
+                assert mount.get("readOnly", False) is (name != "pgpass"), name
+
+
+def test_generated_secrets_are_secret_in_the_state(recording: Recording) -> None:
+    server = recording.one(SECRET, "mlflow-server").inputs
+    assert plain(server) != server
+    assert "not-a-real-password" in json.dumps(plain(server))
+    assert {r.name for r in recording.of_type(PASSWORD)} == {
+        "mlflow-admin",
+        "mlflow-flask-key",
+        "mlflow-user-language",
+        "mlflow-user-vision",
+    }
+    for password in recording.of_type(PASSWORD):
+        assert password.inputs["length"] == 32
+        assert "keepers" not in password.inputs
+
+
+def test_each_team_gets_its_credentials_in_its_own_namespace(recording: Recording) -> None:
+    for team in ("vision", "language"):
+        secret = _inputs(recording, SECRET, f"mlflow-credentials-{team}")
+        assert secret["metadata"]["name"] == "mlflow-credentials"
+        assert secret["metadata"]["namespace"] == f"team-{team}"
+        assert secret["stringData"]["MLFLOW_TRACKING_USERNAME"] == team
+        assert secret["stringData"]["MLFLOW_TRACKING_URI"] == "http://mlflow.mlflow.svc.cluster.local:5000"
+        assert set(secret["stringData"]) == {
+            "MLFLOW_TRACKING_URI",
+            "MLFLOW_TRACKING_USERNAME",
+            "MLFLOW_TRACKING_PASSWORD",
+        }
+    users = json.loads(_inputs(recording, SECRET, "mlflow-server")["stringData"]["users.json"])
+    assert sorted(users) == ["language", "vision"]
+
+
+def test_clients_hosts_are_allowed_with_and_without_port(recording: Recording) -> None:
+    (option,) = [part for part in _containers(recording)["server"]["command"] if part.startswith("--allowed-hosts=")]
+    hosts = option.removeprefix("--allowed-hosts=").split(",")
+    uri = _inputs(recording, SECRET, "mlflow-credentials-vision")["stringData"]["MLFLOW_TRACKING_URI"]
+    assert uri.removeprefix("http://") in hosts
+    assert "mlflow.mlflow.svc.cluster.local" in hosts
+    assert not any("*" in host for host in hosts)
+
+
+def test_changed_content_makes_new_objects_beside_the_old(recording: Recording) -> None:
+    """Content of a ConfigMap or Secret replaces it; with a fixed name that deletes the old one first."""
+    assert "name" not in recording.one("kubernetes:core/v1:ConfigMap").inputs["metadata"]
+    assert "name" not in recording.one(SECRET, "mlflow-server").inputs["metadata"]
+    volumes = json.dumps(_pod(recording)["volumes"])
+    assert "mlflow-runtime-" in volumes
+    assert "mlflow-server-" in volumes
+
+
+def test_changed_programs_roll_the_deployment(monkeypatch: pytest.MonkeyPatch, recording: Recording) -> None:
+    def checksum(each: Recording) -> str:
+        found = _inputs(each, DEPLOYMENT)["spec"]["template"]["metadata"]["annotations"]["ml.platform/runtime-checksum"]
+        return str(found)
+
+    assert checksum(recorded()) == checksum(recording)
+    monkeypatch.setattr("components.k8s.mlflow_runtime.sources", lambda: {"serve.py": "changed"})
+    assert checksum(recorded()) != checksum(recording)
+
+
+def test_it_is_reachable_from_teams_and_monitoring_only(recording: Recording) -> None:
+    assert _inputs(recording, "kubernetes:core/v1:Service")["spec"]["type"] == "ClusterIP"
+    assert _inputs(recording, POLICY, "mlflow-default-deny")["spec"] == {
+        "podSelector": {},
+        "policyTypes": ["Ingress", "Egress"],
+    }
+    teams, monitoring = _inputs(recording, POLICY, "mlflow-server-ingress")["spec"]["ingress"]
+    assert teams == {
+        "from": [{"namespaceSelector": {"matchExpressions": [{"key": "ml.platform/team", "operator": "Exists"}]}}],
+        "ports": [{"protocol": "TCP", "port": 5000}],
+    }
+    assert monitoring["from"][0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "monitoring"}
+    assert monitoring["ports"] == [{"protocol": "TCP", "port": pod.METRICS_PORT}]
+
+
+def test_it_reaches_names_the_database_and_aws_only(recording: Recording) -> None:
+    egress = _inputs(recording, POLICY, "mlflow-server-egress")["spec"]["egress"]
+    blocks = [
+        (peer["ipBlock"]["cidr"], port["port"])
+        for rule in egress
+        for peer in rule["to"]
+        if "ipBlock" in peer
+        for port in rule["ports"]
+    ]
+    assert blocks == [
+        ("10.0.96.0/22", 5432),
+        ("10.0.100.0/22", 5432),
+        ("0.0.0.0/0", 443),
+        ("169.254.170.23/32", 80),
+    ]
+    assert {port["port"] for rule in egress for port in rule["ports"]} == {53, 5432, 443, 80}
+
+
+def test_the_namespace_enforces_the_restricted_level(recording: Recording) -> None:
+    labels = _inputs(recording, "kubernetes:core/v1:Namespace")["metadata"]["labels"]
+    assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
+
+
+def test_a_rollout_and_a_drain_leave_replicas_serving(recording: Recording) -> None:
+    spec = _inputs(recording, DEPLOYMENT)["spec"]
+    assert spec["replicas"] == 2
+    assert spec["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
+    budget = _inputs(recording, "kubernetes:policy/v1:PodDisruptionBudget")["spec"]
+    assert budget["maxUnavailable"] == 1
+    selector = spec["selector"]["matchLabels"]
+    assert budget["selector"]["matchLabels"] == selector
+    assert _inputs(recording, "kubernetes:core/v1:Service")["spec"]["selector"] == selector
+    assert spec["template"]["metadata"]["labels"].items() >= selector.items()
+    keys = {spread["topologyKey"] for spread in _pod(recording)["topologySpreadConstraints"]}
+    assert keys == {"kubernetes.io/hostname", "topology.kubernetes.io/zone"}
+
+
+def test_every_child_waits_for_what_the_caller_names() -> None:
+    def program() -> None:
+        first = pulumi.ComponentResource("trainyard:index:Nodes", "nodes")
+        role = random.RandomPassword("role", length=20, opts=pulumi.ResourceOptions(parent=first))
+        MlflowServer("mlflow", arguments(), pulumi.ResourceOptions(depends_on=[role]))
+
+    recording = record(program)
+    for resource in recording.resources:
+        if resource.custom and resource.name != "role":
+            assert "role" in depends_on(recording, resource), resource.name
+
+
+@pytest.mark.parametrize("key", ["replicas", "workers"])
+def test_a_server_of_nothing_is_refused(key: str) -> None:
+    with pytest.raises(ValueError, match=f"mlflow: {key} has to be at least 1, got 0"):
+        recorded(**{key: 0})
+
+
+def test_an_unknown_permission_is_refused() -> None:
+    with pytest.raises(ValueError, match="default_permission has to be one of READ, .*got 'WRITE'"):
+        recorded(default_permission="WRITE")
+    ini = _inputs(recorded(default_permission="NO_PERMISSIONS"), SECRET, "mlflow-server")["stringData"][
+        "basic_auth.ini"
+    ]
+    assert "default_permission = NO_PERMISSIONS" in ini.splitlines()
+
+
+def test_other_languages_can_use_it() -> None:
+    definition, _ = Analyzer("trainyard").analyze_component(MlflowServer)
+    assert {"namespace", "teamNamespaces", "database"} <= set(definition.inputs)
