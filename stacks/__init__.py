@@ -1,0 +1,1 @@
+"""An environment, from a team's size to a running stack."""

@@ -164,6 +164,8 @@ class GpuPool(_Model):
     instance_type: str | None = None
     fabric: bool | None = None
     """Elastic Fabric Adapter interfaces and one zone; by default where the instance is made for it."""
+    zone: str | None = None
+    """The zone of a pool with a fabric; its reservation's zone, or the first that has the instance, by default."""
     reserved: Reserved | None = None
     spot: SpotNodes | None = None
     on_demand: NodeRange | None = None
@@ -178,6 +180,7 @@ class GpuPool(_Model):
             gpu=self.gpu,
             purpose=self.purpose,
             fabric=self.fabric,
+            zone=self.zone,
             root_disk_gib=self.root_disk_gib,
             reserved=self.reserved.request() if self.reserved else None,
             spot=self.spot.request() if self.spot else None,
@@ -193,7 +196,6 @@ class Lustre(_Model):
     capacity_gib: int | None = None
     throughput_mbps_per_tib: int | None = None
     zone: str | None = None
-    backup_retention_days: int | None = Field(default=None, ge=0, le=90)
 
 
 class Storage(_Model):

@@ -166,8 +166,8 @@ class MlflowServer(pulumi.ComponentResource):
         return pulumi.Output.secret(made.result)
 
     def _database_uri(self) -> pulumi.Output[str]:
-        """Without a password: libpq takes it from PGPASSFILE. The driver is named because SQLAlchemy changed its default
-        between 2.0 and 2.1 to one that the image lacks."""
+        """Without a password: libpq takes it from PGPASSFILE. The driver is named because SQLAlchemy 2.1 changed its
+        default to one that the image lacks."""
         database = self._args["database"]
         tls = f"sslmode=verify-full&sslrootcert={pod.CA_FILE}" if database.get("ca_certificates") else "sslmode=require"
 

@@ -34,7 +34,7 @@ def run(job: Job) -> Outcome:
         return failed(wrong)
     worst_name, worst = "", 0.0
     for (name, a), b in zip(together.named_parameters(), alone.parameters(), strict=True):
-        difference = float((a - b).abs().max() / b.abs().max().clamp_min(1e-3))
+        difference = float(((a - b).abs().max() / b.abs().max().clamp_min(1e-3)).detach())
         if difference >= worst:
             worst_name, worst = name, difference
     figure = Figure("largest relative difference", worst, "", better="lower")

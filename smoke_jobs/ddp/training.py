@@ -29,6 +29,9 @@ def make_model(
             if parameter.dim() > 1:
                 noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
                 parameter.copy_(noise / parameter.shape[1] ** 0.5)
+        for module in model.modules():
+            if isinstance(module, nn.Linear):
+                module.bias.zero_()
     return model.to(device) if device is not None else model
 
 

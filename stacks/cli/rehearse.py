@@ -32,17 +32,13 @@ def rehearse(
     """
     folder = find_project(project)
     file = find_stack(folder, stack)
-    with progress(f"rehearsing {stack}"):
-        from stacks.rehearsal.rehearse import rehearse as run
+    try:
+        with progress(f"rehearsing {stack}"):
+            from stacks.rehearsal.rehearse import rehearse as run
 
-        try:
             rehearsal = run(folder, file)
-        except SettingsError as error:
-            problem = error
-        else:
-            problem = None
-    if problem is not None:
-        fail_settings(stack, problem)
+    except SettingsError as error:
+        fail_settings(stack, error)
     from stacks.rehearsal import report
 
     if json_file is not None:

@@ -159,14 +159,16 @@ def _providers(recording: Recording) -> Iterator[Finding]:
 
 
 def _plain_secrets(recording: Recording, placeholders: Collection[str]) -> Iterator[Finding]:
+    # Only what nobody chose: a user name beside a password is secret too where the SDK wraps the whole `stringData`,
+    # and stands in the clear in other places with full right.
     secrets = {text for text in placeholders if len(text) >= SHORTEST_SECRET}
     for resource in recording.resources:
-        for properties in (resource.inputs, resource.outputs):
-            secrets.update(
-                value
-                for _, value, secret in leaves(properties)
-                if secret and isinstance(value, str) and len(value) >= SHORTEST_SECRET
-            )
+        given = {value for _, value, _ in leaves(resource.inputs) if isinstance(value, str)}
+        secrets.update(
+            value
+            for _, value, secret in leaves(resource.outputs)
+            if secret and isinstance(value, str) and len(value) >= SHORTEST_SECRET and value not in given
+        )
     if not secrets:
         return
     pattern = re.compile("|".join(re.escape(text) for text in sorted(secrets, key=len, reverse=True)))

@@ -22,7 +22,7 @@ from stacks.rehearsal.model import Finding, RecordedResource, masked
 from stacks.rehearsal.project import StackConfig, read_stack
 from stacks.rehearsal.recorder import Deployment, Recording, record
 from stacks.rehearsal.schema import check_schema
-from stacks.rehearsal.values import check_values
+from stacks.rehearsal.values import ValueContext, check_values
 
 TIMEOUT_SECONDS = 120.0
 """A run that takes longer is given up as a hang; a stack of ten thousand resources takes half of it."""
@@ -165,8 +165,28 @@ def _findings(
         found += check_recording(run, config.placeholders)
     found += check_both_runs(preview, known)
     found += check_schema(best.resources, best.classes)
-    found += check_values(_unique(best.resources), captured.plan)
+    found += check_values(_unique(best.resources), _value_context(captured.plan, best.resources))
     return tuple(_ordered(found))
+
+
+KUBERNETES_VERSION = "1.35"
+"""The schemas that objects are checked against where neither the plan nor a cluster of the stack names a version."""
+
+
+def _value_context(plan: Mapping[str, Any], resources: Iterable[RecordedResource]) -> ValueContext:
+    """Version and region as the plan says; a program that publishes no plan is asked through its resources."""
+    cluster = plan.get("cluster")
+    version = cluster.get("kubernetes_version") if isinstance(cluster, Mapping) else None
+    region = plan.get("region")
+    for resource in resources:
+        if resource.type == "aws:eks/cluster:Cluster":
+            version = version or resource.inputs.get("version")
+        elif resource.type == "pulumi:providers:aws":
+            region = region or resource.inputs.get("region")
+    return ValueContext(
+        kubernetes_version=version if isinstance(version, str) else KUBERNETES_VERSION,
+        region=region if isinstance(region, str) else "",
+    )
 
 
 def _unique(resources: Sequence[RecordedResource]) -> list[RecordedResource]:

@@ -203,12 +203,11 @@ class SchedulingPlan:
 
 @dataclass(frozen=True, slots=True)
 class LustrePlan:
-    """FSx for Lustre, PERSISTENT_2 SSD, linked to the data bucket."""
+    """FSx for Lustre, PERSISTENT_2 SSD, linked to the data bucket. AWS backs no linked file system up."""
 
     capacity_gib: int  # 1200, or a multiple of 2400
     throughput_mbps_per_tib: int  # 125, 250, 500, 1000
     zone: str
-    backup_retention_days: int
 
     @property
     def throughput_mbps(self) -> float:

@@ -189,7 +189,7 @@ def _tags(request: PlanRequest, ledger: Ledger) -> tuple[tuple[str, str], ...]:
         ("cost-centre", request.cost_centre),
         ("owner", request.owner),
         ("managed-by", "trainyard"),
-        ("project", "trainyard"),
+        ("project", f"{request.client}-{request.environment}"),
     )
     ledger.decide("tags", [key for key, _ in tags], "every resource carries the same tags")
     return tags

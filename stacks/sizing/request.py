@@ -72,7 +72,6 @@ class LustreRequest:
     capacity_gib: int | None = None
     throughput_mbps_per_tib: int | None = None
     zone: str | None = None  # None: the zone of the first pool with a fabric
-    backup_retention_days: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,15 +98,6 @@ def _plan_lustre(
         allowed = ", ".join(map(str, LUSTRE_THROUGHPUTS))
         ledger.problem(f"{group}.throughputMbpsPerTib", throughput, f"must be one of {allowed} MB/s per TiB")
         throughput = LUSTRE_THROUGHPUTS[0]
-    path = f"{group}.backup_retention_days"
-    backups = int(str(_take(path, f"{group}.backupRetentionDays", request.backup_retention_days, profile, ledger)))
-    if backups != 0:
-        # FSx for Lustre user guide, "Using data repositories" (read 2026-11-21).
-        ledger.problem(
-            f"{group}.backupRetentionDays",
-            backups,
-            "must be 0: FSx makes no backups of a file system that is linked to a bucket",
-        )
     near = next((pool.node_groups[0].zones[0] for pool in pools if pool.fabric and pool.node_groups), zones[0])
     zone = request.zone if request.zone is not None and request.zone in zones else near
     why = (
@@ -114,7 +105,7 @@ def _plan_lustre(
         if request.zone is not None
         else "the zone of the first pool with a fabric, else the first: reads stay in it"
     )
-    return LustrePlan(capacity, throughput, ledger.decide(f"{group}.zone", zone, why), backups)
+    return LustrePlan(capacity, throughput, ledger.decide(f"{group}.zone", zone, why))
 
 
 def plan_database(request: MlflowRequest, protect: bool, profile: Profile, ledger: Ledger) -> DatabasePlan:

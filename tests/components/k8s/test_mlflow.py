@@ -274,7 +274,7 @@ def test_a_server_of_nothing_is_refused(key: str) -> None:
 
 
 def test_an_unknown_permission_is_refused() -> None:
-    with pytest.raises(ValueError, match="default_permission has to be one of READ, .*got 'WRITE'"):
+    with pytest.raises(ValueError, match=r"default_permission has to be one of READ, .*got 'WRITE'"):
         recorded(default_permission="WRITE")
     ini = _inputs(recorded(default_permission="NO_PERMISSIONS"), SECRET, "mlflow-server")["stringData"][
         "basic_auth.ini"
@@ -283,5 +283,5 @@ def test_an_unknown_permission_is_refused() -> None:
 
 
 def test_other_languages_can_use_it() -> None:
-    definition, _ = Analyzer("trainyard").analyze_component(MlflowServer)
+    definition = Analyzer("trainyard").analyze_component(MlflowServer)
     assert {"namespace", "teamNamespaces", "database"} <= set(definition.inputs)

@@ -1,0 +1,179 @@
+"""Policies of the workloads: what they allow, and that AWS's grammar takes them."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import boto3
+import pulumi
+import pytest
+from moto import mock_aws
+
+from components.aws import workload_policies as policies
+from components.aws.identity import PodRole, least_privilege
+from tests.pulumi_harness import plain, record
+
+KEY = "arn:aws:kms:us-east-1:123456789012:key/11111111-2222-4000-8000-333333333333"
+SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"
+BUCKET, OTHER = "arn:aws:s3:::acme-artifacts", "arn:aws:s3:::acme-data"
+
+
+def _made(name: str) -> dict[str, Any]:
+    return {
+        "autoscaler": lambda: policies.autoscaler_policy("acme-production"),
+        "fsx": policies.fsx_csi_policy,
+        "efs": policies.efs_csi_policy,
+        "team": lambda: policies.bucket_mount_policy(
+            read_write=[(BUCKET, "teams/vision/")], read_only=[(OTHER, "")], key_arn=KEY, region="us-east-1"
+        ),
+        "reader": lambda: policies.bucket_mount_policy(
+            read_write=[], read_only=[(OTHER, "")], key_arn=KEY, region="us-east-1"
+        ),
+        "mlflow": lambda: policies.mlflow_policy(
+            bucket_arn=BUCKET, prefix="mlflow", secret_arn=SECRET, key_arn=KEY, region="us-east-1"
+        ),
+    }[name]()
+
+
+NAMES = ("autoscaler", "fsx", "efs", "team", "reader", "mlflow")
+
+
+def resolved(name: str) -> dict[str, Any]:
+    """The document as it reaches AWS, through the role that carries it."""
+
+    def program() -> None:
+        PodRole(
+            "role",
+            {
+                "cluster_name": "acme-production",
+                "namespace": "kube-system",
+                "service_accounts": ["account"],
+                "policy": _made(name),
+                "description": "test",
+            },
+        )
+
+    inputs = plain(record(program).one("aws:iam/rolePolicy:RolePolicy").inputs)
+    found: dict[str, Any] = json.loads(inputs["policy"])
+    return found
+
+
+def allows(document: Mapping[str, Any], action: str, resource: str, context: Mapping[str, str] | None = None) -> bool:
+    """Whether a document allows an action, for the operators that these documents use."""
+
+    def listed(value: Any) -> list[str]:
+        return [value] if isinstance(value, str) else list(value)
+
+    def holds(condition: Mapping[str, Mapping[str, Any]]) -> bool:
+        for operator, keys in condition.items():
+            assert operator in ("StringEquals", "StringLike")
+            for key, patterns in keys.items():
+                given = (context or {}).get(key)
+                match = fnmatch.fnmatchcase if operator == "StringLike" else str.__eq__
+                if given is None or not any(match(given, pattern) for pattern in listed(patterns)):
+                    return False
+        return True
+
+    return any(
+        action in listed(statement["Action"])
+        and any(fnmatch.fnmatchcase(resource, pattern) for pattern in listed(statement["Resource"]))
+        and holds(statement.get("Condition", {}))
+        for statement in document["Statement"]
+    )
+
+
+@mock_aws
+@pytest.mark.parametrize("name", NAMES)
+def test_the_grammar_is_accepted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(key, "test")
+    document = resolved(name)
+    least_privilege(document)
+    boto3.client("iam", region_name="us-east-1").create_policy(PolicyName=name, PolicyDocument=json.dumps(document))
+    sids = [statement["Sid"] for statement in document["Statement"]]
+    assert len(sids) == len(set(sids))
+
+
+def test_the_autoscaler_changes_groups_of_its_cluster_only() -> None:
+    document = resolved("autoscaler")
+    group = "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:x:autoScalingGroupName/eks-train"
+    own = {"aws:ResourceTag/k8s.io/cluster-autoscaler/acme-production": "owned"}
+    other = {"aws:ResourceTag/k8s.io/cluster-autoscaler/another": "owned"}
+    for action in ("autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"):
+        assert allows(document, action, group, own)
+        assert not allows(document, action, group, other)
+        assert not allows(document, action, group)
+    assert allows(document, "eks:DescribeNodegroup", "arn:aws:eks:us-east-1:1:nodegroup/acme-production/train/x")
+    assert not allows(document, "eks:DescribeNodegroup", "arn:aws:eks:us-east-1:1:nodegroup/another/train/x")
+
+
+def test_everything_without_a_resource_or_condition_only_reads() -> None:
+    for name in NAMES:
+        for statement in resolved(name)["Statement"]:
+            if statement["Resource"] == "*" and "Condition" not in statement:
+                for action in statement["Action"]:
+                    assert action.split(":")[1].startswith(("Describe", "Get")), (name, action)
+
+
+def test_a_team_writes_below_its_prefix_and_reads_the_data() -> None:
+    document = resolved("team")
+    for action in ("s3:GetObject", "s3:PutObject", "s3:DeleteObject"):
+        assert allows(document, action, f"{BUCKET}/teams/vision/step-1/model")
+        assert not allows(document, action, f"{BUCKET}/teams/visionary/step-1/model")
+        assert not allows(document, action, f"{BUCKET}/teams/language/step-1/model")
+    assert allows(document, "s3:GetObject", f"{OTHER}/shard-1")
+    assert not allows(document, "s3:PutObject", f"{OTHER}/shard-1")
+    assert allows(document, "s3:ListBucket", BUCKET, {"s3:prefix": "teams/vision/"})
+    assert not allows(document, "s3:ListBucket", BUCKET, {"s3:prefix": "teams/"})
+    assert allows(document, "s3:ListBucket", OTHER)
+
+
+def test_keys_are_used_through_the_service_only() -> None:
+    through = {"kms:ViaService": "s3.us-east-1.amazonaws.com"}
+    assert allows(resolved("team"), "kms:GenerateDataKey", KEY, through)
+    assert not allows(resolved("team"), "kms:GenerateDataKey", KEY)
+    assert allows(resolved("reader"), "kms:Decrypt", KEY, through)
+    assert not allows(resolved("reader"), "kms:GenerateDataKey", KEY, through)
+    assert allows(resolved("mlflow"), "kms:Decrypt", KEY, {"kms:ViaService": "secretsmanager.us-east-1.amazonaws.com"})
+
+
+def test_mlflow_keeps_to_its_prefix_and_its_secret() -> None:
+    document = resolved("mlflow")
+    assert allows(document, "s3:PutObject", f"{BUCKET}/mlflow/1/model")
+    assert not allows(document, "s3:PutObject", f"{BUCKET}/other/1/model")
+    assert allows(document, "secretsmanager:GetSecretValue", SECRET)
+    assert not allows(document, "secretsmanager:GetSecretValue", SECRET.replace("db-1", "db-2"))
+    assert not allows(document, "secretsmanager:PutSecretValue", SECRET)
+
+
+def test_nobody_orders_a_file_system_through_a_claim() -> None:
+    assert not allows(resolved("fsx"), "fsx:CreateFileSystem", "*")
+    assert not allows(resolved("efs"), "elasticfilesystem:CreateAccessPoint", "*")
+
+
+@pytest.mark.parametrize("prefix", ["teams/vision", "/teams/vision/"])
+def test_a_prefix_that_lets_others_in_is_refused(prefix: str) -> None:
+    with pytest.raises(ValueError, match="has to end, and must not begin, with a slash"):
+        policies.bucket_mount_policy(read_write=[(BUCKET, prefix)], key_arn=KEY, region="us-east-1")
+
+
+def test_no_bucket_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs a bucket"):
+        policies.bucket_mount_policy(read_write=[], key_arn=KEY, region="us-east-1")
+
+
+def test_arns_may_be_outputs() -> None:
+    made: list[Any] = []
+
+    def program() -> None:
+        bucket = pulumi.Output.from_input(BUCKET)
+        document = policies.mlflow_policy(
+            bucket_arn=bucket, prefix="mlflow", secret_arn=SECRET, key_arn=KEY, region="us-east-1"
+        )
+        pulumi.Output.json_dumps(document).apply(made.append)
+
+    record(program)
+    assert f"{BUCKET}/mlflow/*" in made[0]

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pulumi_random as random
+import pytest
+from pulumi.provider.experimental.analyzer import Analyzer
+
+from components.k8s.gpu import GpuEnablement, GpuEnablementArgs, registry
+from tests.components.k8s.checkers import chart_value_problems, depends_on, whole_numbers
+from tests.pulumi_harness import Recording, plain, record
+
+RELEASE = "kubernetes:helm.sh/v3:Release"
+CHARTS = {
+    "nvidia-device-plugin": "nvidia-device-plugin-0.20.0.json",
+    "dcgm-exporter": "dcgm-exporter-4.8.2.json",
+    "aws-efa-k8s-device-plugin": "aws-efa-k8s-device-plugin-v0.5.30.json",
+}
+TAINTS = (
+    {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"},
+    {"key": "ml.platform/capacity", "value": "spot", "effect": "NoSchedule"},
+)
+
+
+def arguments(**changes: Any) -> GpuEnablementArgs:
+    args: dict[str, Any] = {
+        "region": "us-east-1",
+        "pools": ["train", "experiment"],
+        "efa_instance_types": ["p5.48xlarge", "p4d.24xlarge", "p5.48xlarge"],
+        "device_plugin_chart": {
+            "chart": "nvidia-device-plugin",
+            "version": "0.20.0",
+            "repository": "https://nvidia.github.io/k8s-device-plugin",
+        },
+        "dcgm_exporter_chart": {
+            "chart": "dcgm-exporter",
+            "version": "4.8.2",
+            "repository": "https://nvidia.github.io/dcgm-exporter/helm-charts",
+        },
+        "efa_plugin_chart": {
+            "chart": "aws-efa-k8s-device-plugin",
+            "version": "v0.5.30",
+            "repository": "https://aws.github.io/eks-charts",
+        },
+    }
+    return {**args, **changes}  # type: ignore[typeddict-item]
+
+
+def recorded(**changes: Any) -> Recording:
+    return record(lambda: GpuEnablement("gpu", arguments(**changes)))
+
+
+def values(recording: Recording, chart: str) -> dict[str, Any]:
+    found: dict[str, Any] = whole_numbers(plain(recording.one(RELEASE, f"gpu-{chart}").inputs["values"]))
+    return found
+
+
+def tolerated(taint: dict[str, str], tolerations: list[dict[str, str]]) -> bool:
+    """As the scheduler decides it."""
+    return any(
+        toleration.get("effect", taint["effect"]) == taint["effect"]
+        and toleration.get("key", taint["key"]) == taint["key"]
+        and (toleration.get("operator") == "Exists" or toleration.get("value") == taint["value"])
+        for toleration in tolerations
+    )
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_the_charts_know_and_read_every_value(chart: str) -> None:
+    assert chart_value_problems(recorded().one(RELEASE, f"gpu-{chart}"), CHARTS[chart]) == []
+
+
+def test_a_service_monitor_is_made_only_when_asked_for() -> None:
+    assert values(recorded(), "dcgm-exporter")["serviceMonitor"] == {"enabled": False}
+    asked = recorded(service_monitors=True)
+    assert values(asked, "dcgm-exporter")["serviceMonitor"] == {"enabled": True}
+    assert chart_value_problems(asked.one(RELEASE, "gpu-dcgm-exporter"), CHARTS["dcgm-exporter"]) == []
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_agents_tolerate_the_taints_of_their_nodes(chart: str) -> None:
+    tolerations = values(recorded(), chart)["tolerations"]
+    for taint in TAINTS:
+        assert tolerated(taint, tolerations), taint
+
+
+@pytest.mark.parametrize("chart", ["nvidia-device-plugin", "dcgm-exporter"])
+def test_agents_run_on_gpu_pools_only(chart: str) -> None:
+    affinity = values(recorded(), chart)["affinity"]["nodeAffinity"]
+    assert affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] == [
+        {"matchExpressions": [{"key": "ml.platform/pool", "operator": "In", "values": ["experiment", "train"]}]}
+    ]
+
+
+def test_the_fabric_plugin_runs_on_the_instances_that_have_one() -> None:
+    found = values(recorded(), "aws-efa-k8s-device-plugin")
+    assert found["supportedInstanceLabels"] == {
+        "keys": ["node.kubernetes.io/instance-type"],
+        "values": ["p4d.24xlarge", "p5.48xlarge"],
+    }
+
+
+def test_without_a_fabric_there_is_no_plugin_for_it() -> None:
+    recording = recorded(efa_instance_types=[])
+    assert {r.name for r in recording.of_type(RELEASE)} == {"gpu-nvidia-device-plugin", "gpu-dcgm-exporter"}
+
+
+@pytest.mark.parametrize(
+    ("region", "host"),
+    [
+        ("us-east-1", "602401143452.dkr.ecr.us-east-1.amazonaws.com"),
+        ("me-central-1", "759879836304.dkr.ecr.me-central-1.amazonaws.com"),
+        ("me-south-1", "558608220178.dkr.ecr.me-south-1.amazonaws.com"),
+    ],
+)
+def test_the_image_comes_from_the_registry_of_the_region(region: str, host: str) -> None:
+    assert registry(region) == host
+    image = values(recorded(region=region), "aws-efa-k8s-device-plugin")["image"]
+    assert image == {"repository": f"{host}/eks/aws-efa-k8s-device-plugin"}
+
+
+def test_agents_are_limited() -> None:
+    for chart in CHARTS:
+        resources = values(recorded(), chart)["resources"]
+        assert set(resources["requests"]) == set(resources["limits"]) == {"cpu", "memory"}
+
+
+def test_a_fabric_without_its_chart_is_refused() -> None:
+    args: dict[str, Any] = dict(arguments())
+    del args["efa_plugin_chart"]
+    with pytest.raises(ValueError, match=r"gpu: p5\.48xlarge, .* need efa_plugin_chart"):
+        record(lambda: GpuEnablement("gpu", args))  # type: ignore[arg-type]
+
+
+def test_no_pools_are_refused() -> None:
+    with pytest.raises(ValueError, match="pools is empty"):
+        recorded(pools=[])
+
+
+def test_every_release_waits_for_what_the_caller_names() -> None:
+    def program() -> None:
+        nodes = random.RandomPassword("nodes", length=20)
+        GpuEnablement("gpu", arguments(), pulumi.ResourceOptions(depends_on=[nodes]))
+
+    recording = record(program)
+    for release in recording.of_type(RELEASE):
+        assert "nodes" in depends_on(recording, release)
+
+
+def test_other_languages_can_use_it() -> None:
+    assert "efaInstanceTypes" in Analyzer("trainyard").analyze_component(GpuEnablement).inputs
