@@ -34,6 +34,7 @@ from components.k8s import autoscaler, drivers, mlflow
 from components.k8s.conventions import TRAINER_SERVICE_ACCOUNT
 from components.k8s.mlflow import MlflowDatabaseArgs
 from components.k8s.volumes import LustreVolumeArgs
+from components.tags import check_tags
 from stacks.sizing.model import Plan
 
 MLFLOW_NAMESPACE = "mlflow"
@@ -68,11 +69,18 @@ def build(plan: Plan) -> CloudLayer:
     on_aws = pulumi.ResourceOptions(providers=[aws])
     account = _account(plan, aws)
     tags = dict(plan.tags)
+    check_tags(tags)
     cluster_name = plan.name
 
     key = EnvironmentKey(
         "key",
-        {"alias": f"alias/{plan.name}", "account_id": account, "region": plan.region, "protect": plan.protect},
+        {
+            "alias": f"alias/{plan.name}",
+            "account_id": account,
+            "region": plan.region,
+            "protect": plan.protect,
+            "create_autoscaling_role": plan.create_autoscaling_role,
+        },
         on_aws,
     )
     network = Network(

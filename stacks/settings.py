@@ -35,7 +35,10 @@ from stacks.sizing.request import (
     TeamRequest,
 )
 
-_NOT_PUBLIC = "the internet reaches no private address; name the public addresses of your offices and runners"
+_PRIVATE = tuple(
+    ipaddress.IPv4Network(cidr)
+    for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")
+)
 
 
 def _matching(pattern: str, allowed: str, most: int | None = None) -> Callable[[str], str]:
@@ -61,8 +64,8 @@ def _public_network(value: str) -> str:
     network = ipaddress.IPv4Network(_network(value))
     if network.prefixlen < 8:
         raise ValueError("must be narrower than /8: an endpoint open to the internet is refused")
-    if network.is_private:
-        raise ValueError(_NOT_PUBLIC)
+    if any(network.overlaps(private) for private in _PRIVATE):
+        raise ValueError("the internet reaches no private address; name the public ones of your offices and runners")
     return value
 
 
@@ -328,6 +331,7 @@ class Settings(_Model):
     admin_principals: list[Principal] = []
     log_retention_days: int | None = None
     protect: bool = True
+    create_autoscaling_role: bool = False
     aws_account_id: (
         Annotated[str, BeforeValidator(_text), AfterValidator(_matching(r"[0-9]{12}", "must be 12 digits, in quotes"))]
         | None
@@ -363,6 +367,7 @@ class Settings(_Model):
             log_retention_days=self.log_retention_days,
             allowed_regions=residency_regions(self.residency),
             protect=self.protect,
+            create_autoscaling_role=self.create_autoscaling_role,
         )
 
 

@@ -42,7 +42,9 @@ class Recording:
 
     def one(self, type_: str, name: str | None = None) -> Recorded:
         found = [r for r in self.of_type(type_) if name is None or r.name == name]
-        assert len(found) == 1, f"{len(found)} resources of type {type_} named {name}: {[r.name for r in self.resources]}"
+        assert len(found) == 1, (
+            f"{len(found)} resources of type {type_} named {name}: {[r.name for r in self.resources]}"
+        )
         return found[0]
 
 
@@ -85,7 +87,12 @@ class _Cloud(Mocks):
             outputs["keyId"] = identity
         if args.typ == "aws:eks/cluster:Cluster":
             outputs["certificateAuthority"] = {"data": "Q0E="}
-            outputs["vpcConfig"] = {**args.inputs.get("vpcConfig", {}), "clusterSecurityGroupId": "sg-0cluster000000000"}
+            outputs["vpcConfig"] = {
+                **args.inputs.get("vpcConfig", {}),
+                "clusterSecurityGroupId": "sg-0cluster000000000",
+            }
+        if args.typ == "aws:eks/nodeGroup:NodeGroup":
+            outputs["resources"] = [{"autoscalingGroups": [{"name": f"eks-{args.name}-{digest}"}]}]
         if args.typ == "aws:rds/instance:Instance":
             outputs["masterUserSecrets"] = [
                 {"secretArn": f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:rds!db-1-AbCdEf", "kmsKeyId": "k"}

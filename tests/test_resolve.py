@@ -22,7 +22,9 @@ def config(**changes):
     """A stack's configuration as the engine hands it over: every value text."""
     values = {**GOOD, **changes}
     return {
-        key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items() if value is not None
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in values.items()
+        if value is not None
     }
 
 
@@ -75,7 +77,11 @@ def test_the_stack_names_the_environment_unless_the_settings_do():
         ({"protect": "perhaps"}, "protect", ["perhaps", "true or false"]),
         ({"teams": [{"name": "a", "members": 3}, {"name": "a", "members": 2}]}, "teams", ["2 teams of the name a"]),
         ({"teams": [{"name": "a", "members": 9}, {"name": "b", "members": 9}]}, "teams", ["18 members", "teamSize"]),
-        ({"teams": [{"name": "a", "members": 3, "share": 50}, {"name": "b", "members": 2}]}, "teams", ["no share for b"]),
+        (
+            {"teams": [{"name": "a", "members": 3, "share": 50}, {"name": "b", "members": 2}]},
+            "teams",
+            ["no share for b"],
+        ),
         (
             {"teams": [{"name": "a", "members": 3, "share": 50}, {"name": "b", "members": 2, "share": 60}]},
             "teams",
@@ -84,11 +90,19 @@ def test_the_stack_names_the_environment_unless_the_settings_do():
         ({"teams": [{"name": "a", "members": 3, "share": -5}]}, "teams[0].share", ["-5"]),
         ({"teams": [{"name": "a", "membrs": 3}]}, "teams[0].membrs", ["no such key", "did you mean members?"]),
         ({"teams": "vision"}, "teams", ["vision", "a list"]),
-        ({"gpuPools": {"train": {"gpu": "H200", "instanceType": None, "sopt": {}}}}, "gpuPools.train.sopt", ["did you mean spot?"]),
+        (
+            {"gpuPools": {"train": {"gpu": "H200", "instanceType": None, "sopt": {}}}},
+            "gpuPools.train.sopt",
+            ["did you mean spot?"],
+        ),
         ({"gpuPools": {"spot": {"spot": {"maxNods": 3}}}}, "gpuPools.spot.spot.maxNods", ["did you mean maxNodes?"]),
         ({"gpuPools": {"train": {"spot": {"maxNodes": -1}}}}, "gpuPools.train.spot.maxNodes", ["-1"]),
         (
-            {"gpuPools": {"train": {"reserved": {"reservationId": "cr-1", "nodes": 1, "availabilityZone": "us-east-1a"}}}},
+            {
+                "gpuPools": {
+                    "train": {"reserved": {"reservationId": "cr-1", "nodes": 1, "availabilityZone": "us-east-1a"}}
+                }
+            },
             "gpuPools.train.reserved.reservationId",
             ["cr-0123456789abcdef0"],
         ),

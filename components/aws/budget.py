@@ -158,7 +158,7 @@ def _topic_policy(topic_arn: pulumi.Output[str], account_id: pulumi.Input[str]) 
             "Sid": sid,
             "Effect": "Allow",
             "Principal": {"Service": service},
-            "Action": "SNS:Publish",
+            "Action": "sns:Publish",
             "Resource": topic_arn,
             "Condition": condition,
         }

@@ -4,18 +4,21 @@ Manages the key, its policy and its alias. IAM policies give use of it to roles 
 only names what IAM policies cannot reach: services that use the key on their own behalf.
 """
 
+import re
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.iam as iam
 import pulumi_aws.kms as kms
 
+_ALIAS = re.compile(r"alias/[0-9A-Za-z_/-]{1,250}")
+
 
 class EnvironmentKeyArgs(TypedDict):
     """What `EnvironmentKey` needs."""
 
-    alias: pulumi.Input[str]
-    """Alias without the `alias/` prefix: letters, digits, `_`, `/` and `-`."""
+    alias: str
+    """Alias of the key, `alias/…`: letters, digits, `_`, `/` and `-` after the prefix."""
     account_id: pulumi.Input[str]
     """AWS account, 12 digits; its root administers the key, and no service of another account may use it."""
     region: pulumi.Input[str]
@@ -92,10 +95,13 @@ class EnvironmentKey(pulumi.ComponentResource):
     key_id: pulumi.Output[str]
     """Id of the key."""
     alias_name: pulumi.Output[str]
-    """Alias with its `alias/` prefix."""
+    """Alias of the key, with its prefix."""
 
     def __init__(self, name: str, args: EnvironmentKeyArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError for an alias that KMS refuses."""
         super().__init__("trainyard:index:EnvironmentKey", name, None, opts)
+        if not _ALIAS.fullmatch(args["alias"]) or args["alias"].startswith("alias/aws/"):
+            raise ValueError(f"alias {args['alias']!r}: alias/ and then letters, digits, _, / or -, not alias/aws/")
         account_id = pulumi.Output.from_input(args["account_id"])
         if args.get("create_autoscaling_role", False):
             role = iam.ServiceLinkedRole(
@@ -116,7 +122,7 @@ class EnvironmentKey(pulumi.ComponentResource):
         )
         key = kms.Key(
             f"{name}-key",
-            description=pulumi.Output.concat("Everything at rest in ", args["alias"]),
+            description=f"Everything at rest in the environment of {args['alias']}",
             deletion_window_in_days=args.get("deletion_window_days", 30),
             enable_key_rotation=True,
             multi_region=False,
@@ -126,7 +132,7 @@ class EnvironmentKey(pulumi.ComponentResource):
         )
         alias = kms.Alias(
             f"{name}-alias",
-            name=pulumi.Output.concat("alias/", args["alias"]),
+            name=args["alias"],
             target_key_id=key.key_id,
             opts=pulumi.ResourceOptions(parent=self),
         )

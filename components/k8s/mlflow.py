@@ -157,8 +157,8 @@ class MlflowServer(pulumi.ComponentResource):
             }
         )
 
-    def _child(self, *more: pulumi.Resource) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self, depends_on=[*self._after, *more])
+    def _child(self) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self, depends_on=self._after)
 
     def _password(self, suffix: str) -> pulumi.Output[str]:
         """32 letters and digits: more than 190 bits, and nothing to escape in an ini file, in JSON or in a URL."""

@@ -115,9 +115,14 @@ def pod_spec(
         {"name": "PYTHONUNBUFFERED", "value": "1"},
         {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
     ]
-    mlflow: list[core.EnvVarArgsDict] = [
+    # boto3 reads the second name only, the other SDKs the first.
+    aws: list[core.EnvVarArgsDict] = [
         *common,
         {"name": "AWS_REGION", "value": region},
+        {"name": "AWS_DEFAULT_REGION", "value": region},
+    ]
+    mlflow: list[core.EnvVarArgsDict] = [
+        *aws,
         {"name": "PGPASSFILE", "value": PGPASS_FILE},
         {"name": "MLFLOW_AUTH_CONFIG_PATH", "value": AUTH_FILE},
         # Tracking, registry and accounts have a pool each in every worker: keep their sum below what the
@@ -164,7 +169,7 @@ def pod_spec(
                 **_container("pgpass", image, _SMALL["pgpass"]),
                 "restart_policy": "Always",  # a native sidecar: the next container starts when its probe passes
                 "command": ["python", f"{PROGRAMS_DIR}/pgpass.py", "run", *pgpass_arguments],
-                "env": [*common, {"name": "AWS_REGION", "value": region}],
+                "env": aws,
                 "volume_mounts": [programs, tmp, {"name": "pgpass", "mount_path": "/run/pgpass"}],
                 **_probes(
                     startup=_program_probe("pgpass.py", "alive", PGPASS_FILE, "120", period=3, failures=60),

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch.distributed import checkpoint as dcp
+from torch.distributed.checkpoint.api import CheckpointException
 
 from . import checkpoints, training
 from .job import Job
@@ -41,7 +41,7 @@ def run(job: Job) -> Outcome:
         return failed(problems[0])
     try:
         return _try(job, tier)
-    except dcp.api.CheckpointException as error:
+    except CheckpointException as error:
         causes = [f"rank {rank}: {cause[0]}" for rank, cause in sorted(error.failures.items())]
         return failed(f"the checkpoint tier {root} failed: {causes[0]}", details={"causes": causes})
     except TierError as error:
@@ -92,7 +92,7 @@ def _try(job: Job, tier: Tier) -> Outcome:
     job.synchronize()
     job.barrier()
     before = time.perf_counter()
-    future = dcp.async_save(run.state(2), storage_writer=checkpoints.TierWriter(tier, 2), process_group=background)
+    future = checkpoints.save_behind(run.state(2), tier, 2, background)
     stall = max(job.gather(time.perf_counter() - before))
     steps = 0
     while not future.done() or steps < 3:

@@ -20,6 +20,10 @@ from .job import Job
 from .result import Figure, Outcome, failed, passed, skipped
 from .thresholds import Threshold
 
+# torch 2.13 renamed the two; the images of clusters lag behind.
+_all_gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
+_reduce_scatter = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor
+
 PERIOD = 7
 """Payload of rank r at i is (r + 1) x (i mod 7 + 1); sums stay exact in float32 up to 2,188 ranks."""
 
@@ -68,14 +72,14 @@ def _wrong(job: Job) -> list[str]:
         wrong.append(f"all-reduce: {_first(summed, pattern * total)}")
 
     everyone = torch.empty(n * count, device=job.device)
-    dist.all_gather_into_tensor(everyone, mine)
+    _all_gather(everyone, mine)
     for rank, part in enumerate(everyone.chunk(n)):
         if not torch.equal(part, pattern * (rank + 1)):
             wrong.append(f"all-gather: the data of rank {rank} ({job.inventories[rank]['host']}) is wrong, "
                          f"{_first(part, pattern * (rank + 1))}; take its node out and test it alone")  # fmt: skip
 
     share = torch.empty(count // n, device=job.device)
-    dist.reduce_scatter_tensor(share, mine)
+    _reduce_scatter(share, mine)
     expected = (pattern * total).chunk(n)[job.rank]
     if not torch.equal(share, expected):
         wrong.append(f"reduce-scatter: {_first(share, expected)}")
@@ -99,8 +103,8 @@ def _measure(job: Job, size: int) -> list[dict[str, Any]]:
     share = torch.ones(count // n, device=job.device)
     operations: dict[str, Callable[[], object]] = {
         "all_reduce": lambda: dist.all_reduce(full, op=dist.ReduceOp.MAX),  # MAX: repeated sums would overflow
-        "all_gather": lambda: dist.all_gather_into_tensor(full, share),
-        "reduce_scatter": lambda: dist.reduce_scatter_tensor(share, full),
+        "all_gather": lambda: _all_gather(full, share),
+        "reduce_scatter": lambda: _reduce_scatter(share, full),
     }
     points = []
     for name, operation in operations.items():

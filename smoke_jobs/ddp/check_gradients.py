@@ -65,7 +65,7 @@ def _train(job: Job, model: torch.nn.Module, ranks: list[int], perturb: bool = F
         batches = [_batch(job, step, rank) for rank in ranks]
         inputs, targets = (torch.cat(parts) for parts in zip(*batches, strict=True))
         optimizer.zero_grad(set_to_none=True)
-        torch.nn.functional.mse_loss(model(inputs), targets).backward()
+        torch.nn.functional.mse_loss(model(inputs), targets).backward()  # type: ignore[no-untyped-call]
         if perturb:
             gradient = next(model.parameters()).grad
             assert gradient is not None

@@ -4,7 +4,7 @@ A job of its own under its own torchrun (`interrupted.py`), on the same nodes an
 1. It trains without interruption, keeping the losses.
 2. It trains again; at a random step a random rank gets SIGKILL, between backward and optimizer or inside a save.
    torchrun restarts the ranks, which resume from the newest whole checkpoint. With `kills` above 1, again and again.
-3. torchrun gets SIGTERM, as before a spot reclaim: all ranks stop on the same step, save, and the job ends as preempted.
+3. torchrun gets SIGTERM, as before a spot reclaim: all ranks stop on the same step and save; the job is preempted.
 4. The job is started again, resumes from that save, and ends.
 Every loss after a resume must equal the uninterrupted run's bit for bit. Figure: seconds from the kill to the first
 new step, the slowest of all kills.
@@ -214,7 +214,7 @@ class Supervisor:
 
     def _records(self) -> list[list[dict[str, Any]]]:
         """The entries of each attempt; a line that is being written is left out."""
-        attempts = []
+        attempts: list[list[dict[str, Any]]] = []
         while (path := self.folder / f"attempt-{len(attempts)}.jsonl").exists():
             attempts.append(
                 [json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
@@ -234,10 +234,11 @@ class Supervisor:
             for entry in steps:
                 expected = reference[str(entry["step"])]
                 if entry["loss"] != expected:
+                    got, want = float.fromhex(entry["loss"]), float.fromhex(expected)
                     raise Broken(
-                        f"resumed from step {start}, the loss at step {entry['step']} is {float.fromhex(entry['loss'])!r}, "
-                        f"the uninterrupted run had {float.fromhex(expected)!r}: the checkpoint lacks a part of the "
-                        "state (optimizer, random numbers) or the data order depends on the process"
+                        f"resumed from step {start}, the loss at step {entry['step']} is {got!r}, the uninterrupted "
+                        f"run had {want!r}: the checkpoint lacks a part of the state (optimizer, random numbers) or "
+                        "the data order depends on the process"
                     )
                 report.compared += 1
             killed = self.folder / f"kill-{number}.json"

@@ -19,7 +19,7 @@ from .job import Job
 from .result import Figure, Outcome, passed, skipped
 
 WINDOWS = 5
-STRAGGLE_S = 0.05
+STRAGGLE_S = 0.3
 """What the seeded fault adds to each step of the last rank."""
 
 
@@ -65,7 +65,7 @@ def run(job: Job) -> Outcome:
 
 def _throughput(job: Job, count: int, group: Any) -> float:
     """Samples a second of this rank while `count` ranks train together."""
-    width, depth, size = (4096, 6, 1024) if job.cuda else (256, 3, 256)
+    width, depth, size = (4096, 6, 1024) if job.cuda else (256, 3, 1024)
     model = training.make_model(job.options.seed, width, depth, device=job.device)
     wrapped: torch.nn.Module = model
     if count > 1:
@@ -73,7 +73,7 @@ def _throughput(job: Job, count: int, group: Any) -> float:
     optimizer = training.make_optimizer(model)
     inputs, targets = (t.to(job.device) for t in training.batch(job.options.seed, 0, job.rank, size, width))
     slow = job.broken("scaling") and job.rank == job.world_size - 1
-    steps = 10 if job.cuda else 8
+    steps = 10 if job.cuda else 4
     rates = []
     for window in range(-1, WINDOWS):
         job.synchronize()

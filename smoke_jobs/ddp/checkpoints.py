@@ -16,12 +16,13 @@ import os
 import pickle
 import re
 from collections.abc import Iterable
+from concurrent.futures import Future as Pending
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch.distributed import checkpoint as dcp
+from torch.distributed.checkpoint import state_dict_loader, state_dict_saver
 from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex
 from torch.distributed.checkpoint.planner import (
     LoadItemType,
@@ -60,21 +61,19 @@ def folder_name(step: int) -> str:
 
 
 class TierWriter(StorageWriter):
-    """Writes one checkpoint to a tier. `bytes_written` is this rank's share."""
+    """Writes one checkpoint to a tier."""
 
     def __init__(self, tier: Tier, step: int) -> None:
         self.tier = tier
         self.step = step
         self.folder = folder_name(step)
-        self.bytes_written = 0
         self._rank = 0
 
     def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
-        """DCP calls it before each save."""
-        self.bytes_written = 0
+        """DCP calls it before each save; nothing is kept from one to the next."""
 
-    def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
-        """The coordinator takes away the manifest of an earlier attempt at this step: it would vouch for our bytes."""
+    def set_up_storage_writer(self, is_coordinator: bool, *_args: Any, **kwargs: Any) -> None:
+        """The coordinator removes the manifest of an earlier attempt at this step: it would vouch for our bytes."""
         self._rank = int(kwargs.get("rank", 0))
         if is_coordinator:
             self.tier.delete(f"{self.folder}/{MANIFEST}")
@@ -109,7 +108,6 @@ class TierWriter(StorageWriter):
             blob = stream.getbuffer()
             name, digest = f"rank-{self._rank:05d}", hashlib.sha256(blob).hexdigest()
             self.tier.put(f"{self.folder}/{name}", blob)
-            self.bytes_written = len(blob)
             results = [
                 WriteResult(index, length, Extent(name, start, length, len(blob), digest))
                 for index, start, length in spans
@@ -132,7 +130,7 @@ class TierWriter(StorageWriter):
         self.tier.put(POINTER, json.dumps(pointer).encode())
 
     @classmethod
-    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:  # noqa: ARG003
         """The tier and the step are given to the constructor; DCP's own ids are not used."""
         return False
 
@@ -145,19 +143,17 @@ class TierReader(StorageReader):
         self.folder = folder_name(step)
         self.manifest = read_manifest(tier, step)
         self._extents: dict[MetadataIndex, Extent] = {}
-        self._blobs: dict[str, bytes] = {}
 
     def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
-        """DCP calls it before each load."""
-        self._blobs.clear()
+        """DCP calls it before each load; nothing is kept from one to the next."""
 
-    def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
+    def read_metadata(self, *_args: Any, **_kwargs: Any) -> Metadata:
         """DCP's metadata; raises Refused."""
         # Unpickled only after its hash agreed with the manifest that the same job wrote.
         metadata: Metadata = pickle.loads(fetch(self.tier, self.folder, METADATA, self.manifest))  # noqa: S301
         return metadata
 
-    def set_up_storage_reader(self, metadata: Metadata, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+    def set_up_storage_reader(self, metadata: Metadata, *_args: Any, **_kwargs: Any) -> None:
         """Takes the table of items."""
         self._extents = metadata.storage_data
 
@@ -192,7 +188,7 @@ class TierReader(StorageReader):
         return done
 
     @classmethod
-    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:  # noqa: ARG003
         """See TierWriter."""
         return False
 
@@ -279,16 +275,22 @@ def steps_on(tier: Tier) -> list[int]:
     return sorted({int(match[1]) for match in matches if match})
 
 
-def save(flat: dict[str, Any], tier: Tier, step: int, group: dist.ProcessGroup | None = None) -> TierWriter:
-    """A synchronous save by all ranks of `group`; returns the writer for its byte count."""
+def save(flat: dict[str, Any], tier: Tier, step: int, group: dist.ProcessGroup | None = None) -> None:
+    """A synchronous save by all ranks of `group`; raises DCP's CheckpointException with the ranks' TierErrors."""
     writer = TierWriter(tier, step)
-    dcp.save(flat, storage_writer=writer, process_group=group)
-    return writer
+    state_dict_saver.save(flat, storage_writer=writer, process_group=group)
+
+
+def save_behind(flat: dict[str, Any], tier: Tier, step: int, group: dist.ProcessGroup | None) -> Pending[Any]:
+    """An asynchronous save; `flat` is copied before this returns. `group` must be used by nothing else meanwhile."""
+    started = state_dict_saver.async_save(flat, storage_writer=TierWriter(tier, step), process_group=group)
+    assert isinstance(started, Pending)  # the other kind comes only with a stager of one's own
+    return started
 
 
 def restore(flat: dict[str, Any], tier: Tier, step: int, group: dist.ProcessGroup | None = None) -> None:
     """Fills the tensors of `flat` in place, by all ranks of `group`; raises Refused (DCP wraps it) on damage."""
-    dcp.load(flat, storage_reader=TierReader(tier, step), process_group=group)
+    state_dict_loader.load(flat, storage_reader=TierReader(tier, step), process_group=group)
 
 
 def prune(tier: Tier, keep: int) -> None:

@@ -139,7 +139,7 @@ class _Rank:
         inputs, targets = training.batch(plan.seed, step, self.rank, plan.batch, plan.width)
         optimizer.zero_grad(set_to_none=True)
         loss = torch.nn.functional.mse_loss(model(inputs.to(self.device)), targets.to(self.device))
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         if kill is not None and kill.phase == "step" and kill.step == step:
             self._die(kill)
         optimizer.step()
@@ -189,7 +189,6 @@ class _Rank:
         state = training.state(model, optimizer, step)
         if kill is not None and kill.phase == "save" and kill.step == step:
             # Dies where a real save is weakest: bytes are on the tier, the manifest is not.
-            writer = checkpoints.TierWriter(tier, step)
             put = tier.put
 
             def put_and_die(name: str, data: bytes) -> None:
@@ -197,7 +196,7 @@ class _Rank:
                 self._die(kill)
 
             tier.put = put_and_die
-            checkpoints.dcp.save(state, storage_writer=writer, process_group=self.group)
+            checkpoints.save(state, tier, step, self.group)
         else:
             checkpoints.save(state, tier, step, self.group)
             if self.rank == 0:

@@ -38,11 +38,18 @@ def take(rank: int, node_rank: int, local_rank: int) -> dict[str, Any]:
             "python": platform.python_version(),
             "torch": torch.__version__,
             "cuda": torch.version.cuda or "",
-            "nccl": ".".join(map(str, torch.cuda.nccl.version())) if cuda else "",
+            "nccl": nccl_version(),
             "driver": device["driver"],
             **{name: _installed(name) for name in ("mlflow", "boto3", "nvidia-ml-py")},
         },
     }
+
+
+def nccl_version() -> str:
+    """`2.27.5`; empty without a GPU."""
+    if not torch.cuda.is_available():
+        return ""
+    return ".".join(map(str, torch.cuda.nccl.version()))  # type: ignore[no-untyped-call]
 
 
 def _names(folder: str, skip: frozenset[str] | set[str] = frozenset()) -> list[str]:

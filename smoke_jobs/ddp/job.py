@@ -6,6 +6,7 @@ verdicts travel even then, and `renew` builds the groups again.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pickle
@@ -17,13 +18,16 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed.distributed_c10d import PrefixStore, Store
+from torch.distributed.rendezvous import rendezvous
 
+from .inventory import nccl_version
 from .options import Options
 from .result import Figure, Outcome
 from .thresholds import Threshold, load, select
 
 
-class RankMissing(Exception):
+class RankMissing(Exception):  # noqa: N818 - says what is the matter
     """Ranks that were started did not announce themselves; the text names them."""
 
 
@@ -43,7 +47,7 @@ class Job:
         self.device = torch.device("cuda", self.local_rank) if self.cuda else torch.device("cpu")
         self.backend = "cpu:gloo,cuda:nccl" if self.cuda else "gloo"
         self.instance = options.instance or ("" if self.cuda else "cpu")
-        self.nccl = ".".join(str(n) for n in torch.cuda.nccl.version()) if self.cuda else ""
+        self.nccl = nccl_version()
         self.scratch = Path(options.scratch_dir or "/tmp") / "ranks"  # noqa: S108 - the wrapper always gives one
         path = Path(options.thresholds) if options.thresholds else Path(__file__).with_name("thresholds.csv")
         self.thresholds: tuple[Threshold, ...] = load(path)
@@ -65,11 +69,11 @@ class Job:
         limit = timedelta(seconds=self.options.rank_timeout_s)
         address = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
         try:
-            store, _, _ = next(dist.rendezvous("env://", self.rank, self.world_size, timeout=limit))
+            store, _, _ = next(rendezvous("env://", self.rank, self.world_size, timeout=limit))
         except dist.DistError as error:
             raise RankMissing(f"rank 0 at {address} did not answer rank {self.rank}: {error}") from None
         # A restarted job may meet the keys of its previous attempt.
-        self.store = dist.PrefixStore(f"smoke/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+        self.store = PrefixStore(f"smoke/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
         self.store.set_timeout(timedelta(seconds=self.options.timeout_s))
         announce(self.store, self.rank, self.world_size, self.host, limit)
         self._make_groups()
@@ -77,7 +81,7 @@ class Job:
     def _make_groups(self) -> None:
         dist.init_process_group(
             self.backend,
-            store=dist.PrefixStore(f"groups/{self.generation}", self.store),
+            store=PrefixStore(f"groups/{self.generation}", self.store),
             rank=self.rank,
             world_size=self.world_size,
             timeout=timedelta(seconds=self.options.collective_timeout_s),
@@ -141,21 +145,21 @@ class Job:
 
     def post(self, key: str, value: Any) -> None:
         """Puts a value on the store."""
-        self.store.set(key, pickle.dumps(value))
+        self.store.set(key, base64.b64encode(pickle.dumps(value)).decode())
 
     def read(self, key: str) -> Any:
         """Waits for a value on the store. Only ranks of this job write there."""
-        return pickle.loads(self.store.get(key))  # noqa: S301
+        return pickle.loads(base64.b64decode(self.store.get(key)))  # noqa: S301
 
 
-def announce(store: dist.Store, rank: int, world_size: int, host: str, limit: timedelta) -> list[str]:
+def announce(store: Store, rank: int, world_size: int, host: str, limit: timedelta) -> list[str]:
     """Tells the store that this rank is here and waits for all others; their host names.
 
     Raises RankMissing on rank 0 with the ranks that are missing, and on the others when rank 0 gave up.
     """
     store.set(f"here/{rank}", host)
     if rank == 0:
-        missing = []
+        missing: list[int] = []
         for other in range(world_size):
             try:
                 # one limit for all: those that came are there at once

@@ -47,7 +47,18 @@ def start(folder: Path) -> dict[str, str]:
         "DO_NOT_TRACK": "true",
     }
     with (home / "server.log").open("wb") as log:
-        command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+        command = [
+            sys.executable,
+            "-m",
+            "mlflow",
+            "server",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--workers",
+            "1",
+        ]
         command += ["--backend-store-uri", f"sqlite:///{home}/mlflow.db"]
         command += ["--artifacts-destination", str(home / "artifacts")]
         command += ["--app-name", "basic-auth"] if authenticated else []

@@ -54,9 +54,7 @@ class Options:
     stack: str = _option("", "stack that is checked")
     pool: str = _option("", "GPU pool that is checked")
     target: str = _option("local", "launcher that rendered the job")
-    instance: str = _option(
-        "", "instance type, which selects thresholds; `cpu` where no GPU is found and none is given"
-    )
+    instance: str = _option("", "instance type, selects thresholds; `cpu` where no GPU is found and none is given")
     capacity: str = _option("", "reserved, spot or on-demand; reported")
     image: str = _option("", "container image with digest; reported")
     code_version: str = _option("", "git commit of the job; else SMOKE_CODE_VERSION, else a hash of the package")

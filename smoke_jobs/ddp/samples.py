@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +62,6 @@ class Samples(Dataset[int]):
 
     def __init__(self, files: list[Path], count: int, verify: bool) -> None:
         self.files, self.count, self.verify = files, count, verify
-        self.starts: list[int] = []
         if not verify:  # the user's files: as many whole records as each holds
             self.places = [
                 (file, start)
@@ -72,9 +72,11 @@ class Samples(Dataset[int]):
         self.slow_seconds = 0.0  # a seeded fault: what a slow tier takes for each sample
 
     def __len__(self) -> int:
+        """Number of samples."""
         return self.count
 
     def __getitem__(self, index: int) -> int:
+        """Reads one sample; its bytes."""
         if self.verify:
             file, start = self.files[index // SHARD_SAMPLES], index % SHARD_SAMPLES * SAMPLE_BYTES
         else:
@@ -85,8 +87,6 @@ class Samples(Dataset[int]):
         finally:
             os.close(descriptor)
         if self.slow_seconds:
-            import time
-
             time.sleep(self.slow_seconds)
         if self.verify:
             if len(data) != SAMPLE_BYTES:
@@ -104,9 +104,11 @@ class Share(Sampler[int]):
         self.numbers = range(rank, count - count % ranks, ranks)
 
     def __iter__(self) -> Iterator[int]:
+        """The numbers, in order."""
         return iter(self.numbers)
 
     def __len__(self) -> int:
+        """How many."""
         return len(self.numbers)
 
 

@@ -57,7 +57,7 @@ def train_step(
     """One step of mean squared error; the loss of this rank's batch, detached."""
     optimizer.zero_grad(set_to_none=True)
     loss = nn.functional.mse_loss(model(inputs), targets)
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
     return loss.detach()
 
@@ -105,7 +105,7 @@ def fill_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
 def checksum(tensor: torch.Tensor) -> int:
     """A 56-bit checksum of the tensor's exact bytes."""
     raw = tensor.detach().cpu().contiguous().view(-1).view(torch.uint8)
-    return int.from_bytes(hashlib.sha256(memoryview(raw.numpy())).digest()[:7], "big")
+    return int.from_bytes(hashlib.sha256(raw.numpy().tobytes()).digest()[:7], "big")
 
 
 @contextlib.contextmanager

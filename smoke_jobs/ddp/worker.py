@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
 import socket
 import sys
@@ -241,8 +240,3 @@ def code_version(job: Job) -> str:
     for path in sorted(Path(__file__).absolute().parent.glob("*.py")):
         digest.update(path.name.encode() + path.read_bytes())
     return f"sha256:{digest.hexdigest()[:16]}"
-
-
-def read_result(folder: Path) -> dict[str, Any]:
-    """The result document in a folder; raises FileNotFoundError before it is there."""
-    return dict(json.loads((folder / "result.json").read_text()))

@@ -4,8 +4,8 @@ It lies beside the worker's modules, uses the standard library only, and ends wi
 
 - Every file in `SMOKE_CREDENTIALS` (a mounted Secret) becomes an environment variable of its name, because the MLflow
   client takes its credentials from there and a Secret in the pod's specification would show in every description of it.
-- Node 0 prints `SMOKE_DOCUMENT <result.json, gzipped, base64>` after the worker's own `SMOKE_RESULT` line: the line
-  has no curves, and a pod that has ended cannot be copied from.
+- With `SMOKE_TELL` it prints `SMOKE_DOCUMENT <result.json, gzipped, base64>` after the worker's own `SMOKE_RESULT`
+  line: that line has no curves, and a pod that has ended cannot be copied from.
 - SageMaker shows the first kilobyte of /opt/ml/output/failure as the reason of a failed job.
 """
 
@@ -46,12 +46,12 @@ def run_worker(arguments: Sequence[str]) -> int:
 
 
 def tell(folder: Path, code: int) -> None:
-    """Prints the document on node 0, and leaves SageMaker a reason."""
+    """Prints the document where it is wanted, and leaves SageMaker a reason."""
     result = folder / "result.json"
     if not result.exists():
         return
     data = result.read_bytes()
-    if os.environ.get("SMOKE_NODE_0", "1") == "1":
+    if os.environ.get("SMOKE_TELL"):
         print(encode(data), flush=True)
     if code and SAGEMAKER_OUTPUT.is_dir():
         checks = [f"{c['name']}: {c['reason']}" for c in json.loads(data)["checks"] if c["verdict"] in ("fail", "below")]
@@ -59,15 +59,14 @@ def tell(folder: Path, code: int) -> None:
 
 
 def main() -> int:
-    """Everything in order."""
+    """Everything in order; the worker's exit code."""
+    arguments = sys.argv[1:]
     if os.environ.get("SMOKE_CREDENTIALS"):
         read_credentials(os.environ["SMOKE_CREDENTIALS"])
-    arguments = sys.argv[1:]
-    if os.environ.get("MLFLOW_TRACKING_URI") and "--tracking-uri" not in arguments:
-        arguments += ["--tracking-uri", os.environ["MLFLOW_TRACKING_URI"]]
-    init = os.getpid() == 1
+        if "--tracking-uri" not in arguments and os.environ.get("MLFLOW_TRACKING_URI"):
+            arguments += ["--tracking-uri", os.environ["MLFLOW_TRACKING_URI"]]
     code = run_worker(arguments)
-    if os.getpid() != 1 and init or not init:  # PID 1 becomes an init whose child does the work and tells
+    if os.getpid() != 1:  # PID 1 became an init; its child, which did the work, tells
         tell(Path(os.environ["SMOKE_RESULT_DIR"]), code)
     return code
 

@@ -281,9 +281,11 @@ def _findings(rehearsal: Rehearsal) -> Iterator[RenderableType]:
 
 def print_report(rehearsal: Rehearsal, console: Console | None = None) -> None:
     """Prints the report, at most `WIDTH` columns wide. Colours follow the console: none with NO_COLOR or in a pipe."""
-    console = console or Console(highlight=False)
-    width = min(console.width, WIDTH) if console.is_terminal else WIDTH
-    console.print(report(rehearsal), width=width, soft_wrap=False)
+    if console is None:
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console = Console(highlight=False, width=WIDTH)
+    console.print(report(rehearsal), width=min(console.width, WIDTH))
 
 
 def as_text(rehearsal: Rehearsal) -> str:

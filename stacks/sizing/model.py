@@ -338,6 +338,7 @@ class Plan:
     idle_floor: IdleFloor
     pins: Pins
     protect: bool
+    create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role
     decisions: tuple[Decision, ...]
 
     @property

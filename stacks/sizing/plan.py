@@ -177,6 +177,7 @@ def _plan(request: PlanRequest, team_size: int, figures: Profile, figures_sure: 
         idle_floor=floor,
         pins=catalog.pins(),
         protect=ledger.decide("protect", request.protect, "setting protect"),
+        create_autoscaling_role=request.create_autoscaling_role,
         decisions=(),
     )
 

@@ -172,3 +172,4 @@ class PlanRequest:
     log_retention_days: int | None = None
     allowed_regions: tuple[str, ...] = ()  # residency; empty: any
     protect: bool = True
+    create_autoscaling_role: bool = False

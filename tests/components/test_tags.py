@@ -2,36 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from components.tags import check_tags, resource_tags
-
-OWN: Any = {
-    "client": "acme",
-    "environment": "production",
-    "team": "ml",
-    "cost_centre": "cc-42",
-    "owner": "ml@acme.example",
-}
-
-
-def test_the_environments_tags() -> None:
-    assert resource_tags(**OWN) == {
-        "client": "acme",
-        "environment": "production",
-        "team": "ml",
-        "cost-centre": "cc-42",
-        "owner": "ml@acme.example",
-        "managed-by": "trainyard",
-    }
-
-
-def test_extra_tags_come_after_and_overwrite_nothing() -> None:
-    assert list(resource_tags(**OWN, extra={"project": "vision"}))[-1] == "project"
-    with pytest.raises(ValueError, match="tag 'owner' is the environment's own"):
-        resource_tags(**OWN, extra={"owner": "somebody else"})
+from components.tags import check_tags
 
 
 @pytest.mark.parametrize(

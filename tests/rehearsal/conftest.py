@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from stacks.rehearsal.rehearse import Rehearsal, rehearse
 
 GOOD = Path(__file__).parent / "projects" / "good"

@@ -152,14 +152,16 @@ MISTAKES = {
     ),
     "ignore_changes in snake case": (
         NODES.format(change="").replace(
-            "opts, )", 'pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scaling_config.desired_size"])))'
+            "opts, )",
+            'pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scaling_config.desired_size"])))',
         ),
         "option-path",
         ("scaling_config.desired_size", "did you mean scalingConfig?"),
     ),
     "ignore_changes with a wrong nested name": (
         NODES.format(change="").replace(
-            "opts, )", 'pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scalingConfig.desired_size"])))'
+            "opts, )",
+            'pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scalingConfig.desired_size"])))',
         ),
         "option-path",
         ("scalingConfig.desired_size", "did you mean desiredSize?"),

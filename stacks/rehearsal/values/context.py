@@ -98,8 +98,27 @@ class View:
         return None if found is UNKNOWN else found
 
     def has(self, path: str) -> bool:
-        """Whether an input is set, be it to something unknown."""
-        return follow(self.inputs, path) is not None
+        """Whether an input is set for sure, be it to something unknown; False below something unknown."""
+        return follow(self.inputs, path) is not None and not self._below_unknown(path)
+
+    def lacks(self, path: str) -> bool:
+        """Whether an input is absent for sure; False below something unknown."""
+        return follow(self.inputs, path) is None
+
+    def _below_unknown(self, path: str) -> bool:
+        value: Any = self.inputs
+        for step in steps(path)[:-1]:
+            value = follow(value, f"[{step}]" if isinstance(step, int) else step)
+            if value is UNKNOWN:
+                return True
+        return False
+
+    def blurred(self, path: str) -> bool:
+        """Whether a list or mapping is unknown, or has an entry that is."""
+        found = follow(self.inputs, path)
+        if isinstance(found, Mapping):
+            return UNKNOWN in found.values()
+        return found is UNKNOWN or (isinstance(found, list) and UNKNOWN in found)
 
     def is_unknown(self, path: str) -> bool:
         """Whether an input is set to something that is not known yet."""
@@ -166,6 +185,11 @@ class View:
         )
 
 
+def listed(value: Any) -> list[Any]:
+    """A known list as it is; empty for anything else."""
+    return value if isinstance(value, list) else []
+
+
 def as_number(value: Any) -> float | None:
     """A number, also one written as text; None for anything else."""
     if isinstance(value, bool):
@@ -201,7 +225,7 @@ class Stack:
     _by_urn: dict[str, View] = field(default_factory=dict)
     _by_id: dict[tuple[str, str], View] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:  # noqa: D105
+    def __post_init__(self) -> None:
         for view in self.views:
             self._by_type[view.type].append(view)
             self._by_urn[view.resource.urn] = view

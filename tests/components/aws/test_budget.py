@@ -60,7 +60,7 @@ class TestTopic:
     def test_only_the_billing_services_of_this_account_publish(self) -> None:
         policy = json.loads(complete().one("aws:sns/topicPolicy:TopicPolicy").inputs["policy"])
         assert [statement.pop("Sid") for statement in policy["Statement"]] == ["Budgets", "CostAnomalies"]
-        common = {"Effect": "Allow", "Action": "SNS:Publish", "Resource": topic_arn(complete())}
+        common = {"Effect": "Allow", "Action": "sns:Publish", "Resource": topic_arn(complete())}
         ours = {"aws:SourceAccount": ACCOUNT}
         assert policy["Statement"] == [
             {

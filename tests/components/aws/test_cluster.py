@@ -221,6 +221,12 @@ def test_the_network_plugins_permissions_are_not_the_nodes(recording: Recording)
     }
 
 
+def test_services_assume_roles_and_do_nothing_else(recording: Recording) -> None:
+    for name in ("eks-control", "eks-node"):
+        (statement,) = document(recording.one(ROLE, name), "assumeRolePolicy")["Statement"]
+        assert statement["Action"] == "sts:AssumeRole"
+
+
 def test_policies_name_the_key(recording: Recording) -> None:
     for statement in statements(recording):
         assert statement["Resource"] == [KEY_ARN]

@@ -19,7 +19,7 @@ AUTOSCALING = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role/autoscaling.amazona
 
 
 def recorded(preview: bool = False, **changes: Any) -> Recording:
-    args: Any = {"alias": "acme-production", "account_id": ACCOUNT, "region": REGION, "protect": True, **changes}
+    args: Any = {"alias": "alias/acme-production", "account_id": ACCOUNT, "region": REGION, "protect": True, **changes}
     return record(lambda: EnvironmentKey("env", args), preview=preview)
 
 
@@ -113,3 +113,9 @@ def test_logs_of_another_region_use_their_own_regions_name(region: str) -> None:
     assert policy(recorded(region=region))["EncryptLogGroups"]["Principal"] == {
         "Service": f"logs.{region}.amazonaws.com"
     }
+
+
+@pytest.mark.parametrize("alias", ["acme-production", "alias/", "alias/acme.production", "alias/aws/acme"])
+def test_an_alias_that_kms_refuses_is_refused_by_name(alias: str) -> None:
+    with pytest.raises(ValueError, match=f"alias '{alias}'"):
+        recorded(alias=alias)

@@ -118,7 +118,7 @@ def cloud() -> Iterator[Cloud]:
         aws_secret_access_key="test",
     )
     arn = client.create_secret(Name="rds!db-postgres-test", SecretString="{}")["ARN"]
-    keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
+    keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
     yield Cloud(client, {"AWS_ENDPOINT_URL": endpoint, **keys}, arn)
     client.close()
     server.stop()

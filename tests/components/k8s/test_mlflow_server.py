@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import json
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +49,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     cloud.start()
     _, cloud_port = cloud.get_host_and_port()
     endpoint = f"http://127.0.0.1:{cloud_port}"
-    credentials = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
+    credentials = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
     bucket = boto3.resource(
         "s3",
         endpoint_url=endpoint,
@@ -103,8 +104,44 @@ def test_artifacts_go_through_the_server_into_the_bucket(running: Running) -> No
     assert request(store, method="PUT", body=b"weights")[0] == 401
     status, text = request(store, ("admin", ADMIN), method="PUT", body=b"weights")
     assert status == 200, text
-    assert [entry.key for entry in running.bucket.objects.all()] == ["mlflow/0/model.bin"]  # type: ignore[attr-defined]
+    assert "mlflow/0/model.bin" in {entry.key for entry in running.bucket.objects.all()}  # type: ignore[attr-defined]
     assert request(store, ("admin", ADMIN)) == (200, "weights")
+
+
+CLIENT = """
+import mlflow, pathlib
+mlflow.set_experiment("client")
+with mlflow.start_run() as run:
+    mlflow.log_metric("loss", 0.5)
+    mlflow.log_text("weights", "model/weights.txt")
+found = mlflow.get_run(run.info.run_id)
+assert found.data.metrics == {"loss": 0.5}
+assert found.info.artifact_uri.startswith("mlflow-artifacts:/"), found.info.artifact_uri
+local = mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="model/weights.txt")
+assert pathlib.Path(local).read_text() == "weights"
+client = mlflow.MlflowClient()
+client.create_registered_model("detector")
+client.create_model_version("detector", found.info.artifact_uri + "/model", run.info.run_id)
+print(run.info.run_id)
+"""
+
+
+def test_a_teams_client_needs_nothing_but_its_secret(running: Running, tmp_path: Path) -> None:
+    client = Process.start(
+        [sys.executable, "-c", CLIENT],
+        {
+            "MLFLOW_TRACKING_URI": f"http://localhost:{running.pod.port}",
+            "MLFLOW_TRACKING_USERNAME": "vision",
+            "MLFLOW_TRACKING_PASSWORD": VISION,
+            "HOME": str(tmp_path),
+        },
+        tmp_path,
+    )
+    wait_for(lambda: client.popen.poll() is not None, "the client", 90)
+    assert client.stop() == 0, client.log
+    run_id = re.findall(r"^[0-9a-f]{32}$", client.log, re.MULTILINE)[-1]
+    keys = {entry.key for entry in running.bucket.objects.all()}  # type: ignore[attr-defined]
+    assert any(key.startswith("mlflow/") and key.endswith(f"{run_id}/artifacts/model/weights.txt") for key in keys)
 
 
 @pytest.mark.parametrize(

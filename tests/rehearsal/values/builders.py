@@ -39,7 +39,9 @@ def obj(api: str, kind: str, name: str, namespace: str = "", **body: Any) -> Rec
     """A Kubernetes object."""
     metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **body.pop("metadata", {})}
     package = api if "/" in api else f"core/{api}"
-    token = f"kubernetes:{package.replace('networking.k8s.io', 'networking').replace('.authorization.k8s.io', '')}:{kind}"
+    token = (
+        f"kubernetes:{package.replace('networking.k8s.io', 'networking').replace('.authorization.k8s.io', '')}:{kind}"
+    )
     return resource(token, f"{kind.lower()}-{name}", {"apiVersion": api, "kind": kind, "metadata": metadata, **body})
 
 

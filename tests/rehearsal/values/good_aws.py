@@ -8,7 +8,11 @@ import json
 from tests.rehearsal.values.builders import ACCOUNT, KEY, ROLE, policy, resource
 
 TRUST = policy(
-    {"Effect": "Allow", "Principal": {"Service": "pods.eks.amazonaws.com"}, "Action": ["sts:AssumeRole", "sts:TagSession"]}
+    {
+        "Effect": "Allow",
+        "Principal": {"Service": "pods.eks.amazonaws.com"},
+        "Action": ["sts:AssumeRole", "sts:TagSession"],
+    }
 )
 ACCESS = policy(
     {"Sid": "List", "Effect": "Allow", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::data"},
@@ -25,12 +29,18 @@ SHA = "0123456789abcdef0"
 SUBNETS = ["subnet-0000000000000000a", "subnet-0000000000000000b"]
 
 AWS = [
-    resource("aws:ec2/vpc:Vpc", "vpc", {"cidrBlock": "10.20.0.0/16", "enableDnsHostnames": True}, "vpc-0123456789abcdef0"),
+    resource(
+        "aws:ec2/vpc:Vpc", "vpc", {"cidrBlock": "10.20.0.0/16", "enableDnsHostnames": True}, "vpc-0123456789abcdef0"
+    ),
     *(
         resource(
             "aws:ec2/subnet:Subnet",
             f"subnet-{zone}",
-            {"vpcId": "vpc-0123456789abcdef0", "cidrBlock": f"10.20.{index * 16}.0/20", "availabilityZone": f"us-east-1{zone}"},
+            {
+                "vpcId": "vpc-0123456789abcdef0",
+                "cidrBlock": f"10.20.{index * 16}.0/20",
+                "availabilityZone": f"us-east-1{zone}",
+            },
             SUBNETS[index],
         )
         for index, zone in enumerate("ab")
@@ -147,7 +157,14 @@ AWS = [
             "blockDeviceMappings": [
                 {
                     "deviceName": "/dev/xvda",
-                    "ebs": {"volumeSize": 200, "volumeType": "gp3", "throughput": 250, "iops": 3000, "encrypted": "true", "kmsKeyId": KEY},
+                    "ebs": {
+                        "volumeSize": 200,
+                        "volumeType": "gp3",
+                        "throughput": 250,
+                        "iops": 3000,
+                        "encrypted": "true",
+                        "kmsKeyId": KEY,
+                    },
                 }
             ],
             "tagSpecifications": [{"resourceType": "instance", "tags": {"team": "all"}}],
@@ -199,7 +216,9 @@ AWS = [
         },
     ),
     resource(
-        "aws:eks/accessEntry:AccessEntry", "entry", {"clusterName": "acme-production", "principalArn": ROLE, "type": "STANDARD"}
+        "aws:eks/accessEntry:AccessEntry",
+        "entry",
+        {"clusterName": "acme-production", "principalArn": ROLE, "type": "STANDARD"},
     ),
     resource(
         "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
@@ -259,7 +278,10 @@ AWS = [
             "fileSystemPath": "/data",
             "dataRepositoryPath": "s3://acme-data",
             "batchImportMetaDataOnCreate": True,
-            "s3": {"autoImportPolicy": {"events": ["NEW", "CHANGED", "DELETED"]}, "autoExportPolicy": {"events": ["NEW"]}},
+            "s3": {
+                "autoImportPolicy": {"events": ["NEW", "CHANGED", "DELETED"]},
+                "autoExportPolicy": {"events": ["NEW"]},
+            },
         },
     ),
     resource(
@@ -270,7 +292,10 @@ AWS = [
             "kmsKeyId": KEY,
             "throughputMode": "elastic",
             "performanceMode": "generalPurpose",
-            "lifecyclePolicies": [{"transitionToIa": "AFTER_30_DAYS"}, {"transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}],
+            "lifecyclePolicies": [
+                {"transitionToIa": "AFTER_30_DAYS"},
+                {"transitionToPrimaryStorageClass": "AFTER_1_ACCESS"},
+            ],
         },
         "fs-0abcdef0123456789",
     ),
@@ -285,7 +310,10 @@ AWS = [
         {
             "fileSystemId": "fs-0abcdef0123456789",
             "posixUser": {"uid": 10001, "gid": 10001},
-            "rootDirectory": {"path": "/home", "creationInfo": {"ownerUid": 10001, "ownerGid": 10001, "permissions": "0750"}},
+            "rootDirectory": {
+                "path": "/home",
+                "creationInfo": {"ownerUid": 10001, "ownerGid": 10001, "permissions": "0750"},
+            },
         },
     ),
     resource(
@@ -362,7 +390,10 @@ AWS = [
         {
             "bucket": "acme-checkpoints",
             "rules": [
-                {"applyServerSideEncryptionByDefault": {"sseAlgorithm": "aws:kms", "kmsMasterKeyId": KEY}, "bucketKeyEnabled": True}
+                {
+                    "applyServerSideEncryptionByDefault": {"sseAlgorithm": "aws:kms", "kmsMasterKeyId": KEY},
+                    "bucketKeyEnabled": True,
+                }
             ],
         },
     ),
@@ -413,7 +444,11 @@ AWS = [
         },
     ),
     resource("aws:kms/alias:Alias", "alias", {"name": "alias/acme-production", "targetKeyId": "0b8f2f3e"}),
-    resource("aws:iam/role:Role", "pod-role", {"assumeRolePolicy": TRUST, "description": "Reads the data", "maxSessionDuration": 3600}),
+    resource(
+        "aws:iam/role:Role",
+        "pod-role",
+        {"assumeRolePolicy": TRUST, "description": "Reads the data", "maxSessionDuration": 3600},
+    ),
     resource("aws:iam/policy:Policy", "managed", {"policy": ACCESS, "path": "/trainyard/"}),
     resource("aws:iam/rolePolicy:RolePolicy", "inline", {"role": "pod-role", "policy": ACCESS}),
     resource(
@@ -470,7 +505,11 @@ AWS = [
     resource(
         "aws:costexplorer/anomalyMonitor:AnomalyMonitor",
         "monitor",
-        {"name": "acme", "monitorType": "CUSTOM", "monitorSpecification": json.dumps({"Tags": {"Key": "client", "Values": ["acme"]}})},
+        {
+            "name": "acme",
+            "monitorType": "CUSTOM",
+            "monitorSpecification": json.dumps({"Tags": {"Key": "client", "Values": ["acme"]}}),
+        },
     ),
     resource(
         "aws:costexplorer/anomalySubscription:AnomalySubscription",
@@ -481,20 +520,35 @@ AWS = [
             "monitorArnLists": [f"arn:aws:ce::{ACCOUNT}:anomalymonitor/0b8f2f3e-0000-4000-8000-0123456789ab"],
             "subscribers": [{"type": "SNS", "address": TOPIC_ARN}],
             "thresholdExpression": {
-                "dimension": {"key": "ANOMALY_TOTAL_IMPACT_ABSOLUTE", "values": ["100"], "matchOptions": ["GREATER_THAN_OR_EQUAL"]}
+                "dimension": {
+                    "key": "ANOMALY_TOTAL_IMPACT_ABSOLUTE",
+                    "values": ["100"],
+                    "matchOptions": ["GREATER_THAN_OR_EQUAL"],
+                }
             },
         },
     ),
-    resource("aws:costexplorer/costAllocationTag:CostAllocationTag", "cost-tag", {"tagKey": "client", "status": "Active"}),
+    resource(
+        "aws:costexplorer/costAllocationTag:CostAllocationTag", "cost-tag", {"tagKey": "client", "status": "Active"}
+    ),
     resource("aws:sns/topic:Topic", "alerts", {"name": "acme-alerts", "kmsMasterKeyId": KEY}),
     resource(
-        "aws:sns/topicSubscription:TopicSubscription", "mail", {"topic": TOPIC_ARN, "protocol": "email", "endpoint": "ml@example.com"}
+        "aws:sns/topicSubscription:TopicSubscription",
+        "mail",
+        {"topic": TOPIC_ARN, "protocol": "email", "endpoint": "ml@example.com"},
     ),
-    resource("aws:secretsmanager/secret:Secret", "secret", {"name": "acme/mlflow", "recoveryWindowInDays": 7, "kmsKeyId": KEY}),
+    resource(
+        "aws:secretsmanager/secret:Secret",
+        "secret",
+        {"name": "acme/mlflow", "recoveryWindowInDays": 7, "kmsKeyId": KEY},
+    ),
     resource(
         "aws:autoscaling/tag:Tag",
         "scaling-tag",
-        {"autoscalingGroupName": "eks-train", "tag": {"key": "k8s.io/cluster-autoscaler/enabled", "value": "true", "propagateAtLaunch": False}},
+        {
+            "autoscalingGroupName": "eks-train",
+            "tag": {"key": "k8s.io/cluster-autoscaler/enabled", "value": "true", "propagateAtLaunch": False},
+        },
     ),
     resource(
         "aws:sagemaker/domain:Domain",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from stacks.rehearsal.values.context import Stack, View, as_number, show
+from stacks.rehearsal.values.context import Stack, View, as_number, listed, show
 from stacks.rehearsal.values.rules import rule
 
 BUCKET = "aws:s3/bucket:Bucket"
@@ -43,7 +43,7 @@ def name(view: View, stack: Stack) -> None:
                 f"{show(prefix)} with the provider's 26 characters {problem}",
                 allowed=f"{_ALLOWED}; a prefix at most 37",
             )
-    elif not view.has("bucket") and not view.has("bucketPrefix"):
+    elif view.lacks("bucket") and view.lacks("bucketPrefix"):
         problem = name_problem(view.name.lower() + "-0123456")
         if problem:
             view.error(
@@ -182,7 +182,7 @@ def _transitions(view: View, path: str, entry: Mapping[str, Any]) -> None:
     ):
         block = entry.get(ender)
         end = as_number(block.get(ender_key)) if isinstance(block, Mapping) else None
-        for index, item in enumerate(entry.get(key) or []):
+        for index, item in enumerate(listed(entry.get(key))):
             if not isinstance(item, Mapping):
                 continue
             here = f"{path}.{key}[{index}]"

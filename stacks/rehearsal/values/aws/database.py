@@ -42,8 +42,8 @@ def together(view: View, stack: Stack) -> None:
         if (
             not managed
             and not view.is_unknown("manageMasterUserPassword")
-            and not view.has("password")
-            and not view.has("passwordWo")
+            and view.lacks("password")
+            and view.lacks("passwordWo")
         ):
             view.error(
                 "rds-password",
@@ -52,10 +52,10 @@ def together(view: View, stack: Stack) -> None:
                 allowed="manageMasterUserPassword, or a password",
             )
         for key in ("username", "engine", "allocatedStorage"):
-            if not view.has(key):
+            if view.lacks(key):
                 view.error("rds-required", key, "is missing", allowed="needed unless the database is a copy")
     interval = view.number("monitoringInterval")
-    if interval and not view.has("monitoringRoleArn"):
+    if interval and view.lacks("monitoringRoleArn"):
         view.error(
             "rds-monitoring",
             "monitoringRoleArn",
@@ -80,7 +80,7 @@ def together(view: View, stack: Stack) -> None:
     if (
         not view.flag("skipFinalSnapshot")
         and not view.is_unknown("skipFinalSnapshot")
-        and not view.has("finalSnapshotIdentifier")
+        and view.lacks("finalSnapshotIdentifier")
     ):
         view.error(
             "rds-final-snapshot",
@@ -148,7 +148,7 @@ def storage(view: View, stack: Stack) -> None:
         )
     if view.has("storageThroughput") and kind not in ("gp3", None):
         view.error("rds-storage", "storageThroughput", f"given for {kind}", allowed="gp3")
-    if kind in ("io1", "io2") and not view.has("iops"):
+    if kind in ("io1", "io2") and view.lacks("iops"):
         view.error("rds-storage", "iops", f"is missing for {kind}", allowed="needed with io1 and io2")
     if kind == "gp3" and size is not None and size < 400 and (view.has("iops") or view.has("storageThroughput")):
         view.error(

@@ -90,7 +90,9 @@ def node_group_sizes(view: View, stack: Stack) -> None:
         )
     if view.has("updateConfig"):
         given = [key for key in ("maxUnavailable", "maxUnavailablePercentage") if view.has(f"updateConfig.{key}")]
-        if len(given) == 2 or (not given and not view.has("updateConfig.updateStrategy")):
+        if view.is_unknown("updateConfig"):
+            return
+        if len(given) == 2 or (not given and view.lacks("updateConfig.updateStrategy")):
             view.error(
                 "eks-update-config", "updateConfig", f"{'both' if given else 'none'} of the two limits given",
                 allowed="exactly one of maxUnavailable, maxUnavailablePercentage",
@@ -143,7 +145,7 @@ def node_group_types(view: View, stack: Stack) -> None:
 @rule(NODE_GROUP)
 def node_group_template(view: View, stack: Stack) -> None:
     """What a node group may not say beside its launch template, and what both must agree on."""
-    if not view.has("launchTemplate"):
+    if view.lacks("launchTemplate"):
         if view.text("capacityType") == "CAPACITY_BLOCK":
             view.error(
                 "capacity-block",
@@ -160,7 +162,7 @@ def node_group_template(view: View, stack: Stack) -> None:
             f"{len(given)} of id and name given",
             allowed="exactly one of id, name",
         )
-    if not view.has("launchTemplate.version"):
+    if view.lacks("launchTemplate.version"):
         view.error(
             "launch-template-reference", "launchTemplate.version", "is missing", allowed="a version of the template"
         )
@@ -194,7 +196,7 @@ def _agreement(view: View, template: View, stack: Stack) -> None:
             f"launch template {own} names an image",
             allowed="CUSTOM, or no image in the template",
         )
-    if view.text("amiType") == "CUSTOM" and not template.has("imageId"):
+    if view.text("amiType") == "CUSTOM" and template.lacks("imageId"):
         view.error(
             "launch-template-conflict",
             "amiType",
@@ -235,14 +237,14 @@ def _market(view: View, template: View) -> None:
                 f"CAPACITY_BLOCK, and launch template {template.name} has market type {show(market)}",
                 allowed="market type capacity-block in the template",
             )
-        if not template.has("capacityReservationSpecification.capacityReservationTarget"):
+        if template.lacks("capacityReservationSpecification.capacityReservationTarget"):
             template.error(
                 "capacity-block",
                 "capacityReservationSpecification",
                 "a Capacity Block needs its reservation's id",
                 allowed="capacityReservationTarget.capacityReservationId",
             )
-        if not template.has("instanceType"):
+        if template.lacks("instanceType"):
             template.error(
                 "capacity-block",
                 "instanceType",
@@ -285,7 +287,7 @@ def access_scope(view: View, stack: Stack) -> None:
     del stack
     scope = view.text("accessScope.type")
     named = view.entries("accessScope.namespaces")
-    if scope == "namespace" and not named and not view.has("accessScope.namespaces"):
+    if scope == "namespace" and not named and view.lacks("accessScope.namespaces"):
         view.error(
             "eks-access-scope", "accessScope.namespaces", "is missing", allowed="the namespaces of a namespace scope"
         )

@@ -29,7 +29,7 @@ def lustre_capacity(view: View, stack: Stack) -> None:
                 "fsx-intelligent-tiering", "storageCapacity", "given with INTELLIGENT_TIERING", allowed="none: it grows"
             )
         for key in ("throughputCapacity", "metadataConfiguration", "dataReadCacheConfiguration"):
-            if not view.has(key):
+            if view.lacks(key):
                 view.error("fsx-intelligent-tiering", key, "is missing", allowed="needed with INTELLIGENT_TIERING")
         throughput = view.number("throughputCapacity")
         if throughput is not None and throughput % 4000:
@@ -40,8 +40,8 @@ def lustre_capacity(view: View, stack: Stack) -> None:
                 allowed="a multiple of 4000 MB/s",
             )
         return
-    if not view.has("storageCapacity"):
-        if not view.has("backupId"):
+    if view.lacks("storageCapacity"):
+        if view.lacks("backupId"):
             view.error("fsx-capacity", "storageCapacity", "is missing", allowed="1200, or a multiple of 2400 GiB")
         return
     if capacity is None or kind is None or storage is None:
@@ -89,7 +89,7 @@ def lustre_throughput(view: View, stack: Stack) -> None:
     if choices is None:
         view.error("fsx-storage-type", "storageType", f"{show(storage)} with {kind}", allowed="SSD")
         return
-    if not view.has(key):
+    if view.lacks(key):
         view.error(
             "fsx-throughput",
             key,
@@ -126,7 +126,7 @@ def lustre_options(view: View, stack: Stack) -> None:
         view.error(
             "fsx-metadata", "metadataConfiguration.iops", "given with mode AUTOMATIC", allowed="mode USER_PROVISIONED"
         )
-    if view.text("metadataConfiguration.mode") == "USER_PROVISIONED" and not view.has("metadataConfiguration.iops"):
+    if view.text("metadataConfiguration.mode") == "USER_PROVISIONED" and view.lacks("metadataConfiguration.iops"):
         view.error("fsx-metadata", "metadataConfiguration.iops", "is missing", allowed="needed with USER_PROVISIONED")
     iops = view.number("metadataConfiguration.iops")
     if iops is not None and iops not in (1500, 3000, 6000) and (iops % 12000 or not 12000 <= iops <= 192000):
@@ -136,11 +136,11 @@ def lustre_options(view: View, stack: Stack) -> None:
             f"got {iops:g}",
             allowed="1500, 3000, 6000, or a multiple of 12000 up to 192000",
         )
-    if view.flag("efaEnabled") and not view.has("metadataConfiguration"):
+    if view.flag("efaEnabled") and view.lacks("metadataConfiguration"):
         view.error("fsx-efa", "metadataConfiguration", "is missing", allowed="needed with efaEnabled")
     if isinstance(view.value("subnetIds"), list):
         view.error("fsx-subnet", "subnetIds", "got a list", allowed="a single subnet id (the provider makes the list)")
-    if view.has("autoImportPolicy") and not view.has("importPath"):
+    if view.has("autoImportPolicy") and view.lacks("importPath"):
         view.error("fsx-import-path", "autoImportPolicy", "given without importPath", allowed="importPath")
 
 
@@ -186,7 +186,7 @@ def efs(view: View, stack: Stack) -> None:
             view.error("efs-lifecycle", path, "has several transitions", allowed="one transition an entry")
     mode = view.text("throughputMode")
     key = "provisionedThroughputInMibps"
-    if mode == "provisioned" and not view.has(key):
+    if mode == "provisioned" and view.lacks(key):
         view.error("efs-throughput", key, "is missing", allowed="needed with throughputMode provisioned")
     if view.has(key) and mode != "provisioned" and not view.is_unknown("throughputMode"):
         view.error(

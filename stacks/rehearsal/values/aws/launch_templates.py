@@ -133,7 +133,7 @@ def efa_layout(view: View, stack: Stack) -> None:
                 f"true with {len(items)} interfaces",
                 allowed="a public address needs a single interface",
             )
-    if (0, 0) not in places:
+    if (0, 0) not in places and not view.blurred("networkInterfaces"):
         view.error(
             "efa-layout",
             "networkInterfaces",
@@ -201,7 +201,7 @@ def template_placement(view: View, stack: Stack) -> None:
         target = "capacityReservationSpecification.capacityReservationTarget.capacityReservationId"
         reservation = stack.referred(view, target, RESERVATION)
         outside = view.has(target) and reservation is None
-        if outside or (reservation is not None and not reservation.has("placementGroupArn")):
+        if outside or (reservation is not None and reservation.lacks("placementGroupArn")):
             view.error(
                 "placement-reservation",
                 f"placement.{key}",
@@ -234,7 +234,7 @@ def capacity_reservation(view: View, stack: Stack) -> None:
     """The end date and its type go together; the instance type exists."""
     del stack
     kind = view.text("endDateType")
-    if kind == "limited" and not view.has("endDate"):
+    if kind == "limited" and view.lacks("endDate"):
         view.error("capacity-reservation", "endDate", "is missing", allowed="a date with endDateType limited")
     if view.has("endDate") and kind != "limited" and not view.is_unknown("endDateType"):
         view.error("capacity-reservation", "endDateType", f"got {show(kind)} with an end date", allowed="limited")

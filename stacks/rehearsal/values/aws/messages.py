@@ -9,7 +9,7 @@ import json
 import re
 
 from stacks.rehearsal.model import UNKNOWN
-from stacks.rehearsal.values.context import Stack, View, show
+from stacks.rehearsal.values.context import Stack, View, listed, show
 from stacks.rehearsal.values.rules import rule
 
 BUDGET = "aws:budgets/budget:Budget"
@@ -69,9 +69,9 @@ def subscription(view: View, stack: Stack) -> None:
 def budget(view: View, stack: Stack) -> None:
     """A limit, filters that Budgets can read, notifications that reach somebody."""
     del stack
-    if not any(view.has(name) for name in ("limitAmount", "plannedLimits", "autoAdjustData")):
+    if all(view.lacks(name) for name in ("limitAmount", "plannedLimits", "autoAdjustData")):
         view.error("budget-amount", "limitAmount", "is missing", allowed="limitAmount, plannedLimits or autoAdjustData")
-    if view.has("limitAmount") and not view.has("limitUnit"):
+    if view.has("limitAmount") and view.lacks("limitUnit"):
         view.error("budget-amount", "limitUnit", "is missing", allowed="USD")
     if view.text("budgetType") == "COST" and view.text("limitUnit") not in (None, "USD", "CNY"):
         view.error("budget-unit", "limitUnit", f"got {show(view.text('limitUnit'))} for a cost budget", allowed="USD")
@@ -79,7 +79,7 @@ def budget(view: View, stack: Stack) -> None:
         name = entry.get("name")
         if isinstance(name, str) and name not in _FILTERS:
             view.error("budget-filter", f"{path}.name", f"got {show(name)}", allowed=f"one of {', '.join(_FILTERS)}")
-        for index, value in enumerate(entry.get("values") or []):
+        for index, value in enumerate(listed(entry.get("values"))):
             if name == "TagKeyValue" and isinstance(value, str) and not re.fullmatch(r"(user|aws):[^$]+\$[^$]*", value):
                 view.error(
                     "budget-filter",
@@ -113,7 +113,7 @@ def monitor(view: View, stack: Stack) -> None:
     """A dimensional monitor has a dimension, a custom one a specification."""
     del stack
     for kind, needed in (("DIMENSIONAL", "monitorDimension"), ("CUSTOM", "monitorSpecification")):
-        if view.text("monitorType") == kind and not view.has(needed):
+        if view.text("monitorType") == kind and view.lacks(needed):
             view.error("anomaly-monitor", needed, "is missing", allowed=f"needed with monitorType {kind}")
         if view.text("monitorType") not in (None, kind) and view.has(needed):
             view.error("anomaly-monitor", needed, f"given with monitorType {view.text('monitorType')}", allowed=kind)
@@ -138,7 +138,7 @@ def anomaly_subscription(view: View, stack: Stack) -> None:
             view.error(
                 "anomaly-address", f"{path}.address", f"got {show(address)}", allowed="must be the ARN of a topic"
             )
-    if not view.has("thresholdExpression"):
+    if view.lacks("thresholdExpression"):
         view.error(
             "anomaly-threshold", "thresholdExpression", "is missing", allowed="an expression on the total impact"
         )
@@ -148,7 +148,7 @@ def anomaly_subscription(view: View, stack: Stack) -> None:
 def alarm(view: View, stack: Stack) -> None:
     """A metric or queries; not more datapoints than periods."""
     del stack
-    if not view.has("metricName") and not view.has("metricQueries") and not view.has("evaluationCriteria"):
+    if view.lacks("metricName") and view.lacks("metricQueries") and view.lacks("evaluationCriteria"):
         view.error("alarm-metric", "metricName", "is missing", allowed="metricName, or metricQueries")
     points, periods = view.number("datapointsToAlarm"), view.number("evaluationPeriods")
     if points is not None and periods is not None and points > periods:

@@ -83,9 +83,9 @@ def flow_log(view: View, stack: Stack) -> None:
     if len(given) != 1:
         view.error("flow-log-target", "vpcId", f"{len(given)} of {', '.join(keys)} given", allowed="exactly one")
     kind = view.text("logDestinationType")
-    if kind in (None, "cloud-watch-logs") and not view.has("iamRoleArn") and not view.is_unknown("logDestinationType"):
+    if kind in (None, "cloud-watch-logs") and view.lacks("iamRoleArn") and not view.is_unknown("logDestinationType"):
         view.error("flow-log-role", "iamRoleArn", "is missing", allowed="a role that may write to CloudWatch Logs")
-    if not view.has("trafficType") and not any(key.startswith("transit") for key in given):
+    if view.lacks("trafficType") and not any(key.startswith("transit") for key in given):
         view.error("flow-log-traffic", "trafficType", "is missing", allowed="one of ACCEPT, REJECT, ALL")
 
 
@@ -94,8 +94,8 @@ def route(view: View, stack: Stack) -> None:
     """One destination, one target."""
     del stack
     targets = (
-        "gatewayId", "natGatewayId", "networkInterfaceId", "transitGatewayId", "vpcEndpointId", "vpcPeeringConnectionId",
-        "egressOnlyGatewayId", "carrierGatewayId", "localGatewayId", "coreNetworkArn", "odbNetworkArn",
+        "gatewayId", "natGatewayId", "networkInterfaceId", "transitGatewayId", "vpcEndpointId",
+        "vpcPeeringConnectionId", "egressOnlyGatewayId", "carrierGatewayId", "localGatewayId", "coreNetworkArn", "odbNetworkArn",
     )  # fmt: skip
     given = [key for key in targets if view.has(key)]
     if len(given) != 1:
@@ -129,7 +129,7 @@ def endpoint(view: View, stack: Stack) -> None:
     foreign = service is not None and not service.startswith(
         (f"com.amazonaws.{region}.", "com.amazonaws.s3-global.", "com.amazonaws.vpce.", "cn.com.", "aws.")
     )
-    if foreign and region and not view.has("serviceRegion"):
+    if foreign and region and view.lacks("serviceRegion"):
         view.error(
             "endpoint-service", "serviceName", f"got {show(service)}", allowed=f"com.amazonaws.{region}.<service>"
         )
@@ -175,7 +175,7 @@ def _ports(view: View, prefix: str, key: str) -> None:
     start, end = view.number(f"{prefix}fromPort"), view.number(f"{prefix}toPort")
     if name in ("tcp", "udp", "6", "17"):
         for port in ("fromPort", "toPort"):
-            if not view.has(f"{prefix}{port}"):
+            if view.lacks(f"{prefix}{port}"):
                 view.error(
                     "security-group-port", f"{prefix}{port}", f"is missing for protocol {name}", allowed="both ports"
                 )

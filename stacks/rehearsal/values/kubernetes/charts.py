@@ -44,7 +44,7 @@ def check(view: View) -> None:
     chart = view.text("chart")
     name = chart.rpartition("/")[2] if chart else ""
     version = view.text("version")
-    if chart and not view.has("version") and not chart.startswith((".", "/")):
+    if chart and view.lacks("version") and not chart.startswith((".", "/")):
         view.error(
             "helm-version", "version", "is missing: the newest version would be installed", allowed="a pinned version"
         )

@@ -14,7 +14,7 @@ from stacks.problems import nearest
 from stacks.rehearsal.model import UNKNOWN
 from stacks.rehearsal.values.aws.eks import NODE_GROUP, TEMPLATE
 from stacks.rehearsal.values.aws.launch_templates import catalogue
-from stacks.rehearsal.values.context import Stack, View, follow, show
+from stacks.rehearsal.values.context import Stack, View, follow, listed, show
 from stacks.rehearsal.values.kubernetes.objects import Objects, object_name
 from stacks.rehearsal.values.kubernetes.schema import quantity
 
@@ -31,7 +31,7 @@ def check(stack: Stack, objects: Objects) -> None:
         _queue(queue, flavors if names_known else None)
     for local in stack.of_type(_GROUP + "LocalQueue"):
         target = local.text("spec.clusterQueue")
-        if target is None and not local.has("spec.clusterQueue"):
+        if target is None and local.lacks("spec.clusterQueue"):
             local.error("kueue-local-queue", "spec.clusterQueue", "is missing", allowed="the name of a ClusterQueue")
         elif target is not None and objects.lacks("ClusterQueue", "", target):
             local.error(
@@ -50,7 +50,7 @@ def check(stack: Stack, objects: Objects) -> None:
 
 def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
     cohort = queue.has("spec.cohortName")
-    if not queue.has("spec.namespaceSelector") and not queue.is_unknown("spec"):
+    if queue.lacks("spec.namespaceSelector") and not queue.is_unknown("spec"):
         queue.error(
             "kueue-namespace-selector",
             "spec.namespaceSelector",
@@ -78,7 +78,7 @@ def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
     seen_resources: set[str] = set()
     seen_flavors: set[str] = set()
     for path, group in queue.items("spec.resourceGroups"):
-        covered = [item for item in group.get("coveredResources") or [] if isinstance(item, str)]
+        covered = [item for item in listed(group.get("coveredResources")) if isinstance(item, str)]
         for index, resource in enumerate(covered):
             if resource in seen_resources:
                 queue.error(
@@ -107,8 +107,9 @@ def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
 
 
 def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[str], cohort: bool) -> None:
-    given = [follow(item, "name") for item in flavor.get("resources") or []]
-    if UNKNOWN not in given and given != covered:
+    given = [follow(item, "name") for item in listed(flavor.get("resources"))]
+    clear = not queue.blurred(f"{path}.resources") and not queue.blurred(f"{path.rpartition('.')[0]}.coveredResources")
+    if clear and UNKNOWN not in given and given != covered:
         queue.error(
             "kueue-covered",
             f"{path}.resources",
@@ -164,6 +165,12 @@ def _flavor(flavor: View, stack: Stack, objects: Objects) -> None:
         flavor.error(
             "kueue-topology", "spec.nodeLabels", "is missing", allowed="at least one label beside topologyName"
         )
+    for path, entry in flavor.items("spec.tolerations"):
+        for key, choices in (("operator", ("Equal", "Exists")), ("effect", tuple(_EFFECTS.values()))):
+            value = entry.get(key)
+            if isinstance(value, str) and value not in choices:
+                allowed = f"one of {', '.join(choices)}"
+                flavor.error("kueue-toleration", f"{path}.{key}", f"got {show(value)}", allowed=allowed)
     if not stack.of_type(NODE_GROUP) or not flavor.mapping("spec.nodeLabels"):
         return
     groups = _groups_of(flavor, stack)
@@ -176,7 +183,7 @@ def _flavor(flavor: View, stack: Stack, objects: Objects) -> None:
             "no node group has these labels: jobs would be admitted and stay Pending",
             allowed="labels of a node group",
         )
-    if flavor.is_unknown("spec.tolerations"):
+    if flavor.blurred("spec.tolerations"):
         return
     tolerations = [item for item in flavor.entries("spec.tolerations") if isinstance(item, Mapping)]
     for group in groups:
@@ -297,7 +304,27 @@ def _manager(release: View) -> None:
 
 
 _CONFIGURATION: Final = (
-    "apiVersion kind namespace manageJobsWithoutQueueName managedJobsNamespaceSelector internalCertManagement "
-    "waitForPodsReady clientConnection integrations multiKueue fairSharing admissionFairSharing resources featureGates "
-    "objectRetentionPolicies metrics webhook health leaderElection controller pprofBindAddress visibilityServer tls"
-).split()
+    "apiVersion",
+    "kind",
+    "namespace",
+    "manageJobsWithoutQueueName",
+    "managedJobsNamespaceSelector",
+    "internalCertManagement",
+    "waitForPodsReady",
+    "clientConnection",
+    "integrations",
+    "multiKueue",
+    "fairSharing",
+    "admissionFairSharing",
+    "resources",
+    "featureGates",
+    "objectRetentionPolicies",
+    "metrics",
+    "webhook",
+    "health",
+    "leaderElection",
+    "controller",
+    "pprofBindAddress",
+    "visibilityServer",
+    "tls",
+)

@@ -125,7 +125,7 @@ def _metadata(view: View, objects: Objects) -> None:
         view.error("k8s-name", "metadata.name", f"got {show(name)}", allowed=allowed)
     elif kind == "Service" and name is not None and not name[0].isalpha():
         view.error("k8s-name", "metadata.name", f"got {show(name)}", allowed="a service's name begins with a letter")
-    elif not any(view.has(f"metadata.{key}") for key in ("name", "generateName")) and not view.is_unknown("metadata"):
+    elif all(view.lacks(f"metadata.{key}") for key in ("name", "generateName")) and not view.is_unknown("metadata"):
         named = pattern.fullmatch(view.name + "-01234567")  # as Pulumi does: `-` and eight hex digits
         if named is None:
             view.error(
@@ -160,7 +160,7 @@ def _selector(view: View, kind: str, path: str) -> None:
     if kind not in _SELECTING:
         return
     wanted, labels = view.mapping("spec.selector.matchLabels"), view.value(f"{path}.metadata.labels")
-    if not view.has("spec.selector"):
+    if view.lacks("spec.selector"):
         return
     for key, value in wanted.items():
         given = labels.get(key) if isinstance(labels, Mapping) else None
@@ -180,6 +180,7 @@ def _selector(view: View, kind: str, path: str) -> None:
 
 def _pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) -> None:
     volumes: dict[str, str] = {}
+    named = [follow(volume, "name") for volume in view.entries(f"{path}.volumes")]
     for here, volume in view.items(f"{path}.volumes"):
         name = volume.get("name")
         if isinstance(name, str):
@@ -196,7 +197,13 @@ def _pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) -> No
                 name = entry.get("name")
                 claims = view.items("spec.volumeClaimTemplates")
                 templates = {str(follow(claim, "metadata.name")) for _, claim in claims}
-                if isinstance(name, str) and every_volume_known and name not in volumes and name not in templates:
+                if (
+                    isinstance(name, str)
+                    and every_volume_known
+                    and UNKNOWN not in named
+                    and name not in volumes
+                    and name not in templates
+                ):
                     view.error(
                         "k8s-volume-mount",
                         f"{mount}.name",
@@ -277,7 +284,10 @@ def _container(view: View, path: str, container: Mapping[str, Any], seen: set[st
         here = f"{path}.resources.requests.{key}"
         if wanted is not None and most is not None and wanted > most:
             view.error("k8s-resources", here, f"{value} is above the limit {limits[key]}", allowed="requests <= limits")
-        if "/" in key and value is not UNKNOWN and limits.get(key) is not UNKNOWN and wanted != most:
+        known = (
+            value is not UNKNOWN and limits.get(key) is not UNKNOWN and not view.is_unknown(f"{path}.resources.limits")
+        )
+        if "/" in key and known and wanted != most:
             view.error(
                 "k8s-resources",
                 here,
@@ -363,7 +373,11 @@ def _network_policy(view: View) -> None:
             for here, entry in view.items(f"{path}.ports"):
                 _port(view, f"{here}.port", entry.get("port"))
                 start, end = as_number(entry.get("port")), as_number(entry.get("endPort"))
-                if end is not None and (start is None or isinstance(entry.get("port"), str) or end < start):
+                if (
+                    end is not None
+                    and entry.get("port") is not UNKNOWN
+                    and (start is None or isinstance(entry.get("port"), str) or end < start)
+                ):
                     view.error("k8s-port", f"{here}.endPort", f"got {end:g}", allowed="a number of at least port")
             for peer, entry in view.items(f"{path}.{'from' if side == 'ingress' else 'to'}"):
                 if entry.get("ipBlock") is not None and (entry.get("podSelector") or entry.get("namespaceSelector")):
@@ -404,7 +418,7 @@ def _binding(view: View, objects: Objects) -> None:
 
 def _job(view: View) -> None:
     policy = view.value("spec.template.spec.restartPolicy")
-    if not view.has("spec.template.spec.restartPolicy") or policy == "Always":
+    if view.lacks("spec.template.spec.restartPolicy") or policy == "Always":
         view.error(
             "k8s-job", "spec.template.spec.restartPolicy", f"got {show(policy)}", allowed="one of Never, OnFailure"
         )

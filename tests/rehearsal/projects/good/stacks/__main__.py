@@ -1,7 +1,5 @@
 """A small environment with no mistake in it: what a rehearsal must pass without a word."""
 
-import json
-
 import pulumi
 import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
@@ -18,6 +16,9 @@ from pulumi_aws import Provider, get_availability_zones, get_caller_identity_out
 from pulumi_kubernetes.apiextensions import CustomResource
 
 from stacks.capture import publish
+
+TRUST = """{"Version": "2012-10-17", "Statement": [
+    {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}]}"""
 
 config = pulumi.Config()
 region = config.require("region")
@@ -36,7 +37,7 @@ subnets = [
 ]
 role = iam.Role(
     "nodes",
-    assume_role_policy=json.dumps({"Version": "2012-10-17", "Statement": []}),
+    assume_role_policy=TRUST,
     tags={"account": account},
     opts=on_aws,
 )
@@ -61,14 +62,21 @@ nodes = eks.NodeGroup(
 )
 storage = Storage("storage", pulumi.ResourceOptions(providers=[aws], protect=True))
 lustre = fsx.LustreFileSystem(
-    "lustre", subnet_ids=subnets[0].id, storage_capacity=1200, deployment_type="PERSISTENT_2", opts=on_aws
+    "lustre",
+    subnet_ids=subnets[0].id,
+    storage_capacity=1200,
+    deployment_type="PERSISTENT_2",
+    per_unit_storage_throughput=125,
+    opts=on_aws,
 )
 database = rds.Instance(
     "database",
     instance_class="db.t4g.medium",
     allocated_storage=20,
     engine="postgres",
+    username="mlflow",
     manage_master_user_password=True,
+    final_snapshot_identifier="mini-final",
     opts=pulumi.ResourceOptions(provider=aws, custom_timeouts=pulumi.CustomTimeouts(create="1h30m")),
 )
 password = random.RandomPassword("password", length=24, opts=pulumi.ResourceOptions(provider=random.Provider("random")))
@@ -112,14 +120,14 @@ apps.Deployment(
 helm.Release(
     "kueue",
     chart="kueue",
-    version="0.14.0",
+    version="0.19.2",
     namespace=namespace.metadata["name"],
-    values={"anything": {"goes_here": [1, 2]}, "auth": {"password": password.result}},
+    values={"controllerManager": {"replicas": 2}},
     opts=on_kubernetes,
 )
 CustomResource(
     "flavor",
-    api_version="kueue.x-k8s.io/v1beta1",
+    api_version="kueue.x-k8s.io/v1beta2",
     kind="ResourceFlavor",
     metadata={"name": "train"},
     spec={"nodeLabels": {"ml.platform/pool": "train"}},

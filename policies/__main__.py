@@ -1,0 +1,7 @@
+"""Serves the pack to the Pulumi engine: `pulumi preview --policy-pack policies`. `PolicyPack` never returns."""
+
+from pulumi_policy import PolicyPack
+
+from policies.pack import DESCRIPTION, LEVEL, NAME, POLICIES
+
+PolicyPack(name=NAME, policies=list(POLICIES), enforcement_level=LEVEL, description=DESCRIPTION)

@@ -1,0 +1,114 @@
+"""Reading a worker's log: which check is done, and the result at its end. The same on every target."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from smoke_jobs.ddp.options import CHECKS
+from smoke_jobs.ddp.result import EXIT, LINE_PREFIX
+from smoke_jobs.launch.start import PREFIX as DOCUMENT_PREFIX
+
+_CHECK_DONE = re.compile(
+    r"smoke: \[ *(?P<number>\d+)/\d+\] (?P<name>\w+) +(?P<verdict>\w+) +(?P<seconds>[\d.]+) s ?(?P<text>.*)"
+)
+
+KEEP_LINES = 200
+"""How much of a log is kept to explain a job that left no result."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDone:
+    """One line of progress."""
+
+    name: str
+    verdict: str
+    seconds: float
+    text: str
+
+
+class View(Protocol):
+    """Who shows the progress."""
+
+    def status(self, text: str) -> None:
+        """What the job is waiting for or doing."""
+
+    def check_done(self, done: CheckDone) -> None:
+        """A check has its verdict."""
+
+
+@dataclass(slots=True)
+class Ended:
+    """How a job ended. `document` is result.json, without curves where only the short line was found, or None."""
+
+    exit_code: int
+    document: dict[str, Any] | None
+    reason: str = ""  # where there is no document, or the platform has something to add
+    log: list[str] = field(default_factory=list)  # its last lines
+
+
+class Follower:
+    """Takes a log line by line, tells the view, and keeps the result."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.log: list[str] = []
+        self.document: dict[str, Any] | None = None
+        self._complete = False
+
+    def line(self, text: str) -> None:
+        """One line of the log."""
+        text = text.rstrip()
+        if text.startswith(DOCUMENT_PREFIX):
+            found = _decode(text.removeprefix(DOCUMENT_PREFIX))
+            if found is not None:
+                self.document, self._complete = found, True
+            return
+        if text.startswith(LINE_PREFIX):
+            if not self._complete:
+                self.document = _short(text.removeprefix(LINE_PREFIX)) or self.document
+            return
+        self.log = [*self.log[-KEEP_LINES:], text]
+        done = _CHECK_DONE.match(text)
+        if done is None:
+            return
+        self._view.check_done(CheckDone(done["name"], done["verdict"], float(done["seconds"]), done["text"].strip()))
+        number = int(done["number"])
+        if number < len(CHECKS):
+            self._view.status(f"check {number + 1} of {len(CHECKS)}: {CHECKS[number]}")
+
+    def lines(self, texts: Iterable[str]) -> None:
+        """Several of them."""
+        for text in texts:
+            self.line(text)
+
+    def end(self, exit_code: int | None, reason: str = "") -> Ended:
+        """The end; the result's own code wins over the platform's, which may hide it."""
+        if self.document is not None:
+            return Ended(int(self.document["exit_code"]), self.document, reason, self.log)
+        code = exit_code if exit_code in EXIT.values() and exit_code != 0 else EXIT["error"]
+        return Ended(code, None, reason or "the job left no result", self.log)
+
+
+def _decode(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(gzip.decompress(base64.b64decode(text, validate=True)))
+    except (binascii.Error, OSError, EOFError, ValueError):
+        return None  # a log collector cut the line; the short one says the rest
+    return found if isinstance(found, dict) else None
+
+
+def _short(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    for entry in found["checks"]:
+        entry.setdefault("details", {})
+    return {**found, "curves": {"bandwidth": [], "scaling": []}, "figures": []}

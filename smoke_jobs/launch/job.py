@@ -1,0 +1,143 @@
+"""The smoke job as every launcher sees it: what runs, where, with what, and what it is compared with.
+
+A `SmokeSpec` holds what the platform has to provide; `worker_options` turns it into the worker's own options. A target
+that cannot use a field (a queue on a laptop) leaves it out, one that lacks a field it needs raises `LaunchError`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from smoke_jobs.ddp.options import Options, UsageError, from_document
+
+TARGETS = ("local", "kubernetes", "trainjob", "slurm", "sagemaker", "vertex")
+
+MAX_NAME = 40
+"""Characters of a job's name. Pods are called <name>-<8 hash>-<index>-<5 random>, at most 63 in all."""
+
+_NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
+
+
+class LaunchError(Exception):
+    """The job cannot be rendered or submitted; the text names the setting and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmokeSpec:
+    """One smoke job. Memory in GiB, times in seconds; an empty text or 0 means that there is none."""
+
+    name: str = "smoke"  # RFC 1035 label, at most `MAX_NAME` characters
+    stack: str = ""
+    pool: str = ""
+    nodes: int = 1
+    gpus_per_node: int = 0
+    processes_per_node: int = 0  # 0: one a GPU, or one on CPU
+
+    instance: str = ""  # g5.12xlarge: selects the thresholds
+    gpu: str = ""  # text that the device's name contains: A10G
+    gpu_memory_gib: float = 0.0
+    capacity: str = ""  # reserved, spot, on-demand; reported
+    transport: str = ""  # what the pool promises between nodes: efa, gpudirect, ib
+    usd_per_node_hour: float = 0.0
+
+    image: str = ""  # image:tag@sha256:…
+    environment: tuple[tuple[str, str], ...] = ()  # further variables of the container
+    cpu: int = 1  # cores of a node's container, requested and limit
+    memory_gib: int = 4  # likewise
+    shared_memory_gib: int = 1  # /dev/shm, part of the memory
+    efa_interfaces: int = 0  # vpc.amazonaws.com/efa of a node
+    hugepages_mib: int = 0  # 2 MiB pages that EFA pins; besides the memory
+
+    namespace: str = ""  # the team's
+    queue: str = ""  # Kueue LocalQueue of the namespace; Slurm partition
+    priority: str = ""  # Kueue WorkloadPriorityClass; Slurm QOS
+    service_account: str = "trainer"
+    user: int = 10001  # numeric user and group of the process
+    mounts: tuple[tuple[str, str], ...] = ()  # claim of the namespace -> absolute path
+
+    checkpoint_uri: str = ""  # s3://bucket/prefix or a folder below a mount
+    data_path: str = ""  # folder on the data tier
+    tracking_uri: str = ""  # MLflow server
+    tracking_secret: str = ""  # Secret with MLFLOW_TRACKING_URI, _USERNAME, _PASSWORD
+
+    timeout_s: int = 900  # of the checks
+    start_timeout_s: int = 1800  # from admission to the first process: a node from zero, then the image
+    rerun_on: tuple[tuple[str, str], ...] = ()  # facts whose change makes it another job: AMI release, node count
+    options: Mapping[str, Any] = field(default_factory=dict)  # further options of the worker, which win
+
+    @property
+    def ranks_per_node(self) -> int:
+        """Processes of a node."""
+        return self.processes_per_node or self.gpus_per_node or 1
+
+    @property
+    def rendezvous_timeout_s(self) -> int:
+        """How long a node waits for the others: half of what one may need from zero, but at least 5 minutes."""
+        return max(300, self.start_timeout_s // 2)
+
+    @property
+    def run_timeout_s(self) -> int:
+        """Wall-clock limit of the worker, its wait for the other nodes included."""
+        return self.timeout_s + (self.rendezvous_timeout_s if self.nodes > 1 else 0)
+
+
+def check(spec: SmokeSpec, target: str, needs: Mapping[str, str]) -> None:
+    """Raises LaunchError naming every field of `needs` (field -> how to give it) that is empty, and wrong values."""
+    problems = [f"{target} needs {name}: {remedy}" for name, remedy in needs.items() if not getattr(spec, name)]
+    if len(spec.name) > MAX_NAME or not _NAME.fullmatch(spec.name):
+        problems.append(
+            f"name is {spec.name!r}: lower-case letters, digits and '-', a letter first, at most {MAX_NAME} characters"
+        )
+    for name in ("nodes", "cpu", "memory_gib", "timeout_s", "start_timeout_s"):
+        if getattr(spec, name) < 1:
+            problems.append(f"{name} is {getattr(spec, name)}: at least 1")
+    if spec.shared_memory_gib >= spec.memory_gib:
+        problems.append(f"shared_memory_gib is {spec.shared_memory_gib}: below memory_gib, which is {spec.memory_gib}")
+    problems += [f"mount of claim {claim} is at {path!r}: an absolute path" for claim, path in spec.mounts if path[:1] != "/"]
+    if problems:
+        raise LaunchError("; ".join(problems))
+
+
+def worker_options(spec: SmokeSpec, target: str, **fixed: Any) -> Options:
+    """The worker's options for a target; `fixed` are the target's own (result_dir, head, …).
+
+    Raises LaunchError with every option that the worker would refuse.
+    """
+    values: dict[str, Any] = {
+        "job_name": spec.name,
+        "stack": spec.stack,
+        "pool": spec.pool,
+        "target": target,
+        "instance": spec.instance,
+        "capacity": spec.capacity,
+        "image": spec.image,
+        "nodes": spec.nodes,
+        "nproc_per_node": spec.ranks_per_node,
+        "expect_model": spec.gpu,
+        "expect_devices": spec.gpus_per_node,
+        "expect_memory_gib": spec.gpu_memory_gib,
+        "expect_transport": spec.transport if spec.nodes > 1 else "",
+        "timeout_s": spec.run_timeout_s,
+        "rendezvous_timeout_s": spec.rendezvous_timeout_s,
+        "checkpoint_uri": spec.checkpoint_uri,
+        "data_path": spec.data_path,
+        "usd_per_node_hour": spec.usd_per_node_hour,
+        # One node may start a server of its own; several need one that all of them reach.
+        "tracking_uri": spec.tracking_uri or ("local" if spec.nodes == 1 and target == "local" else "none"),
+    }
+    try:
+        return from_document(values | fixed | dict(spec.options))
+    except UsageError as error:
+        raise LaunchError("; ".join(error.problems)) from None
+
+
+def document(options: Options) -> str:
+    """`SMOKE_OPTIONS`: the options that differ from their defaults, as JSON in the order of their declaration."""
+    default = Options()
+    values = dataclasses.asdict(options)
+    return json.dumps({name: value for name, value in values.items() if value != getattr(default, name)})

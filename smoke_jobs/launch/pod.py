@@ -1,0 +1,115 @@
+"""The pod of one node of the job, for the Indexed Job and for what patches a TrainJob's runtime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from smoke_jobs.ddp.options import Options
+from smoke_jobs.launch.job import SmokeSpec, document
+from smoke_jobs.launch.payload import FOLDER
+
+POOL_LABEL = "ml.platform/pool"
+GPU_RESOURCE = "nvidia.com/gpu"
+EFA_RESOURCE = "vpc.amazonaws.com/efa"
+
+CODE_PATH = f"/smoke/{FOLDER}"
+RESULT_PATH = "/tmp/result"  # noqa: S108 - an emptyDir of the pod
+CREDENTIALS_PATH = "/run/secrets/mlflow"
+START = f"{CODE_PATH}/start.py"
+
+GRACE_SECONDS = 120
+"""From SIGTERM to SIGKILL: what AWS gives a spot node, and above the worker's own limit for its ranks."""
+
+Manifest = dict[str, Any]
+
+
+def resources(spec: SmokeSpec) -> dict[str, str]:
+    """What a node's container requests, and its limits: the same, so that nothing else moves in beside a measurement.
+
+    Quantities are spelt as the server keeps them, or every preview would show a change.
+    """
+    found = {"cpu": str(spec.cpu), "memory": f"{spec.memory_gib}Gi"}
+    if spec.gpus_per_node:
+        found[GPU_RESOURCE] = str(spec.gpus_per_node)
+    if spec.efa_interfaces:
+        found[EFA_RESOURCE] = str(spec.efa_interfaces)
+    if spec.hugepages_mib:
+        gib, rest = divmod(spec.hugepages_mib, 1024)
+        found["hugepages-2Mi"] = f"{spec.hugepages_mib}Mi" if rest else f"{gib}Gi"
+    return found
+
+
+def environment(spec: SmokeSpec, options: Options) -> list[dict[str, str]]:
+    """Variables of the container; no secret is among them."""
+    values = {
+        "SMOKE_OPTIONS": document(options),
+        "SMOKE_RESULT_DIR": RESULT_PATH,
+        "SMOKE_TELL": "1",
+        "HOME": "/tmp",  # noqa: S108 - the image's user has no home that may be written
+        "USER": "trainer",  # the numeric user has no name, which some libraries ask for
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
+    }
+    if spec.tracking_secret:
+        values["SMOKE_CREDENTIALS"] = CREDENTIALS_PATH
+    values |= dict(spec.environment)
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def volumes(spec: SmokeSpec, config_map: str) -> list[Manifest]:
+    """The worker's code, shared memory, scratch, credentials and storage tiers."""
+    found: list[Manifest] = [
+        {"name": "smoke-code", "configMap": {"name": config_map}},
+        # A container's usual 64 MiB are too few for data loaders and NCCL.
+        {"name": "smoke-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": f"{spec.shared_memory_gib}Gi"}},
+        {"name": "smoke-tmp", "emptyDir": {}},
+    ]
+    if spec.tracking_secret:
+        # 0440 (288): the group is the pod's fsGroup
+        secret = {"secretName": spec.tracking_secret, "defaultMode": 288}
+        found.append({"name": "smoke-tracking", "secret": secret})
+    found += [{"name": claim, "persistentVolumeClaim": {"claimName": claim}} for claim, _ in spec.mounts]
+    return found
+
+
+def mounts(spec: SmokeSpec) -> list[Manifest]:
+    """Where the container finds the volumes."""
+    found: list[Manifest] = [
+        {"name": "smoke-code", "mountPath": CODE_PATH, "readOnly": True},
+        {"name": "smoke-shared-memory", "mountPath": "/dev/shm"},  # noqa: S108
+        {"name": "smoke-tmp", "mountPath": "/tmp"},  # noqa: S108
+    ]
+    if spec.tracking_secret:
+        found.append({"name": "smoke-tracking", "mountPath": CREDENTIALS_PATH, "readOnly": True})
+    return found + [{"name": claim, "mountPath": path} for claim, path in spec.mounts]
+
+
+def container_security() -> Manifest:
+    """Nothing more than the process needs."""
+    return {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+def pod_security(spec: SmokeSpec) -> Manifest:
+    """As every training pod of the platform runs; the group is what the storage drivers give their mounts to."""
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": spec.user,
+        "runAsGroup": spec.user,
+        "fsGroup": spec.user,
+        "fsGroupChangePolicy": "OnRootMismatch",
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def pool_affinity(spec: SmokeSpec) -> Manifest:
+    """The pool, by affinity.
+
+    Not by `nodeSelector`: Kueue writes there on admission, and applying the same Job again would be refused.
+    """
+    term = {"matchExpressions": [{"key": POOL_LABEL, "operator": "In", "values": [spec.pool]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}

@@ -1,0 +1,1 @@
+"""What people see of a result: the table of a terminal, the page of a browser."""

@@ -1,0 +1,63 @@
+"""Golden plans and rehearsals of every example stack: what a change changes is seen in a review.
+
+`make golden` writes them anew; `tests/test_golden.py` holds them equal. A rehearsal's file has one resource a paragraph,
+sorted by URN, without what follows from the rest (dependencies of each property) or from the clock.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from stacks.rehearsal.project import read_stack
+from stacks.rehearsal.rehearse import rehearse
+from stacks.resolve import namespace_values, resolve
+from tests.shared import ROOT
+
+GOLDEN = ROOT / "tests" / "golden"
+EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))
+_LEFT_OUT = {"propertyDependencies", "parent", "fromCheck"}
+
+
+def plan_text(stack: str) -> str:
+    """The plan of one example as JSON."""
+    config = read_stack(ROOT, stack)
+    _, plan = resolve(namespace_values(config.values), config.stack)
+    return _json(plan.as_dict())
+
+
+def rehearsal_text(stack: str) -> str:
+    """What the rehearsal of one example records and finds."""
+    found = rehearse(ROOT, stack).as_json()
+    kept: dict[str, Any] = {key: found[key] for key in ("outputs", "findings", "violations", "critical_path")}
+    kept["resources"] = [
+        {key: value for key, value in resource.items() if key not in _LEFT_OUT and value not in ([], {}, False, "")}
+        for resource in found["resources"]
+    ]
+    return _json(kept)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def golden_texts() -> dict[Path, str]:
+    """Every golden file with what it should hold now."""
+    texts = {}
+    for stack in EXAMPLES:
+        texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
+        texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)
+    return texts
+
+
+def main() -> None:
+    """Writes every golden file."""
+    for path, text in golden_texts().items():
+        changed = not path.exists() or path.read_text() != text
+        path.write_text(text)
+        print(f"{'written' if changed else 'unchanged'} {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+"""The golden plan and rehearsal of each example stack (`make golden` writes them anew)."""
+
+import pytest
+
+from tests.golden_files import EXAMPLES, GOLDEN, plan_text, rehearsal_text
+
+
+@pytest.mark.parametrize("stack", EXAMPLES)
+def test_plan(stack):
+    assert plan_text(stack) == (GOLDEN / f"{stack}.plan.json").read_text()
+
+
+@pytest.mark.parametrize("stack", EXAMPLES)
+def test_rehearsal(stack):
+    assert rehearsal_text(stack) == (GOLDEN / f"{stack}.rehearsal.json").read_text()
