@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from stacks.problems import nearest
+from stacks.sizing.catalog.instances import instance
 from stacks.sizing.model import Plan, PoolPlan, TeamPlan
 
 PRIORITY = "standard"
+
+MAX_NODES = 2
+"""Two nodes prove the network between nodes; more only take quota away from people."""
 
 RESERVED_CORES = 2
 """Left on a node to the kubelet, the network and storage drivers, the device plugin and the GPU exporter."""
@@ -18,38 +22,88 @@ CORES_PER_GPU = 8
 """One rank, its four loader processes, NCCL's and the checkpoint's threads."""
 
 MEMORY_SHARE = 0.7
-"""Of a node's memory; the rest is the kubelet's reserve, the drivers' pods and the huge pages."""
+"""Of a node's memory. The rest is the kubelet's reserve, the drivers' pods and the huge pages."""
 
 MEMORY_PER_GPU_GIB = 24
 """A rank with CUDA, its share of a 1 GiB checkpoint held twice, and the loaders' batches in /dev/shm."""
 
 HUGEPAGES_MIB = 5120
-"""What EFA pins on a node (the launch template reserves 5120 pages of 2 MiB; AWS's samples request 5120 MiB)."""
+"""2 MiB pages that EFA pins on a node, as AWS's EKS examples request them (smoke facts 2.5, 2026-11-20)."""
+
+_Named = TypeVar("_Named")
+
+
+class NoSuchName(Exception):  # noqa: N818 - reads as what it says
+    """There is no pool or team of that name; the text lists those that there are."""
 
 
 @dataclass(frozen=True, slots=True)
-class PoolShape:
-    """What the job takes of each node of a pool."""
+class PoolJob:
+    """What the smoke job takes of a pool. Memory in GiB a node, huge pages in MiB a node."""
 
+    pool: PoolPlan
     nodes: int
     cpu: int
     memory_gib: int
     shared_memory_gib: int
     hugepages_mib: int
+    gpu: str  # text that the device's name contains
+    usd_per_node_hour: float  # on demand; 0: unknown
+    rerun_on: tuple[tuple[str, str], ...]
 
-
-class NoSuchName(Exception):
-    """There is no pool or team of that name."""
+    @property
+    def transport(self) -> str:
+        """What the plan promises between the nodes."""
+        return "efa" if self.pool.fabric else ""
 
 
 def pool_of(plan: Plan, name: str | None) -> PoolPlan:
     """The pool of that name, or the first; raises NoSuchName."""
-    return _pick("GPU pool", {pool.name: pool for pool in plan.pools}, name)
+    return _pick("GPU pool", {pool.name: pool for pool in plan.pools}, name, plan.stack)
 
 
 def team_of(plan: Plan, name: str | None) -> TeamPlan:
     """The team of that name, or the first; raises NoSuchName."""
-    return _pick("team", {team.name: team for team in plan.teams}, name)
+    return _pick("team", {team.name: team for team in plan.teams}, name, plan.stack)
 
 
-def _pick[T](kind: str, there: Mapping[str, T], name: str | None) -> T: ...
+def _pick(kind: str, there: Mapping[str, _Named], name: str | None, stack: str) -> _Named:
+    if name is None and there:
+        return next(iter(there.values()))
+    if name is not None and name in there:
+        return there[name]
+    hint = nearest(name, there) if name else ""
+    wanted = f"{kind} {name!r}" if name else kind
+    known = ", ".join(there) or "none"
+    raise NoSuchName(f"stack {stack} has no {wanted}; there is {known}{'; ' + hint if hint else ''}")
+
+
+def pool_job(plan: Plan, pool: PoolPlan, team: TeamPlan, max_nodes: int = MAX_NODES) -> PoolJob:
+    """What the smoke job takes of the pool: whole nodes, inside the team's limits of CPU and memory.
+
+    A job never spans two capacities, so it has as many nodes as the largest node group at most.
+    """
+    nodes = max(1, min(max_nodes, max((group.max_nodes for group in pool.node_groups), default=1)))
+    cpu = min(pool.vcpus - RESERVED_CORES, 4 + CORES_PER_GPU * pool.gpus_per_node, team.cpu_limit // nodes)
+    memory = min(
+        int(pool.memory_gib * MEMORY_SHARE),
+        16 + MEMORY_PER_GPU_GIB * pool.gpus_per_node,
+        team.memory_limit_gib // nodes,
+    )
+    facts = {
+        "instance types": ",".join(sorted({kind for group in pool.node_groups for kind in group.instance_types})),
+        "capacities": ",".join(group.capacity for group in pool.node_groups),
+        "zones": ",".join(sorted({zone for group in pool.node_groups for zone in group.zones})),
+        "kubernetes": plan.cluster.kubernetes_version,
+    }
+    return PoolJob(
+        pool=pool,
+        nodes=nodes,
+        cpu=max(1, cpu),
+        memory_gib=max(4, memory),
+        shared_memory_gib=max(1, memory // 4),
+        hugepages_mib=HUGEPAGES_MIB if pool.fabric else 0,
+        gpu=pool.gpu.partition("-")[0],  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB"
+        usd_per_node_hour=instance(pool.instance_type).usd_per_hour or 0.0,
+        rerun_on=tuple(sorted(facts.items())),
+    )

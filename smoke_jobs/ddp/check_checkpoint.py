@@ -19,7 +19,7 @@ from torch.distributed.checkpoint.api import CheckpointException
 
 from . import checkpoints, training
 from .job import Job
-from .result import Figure, Outcome, failed, passed
+from .result import CheckFailed, Figure, Outcome, failed, passed
 from .tier import DirectoryTier, Tier, TierError, open_tier
 
 WIDTH = 512
@@ -43,9 +43,9 @@ def run(job: Job) -> Outcome:
         return _try(job, tier)
     except CheckpointException as error:
         causes = [f"rank {rank}: {cause[0]}" for rank, cause in sorted(error.failures.items())]
-        return failed(f"the checkpoint tier {root} failed: {causes[0]}", details={"causes": causes})
+        raise CheckFailed(f"the checkpoint tier {root} failed: {'; '.join(causes)}") from None
     except TierError as error:
-        return failed(f"the checkpoint tier {root} failed: {error}")
+        raise CheckFailed(f"the checkpoint tier {root} failed: {error}") from None
     finally:
         if job.head and not job.options.keep_files:
             _clean(tier)

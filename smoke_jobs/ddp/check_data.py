@@ -16,7 +16,7 @@ from typing import Any
 
 from . import samples
 from .job import Job
-from .result import Figure, Outcome, failed, passed
+from .result import CheckFailed, Figure, Outcome, passed
 
 CONSUMED = (
     ("B300", 4063, "H100's 1,786 by ratio of peak BF16 (2250 against 989 TFLOPS)"),
@@ -56,7 +56,7 @@ def run(job: Job) -> Outcome:
         if job.options.data_glob:
             files, count, verify = sorted(base.glob(job.options.data_glob)), 2**31, False
             if not files:
-                return failed(f"no file matches {job.options.data_glob} below {base} on rank {job.rank}")
+                raise CheckFailed(f"no file matches {job.options.data_glob} below {base}")
         elif samples.published(base):  # a set that was left there to be used again
             count, verify = samples.published(base), True
             files = sorted(base.glob("shard-*.bin"))
@@ -70,7 +70,7 @@ def run(job: Job) -> Outcome:
             job.barrier()
             files = sorted(made.glob("shard-*.bin"))
     except OSError as error:
-        return failed(f"the data tier {base} cannot be used: {error}")
+        raise CheckFailed(f"the data tier {base} cannot be used: {error}") from None
     try:
         return _measure(job, samples.Samples(files, count, verify), files, base)
     finally:

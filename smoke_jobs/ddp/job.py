@@ -48,7 +48,6 @@ class Job:
         self.backend = "cpu:gloo,cuda:nccl" if self.cuda else "gloo"
         self.instance = options.instance or ("" if self.cuda else "cpu")
         self.nccl = nccl_version()
-        self.scratch = Path(options.scratch_dir or "/tmp") / "ranks"  # noqa: S108 - the wrapper always gives one
         path = Path(options.thresholds) if options.thresholds else Path(__file__).with_name("thresholds.csv")
         self.thresholds: tuple[Threshold, ...] = load(path)
         self.inventories: list[dict[str, Any]] = []

@@ -90,6 +90,10 @@ def failed(reason: str, **rest: Any) -> Outcome:
     return Outcome("fail", reason, **rest)
 
 
+class CheckFailed(Exception):  # noqa: N818 - a verdict
+    """A check failed on this rank while others may wait for it; the runner frees them. The text is the reason."""
+
+
 def skipped(reason: str, **rest: Any) -> Outcome:
     """Not applicable here, or not possible because of another check; the reason says which."""
     return Outcome("skipped", reason, **rest)

@@ -133,7 +133,7 @@ class Runner:
         self._save("progress.json")
 
     def _skip(self, name: str) -> Outcome | None:
-        if name not in self.job.options.checks:
+        if name not in self.job.options.checks and name != "rendezvous":  # the others build on it
             return result.skipped("not asked for")
         if self.verdicts.get("rendezvous") == "fail":
             return result.skipped("needs rendezvous, which failed")
@@ -175,7 +175,10 @@ class Runner:
     def _finish(self) -> int:
         job = self.job
         if job.options.baseline:
-            self._compare()
+            if job.head:
+                self._compare()
+                job.post("compared", self.document["checks"])
+            self.document["checks"] = job.read("compared")
         verdict = result.overall(self.document["checks"])
         self.document["verdict"], self.document["exit_code"] = verdict, result.EXIT[verdict]
         self._save("result.json")
@@ -184,7 +187,8 @@ class Runner:
         # The store lives in rank 0: it may only go when the others are done with it.
         job.store.add("done", 1)
         if job.head:
-            deadline = time.monotonic() + job.options.rank_timeout_s
+            limit = job.options.rank_timeout_s if self.verdicts.get("rendezvous") != "fail" else 2.0
+            deadline = time.monotonic() + limit
             while job.store.add("done", 0) < job.world_size and time.monotonic() < deadline:
                 time.sleep(0.01)
         if self.verdicts.get("rendezvous") != "fail":
@@ -227,8 +231,12 @@ def merge(outcomes: Sequence[tuple[Outcome, bool]]) -> tuple[Outcome, bool]:
 
 
 def _text(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0] if text else 'no message'}"
+    if isinstance(error, result.CheckFailed):
+        return str(error)
+    text = str(error).strip().splitlines() or ["no message"]
+    if text[0].startswith("Caught "):  # from a loader's process: its traceback ends with the message
+        return text[-1]
+    return f"{type(error).__name__}: {text[0]}"
 
 
 def code_version(job: Job) -> str:

@@ -60,7 +60,7 @@ class Follower:
         self._view = view
         self.log: list[str] = []
         self.document: dict[str, Any] | None = None
-        self._complete = False
+        self.complete = False  # the document has its curves
 
     def line(self, text: str) -> None:
         """One line of the log."""
@@ -68,10 +68,10 @@ class Follower:
         if text.startswith(DOCUMENT_PREFIX):
             found = _decode(text.removeprefix(DOCUMENT_PREFIX))
             if found is not None:
-                self.document, self._complete = found, True
+                self.document, self.complete = found, True
             return
         if text.startswith(LINE_PREFIX):
-            if not self._complete:
+            if not self.complete:
                 self.document = _short(text.removeprefix(LINE_PREFIX)) or self.document
             return
         self.log = [*self.log[-KEEP_LINES:], text]
@@ -92,7 +92,8 @@ class Follower:
         """The end; the result's own code wins over the platform's, which may hide it."""
         if self.document is not None:
             return Ended(int(self.document["exit_code"]), self.document, reason, self.log)
-        code = exit_code if exit_code in EXIT.values() and exit_code != 0 else EXIT["error"]
+        known = exit_code is not None and exit_code != EXIT["pass"] and exit_code in EXIT.values()
+        code = exit_code if known and exit_code is not None else EXIT["error"]
         return Ended(code, None, reason or "the job left no result", self.log)
 
 

@@ -20,6 +20,8 @@ TARGETS = ("local", "kubernetes", "trainjob", "slurm", "sagemaker", "vertex")
 MAX_NAME = 40
 """Characters of a job's name. Pods are called <name>-<8 hash>-<index>-<5 random>, at most 63 in all."""
 
+BASELINE = "baseline.json"
+
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 
 
@@ -69,6 +71,7 @@ class SmokeSpec:
     start_timeout_s: int = 1800  # from admission to the first process: a node from zero, then the image
     rerun_on: tuple[tuple[str, str], ...] = ()  # facts whose change makes it another job: AMI release, node count
     options: Mapping[str, Any] = field(default_factory=dict)  # further options of the worker, which win
+    files: Mapping[str, str] = field(default_factory=dict)  # shipped beside the worker; `BASELINE` is compared with
 
     @property
     def ranks_per_node(self) -> int:
@@ -98,13 +101,15 @@ def check(spec: SmokeSpec, target: str, needs: Mapping[str, str]) -> None:
             problems.append(f"{name} is {getattr(spec, name)}: at least 1")
     if spec.shared_memory_gib >= spec.memory_gib:
         problems.append(f"shared_memory_gib is {spec.shared_memory_gib}: below memory_gib, which is {spec.memory_gib}")
-    problems += [f"mount of claim {claim} is at {path!r}: an absolute path" for claim, path in spec.mounts if path[:1] != "/"]
+    problems += [
+        f"mount of claim {claim} is at {path!r}: an absolute path" for claim, path in spec.mounts if path[:1] != "/"
+    ]
     if problems:
         raise LaunchError("; ".join(problems))
 
 
-def worker_options(spec: SmokeSpec, target: str, **fixed: Any) -> Options:
-    """The worker's options for a target; `fixed` are the target's own (result_dir, head, …).
+def worker_options(spec: SmokeSpec, target: str, code_path: str = "", **fixed: Any) -> Options:
+    """The worker's options for a target, whose files lie in `code_path`; `fixed` are the target's own (head, …).
 
     Raises LaunchError with every option that the worker would refuse.
     """
@@ -130,6 +135,8 @@ def worker_options(spec: SmokeSpec, target: str, **fixed: Any) -> Options:
         # One node may start a server of its own; several need one that all of them reach.
         "tracking_uri": spec.tracking_uri or ("local" if spec.nodes == 1 and target == "local" else "none"),
     }
+    if BASELINE in spec.files:
+        values["baseline"] = f"{code_path}/{BASELINE}"
     try:
         return from_document(values | fixed | dict(spec.options))
     except UsageError as error:

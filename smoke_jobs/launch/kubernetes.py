@@ -14,6 +14,7 @@ import yaml
 from smoke_jobs.launch import payload
 from smoke_jobs.launch.job import SmokeSpec, check, worker_options
 from smoke_jobs.launch.pod import (
+    CODE_PATH,
     GRACE_SECONDS,
     RESULT_PATH,
     START,
@@ -66,18 +67,14 @@ NEEDS = {
 def render(spec: SmokeSpec) -> Rendering:
     """The Job and what it needs. Raises LaunchError."""
     check(spec, "kubernetes", NEEDS)
-    return _render(spec, "kubernetes")
-
-
-def _render(spec: SmokeSpec, target: str) -> Rendering:
-    code = payload.files()
+    code = payload.files(spec.files)
     # First under a name of equal length, to take the hash of everything, then under its own.
-    draft = _objects(spec, target, f"{spec.name}-{'0' * 8}", code)
-    content = {"objects": [draft.job, draft.service], "code": code, "rerun_on": dict(spec.rerun_on)}
+    draft = _objects(spec, f"{spec.name}-{'0' * 8}", code)
     for item in draft.manifests:
-        item["metadata"].pop("namespace", None)
+        del item["metadata"]["namespace"]  # known to the engine only where it makes the namespace too
+    content = {"objects": [draft.job, draft.service], "code": code}
     digest = payload.digest(json.dumps(content, sort_keys=True))
-    return _objects(spec, target, f"{spec.name}-{digest}", code)
+    return _objects(spec, f"{spec.name}-{digest}", code)
 
 
 def config_map(spec: SmokeSpec, code: dict[str, str]) -> Manifest:
@@ -102,7 +99,7 @@ def labels(spec: SmokeSpec) -> dict[str, str]:
     return found | ({"ml.platform/smoke-pool": spec.pool} if spec.pool else {})
 
 
-def _objects(spec: SmokeSpec, target: str, name: str, code: dict[str, str]) -> Rendering:
+def _objects(spec: SmokeSpec, name: str, code: dict[str, str]) -> Rendering:
     files = config_map(spec, code)
     service = {
         "apiVersion": "v1",
@@ -117,7 +114,8 @@ def _objects(spec: SmokeSpec, target: str, name: str, code: dict[str, str]) -> R
     }
     options = worker_options(
         spec,
-        target,
+        "kubernetes",
+        CODE_PATH,
         head=f"{name}-0.{name}",
         expected_hosts=[f"{name}-{index}" for index in range(spec.nodes)],
         result_dir=RESULT_PATH,

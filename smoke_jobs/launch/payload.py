@@ -43,7 +43,8 @@ def files(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     size = sum(len(name.encode()) + len(text.encode()) for name, text in found.items())
     if size > LIMIT_BYTES:
         raise PayloadTooLarge(
-            f"the worker is {size} bytes, a ConfigMap takes {LIMIT_BYTES}: move data files of smoke_jobs/ddp to the image"
+            f"the worker is {size} bytes, a ConfigMap takes {LIMIT_BYTES}: "
+            "move data files of smoke_jobs/ddp into the image"
         )
     return found
 

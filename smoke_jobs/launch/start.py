@@ -54,7 +54,8 @@ def tell(folder: Path, code: int) -> None:
     if os.environ.get("SMOKE_TELL"):
         print(encode(data), flush=True)
     if code and SAGEMAKER_OUTPUT.is_dir():
-        checks = [f"{c['name']}: {c['reason']}" for c in json.loads(data)["checks"] if c["verdict"] in ("fail", "below")]
+        wrong = [check for check in json.loads(data)["checks"] if check["verdict"] in ("fail", "below")]
+        checks = [f"{check['name']}: {check['reason']}" for check in wrong]
         (SAGEMAKER_OUTPUT / "failure").write_text(f"smoke job, exit {code}. {' | '.join(checks)}"[:1024])
 
 

@@ -2,7 +2,7 @@
 
     metrics.py PORT DIRECTORY
 
-With accounts switched on, the server's own /metrics asks for a login, and gives it to administrators only. The
+With accounts switched on, the server's own /metrics asks for a login (from 3.17 on an administrator's). The server's
 processes write what they measure into files below DIRECTORY (`--expose-prometheus`); this program adds them up and
 answers any path with the Prometheus text format. Who may reach the port is the network policy's business.
 """

@@ -137,6 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
     state: Path = arguments.state
+    state.unlink(missing_ok=True)  # what a container before this one reached is not reached by this one
     while not stop.is_set():
         try:
             one_round(arguments.url, arguments.admin, arguments.directory)

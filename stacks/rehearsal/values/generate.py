@@ -134,6 +134,8 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
     if schema.get("x-kubernetes-int-or-string") and _QUANTITY in schema.get("pattern", ""):
         return {"quantity": True}
     result: dict[str, Any] = {key: schema[key] for key in _KEPT if key in schema}
+    if "pattern" in result:
+        result["pattern"] = result["pattern"].replace("^(?i)", "(?i)^")  # Go takes flags anywhere, Python in front
     if "required" in result:
         result["required"] = [key for key in result["required"] if "default" not in properties.get(key, {})]
         if not result["required"]:

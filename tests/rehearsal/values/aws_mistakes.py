@@ -303,6 +303,10 @@ SERVICE: list[tuple[str, str, Any, str, str]] = [
     ("nodes-group", "tags", {"aws:team": "x"}, "tags", "tags.aws:team"),
     ("nodes-group", "tags", {f"k{i}": "v" for i in range(51)}, "tags", "tags"),
     ("nodes-group", "tags", {"note": "v" * 257}, "tags", "tags.note"),
+    ("train-template", "tagSpecifications[0].tags", {"aws:x": "y"}, "tags", "tagSpecifications[0].tags.aws:x"),
+    ("cluster", "vpcConfig.subnetIds[0]", "vpc-0123456789abcdef0", "aws-id", ""),
+    ("ingress", "securityGroupId", "nodes-group", "aws-id", ""),
+    ("pod-identity", "roleArn", "pod-role", "aws-arn", ""),
     ("secret", "recoveryWindowInDays", 3, "secret-recovery", ""),
 ]
 GOOD_CHANGES = [row for row in SERVICE if not row[3]]

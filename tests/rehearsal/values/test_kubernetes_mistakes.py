@@ -95,7 +95,13 @@ CUSTOM: list[tuple[str, str, Any, str, str]] = [
     (Q, "spec.admissionChecks", ["x"], "k8s-unknown-field", ""),
     (Q, "spec.queueingStrategy", "FIFO", "k8s-enum", ""),
     (Q, "spec.preemption.reclaimWithinCohort", "Always", "k8s-enum", ""),
-    (Q, "spec.preemption", {"borrowWithinCohort": {"policy": "LowerPriority"}}, "kueue-preemption", "spec.preemption.borrowWithinCohort.policy"),
+    (
+        Q,
+        "spec.preemption",
+        {"borrowWithinCohort": {"policy": "LowerPriority"}},
+        "kueue-preemption",
+        "spec.preemption.borrowWithinCohort.policy",
+    ),
     (Q, "apiVersion", "kueue.x-k8s.io/v1beta1", "k8s-api-version", ""),
     (Q, f"{FLAVOR}.name", "train-reservd", "kueue-flavor", ""),
     (Q, f"{FLAVOR}.resources[0].name", "cpu", "kueue-covered", f"{FLAVOR}.resources"),
@@ -105,7 +111,13 @@ CUSTOM: list[tuple[str, str, Any, str, str]] = [
     (Q, f"{FLAVOR}.resources[0].nominalQuota", "ten", "k8s-quantity", ""),
     (Q, f"{FLAVOR}.resources[0].nominalQuota", "11", "kueue-quota-nodes", None),
     (Q, f"{FLAVOR}.resources[0].lendingLimit", "20", "kueue-quota", ""),
-    (Q, "spec.resourceGroups[0].flavors[1]", quota("train-reserved", "1"), "k8s-duplicate", "spec.resourceGroups[0].flavors[1]"),
+    (
+        Q,
+        "spec.resourceGroups[0].flavors[1]",
+        quota("train-reserved", "1"),
+        "k8s-duplicate",
+        "spec.resourceGroups[0].flavors[1]",
+    ),
     (Q, "spec.namespaceSelector", DROP, "kueue-namespace-selector", ""),
     (Q, "spec.namespaceSelector", {}, "kueue-namespace-selector", ""),
     (Q, "spec.stopPolicy", "Stop", "k8s-enum", ""),
@@ -123,7 +135,7 @@ CUSTOM: list[tuple[str, str, Any, str, str]] = [
     (T, f"{NODE}.template.spec.template.spec.container", [], "k8s-unknown-field", ""),
     (T, f"{NODE}.template.spec.template.spec.containers[0].images", "x", "k8s-unknown-field", ""),
     (T, f"{NODE}.name", DROP, "k8s-required", ""),
-]  # fmt: skip
+]
 HELM: list[tuple[str, str, Any, str, str]] = [
     ("kueue-release", "values.controllerManager.replica", 2, "helm-unknown-value", ""),
     ("kueue-release", "values.controllerManager.manager", "x", "helm-value-type", ""),

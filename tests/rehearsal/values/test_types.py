@@ -85,7 +85,7 @@ def test_every_path_of_the_tables_is_an_input(token: str) -> None:
 
 def test_a_type_that_names_a_missing_member_is_an_error() -> None:
     model = TypeModel(("eks.CreateNodegroup",), {"nodeRoleArn": "noSuchMember"})
-    with pytest.raises(ModelMissingError, match="nodeRoleArn: none of eks.CreateNodegroup has noSuchMember"):
+    with pytest.raises(ModelMissingError, match=r"nodeRoleArn: none of eks\.CreateNodegroup has noSuchMember"):
         resolve(model, "nodeRoleArn", roots(model.calls))
     with pytest.raises(ModelMissingError, match="botocore's eks has no operation CreateNodes"):
         operation("eks", "CreateNodes")

@@ -154,6 +154,8 @@ def node_group_template(view: View, stack: Stack) -> None:
                 allowed="a launch template with market type capacity-block and the reservation's id",
             )
         return
+    if view.is_unknown("launchTemplate"):
+        return
     given = [key for key in ("id", "name") if view.has(f"launchTemplate.{key}")]
     if len(given) != 1:
         view.error(

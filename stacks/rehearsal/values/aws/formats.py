@@ -217,6 +217,7 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
             "capacity-reservation-id", r"cr-[0-9a-f]+", "must look like cr-0123456789abcdef0"
         ),
     },
+    "aws:ec2/route:Route": {"destinationCidrBlock": NETWORK, "destinationIpv6CidrBlock": NETWORK},
     "aws:ec2/flowLog:FlowLog": {
         "maxAggregationInterval": number_in("flow-log-interval", 60, 600),  # [P]
         "iamRoleArn": arn("iam"),

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stacks.problems import nearest
+from stacks.rehearsal.model import UNKNOWN
 from stacks.rehearsal.values.aws.eks import TEMPLATE, instance_types
 from stacks.rehearsal.values.context import Stack, View, as_number, show
 from stacks.rehearsal.values.rules import rule
@@ -106,7 +107,8 @@ def efa_layout(view: View, stack: Stack) -> None:
     """Network interfaces by card: what the instance has, one primary, indexes that do not collide."""
     del stack
     items = [(path, item) for path, item in view.items("networkInterfaces")]
-    if not items:
+    places_known = all(UNKNOWN not in (item.get("networkCardIndex"), item.get("deviceIndex")) for _, item in items)
+    if not items or not places_known:
         return
     places = Counter((_index(item, "networkCardIndex"), _index(item, "deviceIndex")) for _, item in items)
     for path, item in items:

@@ -1,4 +1,4 @@
-"""Names that Pulumi makes longer, and tags.
+"""Names that Pulumi makes longer, tags, ids and ARNs of other resources.
 
 Pulumi appends `-` and seven hex digits to the logical name of a resource whose name is not given (checked in
 pulumi_aws 7.51.1, 2026-11-21). Lengths: [P] the provider's, [U] the services' as generally known.
@@ -7,8 +7,10 @@ pulumi_aws 7.51.1, 2026-11-21). Lengths: [P] the provider's, [U] the services' a
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+from stacks.rehearsal.model import leaves
 from stacks.rehearsal.values.context import Stack, View, show
 from stacks.rehearsal.values.rules import rule
 
@@ -62,21 +64,64 @@ def automatic_name(view: View, stack: Stack) -> None:
 
 @rule("")
 def tags(view: View, stack: Stack) -> None:
-    """Keys, values and number of tags, on whatever AWS resource has them."""
+    """Keys, values and number of tags, with the provider's default ones, on whatever AWS resource has them."""
     del stack
     if not view.type.startswith("aws:") or view.type in _NOT_A_MAP:
         return
-    found = view.mapping("tags")
+    paths = ["tags", "tagsAll", *(f"{path}.tags" for path, _ in view.items("tagSpecifications"))]
+    for path in paths:
+        _tags(view, path, view.mapping("tags") if path == "tagsAll" else {})
+
+
+def _tags(view: View, where: str, checked: Mapping[str, Any]) -> None:
+    found = view.mapping(where)
     if len(found) > 50:
-        view.error("tags", "tags", f"has {len(found)} tags", allowed="at most 50")
+        view.error("tags", where, f"has {len(found)} tags", allowed="at most 50")
     for key, value in found.items():
-        path = f"tags.{key}"
+        path = f"{where}.{key}"
+        if key in checked:
+            continue
         if key.lower().startswith("aws:"):
             view.error("tags", path, "begins with aws:", allowed="any other prefix")
         elif not 1 <= len(key) <= 128 or not _TAG.fullmatch(key):
             view.error("tags", path, f"key {show(key)}", allowed="1 to 128 letters, digits, spaces and _.:/=+-@")
         if isinstance(value, str) and (len(value) > 256 or not _TAG.fullmatch(value)):
             view.error("tags", path, f"got {show(value)}", allowed="at most 256 letters, digits, spaces and _.:/=+-@")
+
+
+_IDS: Final = {
+    "vpcId": "vpc-",
+    "subnetId": "subnet-",
+    "subnetIds": "subnet-",
+    "securityGroupId": "sg-",
+    "securityGroupIds": "sg-",
+    "vpcSecurityGroupIds": "sg-",
+    "referencedSecurityGroupId": "sg-",
+    "routeTableId": "rtb-",
+    "routeTableIds": "rtb-",
+    "natGatewayId": "nat-",
+    "allocationId": "eipalloc-",
+    "fileSystemId": "fs-",
+    "vpcEndpointId": "vpce-",
+}
+"""Inputs that take the id of another resource, and how such an id begins, on every AWS type."""
+
+
+@rule("")
+def references(view: View, stack: Stack) -> None:
+    """An id of the right kind of resource, and an ARN where the name of the input says so."""
+    del stack
+    if not view.type.startswith("aws:"):
+        return
+    for path, value, _ in leaves(view.inputs):
+        name = path.rpartition(".")[2].partition("[")[0]
+        if not isinstance(value, str) or not value:
+            continue
+        prefix = _IDS.get(name)
+        if prefix is not None and not value.startswith(prefix):
+            view.error("aws-id", path, f"got {show(value)}", allowed=f"an id that begins with {prefix}")
+        elif name.endswith(("Arn", "Arns")) and not value.startswith("arn:"):
+            view.error("aws-arn", path, f"got {show(value)}", allowed="must be an ARN (arn:aws:service:…)")
 
 
 @rule("aws:iam/role:Role", "aws:iam/policy:Policy")

@@ -94,9 +94,18 @@ def route(view: View, stack: Stack) -> None:
     """One destination, one target."""
     del stack
     targets = (
-        "gatewayId", "natGatewayId", "networkInterfaceId", "transitGatewayId", "vpcEndpointId",
-        "vpcPeeringConnectionId", "egressOnlyGatewayId", "carrierGatewayId", "localGatewayId", "coreNetworkArn", "odbNetworkArn",
-    )  # fmt: skip
+        "carrierGatewayId",
+        "coreNetworkArn",
+        "egressOnlyGatewayId",
+        "gatewayId",
+        "localGatewayId",
+        "natGatewayId",
+        "networkInterfaceId",
+        "odbNetworkArn",
+        "transitGatewayId",
+        "vpcEndpointId",
+        "vpcPeeringConnectionId",
+    )
     given = [key for key in targets if view.has(key)]
     if len(given) != 1:
         view.error(

@@ -185,7 +185,7 @@ class Policy:
         pattern = re.compile(re.escape(name).replace(r"\*", ".*").replace(r"\?", "."), re.IGNORECASE)
         if not any(pattern.fullmatch(candidate) for candidate in known):
             hint = nearest(name, known)
-            # IAM itself takes any name. One that is close to a real action is a slip; another may be newer than the table.
+            # IAM takes any name. One close to a real action is a slip; another may be newer than the table.
             note = self.view.error if hint else self.view.warning
             note("iam-unknown-action", f"{self.path}.{where}", f"{service} has no action {show(name)}", hint=hint)
 

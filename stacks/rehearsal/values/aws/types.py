@@ -86,6 +86,9 @@ TYPES: Final[dict[str, TypeModel]] = {
     "aws:ec2/placementGroup:PlacementGroup": TypeModel(("ec2.CreatePlacementGroup",), {"name": "GroupName"}),
     "aws:ec2/capacityReservation:CapacityReservation": TypeModel(("ec2.CreateCapacityReservation",)),
     "aws:ec2/capacityBlockReservation:CapacityBlockReservation": TypeModel(("ec2.PurchaseCapacityBlock",)),
+    "aws:ec2/route:Route": TypeModel(
+        ("ec2.CreateRoute",), {"destinationPrefixListId": "DestinationPrefixListId", **_none("vpcEndpointId")}
+    ),
     "aws:ec2/securityGroup:SecurityGroup": TypeModel(
         ("ec2.CreateSecurityGroup",), {"name": "GroupName", **_none("egress ingress revokeRulesOnDelete")}
     ),
@@ -207,6 +210,7 @@ TYPES: Final[dict[str, TypeModel]] = {
     "aws:kms/key:Key": TypeModel(
         ("kms.CreateKey", "kms.EnableKeyRotation"), {**_none("deletionWindowInDays enableKeyRotation isEnabled")}
     ),
+    "aws:kms/grant:Grant": TypeModel(("kms.CreateGrant",), {**_none("retireOnDelete grantCreationTokens")}),
     "aws:kms/alias:Alias": TypeModel(("kms.CreateAlias",), {"name": "AliasName"}),
     "aws:iam/role:Role": TypeModel(
         ("iam.CreateRole",),

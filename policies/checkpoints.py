@@ -1,0 +1,96 @@
+"""Checkpoints: a spot reclaim must cost minutes, and no rule may delete what a run would resume from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from pulumi_policy import ResourceValidationArgs, Severity
+
+from policies.node_pools import TYPES, node_pool
+from policies.reading import at, given, items
+from policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+
+NAMESPACE = "kubernetes:core/v1:Namespace"
+CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
+VOLUME = "kubernetes:core/v1:PersistentVolume"
+BUCKETS = ("aws:s3/bucket:Bucket", "gcp:storage/bucket:Bucket")
+LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
+TEAM_LABEL = "ml.platform/team"
+
+
+@stack_rule(
+    "spot-pool-without-checkpoint-tier",
+    "Where nodes can be reclaimed, every team needs a volume on a bucket for its checkpoints.",
+    types=(*TYPES, NAMESPACE, CLAIM, VOLUME, *BUCKETS),
+    severity=Severity.HIGH,
+    controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
+    fix="Keep the storage tiers and the team volumes, or set gpuPools.<pool>.spot.maxNodes to 0.",
+    config={"claim": {"type": "string", "default": "checkpoints", "description": "Name of the claim in a namespace."}},
+)
+def spot_pool_without_checkpoint_tier(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """A claim counts when its volume is made of a bucket of the stack."""
+    spot = [found for found in resources.of(*TYPES) if node_pool(found).capacity == "spot" and node_pool(found).gpus]
+    if not spot:
+        resources.not_applicable("no spot GPU pool")
+    buckets = resources.of(*BUCKETS)
+    volumes = {
+        at(volume.props, "metadata", "name")
+        for volume in resources.of(VOLUME)
+        if any(refers(volume, "spec", bucket) for bucket in buckets)
+    }
+    claims = {
+        at(claim.props, "metadata", "namespace")
+        for claim in resources.of(CLAIM)
+        if at(claim.props, "metadata", "name") == config["claim"] and at(claim.props, "spec", "volumeName") in volumes
+    }
+    teams = [found for found in resources.of(NAMESPACE) if given(found.props, "metadata", "labels", TEAM_LABEL)]
+    if not teams:
+        yield spot[0], f"{spot[0].name} can be reclaimed, and no team has a volume for checkpoints"
+    for team in teams:
+        name = at(team.props, "metadata", "name")
+        if name not in claims:
+            yield team, f"{name} has no claim {config['claim']!r} on a bucket, but {spot[0].name} can be reclaimed"
+
+
+@resource_rule(
+    "lifecycle-deletes-newest-version",
+    "A lifecycle rule may expire superseded versions; the newest version of an object is never deleted by age.",
+    types=(LIFECYCLE, BUCKETS[1]),
+    severity=Severity.CRITICAL,
+    controls=("ISO 27001:2022 A.8.10", "NIST 800-53r5 CP-9"),
+    fix="Leave storage.checkpointExpireDays and artifactRetentionDays to superseded versions.",
+    config={
+        "expiringBuckets": {
+            "type": "array",
+            "items": {"type": "string"},
+            "default": ["*-logs-lifecycle", "*-logs"],
+            "description": "Logical names whose objects may be deleted by age (globs).",
+        },
+        "keptCheckpoints": {
+            "type": "number",
+            "minimum": 1,
+            "default": 2,
+            "description": "Superseded versions of a checkpoint that the first rule to expire them must leave.",
+        },
+    },
+)
+def lifecycle_deletes_newest_version(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """The newest checkpoint may be the one that the failure damaged, so some before it must stay for a while too."""
+    if any(fnmatchcase(resource.name, pattern) for pattern in config["expiringBuckets"]):
+        return
+    if resource.resource_type == BUCKETS[1]:
+        for rule in items(resource.props, "lifecycleRules"):
+            if at(rule, "action", "type") == "Delete" and not given(rule, "condition", "numNewerVersions"):
+                yield "a lifecycle rule deletes live objects (no numNewerVersions)"
+        return
+    rules = [rule for rule in items(resource.props, "rules") if at(rule, "status") == "Enabled"]
+    for rule in rules:
+        if given(rule, "expiration", "days") or given(rule, "expiration", "date"):
+            yield f"rule {at(rule, 'id')} deletes current objects by age"
+    expiring = [at(rule, "noncurrentVersionExpiration") for rule in rules]
+    expiring = sorted((found for found in expiring if found), key=lambda found: float(at(found, "noncurrentDays")))
+    if "checkpoint" in resource.name and expiring:
+        kept = at(expiring[0], "newerNoncurrentVersions", default=0)
+        if kept < config["keptCheckpoints"]:
+            yield f"of superseded checkpoints {kept:.0f} are kept; at least {config['keptCheckpoints']:.0f} must be"

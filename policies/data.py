@@ -1,0 +1,128 @@
+"""Data: versions, retention, protection from deletion, backups, and a durable copy of what is fast but fragile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import ResourceValidationArgs, Severity
+
+from policies.reading import at, items, true
+from policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+
+BUCKET = "aws:s3/bucket:Bucket"
+GCP_BUCKET = "gcp:storage/bucket:Bucket"
+VERSIONING = "aws:s3/bucketVersioning:BucketVersioning"
+LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
+DATABASE = "aws:rds/instance:Instance"
+LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
+ASSOCIATION = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
+STATEFUL = (
+    BUCKET,
+    GCP_BUCKET,
+    DATABASE,
+    LUSTRE,
+    "aws:rds/cluster:Cluster",
+    "aws:efs/fileSystem:FileSystem",
+    "aws:kms/key:Key",
+)
+
+
+@stack_rule(
+    "bucket-without-versioning",
+    "Every bucket keeps the versions of its objects.",
+    types=(BUCKET, GCP_BUCKET, VERSIONING),
+    severity=Severity.HIGH,
+    controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
+    fix="Use the storage tiers as they are; they switch versioning on.",
+)
+def bucket_without_versioning(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Overwriting and deleting are then reversible until the lifecycle rules say otherwise."""
+    for bucket in resources.of(BUCKET):
+        states = [
+            at(found.props, "versioningConfiguration", "status")
+            for found in resources.referring(bucket, "bucket", VERSIONING)
+        ]
+        if "Enabled" not in states:
+            yield bucket, f"versioning is {states[0] if states else 'not configured'}"
+    for bucket in resources.of(GCP_BUCKET):
+        # A hierarchical namespace, for checkpoints, excludes versions; soft delete then is the net.
+        if not true(bucket.props, "versioning", "enabled") and not true(bucket.props, "hierarchicalNamespace", "enabled"):
+            yield bucket, "versioning is not enabled"
+
+
+@resource_rule(
+    "artifact-versions-kept-too-short",
+    "Superseded artifacts and models stay long enough to be audited.",
+    types=(LIFECYCLE,),
+    severity=Severity.MEDIUM,
+    controls=("ISO 27001:2022 A.5.33", "NIST 800-53r5 AU-11"),
+    fix="Raise storage.artifactRetentionDays.",
+    config={"minDays": {"type": "number", "minimum": 1, "default": 90}},
+)
+def artifact_versions_kept_too_short(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """The bucket of artifacts is told by its name."""
+    if "artifact" not in resource.name:
+        return
+    for rule in items(resource.props, "rules"):
+        days = at(rule, "noncurrentVersionExpiration", "noncurrentDays")
+        if at(rule, "status") == "Enabled" and days is not None and days < config["minDays"]:
+            yield f"superseded versions go after {days:.0f} days; at least {config['minDays']:.0f} are required"
+
+
+@resource_rule(
+    "stateful-resource-unprotected",
+    "What holds data or the key to it is protected from deletion.",
+    types=STATEFUL,
+    severity=Severity.HIGH,
+    controls=("ISO 27001:2022 A.8.10", "NIST 800-53r5 CP-9"),
+    fix="Leave protect at true; lift it only to tear the environment down.",
+)
+def stateful_resource_unprotected(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+    """Pulumi's own protection, and the service's where it has one."""
+    if not resource.opts.protect:
+        yield "is not protected: a rename or a removed line deletes it"
+    if resource.resource_type == DATABASE and not true(resource.props, "deletionProtection"):
+        yield "deletionProtection is off"
+    if true(resource.props, "forceDestroy"):
+        yield "forceDestroy deletes a bucket with all that is in it"
+
+
+@resource_rule(
+    "database-without-backups",
+    "A database is backed up every day and once more before it is deleted.",
+    types=(DATABASE, "aws:rds/cluster:Cluster"),
+    severity=Severity.HIGH,
+    controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
+    fix="Raise mlflow.database.backupRetentionDays.",
+    config={"minDays": {"type": "number", "minimum": 1, "maximum": 35, "default": 7}},
+)
+def database_without_backups(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """A mistake is noticed in days; the tracking database is the record of every run."""
+    days = at(resource.props, "backupRetentionPeriod", default=0)
+    if days < config["minDays"]:
+        yield f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"
+    if true(resource.props, "skipFinalSnapshot"):
+        yield "skipFinalSnapshot: nothing is left of it after a destroy"
+
+
+@stack_rule(
+    "lustre-without-durable-bucket",
+    "A Lustre file system writes what changes to a bucket, or is backed up.",
+    types=(LUSTRE, ASSOCIATION, BUCKET),
+    severity=Severity.HIGH,
+    controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
+    fix="Keep storage.lustre linked to the data bucket.",
+)
+def lustre_without_durable_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Links only count to buckets of the stack, whose versioning and protection are judged here too."""
+    for system in resources.of(LUSTRE):
+        links = resources.referring(system, "fileSystemId", ASSOCIATION)
+        durable = [
+            link
+            for link in links
+            if any(refers(link, "dataRepositoryPath", bucket) for bucket in resources.of(BUCKET))
+            and {"NEW", "CHANGED"} <= set(items(link.props, "s3", "autoExportPolicy", "events"))
+        ]
+        if not durable and not at(system.props, "automaticBackupRetentionDays", default=0):
+            what = "is linked to no bucket" if not links else "does not export new and changed files to a bucket"
+            yield system, f"{what}, and has no backups"

@@ -1,0 +1,169 @@
+"""Money, where it goes: GPU models and counts, the spot share, and nodes that go away when nobody uses them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, PolicyResource, ResourceValidationArgs, Severity
+
+from policies.node_pools import TYPES, NodePool, node_pool
+from policies.reading import at
+from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from policies.stack_settings import setting, stack_profile
+from stacks.sizing.catalog import instance
+from stacks.sizing.profiles import Profile
+
+HELM_RELEASE = "kubernetes:helm.sh/v3:Release"
+
+
+def _gpu_pools(resources: Resources) -> list[tuple[PolicyResource, NodePool]]:
+    pools = [(resource, node_pool(resource)) for resource in resources.of(*TYPES)]
+    return [(resource, pool) for resource, pool in pools if pool.gpu_models]
+
+
+@resource_rule(
+    "gpu-model-outside-profile",
+    "A stack uses the GPU models of its team-size profile; others are a decision to be written down.",
+    types=TYPES,
+    severity=Severity.HIGH,
+    controls=("ISO 27001:2022 A.8.6",),
+    fix="Choose gpuPools.<pool>.gpu of the profile, or allow the model (allowedGpus) with whoever pays.",
+    config={
+        "allowedGpus": {
+            "type": "array",
+            "items": {"type": "string"},
+            "default": [],
+            "description": "GPU models by the catalogue's names; empty: those of the stack's profile.",
+        }
+    },
+)
+def gpu_model_outside_profile(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """The profile lists instance types a pool; their GPUs are what it allows."""
+    pool = node_pool(resource)
+    if not pool.gpu_models:
+        return
+    found = stack_profile()
+    allowed = set(config["allowedGpus"]) or (_gpus_of(found[0]) if found else set())
+    if not allowed:
+        resource.not_applicable("the stack names no profile, and allowedGpus is empty")
+    for model in pool.gpu_models:
+        if model not in allowed:
+            yield f"{model} ({', '.join(pool.instance_types)}); allowed: {', '.join(sorted(allowed))}"
+
+
+def _gpus_of(profile: Profile) -> set[str]:
+    pools = profile.names("gpu_pools")
+    return {instance(type_).gpu for pool in pools for type_ in profile.figure(f"gpu_pools.{pool}.instance_types").value}
+
+
+@stack_rule(
+    "gpu-count-over-profile",
+    "A stack holds no more GPUs than its team-size profile allows.",
+    types=TYPES,
+    severity=Severity.HIGH,
+    controls=("ISO 27001:2022 A.8.6",),
+    fix="Lower gpuPools.<pool>.*.maxNodes, or allow more (maxGpus) with whoever pays.",
+    config={
+        "maxGpus": {"type": "number", "minimum": 0, "default": 0, "description": "0: the sum of the profile's pools."}
+    },
+)
+def gpu_count_over_profile(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """All node groups at their maximum, against the profile's largest pools."""
+    pools = _gpu_pools(resources)
+    found = stack_profile()
+    allowed = config["maxGpus"] or (_most_gpus(found[0]) if found else 0)
+    if not allowed:
+        resources.not_applicable("the stack names no profile, and maxGpus is 0")
+    total = sum(pool.gpus for _, pool in pools)
+    if total > allowed:
+        largest = max(pools, key=lambda pair: pair[1].gpus)
+        yield largest[0], f"{total} GPUs with all node groups at their maximum; {allowed:.0f} are allowed"
+
+
+def _most_gpus(profile: Profile) -> float:
+    figures = (profile.figure(f"gpu_pools.{pool}.gpus") for pool in profile.names("gpu_pools"))
+    return sum(figure.maximum or float(figure.value) for figure in figures)
+
+
+@stack_rule(
+    "spot-share-below-target",
+    "Outside production at least half of the GPUs that are not reserved run on spot.",
+    types=TYPES,
+    severity=Severity.MEDIUM,
+    level=EnforcementLevel.ADVISORY,
+    controls=("ISO 27001:2022 A.8.6",),
+    fix="Raise gpuPools.<pool>.spot.maxNodes or lower gpuPools.<pool>.onDemand.maxNodes.",
+    config={
+        "minSpotPercent": {"type": "number", "minimum": 0, "maximum": 100, "default": 50},
+        "production": {"type": "array", "items": {"type": "string"}, "default": ["production", "prod", "live"]},
+    },
+)
+def spot_share_below_target(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """The agency guide asks for 50 % or more of non-production training on spot."""
+    pools = [(resource, pool) for resource, pool in _gpu_pools(resources) if pool.capacity != "reserved"]
+    if not pools:
+        resources.not_applicable("no GPUs but reserved ones")
+    environment = setting("environment") or at(pools[0][0].props, "tagsAll", "environment", default="")
+    if environment in config["production"]:
+        resources.not_applicable(f"{environment} is production")
+    total = sum(pool.gpus for _, pool in pools)
+    percent = 100 * sum(pool.gpus for _, pool in pools if pool.capacity == "spot") / total if total else 100
+    if percent < config["minSpotPercent"]:
+        dearest = max((pair for pair in pools if pair[1].capacity != "spot"), key=lambda pair: pair[1].gpus)
+        yield dearest[0], f"{percent:.0f} % of {total} GPUs are spot; the target is {config['minSpotPercent']:.0f} %"
+
+
+@resource_rule(
+    "gpu-pool-never-scales-down",
+    "A GPU pool that is paid by the hour must be able to shrink to nothing.",
+    types=TYPES,
+    severity=Severity.HIGH,
+    controls=("ISO 27001:2022 A.8.6",),
+    fix="Set gpuPools.<pool>.spot.minNodes and onDemand.minNodes to 0.",
+    config={"maxIdleNodes": {"type": "number", "minimum": 0, "default": 0, "description": "Largest allowed minimum."}},
+)
+def gpu_pool_never_scales_down(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """Reserved nodes cost the same running or not. Pulumi must leave the size to the autoscaler."""
+    pool = node_pool(resource)
+    if not pool.gpu_models or pool.capacity == "reserved":
+        return
+    if pool.min_nodes > config["maxIdleNodes"]:
+        yield f"keeps {pool.min_nodes} nodes ({pool.min_nodes * pool.gpus_per_node} GPUs) when nobody uses them"
+    ignored = resource.opts.ignore_changes or []
+    if resource.resource_type == TYPES[0] and "scalingConfig.desiredSize" not in ignored:
+        yield "does not ignore changes of scalingConfig.desiredSize: every update resets what the autoscaler decided"
+
+
+@stack_rule(
+    "idle-gpus-keep-running",
+    "GPU nodes that nobody uses must be shut down within the hour.",
+    types=(*TYPES, HELM_RELEASE, "gcp:container/cluster:Cluster"),
+    severity=Severity.HIGH,
+    controls=("ISO 27001:2022 A.8.6",),
+    fix="Keep the cluster autoscaler with scale-down on and scale-down-unneeded-time within the hour.",
+    config={"maxIdleMinutes": {"type": "number", "minimum": 1, "default": 60}},
+)
+def idle_gpus_keep_running(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """GKE scales node pools down by itself; on EKS the cluster autoscaler must be there and be allowed to."""
+    eks = [(resource, pool) for resource, pool in _gpu_pools(resources) if resource.resource_type == TYPES[0]]
+    if not eks:
+        resources.not_applicable("no GPU node groups on EKS")
+    releases = [found for found in resources.of(HELM_RELEASE) if at(found.props, "chart") == "cluster-autoscaler"]
+    if not releases:
+        yield None, f"{len(eks)} GPU node groups and no cluster autoscaler"
+    for release in releases:
+        flags = at(release.props, "values", "extraArgs")
+        if at(flags, "scale-down-enabled", default="true") in ("false", False):
+            yield release, "scale-down-enabled is false"
+        minutes = _minutes(str(at(flags, "scale-down-unneeded-time", default="10m")))
+        if minutes > config["maxIdleMinutes"]:
+            yield release, f"an idle node stays {minutes:.0f} minutes; at most {config['maxIdleMinutes']:.0f} are allowed"
+        if at(flags, "skip-nodes-with-local-storage", default="true") not in ("false", False):
+            yield release, "skip-nodes-with-local-storage is not false: any pod with an emptyDir keeps its node for ever"
+
+
+def _minutes(text: str) -> float:
+    """Minutes of a Go duration ("10m", "1h30m")."""
+    parts = re.findall(r"([0-9.]+)(h|m|s)", text)
+    return sum(float(number) * {"s": 1 / 60, "m": 1, "h": 60}[unit] for number, unit in parts)

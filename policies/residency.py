@@ -1,0 +1,102 @@
+"""Residency: with a regime chosen, everything is in its regions, and nothing is global without saying so.
+
+The regime is the stack's setting `residency`, or the configuration `regime` where somebody else decides. What may not
+have a region (budgets, IAM, images of public registries) holds no data of the client and is not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from pulumi_policy import ResourceValidationArgs, Severity
+
+from policies.reading import at, given, items, texts, true
+from policies.rules import Config, resource_rule
+from policies.stack_settings import setting
+from stacks.sizing.catalog import residency_regions
+
+PROVIDER = "pulumi:providers:aws"
+REGION = re.compile(
+    r"(?<![a-z0-9-])((?:af|ap|ca|cn|eu|il|me|mx|sa|us)(?:-gov|-iso[a-z]?)?"
+    r"-(?:central|north|south|east|west|northeast|northwest|southeast|southwest)-[0-9])(?=[a-z]?(?![a-z0-9]))"
+)
+"""A region of AWS as it occurs in zones, ARNs, endpoints, registries and mount options, but not inside a name."""
+
+PROSE = frozenset({"tags", "tagsAll", "description", "tagSpecifications"})
+REGIME = {"regime": {"type": "string", "default": "", "description": "Empty: the stack's setting residency."}}
+GLOBAL = (
+    "aws:cloudfront/*",
+    "aws:globalaccelerator/*",
+    "aws:ecrpublic/*",
+    "aws:ecr/replicationConfiguration:*",
+    "aws:kms/replicaKey:*",
+    "aws:dynamodb/globalTable:*",
+    "aws:rds/globalCluster:*",
+    "aws:s3/bucketReplicationConfig:*",
+    "aws:s3control/multiRegionAccessPoint:*",
+)
+"""Types whose purpose is to keep data in more places than one, or in none that has a name."""
+
+
+def _allowed(resource: ResourceValidationArgs, config: Config) -> tuple[str, tuple[str, ...]]:
+    """The regime with its regions. Ends the policy where none is chosen."""
+    regime = config["regime"] or setting("residency") or "none"
+    regions = residency_regions(regime)
+    if not regions:
+        resource.not_applicable("no residency regime is chosen")
+    return regime, regions
+
+
+@resource_rule(
+    "region-outside-residency",
+    "Everything that has a region is in a region of the chosen residency regime.",
+    types=("aws:*", "gcp:*", "kubernetes:*", PROVIDER, "pulumi:providers:kubernetes"),
+    severity=Severity.CRITICAL,
+    controls=("NIST 800-53r5 SA-9(5)", "ISO 27001:2022 A.5.34", "ISO 27001:2022 A.5.23"),
+    fix="Set region (and network.zones) to one that residency allows.",
+    config=REGIME,
+)
+def region_outside_residency(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """Looks for regions in every text: own and provider's region, zones, ARNs, endpoints, registries, mount options.
+
+    An unknown text comes from another resource, which is judged itself.
+    """
+    regime, allowed = _allowed(resource, config)
+    if resource.resource_type == PROVIDER and not given(resource.props, "region"):
+        yield "the provider names no region: the environment of whoever deploys decides"
+    if resource.resource_type.startswith("gcp:"):
+        place = str(at(resource.props, "location", default="") or at(resource.props, "region", default="")).lower()
+        if place and re.sub(r"-[a-z]$", "", place) not in allowed:
+            yield f"location {place} is outside {regime}"
+        return
+    outside: dict[str, str] = {}
+    for path, text in texts(resource.props, skip=PROSE):
+        for region in REGION.findall(text):
+            if region not in allowed:
+                outside.setdefault(region, path)
+    for region, path in outside.items():
+        yield f"{path} names {region}; {regime} allows {', '.join(allowed)}"
+
+
+@resource_rule(
+    "silently-global-resource",
+    "With a residency regime chosen, nothing is replicated or served worldwide.",
+    types=("aws:*", "gcp:*"),
+    severity=Severity.CRITICAL,
+    controls=("NIST 800-53r5 SA-9(5)", "ISO 27001:2022 A.5.34"),
+    fix="Keep the copy in the region, or write the transfer down as an exception.",
+    config=REGIME,
+)
+def silently_global_resource(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """Global types, keys and secrets with replicas, buckets of a whole continent."""
+    regime, _ = _allowed(resource, config)
+    if any(fnmatchcase(resource.resource_type, pattern) for pattern in GLOBAL):
+        yield f"{resource.resource_type} keeps or serves data outside any one region, {regime} or not"
+    if true(resource.props, "multiRegion"):
+        yield "multiRegion: the key can be replicated to any region"
+    if items(resource.props, "replicas") and resource.resource_type.startswith("aws:secretsmanager/"):
+        yield "replicas in other regions"
+    if str(at(resource.props, "location", default="")).upper() in ("US", "EU", "ASIA"):
+        yield f"location {at(resource.props, 'location')} is a continent, not a region"

@@ -1,0 +1,45 @@
+"""Security: what happened is on record, and stays there for a year."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import ResourceValidationArgs, Severity
+
+from policies.reading import at, items
+from policies.rules import Config, resource_rule
+
+CONTROL_PLANE = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+
+
+@resource_rule(
+    "control-plane-logs-off",
+    "The cluster's control plane writes all of its logs.",
+    types=("aws:eks/cluster:Cluster",),
+    severity=Severity.HIGH,
+    controls=("CIS EKS 1.5.0 2.1.1", "NIST 800-53r5 AU-12", "ISO 27001:2022 A.8.15"),
+    fix="Use the cluster as it is; the profile lists the log types.",
+    config={"logTypes": {"type": "array", "items": {"enum": list(CONTROL_PLANE)}, "default": list(CONTROL_PLANE)}},
+)
+def control_plane_logs_off(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """GKE writes its audit log always."""
+    written = [str(type_) for type_ in items(resource.props, "enabledClusterLogTypes")]
+    missing = [type_ for type_ in config["logTypes"] if type_ not in written]
+    if missing:
+        yield f"enabledClusterLogTypes lacks {', '.join(missing)}"
+
+
+@resource_rule(
+    "logs-kept-too-short",
+    "Logs are kept for a year.",
+    types=("aws:cloudwatch/logGroup:LogGroup",),
+    severity=Severity.MEDIUM,
+    controls=("NIST 800-53r5 AU-11", "ISO 27001:2022 A.8.15"),
+    fix="Raise logRetentionDays or network.flowLogRetentionDays.",
+    config={"minDays": {"type": "number", "minimum": 1, "default": 365}},
+)
+def logs_kept_too_short(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """Nothing or 0 is for ever."""
+    days = at(resource.props, "retentionInDays", default=0)
+    if 0 < days < config["minDays"]:
+        yield f"kept {days:.0f} days; at least {config['minDays']:.0f} are required"

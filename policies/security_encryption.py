@@ -1,0 +1,155 @@
+"""Security: encryption at rest with the environment's own key, and nothing but TLS on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pulumi_policy import PolicyResource, ResourceValidationArgs, Severity
+
+from policies.reading import at, given, items, mapping, statements, texts, true
+from policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+
+KEY = "aws:kms/key:Key"
+BUCKET = "aws:s3/bucket:Bucket"
+BUCKET_ENCRYPTION = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
+BUCKET_LOGGING = "aws:s3/bucketLogging:BucketLogging"
+BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+DATABASE = "aws:rds/instance:Instance"
+PARAMETERS = "aws:rds/parameterGroup:ParameterGroup"
+GCP_BUCKET = "gcp:storage/bucket:Bucket"
+GKE = "gcp:container/cluster:Cluster"
+KEY_PROPERTY = {
+    DATABASE: "kmsKeyId",
+    "aws:fsx/lustreFileSystem:LustreFileSystem": "kmsKeyId",
+    "aws:efs/fileSystem:FileSystem": "kmsKeyId",
+    "aws:ebs/volume:Volume": "kmsKeyId",
+    "aws:cloudwatch/logGroup:LogGroup": "kmsKeyId",
+    "aws:secretsmanager/secret:Secret": "kmsKeyId",
+    "aws:sagemaker/domain:Domain": "kmsKeyId",
+    "aws:sns/topic:Topic": "kmsMasterKeyId",
+    "aws:sqs/queue:Queue": "kmsMasterKeyId",
+    "aws:eks/cluster:Cluster": "encryptionConfig",
+    "aws:ecr/repository:Repository": "encryptionConfigurations",
+    LAUNCH_TEMPLATE: "blockDeviceMappings",
+}
+"""The property in which a resource names its key; nested ones by their top level, which is what dependencies have."""
+
+
+@stack_rule(
+    "storage-without-environment-key",
+    "Everything at rest is encrypted with a key of the environment.",
+    types=(*KEY_PROPERTY, KEY, BUCKET, BUCKET_ENCRYPTION, BUCKET_LOGGING, GCP_BUCKET, GKE),
+    severity=Severity.HIGH,
+    controls=("CIS EKS 1.5.0 5.3.1", "NIST 800-53r5 SC-28", "ISO 27001:2022 A.8.24"),
+    fix="Pass the environment's key to it; where a key of another stack is meant, name its ARN in keyArns.",
+    config={"keyArns": {"type": "array", "items": {"type": "string"}, "default": []}},
+)
+def storage_without_environment_key(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """Judged by what a property is made of, so it holds at a preview, when no key has an ARN yet."""
+    for type_, property_ in KEY_PROPERTY.items():
+        for resource in resources.of(type_):
+            if not _keyed(resources, resource, property_, config):
+                yield resource, f"{property_} names no key of the environment"
+    for template in resources.of(LAUNCH_TEMPLATE):
+        for device in items(template.props, "blockDeviceMappings"):
+            if at(device, "ebs") is not None and not true(device, "ebs", "encrypted"):
+                yield template, f"{at(device, 'deviceName')} is not encrypted"
+    for database in resources.of(DATABASE):
+        if not true(database.props, "storageEncrypted"):
+            yield database, "storageEncrypted is off"
+    for bucket in resources.of(BUCKET):
+        settings = resources.referring(bucket, "bucket", BUCKET_ENCRYPTION)
+        # S3 delivers access logs only to a bucket whose default encryption is the service's own.
+        receives_logs = bool(resources.referring(bucket, "targetBucket", BUCKET_LOGGING))
+        if not settings or not (receives_logs or any(_keyed(resources, found, "rules", config) for found in settings)):
+            yield bucket, "default encryption names no key of the environment"
+    for bucket in resources.of(GCP_BUCKET):
+        if not given(bucket.props, "encryption", "defaultKmsKeyName"):
+            yield bucket, "encryption.defaultKmsKeyName is not set"
+    for cluster in resources.of(GKE):
+        if at(cluster.props, "databaseEncryption", "state") != "ENCRYPTED":
+            yield cluster, "databaseEncryption.state is not ENCRYPTED"
+
+
+def _keyed(resources: Resources, resource: PolicyResource, property_: str, config: Config) -> bool:
+    made_of_a_key = any(refers(resource, property_, key) for key in resources.of(KEY))
+    return made_of_a_key or any(text in config["keyArns"] for _, text in texts(_value(resource, property_)))
+
+
+def _value(resource: PolicyResource, property_: str) -> Any:
+    """The property with what is known of it."""
+    return {property_: at(resource.props, property_)} if given(resource.props, property_) else {}
+
+
+@resource_rule(
+    "key-without-rotation",
+    "Keys rotate every year and can be taken back for a month after their deletion.",
+    types=(KEY,),
+    severity=Severity.MEDIUM,
+    controls=("CIS AWS 3.0.0 3.6", "NIST 800-53r5 SC-12", "ISO 27001:2022 A.8.24"),
+    fix="Use the environment's key as it is.",
+    config={"minDeletionDays": {"type": "number", "minimum": 7, "maximum": 30, "default": 30}},
+)
+def key_without_rotation(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """AWS waits 30 days where a key does not say."""
+    if not true(resource.props, "enableKeyRotation"):
+        yield "enableKeyRotation is off"
+    days = at(resource.props, "deletionWindowInDays", default=30)
+    if days < config["minDeletionDays"]:
+        yield f"is gone {days:.0f} days after its deletion; at least {config['minDeletionDays']:.0f} are required"
+
+
+@stack_rule(
+    "bucket-accepts-plain-http",
+    "Every bucket refuses requests without TLS.",
+    types=(BUCKET, BUCKET_POLICY),
+    severity=Severity.HIGH,
+    controls=("CIS AWS 3.0.0 2.1.1", "NIST 800-53r5 SC-8", "ISO 27001:2022 A.8.24"),
+    fix="Use the storage tiers as they are; their bucket policies deny aws:SecureTransport false.",
+)
+def bucket_accepts_plain_http(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Google Cloud's storage has no endpoint without TLS."""
+    for bucket in resources.of(BUCKET):
+        policies = resources.referring(bucket, "bucket", BUCKET_POLICY)
+        denials = [
+            statement
+            for policy in policies
+            for statement in statements(policy.props, "policy")
+            if at(statement, "Effect") == "Deny"
+            and str(at(statement, "Condition", "Bool", "aws:SecureTransport")).lower() == "false"
+            and _everybody(at(statement, "Principal"))
+            and {"s3:*", "*"} & {str(action) for action in items(statement, "Action")}
+        ]
+        if not denials:
+            yield bucket, "no bucket policy denies requests without TLS"
+
+
+def _everybody(principal: Any) -> bool:
+    return principal == "*" or "*" in items(principal, "AWS")
+
+
+@stack_rule(
+    "database-accepts-plain-connections",
+    "The database refuses connections without TLS.",
+    types=(DATABASE, PARAMETERS),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 SC-8", "ISO 27001:2022 A.8.24"),
+    fix="Use the database as it is; its parameter group sets rds.force_ssl.",
+)
+def database_accepts_plain_connections(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """PostgreSQL: `rds.force_ssl` of the parameter group."""
+    for database in resources.of(DATABASE):
+        forced = [
+            found
+            for found in resources.of(PARAMETERS)
+            if refers(database, "parameterGroupName", found)
+            and any(_is_one(mapping(entry)) for entry in items(found.props, "parameters"))
+        ]
+        if not forced:
+            yield database, "its parameter group does not set rds.force_ssl to 1"
+
+
+def _is_one(parameter: dict[str, Any]) -> bool:
+    return parameter.get("name") == "rds.force_ssl" and str(parameter.get("value")) in ("1", "1.0")

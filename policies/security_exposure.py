@@ -1,0 +1,184 @@
+"""Security: nothing is reachable from the internet that need not be: buckets, databases, endpoints, nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pulumi_policy import ResourceValidationArgs, Severity
+
+from policies.reading import at, items, mapping, statements, texts, true
+from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+
+BUCKET = "aws:s3/bucket:Bucket"
+GCP_BUCKET = "gcp:storage/bucket:Bucket"
+PUBLIC_ACCESS_BLOCK = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
+BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"
+BLOCKS = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
+SERVICE = "kubernetes:core/v1:Service"
+INGRESS = "kubernetes:networking.k8s.io/v1:Ingress"
+RELEASE = "kubernetes:helm.sh/v3:Release"
+LOAD_BALANCER = "aws:lb/loadBalancer:LoadBalancer"
+ANYWHERE = ("0.0.0.0/0", "::/0")
+INTERNAL = (
+    ("service.beta.kubernetes.io/aws-load-balancer-scheme", "internal"),
+    ("service.beta.kubernetes.io/aws-load-balancer-internal", "true"),
+    ("alb.ingress.kubernetes.io/scheme", "internal"),
+    ("networking.gke.io/load-balancer-type", "Internal"),
+    ("kubernetes.io/ingress.class", "gce-internal"),
+)
+
+
+@stack_rule(
+    "public-bucket",
+    "No bucket can be made public, by access list or by policy.",
+    types=(BUCKET, GCP_BUCKET, PUBLIC_ACCESS_BLOCK, BUCKET_POLICY),
+    severity=Severity.CRITICAL,
+    controls=("CIS AWS 3.0.0 2.1.4", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
+    fix="Use the storage tiers as they are; they block public access.",
+)
+def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """All four blocks, and no statement that lets everybody in even so."""
+    for bucket in resources.of(BUCKET):
+        blocks = resources.referring(bucket, "bucket", PUBLIC_ACCESS_BLOCK)
+        off = [key for key in BLOCKS if not any(true(block.props, key) for block in blocks)]
+        if off:
+            yield bucket, f"public access is not blocked: {', '.join(off)}"
+    for policy in resources.of(BUCKET_POLICY):
+        for statement in statements(policy.props, "policy"):
+            principal = at(statement, "Principal")
+            everybody = principal == "*" or "*" in items(principal, "AWS")
+            if at(statement, "Effect") == "Allow" and everybody and not mapping(statement, "Condition"):
+                yield policy, f"statement {at(statement, 'Sid', default='')} lets everybody in"
+    for bucket in resources.of(GCP_BUCKET):
+        if at(bucket.props, "publicAccessPrevention") != "enforced":
+            yield bucket, "publicAccessPrevention is not enforced"
+
+
+@resource_rule(
+    "public-database",
+    "A database has no public address.",
+    types=("aws:rds/instance:Instance", "aws:rds/clusterInstance:ClusterInstance"),
+    severity=Severity.CRITICAL,
+    controls=("CIS AWS 3.0.0 2.3.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
+    fix="Leave publiclyAccessible off; reach the database from the cluster.",
+)
+def public_database(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+    """The subnets are isolated besides."""
+    if true(resource.props, "publiclyAccessible"):
+        yield "publiclyAccessible is on"
+
+
+@resource_rule(
+    "public-cluster-endpoint",
+    "The Kubernetes API is private, or public to named networks only.",
+    types=("aws:eks/cluster:Cluster", "gcp:container/cluster:Cluster"),
+    severity=Severity.CRITICAL,
+    controls=("CIS EKS 1.5.0 5.4.2", "CIS EKS 1.5.0 5.4.1", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
+    fix="Narrow endpointAccess to the networks of your offices and runners.",
+    config={"namedNetworks": {"type": "boolean", "default": True, "description": "Whether named networks are allowed."}},
+)
+def public_cluster_endpoint(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """AWS opens a public endpoint to everybody unless networks are named."""
+    if resource.resource_type.startswith("gcp:"):
+        if not true(resource.props, "privateClusterConfig", "enablePrivateNodes"):
+            yield "nodes have public addresses (privateClusterConfig.enablePrivateNodes)"
+        return
+    network = at(resource.props, "vpcConfig")
+    if not true(network, "endpointPrivateAccess"):
+        yield "endpointPrivateAccess is off: nodes reach the API over the internet"
+    if at(network, "endpointPublicAccess", default=True) in (False, "false"):
+        return
+    networks = [str(cidr) for cidr in items(network, "publicAccessCidrs")]
+    if not networks or set(networks) & set(ANYWHERE):
+        yield "the endpoint is open to the internet"
+    elif not config["namedNetworks"]:
+        yield f"the endpoint is open to {', '.join(networks)}"
+
+
+@resource_rule(
+    "public-load-balancer",
+    "Nothing on the cluster is published to the internet, MLflow least of all.",
+    types=(SERVICE, INGRESS, RELEASE, LOAD_BALANCER),
+    severity=Severity.CRITICAL,
+    controls=("NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
+    fix="Keep services of type ClusterIP, or annotate the load balancer as internal.",
+)
+def public_load_balancer(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+    """Of a chart only the values are seen."""
+    props = resource.props
+    if resource.resource_type == LOAD_BALANCER:
+        if not true(props, "internal"):
+            yield "internal is off"
+        return
+    if resource.resource_type == RELEASE:
+        for path, text in texts(at(props, "values")):
+            if text == "LoadBalancer" and path.endswith("type"):
+                yield f"values.{path} is LoadBalancer"
+        return
+    annotations = mapping(props, "metadata", "annotations")
+    if any(str(annotations.get(key, "")) == value for key, value in INTERNAL):
+        return
+    if resource.resource_type == INGRESS:
+        yield "an Ingress without an annotation that makes it internal"
+    elif at(props, "spec", "type") == "LoadBalancer":
+        yield "a Service of type LoadBalancer without an annotation that makes it internal"
+
+
+@resource_rule(
+    "security-group-open-to-internet",
+    "No security group lets the internet in, and none lets everything out to it.",
+    types=(
+        "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+        "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
+        "aws:ec2/securityGroupRule:SecurityGroupRule",
+        "aws:ec2/securityGroup:SecurityGroup",
+    ),
+    severity=Severity.CRITICAL,
+    controls=("CIS AWS 3.0.0 5.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
+    fix="Name the network or the security group that is meant.",
+)
+def security_group_open_to_internet(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+    """Separate rules and inline ones, in both directions."""
+    kind, props = resource.resource_type, resource.props
+    incoming = [props] if "IngressRule" in kind or at(props, "type") == "ingress" else items(props, "ingress")
+    outgoing = [props] if "EgressRule" in kind or at(props, "type") == "egress" else items(props, "egress")
+    for rule in incoming:
+        if _anywhere(rule):
+            yield f"lets the internet in on {_ports(rule)}"
+    for rule in outgoing:
+        if _anywhere(rule) and _protocol(rule) == "-1":
+            yield "lets everything out to the internet"
+
+
+def _anywhere(rule: Any) -> bool:
+    networks = (at(rule, "cidrIpv4"), at(rule, "cidrIpv6"), *items(rule, "cidrBlocks"), *items(rule, "ipv6CidrBlocks"))
+    return any(network in ANYWHERE for network in networks)
+
+
+def _protocol(rule: Any) -> str:
+    return str(at(rule, "ipProtocol", default=None) or at(rule, "protocol", default=""))
+
+
+def _ports(rule: Any) -> str:
+    first, last = at(rule, "fromPort"), at(rule, "toPort")
+    return "all ports" if first is None else f"port {first:.0f}" + (f"-{last:.0f}" if last not in (None, first) else "")
+
+
+@resource_rule(
+    "node-with-public-address",
+    "Nodes and interfaces have private addresses only, and nobody logs in to them over SSH.",
+    types=("aws:ec2/subnet:Subnet", "aws:ec2/launchTemplate:LaunchTemplate", "aws:eks/nodeGroup:NodeGroup"),
+    severity=Severity.HIGH,
+    controls=("CIS EKS 1.5.0 5.4.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
+    fix="Use the network and the node groups as they are.",
+)
+def node_with_public_address(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+    """Subnets that hand out public addresses, interfaces that ask for one, SSH keys on node groups."""
+    if true(resource.props, "mapPublicIpOnLaunch"):
+        yield "mapPublicIpOnLaunch is on"
+    for interface in items(resource.props, "networkInterfaces"):
+        if true(interface, "associatePublicIpAddress"):
+            yield "a network interface asks for a public address"
+    if at(resource.props, "remoteAccess") is not None:
+        yield "remoteAccess opens SSH"

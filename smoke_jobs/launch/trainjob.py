@@ -1,0 +1,108 @@
+"""The smoke job as a TrainJob of Kubeflow Trainer 2.3, on the platform's runtime `torch-distributed`.
+
+What a member of a team may make: the Trainer makes the headless Service. The runtime restarts a failed job, whatever
+its exit code; `cluster_watch` ends with the first verdict.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from smoke_jobs.launch import payload
+from smoke_jobs.launch.job import SmokeSpec, check, worker_options
+from smoke_jobs.launch.kubernetes import LAST_SECONDS, NEEDS, PRIORITY_LABEL, QUEUE_LABEL, config_map, labels
+from smoke_jobs.launch.pod import (
+    CODE_PATH,
+    CREDENTIALS_PATH,
+    GRACE_SECONDS,
+    RESULT_PATH,
+    START,
+    Manifest,
+    environment,
+    pool_affinity,
+    resources,
+    volumes,
+)
+
+RUNTIME = "torch-distributed"
+
+MANAGER = "trainyard.ml.platform/smoke"
+"""Who wrote the patch; Kueue adds one of its own to the same list."""
+
+OF_THE_RUNTIME = ("HOME", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE")
+"""Variables that the runtime's container has already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """The two objects; `name` is that of the TrainJob."""
+
+    name: str
+    config_map: Manifest
+    train_job: Manifest
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """In the order in which they have to be made."""
+        return self.config_map, self.train_job
+
+
+def render(spec: SmokeSpec) -> Rendering:
+    """The TrainJob and the worker's files. Storage tiers are those that the runtime mounts. Raises LaunchError."""
+    check(spec, "trainjob", NEEDS)
+    code = payload.files(spec.files)
+    files = config_map(spec, code)
+    draft = _train_job(spec, f"{spec.name}-{'0' * 8}", files["metadata"]["name"])
+    digest = payload.digest(json.dumps([draft, dict(spec.rerun_on)], sort_keys=True))
+    name = f"{spec.name}-{digest}"
+    return Rendering(name, files, _train_job(spec, name, files["metadata"]["name"]))
+
+
+def _train_job(spec: SmokeSpec, name: str, config: str) -> Manifest:
+    options = worker_options(spec, "trainjob", CODE_PATH, result_dir=RESULT_PATH, shutdown_timeout_s=GRACE_SECONDS - 20)
+    ours = [variable for variable in environment(spec, options) if variable["name"] not in OF_THE_RUNTIME]
+    queue = {QUEUE_LABEL: spec.queue} | ({PRIORITY_LABEL: spec.priority} if spec.priority else {})
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": name, "namespace": spec.namespace, "labels": labels(spec) | queue},
+        "spec": {
+            "runtimeRef": {"name": RUNTIME},
+            "activeDeadlineSeconds": spec.start_timeout_s + spec.run_timeout_s + LAST_SECONDS,
+            "trainer": {
+                "image": spec.image,
+                "command": ["python3", START],
+                "env": ours,
+                "numNodes": spec.nodes,
+                "numProcPerNode": spec.ranks_per_node,
+                "resourcesPerNode": {"requests": resources(spec), "limits": resources(spec)},
+            },
+            "runtimePatches": [
+                {
+                    "manager": MANAGER,
+                    "trainingRuntimeSpec": {
+                        "template": {
+                            "spec": {
+                                "replicatedJobs": [
+                                    {"name": "node", "template": {"spec": {"template": _patch(spec, config)}}}
+                                ]
+                            }
+                        }
+                    },
+                }
+            ],
+        },
+    }
+
+
+def _patch(spec: SmokeSpec, config: str) -> Manifest:
+    """What the runtime's pod lacks: the worker's files, the credentials, the pool."""
+    added = [volume for volume in volumes(spec, config) if volume["name"] in ("smoke-code", "smoke-tracking")]
+    where: list[Manifest] = [{"name": "smoke-code", "mountPath": CODE_PATH, "readOnly": True}]
+    if spec.tracking_secret:
+        where.append({"name": "smoke-tracking", "mountPath": CREDENTIALS_PATH, "readOnly": True})
+    pod: Manifest = {"volumes": added, "containers": [{"name": "node", "volumeMounts": where}]}
+    if spec.pool:
+        pod["affinity"] = pool_affinity(spec)
+    return {"metadata": {"labels": labels(spec)}, "spec": pod}

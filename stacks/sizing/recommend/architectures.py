@@ -1,0 +1,97 @@
+"""Shapes of models: the known ones (`architectures.csv`), and a shape for any number of parameters."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+DEFAULT_VOCABULARY = 50_257
+DEFAULT_SEQUENCE = 2048
+
+
+def table(name: str) -> Iterator[dict[str, str]]:
+    """The rows of a CSV table beside this module."""
+    lines = files("stacks.sizing.recommend").joinpath(name).read_text(encoding="utf-8").splitlines()
+    return iter(csv.DictReader(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """A model's shape. `layers` 0: not a transformer. `tokens_per_image` 0: not for images."""
+
+    name: str
+    task: str
+    params: float
+    active_params: float  # that a token passes through
+    layers: int
+    hidden: int
+    vocabulary: int
+    tokens_per_image: int
+    sequence_length: int
+    source: str
+
+    @property
+    def largest_layer_params(self) -> float:
+        """Parameters of the largest block that sharded training gathers at once: a layer or the embedding."""
+        if not self.layers:
+            return self.params
+        embedding = float(self.vocabulary * self.hidden)
+        return max(embedding, (self.params - embedding) / self.layers, self.params / (self.layers + 1) / 2)
+
+    def flops_per_token(self, sequence: int, *, weights: float = 6) -> float:
+        """Training FLOPs of one token: `weights` a parameter (6; LoRA 4) and 12·L·h·s for attention."""
+        return weights * self.active_params + weights * 2 * self.layers * self.hidden * sequence
+
+
+@lru_cache(maxsize=1)
+def architectures() -> dict[str, Architecture]:
+    """The known architectures by name."""
+    return {
+        row["name"]: Architecture(
+            name=row["name"],
+            task=row["task"],
+            params=float(row["params"]),
+            active_params=float(row["active_params"]),
+            layers=int(row["layers"] or 0),
+            hidden=int(row["hidden"] or 0),
+            vocabulary=int(row["vocabulary"]),
+            tokens_per_image=int(row["tokens_per_image"] or 0),
+            sequence_length=int(row["sequence_length"] or 0),
+            source=row["source"],
+        )
+        for row in table("architectures.csv")
+    }
+
+
+def shape(params: float, active_params: float | None = None) -> Architecture:
+    """A decoder of that many parameters, with the proportions of the GPT-3 series.
+
+    N = 12·L·h² + V·h with h/L from 64 (125M) to 128 (7B and above), the proportions of the GPT-3 paper's table;
+    vocabulary 50,257. Only memory and the attention term depend on it.
+    """
+    ratio = min(128.0, max(64.0, 64 + 64 * math.log(params / 125e6) / math.log(6.7e9 / 125e6))) if params > 1 else 64.0
+    low, high = 16.0, 200_000.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if 12 * middle**3 / ratio + DEFAULT_VOCABULARY * middle < params:
+            low = middle
+        else:
+            high = middle
+    hidden = max(64, round(low / 64) * 64)
+    layers = max(1, round((params - DEFAULT_VOCABULARY * hidden) / (12 * hidden**2)))
+    return Architecture(
+        name=f"{params:.3g} parameters",
+        task="language",
+        params=params,
+        active_params=active_params or params,
+        layers=layers,
+        hidden=hidden,
+        vocabulary=DEFAULT_VOCABULARY,
+        tokens_per_image=0,
+        sequence_length=DEFAULT_SEQUENCE,
+        source="proportions of the GPT-3 series",
+    )
