@@ -113,7 +113,9 @@ def _usd_per_hour(resource: PolicyResource) -> float | None:
         return None if len(known) < len(prices) or not prices else node_pool(resource).max_nodes * max(known)
     if resource.resource_type == LUSTRE:
         throughput = int(at(props, "perUnitStorageThroughput", default=125))
-        return _price(f"fsx.lustre.persistent-2.ssd.{throughput}") * float(at(props, "storageCapacity", default=0)) / 730
+        return (
+            _price(f"fsx.lustre.persistent-2.ssd.{throughput}") * float(at(props, "storageCapacity", default=0)) / 730
+        )
     if resource.resource_type == DATABASE:
         return _price(f"rds.postgres.{at(props, 'instanceClass')}") * (2 if true(props, "multiAz") else 1)
     return _price("nat-gateway" if "natGateway" in resource.resource_type else "eks.control-plane")
@@ -144,7 +146,9 @@ def _price(key: str) -> float:
 def costed_resource_without_cost_tags(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
     """The provider's Check writes `tagsAll`; under a bare mock the provider's default tags are merged here."""
     if resource.resource_type == "aws:ec2/launchTemplate:LaunchTemplate":
-        tagged = {at(spec, "resourceType"): mapping(spec, "tags") for spec in items(resource.props, "tagSpecifications")}
+        tagged = {
+            at(spec, "resourceType"): mapping(spec, "tags") for spec in items(resource.props, "tagSpecifications")
+        }
         for launched in LAUNCHED:
             missing = [key for key in config["requiredTags"] if key not in tagged.get(launched, {})]
             if missing:

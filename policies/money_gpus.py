@@ -158,9 +158,15 @@ def idle_gpus_keep_running(resources: Resources, config: Config) -> Iterator[Sta
             yield release, "scale-down-enabled is false"
         minutes = _minutes(str(at(flags, "scale-down-unneeded-time", default="10m")))
         if minutes > config["maxIdleMinutes"]:
-            yield release, f"an idle node stays {minutes:.0f} minutes; at most {config['maxIdleMinutes']:.0f} are allowed"
+            yield (
+                release,
+                f"an idle node stays {minutes:.0f} minutes; at most {config['maxIdleMinutes']:.0f} are allowed",
+            )
         if at(flags, "skip-nodes-with-local-storage", default="true") not in ("false", False):
-            yield release, "skip-nodes-with-local-storage is not false: any pod with an emptyDir keeps its node for ever"
+            yield (
+                release,
+                "skip-nodes-with-local-storage is not false: any pod with an emptyDir keeps its node for ever",
+            )
 
 
 def _minutes(text: str) -> float:

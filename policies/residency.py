@@ -15,7 +15,7 @@ from pulumi_policy import ResourceValidationArgs, Severity
 from policies.reading import at, given, items, texts, true
 from policies.rules import Config, resource_rule
 from policies.stack_settings import setting
-from stacks.sizing.catalog import residency_regions
+from stacks.sizing.catalog import regimes, residency_regions
 
 PROVIDER = "pulumi:providers:aws"
 REGION = re.compile(
@@ -25,7 +25,9 @@ REGION = re.compile(
 """A region of AWS as it occurs in zones, ARNs, endpoints, registries and mount options, but not inside a name."""
 
 PROSE = frozenset({"tags", "tagsAll", "description", "tagSpecifications"})
-REGIME = {"regime": {"type": "string", "default": "", "description": "Empty: the stack's setting residency."}}
+REGIME = {
+    "regime": {"enum": ["", *regimes()], "default": "", "description": "Empty: the stack's setting residency decides."}
+}
 GLOBAL = (
     "aws:cloudfront/*",
     "aws:globalaccelerator/*",

@@ -76,7 +76,9 @@ def public_database(resource: ResourceValidationArgs, _: Config) -> Iterator[str
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 5.4.2", "CIS EKS 1.5.0 5.4.1", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Narrow endpointAccess to the networks of your offices and runners.",
-    config={"namedNetworks": {"type": "boolean", "default": True, "description": "Whether named networks are allowed."}},
+    config={
+        "namedNetworks": {"type": "boolean", "default": True, "description": "Whether named networks are allowed."}
+    },
 )
 def public_cluster_endpoint(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
     """AWS opens a public endpoint to everybody unless networks are named."""

@@ -70,7 +70,7 @@ def _autoscaler(plan: Plan, cloud: CloudLayer, opts: pulumi.ResourceOptions) -> 
         {
             "chart": _chart(plan, "cluster-autoscaler"),
             "cluster_name": cloud.cluster_name,
-            "kubernetes_version": plan.cluster.kubernetes_version,
+            "image_tag": plan.cluster.autoscaler_image_tag,
             "region": plan.region,
             "node_groups": {
                 capacity: [

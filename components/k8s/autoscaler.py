@@ -15,10 +15,6 @@ from components.k8s.conventions import SYSTEM_NODES, prerequisites
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"
 
-IMAGE_TAGS: Mapping[str, str] = {"1.34": "v1.34.5", "1.35": "v1.35.2", "1.36": "v1.36.1"}
-"""Newest release for each Kubernetes minor version, 2026-07-22. The autoscaler simulates the scheduler of its own
-version, so the minor versions have to agree."""
-
 PRIORITIES: Mapping[str, int] = {"reserved": 50, "spot": 30, "on-demand": 20}
 """What the expander tries first: capacity that is paid for anyway, then the cheapest."""
 
@@ -30,14 +26,12 @@ class ClusterAutoscalerArgs(TypedDict):
     """The chart `cluster-autoscaler`."""
     cluster_name: str
     """EKS cluster. Groups with its tag are found by themselves."""
-    kubernetes_version: str
-    """Minor version of the cluster, "1.35"."""
     region: pulumi.Input[str]
     """AWS region."""
     node_groups: Mapping[str, Sequence[pulumi.Input[str]]]
     """Capacity (reserved, spot, on-demand) to the names of its EKS node groups, for the order of preference."""
-    image_tag: NotRequired[str]
-    """Tag of the autoscaler's image. Default: the newest release for `kubernetes_version`, see `IMAGE_TAGS`."""
+    image_tag: str
+    """Tag of the autoscaler's image, of the cluster's minor version: it simulates that version's scheduler."""
     scale_down_after_minutes: NotRequired[int]
     """How long a node has to be without work before it goes. Default 10."""
 
@@ -49,7 +43,7 @@ class ClusterAutoscaler(pulumi.ComponentResource):
     service_account_name: str
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError for an unknown capacity, and for a version without a known image when none is given."""
+        """Raises ValueError for an unknown capacity."""
         super().__init__("trainyard:index:ClusterAutoscaler", name, {}, opts)
         self.namespace = NAMESPACE
         self.service_account_name = SERVICE_ACCOUNT
@@ -63,17 +57,6 @@ class ClusterAutoscaler(pulumi.ComponentResource):
             depends_on=prerequisites(opts),
         )
         self.register_outputs({"namespace": NAMESPACE, "service_account_name": SERVICE_ACCOUNT})
-
-
-def image_tag(kubernetes_version: str) -> str:
-    """The autoscaler's image for a Kubernetes minor version. Raises ValueError for one that has none."""
-    try:
-        return IMAGE_TAGS[kubernetes_version]
-    except KeyError:
-        known = ", ".join(IMAGE_TAGS)
-        raise ValueError(
-            f"no Cluster Autoscaler image is known for Kubernetes {kubernetes_version}; known: {known}. Give image_tag"
-        ) from None
 
 
 def expander_priorities(
@@ -101,7 +84,7 @@ def autoscaler_values(args: ClusterAutoscalerArgs) -> dict[str, Any]:
         "cloudProvider": "aws",
         "awsRegion": args["region"],
         "autoDiscovery": {"clusterName": args["cluster_name"]},
-        "image": {"tag": args.get("image_tag") or image_tag(args["kubernetes_version"])},
+        "image": {"tag": args["image_tag"]},
         "replicaCount": 2,
         "podDisruptionBudget": {"maxUnavailable": 1},
         "rbac": {"create": True, "serviceAccount": {"create": True, "name": SERVICE_ACCOUNT}},

@@ -46,7 +46,7 @@ class SmokePoolArgs(TypedDict):
     memory_gib: int
     """Memory likewise, GiB; `shared_memory_gib` is a part of it."""
     shared_memory_gib: int
-    """/dev/shm, GiB."""
+    """Size of the shared memory, GiB."""
     efa_interfaces: NotRequired[int]
     """Elastic Fabric Adapters of a node; more than 0 makes a fall-back to sockets a failure. Default 0."""
     hugepages_mib: NotRequired[int]
@@ -190,7 +190,7 @@ def _metadata(manifest: Mapping[str, Any], namespace: pulumi.Input[str]) -> Any:
 
 
 def _job_spec(rendering: Rendering, checkpoint_uri: pulumi.Input[str] | None) -> Any:
-    """The Job's spec; the checkpoint tier goes in as a flag, because a bucket's name may be known to the engine only."""
+    """The spec of the Job; the checkpoint tier is a flag: a name of a bucket may be known to the engine only."""
     spec = rendering.job["spec"]
     if checkpoint_uri is not None:
         container = spec["template"]["spec"]["containers"][0]

@@ -70,7 +70,8 @@ def _complete(options: Options, topology: Topology) -> Options:
             if check in options.checks and not getattr(options, name):
                 problems.append(f"{name}: check {check} on several nodes needs a tier that all of them reach")
     for name in ("baseline", "thresholds"):
-        if getattr(options, name) and not Path(getattr(options, name)).is_file():
+        needed = name == "thresholds" or topology.node_rank == 0
+        if needed and getattr(options, name) and not Path(getattr(options, name)).is_file():
             problems.append(f"{name}: there is no file {getattr(options, name)}")
     if problems:
         raise UsageError(problems)

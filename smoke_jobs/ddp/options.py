@@ -79,7 +79,7 @@ class Options:
     shutdown_timeout_s: int = _option(100, "from SIGTERM to SIGKILL of the ranks; below the pod's grace period")
     max_restarts: int = _option(0, "restarts of the whole job by torchrun after a rank died")
 
-    checks: tuple[str, ...] = _option(CHECKS, "checks to run; the others are reported as skipped")
+    checks: tuple[str, ...] = _option(CHECKS, "checks to run (rendezvous always does); the others are skipped")
     breaks: tuple[str, ...] = _option((), "checks to break with a seeded fault, to prove that they can fail")
     seed: int = _option(20261120, "seed of data, weights and of the random kill")
 

@@ -7,6 +7,7 @@ import hashlib
 import os
 import socket
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Sequence
@@ -32,8 +33,14 @@ def main(argv: Sequence[str]) -> int:
     except UsageError as error:
         print("\n".join(f"smoke: {problem}" for problem in error.problems), file=sys.stderr)
         return result.EXIT["usage"]
+    # Without the wrapper (plain torchrun) its part is done here; the run's id is the same on all ranks.
+    scratch = Path(tempfile.gettempdir()) / f"smoke-{os.environ['TORCHELASTIC_RUN_ID']}"
     options = dataclasses.replace(
-        options, nodes=max(1, options.nodes), result_dir=str(Path(options.result_dir).absolute())
+        options,
+        nodes=options.nodes or max(1, int(os.environ["WORLD_SIZE"]) // int(os.environ["LOCAL_WORLD_SIZE"])),
+        nproc_per_node=options.nproc_per_node or int(os.environ["LOCAL_WORLD_SIZE"]),
+        result_dir=str(Path(options.result_dir).absolute()),
+        scratch_dir=options.scratch_dir or str(scratch),
     )
     mark = _Mark(Path(options.result_dir))
 

@@ -24,14 +24,14 @@ FOLDER = "ddp"
 """Name of the folder that the files must lie in: it is the package's name there."""
 
 
-class PayloadTooLarge(Exception):
+class PayloadTooLargeError(Exception):
     """The worker outgrew a ConfigMap."""
 
 
 def files(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """File name to text: every module and data file of the worker, `start.py`, and `extra`.
 
-    Raises PayloadTooLarge above `LIMIT_BYTES`.
+    Raises PayloadTooLargeError above `LIMIT_BYTES`.
     """
     found = {
         path.name: path.read_text(encoding="utf-8")
@@ -42,7 +42,7 @@ def files(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     found |= extra or {}
     size = sum(len(name.encode()) + len(text.encode()) for name, text in found.items())
     if size > LIMIT_BYTES:
-        raise PayloadTooLarge(
+        raise PayloadTooLargeError(
             f"the worker is {size} bytes, a ConfigMap takes {LIMIT_BYTES}: "
             "move data files of smoke_jobs/ddp into the image"
         )

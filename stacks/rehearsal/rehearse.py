@@ -164,9 +164,19 @@ def _findings(
         found += failure_findings(run, config.root)
         found += check_recording(run, config.placeholders)
     found += check_both_runs(preview, known)
-    found += check_schema(best.resources, best.classes)
-    found += check_values(_unique(best.resources), _value_context(captured.plan, best.resources))
+    schema = list(check_schema(best.resources, best.classes))
+    values = check_values(_unique(best.resources), _value_context(captured.plan, best.resources))
+    found += schema
+    found += [finding for finding in values if not any(_about_the_same(finding, other) for other in schema)]
     return tuple(_ordered(found))
+
+
+def _about_the_same(value: Finding, schema: Finding) -> bool:
+    """Whether a finding on a value only repeats what the schema says of the same place, or of one around or in it."""
+    if value.urn != schema.urn or schema.level != "error":
+        return False
+    inner, outer = sorted((value.path, schema.path), key=len, reverse=True)
+    return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
 
 
 KUBERNETES_VERSION = "1.35"

@@ -77,6 +77,7 @@ class ClusterPlan:
     log_types: tuple[str, ...]
     log_retention_days: int
     add_ons: tuple[AddOnPlan, ...]
+    autoscaler_image_tag: str
     system_nodes: SystemNodesPlan
     deletion_protection: bool
 

@@ -105,6 +105,7 @@ def plan_cluster(request: PlanRequest, zone_names: Sequence[str], profile: Profi
             "cluster.log_retention_days", "logRetentionDays", request.log_retention_days, profile, ledger
         ),
         add_ons=tuple(AddOnPlan(add_on.name, add_on.version) for add_on in add_ons),
+        autoscaler_image_tag=_autoscaler_image_tag(version, ledger),
         system_nodes=_system_nodes(request.system_nodes, request.region, zone_names, profile, ledger),
         deletion_protection=ledger.decide("cluster.deletion_protection", request.protect, "setting protect"),
     )
@@ -199,3 +200,9 @@ def _retention(path: str, setting: str, given: int | None, profile: Profile, led
             setting, given, f"must be one of {', '.join(map(str, LOG_RETENTION_DAYS))}", f"nearest is {close}"
         )
     return ledger.decide(path, given, f"setting {setting}")
+
+
+def _autoscaler_image_tag(version: str, ledger: Ledger) -> str:
+    tag = catalog.kubernetes_versions()[version].cluster_autoscaler
+    source = f"catalog/versions.yaml: newest release for Kubernetes {version}"
+    return ledger.decide("cluster.autoscaler_image_tag", tag, source)

@@ -153,7 +153,7 @@ MISTAKES = {
     "ignore_changes in snake case": (
         NODES.format(change="").replace(
             "opts, )",
-            'pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scaling_config.desired_size"])))',
+            'ignoring(opts, "scaling_config.desired_size"))',
         ),
         "option-path",
         ("scaling_config.desired_size", "did you mean scalingConfig?"),
@@ -161,7 +161,7 @@ MISTAKES = {
     "ignore_changes with a wrong nested name": (
         NODES.format(change="").replace(
             "opts, )",
-            'pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["scalingConfig.desired_size"])))',
+            'ignoring(opts, "scalingConfig.desired_size"))',
         ),
         "option-path",
         ("scalingConfig.desired_size", "did you mean desiredSize?"),

@@ -19,6 +19,7 @@ class KubernetesVersion:
     version: str
     standard_support_until: str | None
     source: str
+    cluster_autoscaler: str  # tag of the Cluster Autoscaler's image
 
 
 @lru_cache(maxsize=1)
@@ -36,6 +37,7 @@ def kubernetes_versions() -> dict[str, KubernetesVersion]:
             version,
             str(entry["standard_support_until"]) if entry["standard_support_until"] else None,
             f"{entry['source']}, {entry['date']}",
+            str(entry["cluster_autoscaler"]),
         )
         for version, entry in _table()["kubernetes"]["supported"].items()
     }

@@ -40,7 +40,7 @@ class Architecture:
         if not self.layers:
             return self.params
         embedding = float(self.vocabulary * self.hidden)
-        return max(embedding, (self.params - embedding) / self.layers, self.params / (self.layers + 1) / 2)
+        return max(embedding, (self.params - embedding) / self.layers)
 
     def flops_per_token(self, sequence: int, *, weights: float = 6) -> float:
         """Training FLOPs of one token: `weights` a parameter (6; LoRA 4) and 12·L·h·s for attention."""

@@ -102,7 +102,8 @@ def left_out(cloud: str) -> tuple[str, ...]:
         every = [(item.type, item.gpu, item.usd_per_hour, item.gpus) for item in catalog.instances()]
     else:
         every = [
-            (row["type"], row["gpu"], number(row["usd_per_hour"]), int(row["gpus"])) for row in rows("gcp_instances.csv")
+            (row["type"], row["gpu"], number(row["usd_per_hour"]), int(row["gpus"]))
+            for row in rows("gcp_instances.csv")
         ]
     reasons = []
     for type_, gpu, price, count in every:

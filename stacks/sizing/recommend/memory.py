@@ -33,7 +33,6 @@ class States:
     frozen: float
     bytes_per_param: float  # 18 mixed, 16 fp32
     weight_bytes: float  # of what a GPU computes with: 2, or 4 in fp32
-    gradient_bytes: float = 4
 
     @property
     def total_bytes(self) -> float:
@@ -55,7 +54,6 @@ def states(model: Architecture, *, lora_rank: int | None, precision: str) -> Sta
 def model_bytes(held: States, largest_layer: float, strategy: Strategy, gpus: int) -> float:
     """Bytes of model states on one GPU. Never less with fewer GPUs."""
     trained, frozen = held.trained, held.frozen
-    rest = held.bytes_per_param - held.gradient_bytes
     match strategy:
         case "DDP":
             return trained * held.bytes_per_param + frozen * 2
@@ -65,7 +63,6 @@ def model_bytes(held: States, largest_layer: float, strategy: Strategy, gpus: in
             # The parameter gathered now and the one prefetched: 4 bytes of the largest layer.
             return 4 * largest_layer + held.total_bytes / gpus
         case "FSDP + offload":
-            del rest
             return 4 * largest_layer + (trained + frozen) * 2 / gpus
 
 

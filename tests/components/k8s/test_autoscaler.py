@@ -7,7 +7,7 @@ import pulumi_random as random
 import pytest
 from pulumi.provider.experimental.analyzer import Analyzer
 
-from components.k8s.autoscaler import IMAGE_TAGS, ClusterAutoscaler, ClusterAutoscalerArgs, image_tag
+from components.k8s.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
 from tests.components.k8s.checkers import chart_value_problems, depends_on, whole_numbers
 from tests.pulumi_harness import Recording, plain, record
 
@@ -23,7 +23,7 @@ def arguments(**changes: Any) -> ClusterAutoscalerArgs:
             "repository": "https://kubernetes.github.io/autoscaler",
         },
         "cluster_name": "acme-production",
-        "kubernetes_version": "1.35",
+        "image_tag": "v1.35.2",
         "region": "us-east-1",
         "node_groups": {"on-demand": ["train-on-demand-1a2b3c4"], "reserved": ["train-reserved-5d6e7f8"]},
     }
@@ -56,15 +56,8 @@ def test_the_account_is_named_and_not_annotated() -> None:
     assert release.one(RELEASE).inputs["namespace"] == "kube-system"
 
 
-@pytest.mark.parametrize("version", sorted(IMAGE_TAGS))
-def test_the_image_has_the_minor_version_of_the_cluster(version: str) -> None:
-    assert values(kubernetes_version=version)["image"]["tag"].startswith(f"v{version}.")
-
-
-def test_an_unknown_version_is_refused_unless_the_image_is_given() -> None:
-    with pytest.raises(ValueError, match=r"Kubernetes 1\.37; known: 1\.34, 1\.35, 1\.36\. Give image_tag"):
-        image_tag("1.37")
-    assert values(kubernetes_version="1.37", image_tag="v1.37.0")["image"]["tag"] == "v1.37.0"
+def test_the_image_is_the_one_given() -> None:
+    assert values(image_tag="v1.36.1")["image"]["tag"] == "v1.36.1"
 
 
 def test_reserved_comes_before_spot_before_on_demand() -> None:

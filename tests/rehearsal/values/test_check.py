@@ -34,12 +34,12 @@ def test_an_unknown_value_is_never_complained_about(item: RecordedResource) -> N
     for path in paths(dict(item.inputs)):
         if path in ("kind", "apiVersion", "chart", "version"):
             continue
-        found = [f for f in findings(changed(KUBERNETES, item.name, path, UNKNOWN)) if f.name == item.name]
-        assert [str(finding) for finding in found] == [], path
+        found = findings(changed(KUBERNETES, item.name, path, UNKNOWN))
+        assert [str(finding) for finding in found if finding.name == item.name] == [], path
 
 
 def test_no_resource_is_known_by_id_before_it_is_made() -> None:
-    """A first preview: no ids, references unknown, dependencies recorded; mistakes between resources are still found."""
+    """A first preview: no ids, references unknown; mistakes between resources are still found by the dependencies."""
     template = resource("aws:ec2/launchTemplate:LaunchTemplate", "template", {"instanceType": "p4d.24xlarge"})
     template = dataclasses.replace(template, id=UNKNOWN)
     group = resource(

@@ -86,9 +86,7 @@ TYPES: Final[dict[str, TypeModel]] = {
     "aws:ec2/placementGroup:PlacementGroup": TypeModel(("ec2.CreatePlacementGroup",), {"name": "GroupName"}),
     "aws:ec2/capacityReservation:CapacityReservation": TypeModel(("ec2.CreateCapacityReservation",)),
     "aws:ec2/capacityBlockReservation:CapacityBlockReservation": TypeModel(("ec2.PurchaseCapacityBlock",)),
-    "aws:ec2/route:Route": TypeModel(
-        ("ec2.CreateRoute",), {"destinationPrefixListId": "DestinationPrefixListId", **_none("vpcEndpointId")}
-    ),
+    "aws:ec2/route:Route": TypeModel(("ec2.CreateRoute",), {"egressOnlyGatewayId": "EgressOnlyInternetGatewayId"}),
     "aws:ec2/securityGroup:SecurityGroup": TypeModel(
         ("ec2.CreateSecurityGroup",), {"name": "GroupName", **_none("egress ingress revokeRulesOnDelete")}
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stacks.rehearsal.values.context import Stack
 from stacks.rehearsal.values.kubernetes import charts, kueue, objects
+from stacks.rehearsal.values.kubernetes.index import Objects
 from stacks.rehearsal.values.kubernetes.schema import Checker
 
 
@@ -12,7 +13,7 @@ def check(stack: Stack) -> None:
     found = [view for view in stack.views if view.type.startswith("kubernetes:")]
     if not found:
         return
-    known = objects.Objects.of(stack)
+    known = Objects.of(stack)
     checker = Checker(stack.context.kubernetes_version)
     for view in found:
         if view.type == charts.RELEASE:

@@ -15,7 +15,7 @@ from stacks.rehearsal.model import UNKNOWN
 from stacks.rehearsal.values.aws.eks import NODE_GROUP, TEMPLATE
 from stacks.rehearsal.values.aws.launch_templates import catalogue
 from stacks.rehearsal.values.context import Stack, View, follow, listed, show
-from stacks.rehearsal.values.kubernetes.objects import Objects, object_name
+from stacks.rehearsal.values.kubernetes.index import Objects, object_name
 from stacks.rehearsal.values.kubernetes.schema import quantity
 
 _GROUP: Final = "kubernetes:kueue.x-k8s.io/v1beta2:"

@@ -130,7 +130,7 @@ CustomResource(
     api_version="kueue.x-k8s.io/v1beta2",
     kind="ResourceFlavor",
     metadata={"name": "train"},
-    spec={"nodeLabels": {"ml.platform/pool": "train"}},
+    spec={"nodeLabels": {"ml.platform/pool": "system"}},
     opts=on_kubernetes,
 )
 

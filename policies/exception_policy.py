@@ -1,0 +1,29 @@
+"""Exceptions are rules too: an expired one, or one for a policy that does not exist, is a violation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulumi_policy import Severity
+
+from policies.exceptions import stack_exceptions, today
+from policies.rules import Config, Resources, StackViolation, stack_rule
+
+
+@stack_rule(
+    "exception-expired",
+    "An exception holds until its last day.",
+    types=(),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 CA-5", "ISO 27001:2022 A.5.36"),
+    fix="Mend what the exception covers, or renew it in policyExceptions with whoever owns it.",
+)
+def exception_expired(_: Resources, __: Config) -> Iterator[StackViolation]:
+    """What it covered is a violation again besides."""
+    for exception in stack_exceptions():
+        if exception.expired(today()):
+            yield (
+                None,
+                f"{exception.policy} for {exception.resource} expired on {exception.expires} ({exception.owner}:"
+                f" {exception.reason})",
+            )

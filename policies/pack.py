@@ -1,0 +1,80 @@
+"""The list of policies. Order is that of the report's areas; ids are unique."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pulumi_policy import EnforcementLevel
+
+from policies import (
+    checkpoints,
+    data,
+    exception_policy,
+    money,
+    money_gpus,
+    reliability,
+    residency,
+    scheduling,
+    security_audit,
+    security_encryption,
+    security_exposure,
+    security_identity,
+    security_workloads,
+)
+from policies.rules import Rule
+
+NAME: Final = "trainyard"
+VERSION: Final = "0.1.0"
+"""As in PulumiPolicy.yaml, which is where the engine takes it from."""
+DESCRIPTION: Final = "Money, checkpoints, security, residency, scheduling and reliability of training stacks."
+LEVEL: Final = EnforcementLevel.MANDATORY
+
+POLICIES: Final[tuple[Rule, ...]] = (
+    money.budget_without_alerts,
+    money.ceiling_spend_over_budget,
+    money.costed_resource_without_cost_tags,
+    money_gpus.gpu_model_outside_profile,
+    money_gpus.gpu_count_over_profile,
+    money_gpus.spot_share_below_target,
+    money_gpus.gpu_pool_never_scales_down,
+    money_gpus.idle_gpus_keep_running,
+    checkpoints.spot_pool_without_checkpoint_tier,
+    checkpoints.lifecycle_deletes_newest_version,
+    data.bucket_without_versioning,
+    data.artifact_versions_kept_too_short,
+    data.stateful_resource_unprotected,
+    data.database_without_backups,
+    data.lustre_without_durable_bucket,
+    security_encryption.storage_without_environment_key,
+    security_encryption.key_without_rotation,
+    security_encryption.bucket_accepts_plain_http,
+    security_encryption.database_accepts_plain_connections,
+    security_exposure.public_bucket,
+    security_exposure.public_database,
+    security_exposure.public_cluster_endpoint,
+    security_exposure.public_load_balancer,
+    security_exposure.security_group_open_to_internet,
+    security_exposure.node_with_public_address,
+    security_identity.wildcard_admin,
+    security_identity.long_lived_credentials,
+    security_identity.instance_metadata_v1,
+    security_identity.node_role_with_workload_rights,
+    security_workloads.privileged_pod,
+    security_workloads.namespace_without_pod_security,
+    security_workloads.team_namespace_without_default_deny,
+    security_workloads.image_without_digest,
+    security_audit.control_plane_logs_off,
+    security_audit.logs_kept_too_short,
+    residency.region_outside_residency,
+    residency.silently_global_resource,
+    scheduling.quota_exceeds_pool,
+    scheduling.team_without_queue,
+    scheduling.production_does_not_outrank_development,
+    scheduling.queue_admits_everything,
+    scheduling.placement_group_with_reservation,
+    reliability.pool_without_smoke_job,
+    reliability.unsupported_kubernetes_version,
+    reliability.unpinned_version,
+    reliability.missing_disruption_budget,
+    exception_policy.exception_expired,
+)

@@ -1,0 +1,120 @@
+"""Reliability: proven pools, versions that are pinned and supported, and updates that leave somebody at work."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+
+from policies.exceptions import today
+from policies.node_pools import TYPES, node_pool
+from policies.reading import at, given, mapping
+from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from stacks.sizing.catalog import kubernetes_versions
+
+JOB = "kubernetes:batch/v1:Job"
+RELEASE = "kubernetes:helm.sh/v3:Release"
+DEPLOYMENTS = ("kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet")
+BUDGET = "kubernetes:policy/v1:PodDisruptionBudget"
+CLUSTER = "aws:eks/cluster:Cluster"
+NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+SMOKE_LABEL = "ml.platform/smoke-pool"
+CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "cluster-autoscaler": (("podDisruptionBudget",),),
+    "kueue": (("controllerManager", "podDisruptionBudget", "enabled"),),
+    "jobset": (("controller", "podDisruptionBudget", "enabled"),),
+    "aws-fsx-csi-driver": (("controller", "podDisruptionBudget", "enabled"),),
+    "aws-efs-csi-driver": (("controller", "podDisruptionBudget", "enabled"),),
+}
+"""Where the charts that have a disruption budget keep its switch (value paths of the pinned versions)."""
+
+
+@stack_rule(
+    "pool-without-smoke-job",
+    "Every GPU pool is proven by a smoke job.",
+    types=(*TYPES, JOB),
+    severity=Severity.MEDIUM,
+    level=EnforcementLevel.ADVISORY,
+    controls=("NIST 800-53r5 CA-2", "ISO 27001:2022 A.8.29"),
+    fix="Leave the smoke job on.",
+)
+def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """A Job with the label ml.platform/smoke-pool naming the pool."""
+    proven = {str(at(job.props, "metadata", "labels", SMOKE_LABEL)) for job in resources.of(JOB)}
+    pools = [(resource, node_pool(resource)) for resource in resources.of(*TYPES)]
+    unproven = {pool.pool: resource for resource, pool in pools if pool.gpu_models and pool.pool not in proven}
+    for name, resource in sorted(unproven.items()):
+        yield resource, f"no smoke job trains on pool {name}"
+
+
+@resource_rule(
+    "unsupported-kubernetes-version",
+    "Clusters and nodes run a Kubernetes version that is in standard support.",
+    types=(CLUSTER, NODE_GROUP),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 SA-22", "ISO 27001:2022 A.8.8"),
+    fix="Set kubernetesVersion to a supported version.",
+    config={
+        "asOf": {"type": "string", "pattern": "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$", "default": "", "description": "Today."}
+    },
+)
+def unsupported_kubernetes_version(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """The catalogue's versions; one without an established end of support passes."""
+    version = at(resource.props, "version")
+    if version is None:
+        return  # unpinned-version says so
+    known = kubernetes_versions()
+    if version not in known:
+        yield f"version {version} is not one of {', '.join(known)}"
+        return
+    day = datetime.date.fromisoformat(config["asOf"]) if config["asOf"] else today()
+    until = known[version].standard_support_until
+    if until is not None and day > datetime.date.fromisoformat(until):
+        yield f"standard support of version {version} ended on {until}"
+    if at(resource.props, "upgradePolicy", "supportType") == "EXTENDED":
+        yield "upgradePolicy.supportType is EXTENDED: old versions go on at six times the price"
+
+
+@resource_rule(
+    "unpinned-version",
+    "What is installed has a version, so that the next deployment installs the same.",
+    types=(CLUSTER, NODE_GROUP, "aws:eks/addon:Addon", RELEASE, "aws:rds/instance:Instance"),
+    severity=Severity.MEDIUM,
+    controls=("NIST 800-53r5 CM-2", "ISO 27001:2022 A.8.9"),
+    fix="Pin it in stacks/sizing/catalog/versions.yaml, or choose the kubernetesVersion that add-ons are pinned for.",
+)
+def unpinned_version(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+    """Add-ons, charts, the database engine, the cluster and its nodes."""
+    key = {"aws:eks/addon:Addon": "addonVersion", "aws:rds/instance:Instance": "engineVersion"}.get(
+        resource.resource_type, "version"
+    )
+    if not given(resource.props, key):
+        yield f"{key} is not set"
+
+
+@stack_rule(
+    "missing-disruption-budget",
+    "What runs in several replicas keeps some of them through an upgrade of the nodes.",
+    types=(*DEPLOYMENTS, BUDGET, RELEASE),
+    severity=Severity.MEDIUM,
+    controls=("NIST 800-53r5 CP-10", "ISO 27001:2022 A.8.14"),
+    fix="Add a PodDisruptionBudget, or switch on the chart's.",
+)
+def missing_disruption_budget(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Objects by their labels; charts by the value that makes their budget."""
+    budgets = [
+        (at(budget.props, "metadata", "namespace"), mapping(budget.props, "spec", "selector", "matchLabels"))
+        for budget in resources.of(BUDGET)
+    ]
+    for workload in resources.of(*DEPLOYMENTS):
+        labels = mapping(workload.props, "spec", "template", "metadata", "labels")
+        namespace = at(workload.props, "metadata", "namespace")
+        covered = any(place == namespace and selector.items() <= labels.items() for place, selector in budgets)
+        if at(workload.props, "spec", "replicas", default=1) > 1 and not covered:
+            yield workload, "several replicas and no PodDisruptionBudget that selects them"
+    for release in resources.of(RELEASE):
+        chart = str(at(release.props, "chart", default="")).rsplit("/", 1)[-1]
+        for path in CHART_BUDGETS.get(chart, ()):
+            if not given(release.props, "values", *path):
+                yield release, f"values.{'.'.join(path)} is off"

@@ -1,0 +1,184 @@
+"""The smoke job as a Vertex AI CustomJob: pool 0 is the first node, pool 1 the others, the worker from Cloud Storage.
+
+Vertex mounts every bucket that the service account may read below /gcs, so the worker, its options and the result lie
+in one folder of a bucket; CLUSTER_SPEC tells the worker its place.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from smoke_jobs.ddp.result import EXIT
+from smoke_jobs.launch import payload
+from smoke_jobs.launch.follow import Ended, Follower, View
+from smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
+
+OPTIONS = "options.json"
+
+INTERVAL_S = 10.0
+
+ACCELERATORS = {
+    "T4": "NVIDIA_TESLA_T4",
+    "V100": "NVIDIA_TESLA_V100",
+    "L4": "NVIDIA_L4",
+    "A100": "NVIDIA_TESLA_A100",
+    "A100-40GB": "NVIDIA_TESLA_A100",
+    "A100-80GB": "NVIDIA_A100_80GB",
+    "H100": "NVIDIA_H100_80GB",
+    "H100-MEGA": "NVIDIA_H100_MEGA_80GB",
+    "H200": "NVIDIA_H200_141GB",
+    "B200": "NVIDIA_B200",
+    "GB200": "NVIDIA_GB200",
+    "RTX PRO 6000": "NVIDIA_RTX_PRO_6000",
+}
+"""Vertex AI's AcceleratorType (its documentation, platform facts 2.4, 2026-11-20)."""
+
+
+@dataclass(frozen=True, slots=True)
+class VertexSettings:
+    """What only Vertex AI has."""
+
+    bucket: str  # gs://bucket/prefix for code, checkpoints and output
+    project: str = ""
+    region: str = ""
+    service_account: str = ""  # empty: Vertex AI's own
+    network: str = ""  # projects/<number>/global/networks/<name>
+    spot: bool = True
+    disk_gib: int = 200
+
+
+def _check(spec: SmokeSpec, settings: VertexSettings) -> None:
+    check(
+        spec,
+        "vertex",
+        {
+            "image": "an image in Artifact Registry, --image",
+            "instance": "a machine type such as g2-standard-48, --instance",
+        },
+    )
+    if not settings.bucket.startswith("gs://"):
+        raise LaunchError(f"bucket is {settings.bucket!r}: gs://bucket/prefix, --bucket")
+    if spec.gpus_per_node and spec.gpu not in ACCELERATORS:
+        raise LaunchError(f"gpu is {spec.gpu!r}: one of {', '.join(ACCELERATORS)}, --gpu")
+
+
+def root(settings: VertexSettings, name: str) -> str:
+    """Where the nodes see the job's folder of the bucket."""
+    return f"/gcs/{settings.bucket.removeprefix('gs://').rstrip('/')}/{name}"
+
+
+def files(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, str]:
+    """Objects of the job's folder, by their path in it."""
+    home = root(settings, name)
+    options = worker_options(
+        spec,
+        "vertex",
+        f"{home}/code/{payload.FOLDER}",
+        result_dir="/tmp/result",  # noqa: S108 - the container's; a bucket's mount cannot rename
+        # The device calls itself "NVIDIA A100-SXM4-40GB".
+        expect_model=spec.gpu.partition("-")[0],
+        checkpoint_uri=spec.checkpoint_uri,
+    )
+    code = {f"code/{payload.FOLDER}/{key}": text for key, text in payload.files(spec.files).items()}
+    return code | {f"code/{OPTIONS}": document(options)}
+
+
+def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, Any]:
+    """The body of projects.locations.customJobs.create. Raises LaunchError."""
+    _check(spec, settings)
+    home = root(settings, name)
+    variables = {
+        "SMOKE_OPTIONS": f"{home}/code/{OPTIONS}",
+        "SMOKE_RESULT_DIR": "/tmp/result",  # noqa: S108
+        "SMOKE_TELL": "1",
+        "SMOKE_RESULT_COPY": f"{home}/result.json",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
+    } | dict(spec.environment)
+    machine: dict[str, Any] = {"machineType": spec.instance}
+    if spec.gpus_per_node:
+        machine |= {"acceleratorType": ACCELERATORS[spec.gpu], "acceleratorCount": spec.gpus_per_node}
+    pool: dict[str, Any] = {
+        "machineSpec": machine,
+        "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": settings.disk_gib},
+        "containerSpec": {
+            "imageUri": spec.image,
+            "command": ["python3", f"{home}/code/{payload.FOLDER}/start.py"],
+            "env": [{"name": key, "value": value} for key, value in variables.items()],
+        },
+    }
+    pools = [{**pool, "replicaCount": "1"}]
+    if spec.nodes > 1:
+        pools.append({**pool, "replicaCount": str(spec.nodes - 1)})
+    job: dict[str, Any] = {
+        "workerPoolSpecs": pools,
+        "scheduling": {
+            "timeout": f"{spec.run_timeout_s + 300}s",
+            "restartJobOnWorkerRestart": True,
+            "strategy": "SPOT" if settings.spot else "STANDARD",
+        },
+        "baseOutputDirectory": {"outputUriPrefix": f"{settings.bucket.rstrip('/')}/{name}"},
+    }
+    if settings.service_account:
+        job["serviceAccount"] = settings.service_account
+    if settings.network:
+        job["network"] = settings.network
+    return {"displayName": name, "jobSpec": job, "labels": {"managed-by": "trainyard"}}
+
+
+def connect(settings: VertexSettings) -> tuple[Any, Any]:
+    """Clients of Vertex AI and Cloud Storage. Raises LaunchError without the packages, project or region."""
+    try:
+        from google.cloud import aiplatform_v1, storage
+    except ImportError:
+        raise LaunchError(
+            "submitting to Vertex AI needs google-cloud-aiplatform: pip install 'trainyard[gcp]', or use --render"
+        ) from None
+    if not settings.project or not settings.region:
+        raise LaunchError("Vertex AI needs --gcp-project and --region")
+    endpoint = {"api_endpoint": f"{settings.region}-aiplatform.googleapis.com"}
+    return aiplatform_v1.JobServiceClient(client_options=endpoint), storage.Client(project=settings.project)
+
+
+def run(
+    spec: SmokeSpec,
+    settings: VertexSettings,
+    view: View,
+    clients: tuple[Any, Any],
+    pause: Callable[[float], None] = time.sleep,
+) -> Ended:
+    """Uploads the worker, submits the job and follows it; Ctrl-C cancels the job. Raises LaunchError."""
+    from google.api_core.exceptions import GoogleAPIError
+    from google.protobuf import json_format
+
+    jobs, storage = clients
+    name = f"{spec.name}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}"
+    body = render(spec, settings, name)
+    bucket_name, _, prefix = settings.bucket.removeprefix("gs://").rstrip("/").partition("/")
+    folder = f"{prefix}/{name}" if prefix else name
+    try:
+        view.status("uploading the worker")
+        bucket = storage.bucket(bucket_name)
+        for key, text in files(spec, settings, name).items():
+            bucket.blob(f"{folder}/{key}").upload_from_string(text)
+        custom_job = json_format.ParseDict(body, _custom_job())
+        parent = f"projects/{settings.project}/locations/{settings.region}"
+        job = jobs.create_custom_job(parent=parent, custom_job=custom_job)
+        try:
+            state = _wait(jobs, job.name, view, pause)
+        except KeyboardInterrupt:
+            jobs.cancel_custom_job(name=job.name)
+            raise
+        blob = bucket.blob(f"{folder}/result.json")
+        document = json.loads(blob.download_as_bytes()) if blob.exists() else None
+    except GoogleAPIError as error:
+        raise LaunchError(f"Google Cloud refused: {error}") from None
+    follower = Follower(view)
+    follower.document = document
+    code = EXIT["preempted"] if state == "JOB_STATE_EXPIRED" else None
+    return follower.end(code, "" if document else f"{name} ended {state} and left no result; see its log")

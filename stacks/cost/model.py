@@ -1,0 +1,247 @@
+"""What a stack costs a month, as plain frozen data. All amounts are US dollars a month of 730 hours, before tax."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+CURRENCY = "USD"
+HOURS_A_MONTH = 730
+"""As AWS and Google Cloud count a month in their calculators: 8760 hours over 12."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """Three figures of the same thing: everything scaled to zero, as expected, and every pool full."""
+
+    floor: float
+    expected: float
+    ceiling: float
+
+    def __add__(self, other: Amounts) -> Amounts:
+        """Figure by figure."""
+        return Amounts(self.floor + other.floor, self.expected + other.expected, self.ceiling + other.ceiling)
+
+    def times(self, factor: float) -> Amounts:
+        """Each figure times `factor`."""
+        return Amounts(self.floor * factor, self.expected * factor, self.ceiling * factor)
+
+    def rounded(self) -> Amounts:
+        """To the cent."""
+        return Amounts(round(self.floor, 2), round(self.expected, 2), round(self.ceiling, 2))
+
+    def as_json(self) -> dict[str, float]:
+        """Rounded to the cent."""
+        return {"floor": round(self.floor, 2), "expected": round(self.expected, 2), "ceiling": round(self.ceiling, 2)}
+
+
+NOTHING = Amounts(0.0, 0.0, 0.0)
+
+
+def always(quantity: float) -> Amounts:
+    """What is there whether or not a job runs."""
+    return Amounts(quantity, quantity, quantity)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPrice:
+    """A list price and where it is from."""
+
+    usd: float
+    unit: str  # hour, GiB-month, month, GB, …
+    region: str
+    source: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineItem:
+    """One thing of one resource that is paid for: `usd` is `quantity` times the unit price, less the discount."""
+
+    component: str
+    resource: str
+    type: str
+    what: str
+    unit: str
+    unit_usd: float
+    quantity: Amounts  # units a month
+    usd: Amounts
+    low_usd: float  # of the expected figure, where the price itself has a spread (spot)
+    high_usd: float
+    discount: float  # 0.55: spot hours of floor and expected cost 45 % of `unit_usd`; the ceiling has no discount
+    source: str
+    date: str
+    region: str
+    stale: bool
+    other_region: bool  # the price is not of the region that the resource is in
+    note: str = ""
+    pool: str = ""  # of a GPU node group; with `capacity`, what teams' quotas are for
+    capacity: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """In the contract of the rehearsal."""
+        return {
+            "component": self.component,
+            "resource": self.resource,
+            "type": self.type,
+            "what": self.what,
+            "unit": self.unit,
+            "unit_usd": self.unit_usd,
+            "quantity": {
+                "floor": round(self.quantity.floor, 4),
+                "expected": round(self.quantity.expected, 4),
+                "ceiling": round(self.quantity.ceiling, 4),
+            },
+            "discount_percent": round(100 * self.discount, 1),
+            **self.usd.as_json(),
+            "expected_low": round(self.low_usd, 2),
+            "expected_high": round(self.high_usd, 2),
+            "source": self.source,
+            "date": self.date,
+            "region": self.region,
+            "stale": self.stale,
+            "other_region": self.other_region,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Unpriced:
+    """A part of a resource that is or may be paid for and that has no price here."""
+
+    component: str
+    resource: str
+    type: str
+    what: str
+    reason: str
+
+    def as_json(self) -> dict[str, str]:
+        """In the contract of the rehearsal."""
+        return {
+            "component": self.component,
+            "resource": self.resource,
+            "type": self.type,
+            "what": self.what,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Resources of one type that cost nothing themselves, and why."""
+
+    type: str
+    count: int
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """In the contract of the rehearsal."""
+        return {"type": self.type, "count": self.count, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """Money that is not spent: `counted` in the expected figure already, or `possible` and not counted."""
+
+    kind: Literal["spot", "reservation"]
+    status: Literal["counted", "possible"]
+    what: str
+    usd: float  # a month
+    low_usd: float
+    high_usd: float
+    source: str
+    date: str
+    stale: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """In the contract of the rehearsal."""
+        return {
+            "kind": self.kind,
+            "status": self.status,
+            "what": self.what,
+            "usd": round(self.usd, 2),
+            "low": round(self.low_usd, 2),
+            "high": round(self.high_usd, 2),
+            "source": self.source,
+            "date": self.date,
+            "stale": self.stale,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The part of the cost that is one component's or one team's."""
+
+    name: str
+    kind: str  # class of the component; "" for a team
+    usd: Amounts
+    budget_usd: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """In the contract of the rehearsal."""
+        found: dict[str, Any] = {"name": self.name, **self.usd.as_json()}
+        if self.kind:
+            found["kind"] = self.kind
+        if self.budget_usd is not None:
+            found["budget"] = self.budget_usd
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a stack costs a month. Totals are the sums of the lines, which are rounded to the cent."""
+
+    stack: str
+    region: str
+    total: Amounts
+    low_usd: float  # of the expected figure
+    high_usd: float
+    budget_usd: float | None
+    by_component: tuple[Share, ...]
+    by_team: tuple[Share, ...]
+    lines: tuple[LineItem, ...]
+    unpriced: tuple[Unpriced, ...]
+    free: tuple[Free, ...]
+    savings: tuple[Saving, ...]
+    assumptions: Mapping[str, Mapping[str, Any]]
+    today: str
+
+    @property
+    def stale_lines(self) -> tuple[LineItem, ...]:
+        """Lines with a price older than 180 days."""
+        return tuple(line for line in self.lines if line.stale)
+
+    @property
+    def other_region_lines(self) -> tuple[LineItem, ...]:
+        """Lines whose price is of another region than the resource."""
+        return tuple(line for line in self.lines if line.other_region)
+
+    @property
+    def oldest(self) -> str:
+        """Date of the oldest price used; "" where nothing is paid for."""
+        return min((line.date for line in self.lines), default="")
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract: `Rehearsal.cost`."""
+        return {
+            "currency": CURRENCY,
+            "stack": self.stack,
+            **self.total.as_json(),
+            "expected_low": round(self.low_usd, 2),
+            "expected_high": round(self.high_usd, 2),
+            "budget": self.budget_usd,
+            "by_component": [share.as_json() for share in self.by_component],
+            "by_team": [share.as_json() for share in self.by_team],
+            "lines": [line.as_json() for line in self.lines],
+            "unpriced": [entry.as_json() for entry in self.unpriced],
+            "free": [entry.as_json() for entry in self.free],
+            "savings": [saving.as_json() for saving in self.savings],
+            "assumptions": {key: dict(value) for key, value in self.assumptions.items()},
+            "prices": {
+                "region": self.region,
+                "oldest": self.oldest,
+                "stale": sorted({f"{line.source}, {line.date}" for line in self.stale_lines}),
+                "of_another_region": len(self.other_region_lines),
+            },
+        }

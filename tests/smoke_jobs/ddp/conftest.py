@@ -1,0 +1,93 @@
+"""Runs the worker as a container would: its files mounted flat as by a ConfigMap, with nothing else around."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[3] / "smoke_jobs" / "ddp"
+
+
+@dataclass
+class Ran:
+    """What a run left behind."""
+
+    code: int
+    output: str
+    result: dict[str, Any]
+    folder: Path
+
+    def check(self, name: str) -> dict[str, Any]:
+        return next(c for c in self.result["checks"] if c["name"] == name)
+
+    def verdicts(self) -> dict[str, str]:
+        return {c["name"]: c["verdict"] for c in self.result["checks"]}
+
+
+def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Without anything that would let the worker find the project, and without settings of the outside."""
+    names = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONPATH")
+    return {k: v for k, v in os.environ.items() if k in names} | dict(extra or {})
+
+
+@pytest.fixture(scope="session")
+def mounted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as a mounted ConfigMap: links to a folder with a date for a name."""
+    root = tmp_path_factory.mktemp("configmap") / "ddp"
+    data = root / "..2026_11_20"
+    data.mkdir(parents=True)
+    for path in PACKAGE.iterdir():
+        if path.is_file():
+            (data / path.name).write_bytes(path.read_bytes())
+    (root / "..data").symlink_to("..2026_11_20")
+    for path in data.iterdir():
+        (root / path.name).symlink_to(Path("..data") / path.name)
+    return root
+
+
+@pytest.fixture(scope="session")
+def start(mounted: Path) -> Callable[..., "subprocess.Popen[str]"]:
+    """Starts the wrapper and returns at once."""
+
+    def begin(folder: Path, *flags: str, env: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, str(mounted / "__main__.py"), "--result-dir", str(folder), *flags],
+            env=clean_environment(env),
+            cwd="/",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    return begin
+
+
+@pytest.fixture(scope="session")
+def smoke(
+    start: Callable[..., "subprocess.Popen[str]"], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Ran]:
+    """Runs the wrapper to its end."""
+
+    def run(
+        *flags: str,
+        checks: tuple[str, ...] = (),
+        breaks: tuple[str, ...] = (),
+        env: Mapping[str, str] | None = None,
+        timeout: float = 240,
+    ) -> Ran:
+        folder = tmp_path_factory.mktemp("result")
+        flags += tuple(part for name in checks for part in ("--check", name))
+        flags += tuple(part for name in breaks for part in ("--break", name))
+        process = start(folder, *flags, env=env)
+        output, _ = process.communicate(timeout=timeout)
+        path = folder / "result.json"
+        document = json.loads(path.read_text()) if path.exists() else {}
+        return Ran(process.returncode, output, document, folder)
+
+    return run

@@ -1,0 +1,61 @@
+"""The worker stands alone: PyTorch, the standard library, and a few packages where present; small enough to mount."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[3] / "smoke_jobs" / "ddp"
+FILES = sorted(PACKAGE.glob("*.py"))
+OPTIONAL = {"tier.py": {"boto3", "botocore"}, "tracking_client.py": {"mlflow"}}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_nothing_in_the_worker_imports_from_the_rest_of_the_project(path: Path) -> None:
+    own = {p.stem for p in FILES}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            assert node.level == 1
+            names = {node.module.split(".")[0]} if node.module else {alias.name for alias in node.names}
+            assert names <= own, f"{path.name} imports {names - own}"
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+            for module in modules:
+                top = module.split(".")[0]
+                allowed = top == "torch" or top in sys.stdlib_module_names or top in OPTIONAL.get(path.name, set())
+                assert allowed, f"{path.name} imports {module}"
+
+
+@pytest.mark.parametrize("name", ["tier.py", "tracking_client.py"])
+def test_optional_packages_are_imported_where_they_are_needed(name: str) -> None:
+    tree = ast.parse((PACKAGE / name).read_text())
+    top = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+    modules = {a.name for n in top if isinstance(n, ast.Import) for a in n.names} | {
+        n.module for n in top if isinstance(n, ast.ImportFrom)
+    }
+    assert not modules & OPTIONAL[name]
+
+
+@pytest.mark.parametrize(
+    "name", ["entrypoint", "options", "result", "supervise", "rollcall", "topology", "local_mlflow", "nccl_log"]
+)
+def test_the_wrapper_does_not_wait_for_torch(name: str) -> None:
+    for node in ast.walk(ast.parse((PACKAGE / f"{name}.py").read_text())):
+        if isinstance(node, ast.Import):
+            assert not any(alias.name.startswith("torch") for alias in node.names)
+
+
+def test_the_package_is_flat_and_fits_a_config_map() -> None:
+    files = [p for p in PACKAGE.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    assert all(p.parent == PACKAGE for p in files)
+    assert sum(p.stat().st_size for p in files) < 300 * 1024  # a ConfigMap holds 1 MiB
+
+
+def test_every_check_is_a_module_with_a_run() -> None:
+    from smoke_jobs.ddp.options import CHECKS
+
+    for name in CHECKS:
+        tree = ast.parse((PACKAGE / f"check_{name}.py").read_text())
+        assert ast.get_docstring(tree)
+        assert any(isinstance(n, ast.FunctionDef) and n.name == "run" for n in tree.body)

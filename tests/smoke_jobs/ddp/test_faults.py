@@ -1,0 +1,60 @@
+"""Each check can fail: a seeded fault makes exactly that check fail, with its exit code and words to act on."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from smoke_jobs.ddp import result
+
+SAYS = {
+    "rendezvous": ("fail", "rank 1 of 2 did not reach the barrier within 5 s", "security groups or network policies"),
+    "devices": ("fail", "rank 1 on ", "uncorrected memory errors", "drain the node"),
+    "collectives": ("fail", "the data of rank 1", "element 5 is 13 instead of 12", "take its node out"),
+    "transport": ("fail", "the plan promises efa, rank 0", "uses socket", "aws-ofi-nccl"),
+    "gradients": ("fail", "parameter 0.weight differs on rank 1", "skips the all-reduce"),
+    "checkpoint": ("fail", "none is whole", "sha256 differs from the manifest", "mount options"),
+    "interruption": ("fail", "the uninterrupted run had", "lacks a part of the state"),
+    "data": ("below", "accelerator utilisation", "samples/s, 300 are consumed", "loader processes"),
+    "tracking": ("fail", "the MLflow server http://127.0.0.1:9 cannot be used", "network policy"),
+    "scaling": ("below", "scaling efficiency", "a slow rank or a slow network", "lowered clocks"),
+}
+
+
+@pytest.mark.parametrize(
+    ("checks", "breaks", "code"),
+    [
+        (("devices", "scaling"), ("rendezvous",), 10),
+        (("devices", "collectives", "gradients", "checkpoint", "scaling"), ("collectives",), 10),
+        (("devices", "collectives", "transport"), ("devices",), 10),
+        (("collectives", "transport", "gradients"), ("transport",), 10),
+        (("collectives", "gradients", "checkpoint"), ("gradients",), 10),
+        (("gradients", "checkpoint"), ("checkpoint",), 10),
+        (("checkpoint", "interruption"), ("interruption",), 10),
+        (("data", "devices"), ("data",), 20),
+        (("tracking", "devices"), ("tracking",), 10),
+        (("collectives", "scaling"), ("scaling",), 20),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) and len(value) == 1 else "",
+)
+def test_exactly_the_broken_check_fails(
+    smoke: Callable[..., Any], checks: tuple[str, ...], breaks: tuple[str, ...], code: int
+) -> None:
+    ran = smoke("--nproc-per-node", "2", checks=checks, breaks=breaks)
+    (name,) = breaks
+    verdict, *texts = SAYS[name]
+    bad = {check: v for check, v in ran.verdicts().items() if v in ("fail", "below")}
+    assert bad == {name: verdict}, ran.output
+    assert ran.code == code
+    for text in texts:
+        assert text in ran.check(name)["reason"]
+    assert result.problems(ran.result) == []
+    for other in set(checks) - set(breaks):
+        if ran.verdicts()[other] == "skipped" and other != "transport":
+            assert ran.check(other)["reason"] == f"needs {name}, which failed"
+
+
+def test_a_failure_and_a_slow_figure_together_exit_as_a_failure(smoke: Callable[..., Any]) -> None:
+    ran = smoke("--nproc-per-node", "2", checks=("devices", "data"), breaks=("devices", "data"))
+    assert ran.code == 10
+    assert (ran.check("devices")["verdict"], ran.check("data")["verdict"]) == ("fail", "below")

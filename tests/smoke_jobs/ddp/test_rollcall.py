@@ -1,0 +1,60 @@
+import socket
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from torch.distributed import TCPStore
+
+from smoke_jobs.ddp.job import RankMissing, announce
+from smoke_jobs.ddp.rollcall import RollCall, call_roll
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def together(nodes: int, ranks: list[int], timeout_s: float, hosts: tuple[str, ...] = ()) -> dict[int, RollCall]:
+    port, found = free_port(), {}
+
+    def one(place: int, rank: int) -> None:
+        found[place] = call_roll(rank, nodes, "127.0.0.1", port, timeout_s, hosts)
+
+    threads = [threading.Thread(target=one, args=pair) for pair in enumerate(ranks)]
+    for thread in reversed(threads):  # the head comes last: the others must try again
+        thread.start()
+        time.sleep(0.05)
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_all_nodes_hear_that_all_are_there() -> None:
+    found = together(3, [0, 1, 2], 10)
+    assert all(roll.problem == "" and set(roll.joined) == {0, 1, 2} for roll in found.values())
+
+
+def test_a_missing_node_is_named_on_every_node_that_came() -> None:
+    before = time.monotonic()
+    found = together(3, [0, 2], 1.5, ("a", "b", "c"))
+    assert time.monotonic() - before < 5
+    for roll in found.values():
+        assert "2 of 3 nodes came within 2 s; missing: node 1 (b)" in roll.problem
+
+
+def test_a_head_that_never_comes_is_named() -> None:
+    (roll,) = together(2, [1], 1.0).values()
+    assert "(node 0) did not answer node 1 within 1 s" in roll.problem
+
+
+def test_a_node_rank_beyond_the_job_is_told() -> None:
+    found = together(3, [0, 7], 2.0)
+    assert "says it is node 7 of 3" in found[0].problem
+
+
+def test_a_started_rank_that_does_not_announce_itself_is_named() -> None:
+    store = TCPStore("127.0.0.1", free_port(), is_master=True, wait_for_workers=False)
+    with pytest.raises(RankMissing, match=r"rank 1, rank 2 of 3 did not announce itself within 1 s"):
+        announce(store, 0, 3, "host", timedelta(seconds=1))
