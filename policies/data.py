@@ -46,9 +46,7 @@ def bucket_without_versioning(resources: Resources, _: Config) -> Iterator[Stack
             yield bucket, f"versioning is {states[0] if states else 'not configured'}"
     for bucket in resources.of(GCP_BUCKET):
         # A hierarchical namespace, for checkpoints, excludes versions; soft delete then is the net.
-        if not true(bucket.props, "versioning", "enabled") and not true(
-            bucket.props, "hierarchicalNamespace", "enabled"
-        ):
+        if not any(true(bucket.props, key, "enabled") for key in ("versioning", "hierarchicalNamespace")):
             yield bucket, "versioning is not enabled"
 
 

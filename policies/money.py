@@ -1,16 +1,14 @@
-"""Money: a budget that tells somebody, a ceiling that the budget bears, and tags that say whom a cost belongs to."""
+"""Money: a budget that tells somebody, and a ceiling that the budget bears."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from pulumi_policy import PolicyResource, ResourceValidationArgs, Severity
+from pulumi_policy import PolicyResource, Severity
 
 from policies.node_pools import EKS, node_pool, usd_per_hour
-from policies.reading import at, given, items, mapping, true
-from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from policies.reading import at, given, items, true
+from policies.rules import Config, Resources, StackViolation, stack_rule
 from stacks.sizing.catalog import service_price
 
 AWS_BUDGET = "aws:budgets/budget:Budget"
@@ -18,21 +16,6 @@ GCP_BUDGET = "gcp:billing/budget:Budget"
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 DATABASE = "aws:rds/instance:Instance"
 PRICED = (EKS, "aws:eks/cluster:Cluster", "aws:ec2/natGateway:NatGateway", LUSTRE, DATABASE)
-COSTED = (
-    *PRICED,
-    "aws:ec2/launchTemplate:LaunchTemplate",
-    "aws:ec2/vpcEndpoint:VpcEndpoint",
-    "aws:ec2/eip:Eip",
-    "aws:s3/bucket:Bucket",
-    "aws:efs/fileSystem:FileSystem",
-    "aws:ebs/volume:Volume",
-    "aws:kms/key:Key",
-    "aws:cloudwatch/logGroup:LogGroup",
-    "aws:lb/loadBalancer:LoadBalancer",
-    "aws:secretsmanager/secret:Secret",
-    "aws:sagemaker/domain:Domain",
-)
-LAUNCHED = ("instance", "volume")  # what a launch template starts, and provider tags do not reach
 
 
 @stack_rule(
@@ -65,42 +48,43 @@ def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViol
 
 @stack_rule(
     "ceiling-spend-over-budget",
-    "What the node groups, file system and database cost at their largest must stay within bounds of the budget.",
+    "With everything at its largest, the month's budget lasts long enough for somebody to answer its alerts.",
     types=(*PRICED, AWS_BUDGET),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6", "NIST 800-53r5 SA-2"),
     fix="Lower gpuPools.<pool>.*.maxNodes, or raise monthlyBudgetUsd.",
     config={
-        "maxPercentOfBudget": {
+        "minDays": {
             "type": "number",
-            "minimum": 100,
-            "default": 150,
-            "description": "Spend of a month with everything at its maximum all the time, in percent of the budget.",
+            "minimum": 0,
+            "maximum": 31,
+            "default": 7,
+            "description": (
+                "Days that the budget must last at full load. A week: the alert at half of it comes up to 12 hours "
+                "late and may have to wait for a weekend (own choice)."
+            ),
         },
-        "hoursPerMonth": {"type": "number", "minimum": 1, "maximum": 744, "default": 730},
     },
 )
 def ceiling_spend_over_budget(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """On-demand list prices, which is also the most that a spot node and a reservation can cost."""
     budgets = resources.of(AWS_BUDGET)
-    limit = sum(float(at(budget.props, "limitAmount", default=0)) for budget in budgets)
     if not budgets:
         resources.not_applicable("there is no budget to compare with: budget-without-alerts says so")
-    total = 0.0
+    hourly = 0.0
     for resource in resources.of(*PRICED):
-        hourly = _usd_per_hour(resource)
-        if hourly is None:
+        price = _usd_per_hour(resource)
+        if price is None:
             types = ", ".join(str(type_) for type_ in items(resource.props, "instanceTypes"))
             yield resource, f"the catalogue has no price for {types}: its spend cannot be held against the budget"
-        else:
-            total += hourly * config["hoursPerMonth"]
-    allowed = limit * config["maxPercentOfBudget"] / 100
-    if total > allowed:
-        percent = round(100 * total / limit) if limit else 0
+        hourly += price or 0.0
+    limit = sum(float(at(budget.props, "limitAmount", default=0)) for budget in budgets)
+    days = limit / (24 * hourly) if hourly else float("inf")
+    if days < config["minDays"]:
         yield (
             budgets[0],
-            f"at most {total:,.0f} USD a month at list prices, {percent} % of the budget of {limit:,.0f} USD;"
-            f" {config['maxPercentOfBudget']:.0f} % are allowed",
+            f"at most {24 * hourly:,.0f} USD a day at list prices: the budget of {limit:,.0f} USD lasts"
+            f" {days:.1f} days; {config['minDays']:.0f} are required",
         )
 
 
@@ -126,42 +110,3 @@ def _price(key: str) -> float:
         return service_price(key).usd
     except KeyError:
         return 0.0
-
-
-@resource_rule(
-    "costed-resource-without-cost-tags",
-    "What costs money must carry the cost tags, so that the bill can be split.",
-    types=COSTED,
-    severity=Severity.MEDIUM,
-    controls=("ISO 27001:2022 A.5.9", "NIST 800-53r5 CM-8"),
-    fix="Set client, owner and costCentre; give every resource the environment's provider, which adds the tags.",
-    config={
-        "requiredTags": {
-            "type": "array",
-            "items": {"type": "string"},
-            "default": ["client", "environment", "team", "cost-centre", "managed-by"],
-        }
-    },
-)
-def costed_resource_without_cost_tags(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
-    """The provider's Check writes `tagsAll`; under a bare mock the provider's default tags are merged here."""
-    if resource.resource_type == "aws:ec2/launchTemplate:LaunchTemplate":
-        tagged = {
-            at(spec, "resourceType"): mapping(spec, "tags") for spec in items(resource.props, "tagSpecifications")
-        }
-        for launched in LAUNCHED:
-            missing = [key for key in config["requiredTags"] if key not in tagged.get(launched, {})]
-            if missing:
-                yield f"tagSpecifications: what it launches ({launched}) has no tag {', '.join(missing)}"
-        return
-    missing = [key for key in config["requiredTags"] if key not in _tags(resource)]
-    if missing:
-        yield f"no tag {', '.join(missing)}"
-
-
-def _tags(resource: ResourceValidationArgs) -> Mapping[str, Any]:
-    if given(resource.props, "tagsAll"):
-        return mapping(resource.props, "tagsAll")
-    defaults = at(resource.provider.props, "defaultTags") if resource.provider else None
-    found = json.loads(defaults) if isinstance(defaults, str) else defaults
-    return {**mapping(found, "tags"), **mapping(resource.props, "tags")}

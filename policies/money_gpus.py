@@ -1,25 +1,17 @@
-"""Money, where it goes: GPU models and counts, the spot share, and nodes that go away when nobody uses them."""
+"""Money, where it goes: GPU models and counts, and the share of spot."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, PolicyResource, ResourceValidationArgs, Severity
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
-from policies.node_pools import TYPES, NodePool, node_pool
+from policies.node_pools import TYPES, gpu_pools, node_pool
 from policies.reading import at
 from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 from policies.stack_settings import setting, stack_profile
 from stacks.sizing.catalog import instance
 from stacks.sizing.profiles import Profile
-
-HELM_RELEASE = "kubernetes:helm.sh/v3:Release"
-
-
-def _gpu_pools(resources: Resources) -> list[tuple[PolicyResource, NodePool]]:
-    pools = [(resource, node_pool(resource)) for resource in resources.of(*TYPES)]
-    return [(resource, pool) for resource, pool in pools if pool.gpu_models]
 
 
 @resource_rule(
@@ -70,7 +62,7 @@ def _gpus_of(profile: Profile) -> set[str]:
 )
 def gpu_count_over_profile(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """All node groups at their maximum, against the profile's largest pools."""
-    pools = _gpu_pools(resources)
+    pools = gpu_pools(resources.of(*TYPES))
     found = stack_profile()
     allowed = config["maxGpus"] or (_most_gpus(found[0]) if found else 0)
     if not allowed:
@@ -101,7 +93,7 @@ def _most_gpus(profile: Profile) -> float:
 )
 def spot_share_below_target(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """The agency guide asks for 50 % or more of non-production training on spot."""
-    pools = [(resource, pool) for resource, pool in _gpu_pools(resources) if pool.capacity != "reserved"]
+    pools = [(resource, pool) for resource, pool in gpu_pools(resources.of(*TYPES)) if pool.capacity != "reserved"]
     if not pools:
         resources.not_applicable("no GPUs but reserved ones")
     environment = setting("environment") or at(pools[0][0].props, "tagsAll", "environment", default="")
@@ -112,64 +104,3 @@ def spot_share_below_target(resources: Resources, config: Config) -> Iterator[St
     if percent < config["minSpotPercent"]:
         dearest = max((pair for pair in pools if pair[1].capacity != "spot"), key=lambda pair: pair[1].gpus)
         yield dearest[0], f"{percent:.0f} % of {total} GPUs are spot; the target is {config['minSpotPercent']:.0f} %"
-
-
-@resource_rule(
-    "gpu-pool-never-scales-down",
-    "A GPU pool that is paid by the hour must be able to shrink to nothing.",
-    types=TYPES,
-    severity=Severity.HIGH,
-    controls=("ISO 27001:2022 A.8.6",),
-    fix="Set gpuPools.<pool>.spot.minNodes and onDemand.minNodes to 0.",
-    config={"maxIdleNodes": {"type": "number", "minimum": 0, "default": 0, "description": "Largest allowed minimum."}},
-)
-def gpu_pool_never_scales_down(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
-    """Reserved nodes cost the same running or not. Pulumi must leave the size to the autoscaler."""
-    pool = node_pool(resource)
-    if not pool.gpu_models or pool.capacity == "reserved":
-        return
-    if pool.min_nodes > config["maxIdleNodes"]:
-        yield f"keeps {pool.min_nodes} nodes ({pool.min_nodes * pool.gpus_per_node} GPUs) when nobody uses them"
-    ignored = resource.opts.ignore_changes or []
-    if resource.resource_type == TYPES[0] and "scalingConfig.desiredSize" not in ignored:
-        yield "does not ignore changes of scalingConfig.desiredSize: every update resets what the autoscaler decided"
-
-
-@stack_rule(
-    "idle-gpus-keep-running",
-    "GPU nodes that nobody uses must be shut down within the hour.",
-    types=(*TYPES, HELM_RELEASE, "gcp:container/cluster:Cluster"),
-    severity=Severity.HIGH,
-    controls=("ISO 27001:2022 A.8.6",),
-    fix="Keep the cluster autoscaler with scale-down on and scale-down-unneeded-time within the hour.",
-    config={"maxIdleMinutes": {"type": "number", "minimum": 1, "default": 60}},
-)
-def idle_gpus_keep_running(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """GKE scales node pools down by itself; on EKS the cluster autoscaler must be there and be allowed to."""
-    eks = [(resource, pool) for resource, pool in _gpu_pools(resources) if resource.resource_type == TYPES[0]]
-    if not eks:
-        resources.not_applicable("no GPU node groups on EKS")
-    releases = [found for found in resources.of(HELM_RELEASE) if at(found.props, "chart") == "cluster-autoscaler"]
-    if not releases:
-        yield None, f"{len(eks)} GPU node groups and no cluster autoscaler"
-    for release in releases:
-        flags = at(release.props, "values", "extraArgs")
-        if at(flags, "scale-down-enabled", default="true") in ("false", False):
-            yield release, "scale-down-enabled is false"
-        minutes = _minutes(str(at(flags, "scale-down-unneeded-time", default="10m")))
-        if minutes > config["maxIdleMinutes"]:
-            yield (
-                release,
-                f"an idle node stays {minutes:.0f} minutes; at most {config['maxIdleMinutes']:.0f} are allowed",
-            )
-        if at(flags, "skip-nodes-with-local-storage", default="true") not in ("false", False):
-            yield (
-                release,
-                "skip-nodes-with-local-storage is not false: any pod with an emptyDir keeps its node for ever",
-            )
-
-
-def _minutes(text: str) -> float:
-    """Minutes of a Go duration ("10m", "1h30m")."""
-    parts = re.findall(r"([0-9.]+)(h|m|s)", text)
-    return sum(float(number) * {"s": 1 / 60, "m": 1, "h": 60}[unit] for number, unit in parts)

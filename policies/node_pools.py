@@ -5,6 +5,7 @@ AWS: EKS node groups, whose instance types the catalogue knows. Google Cloud: GK
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pulumi_policy import PolicyResource, ResourceValidationArgs
@@ -43,6 +44,12 @@ class NodePool:
 def node_pool(resource: PolicyResource | ResourceValidationArgs) -> NodePool:
     """The node group that a resource describes."""
     return _gke(resource) if resource.resource_type == GKE else _eks(resource)
+
+
+def gpu_pools(resources: Iterable[PolicyResource]) -> list[tuple[PolicyResource, NodePool]]:
+    """Those of the node groups that have GPUs, with what they hold."""
+    pools = [(resource, node_pool(resource)) for resource in resources]
+    return [(resource, pool) for resource, pool in pools if pool.gpu_models]
 
 
 def _eks(resource: PolicyResource | ResourceValidationArgs) -> NodePool:

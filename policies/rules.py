@@ -1,7 +1,13 @@
 """How a policy of this pack is written: a decorated generator of messages.
 
-    @resource_rule("public-database", "A database must not have a public address.", types=("aws:rds/instance:Instance",),
-                   severity=Severity.CRITICAL, controls=("NIST 800-53 SC-7",), fix="Leave publiclyAccessible off.")
+    @resource_rule(
+        "public-database",
+        "A database must not have a public address.",
+        types=("aws:rds/instance:Instance",),
+        severity=Severity.CRITICAL,
+        controls=("NIST 800-53r5 SC-7",),
+        fix="Leave publiclyAccessible off.",
+    )
     def public_database(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
         if true(resource.props, "publiclyAccessible"):
             yield "publiclyAccessible is true"

@@ -1,9 +1,10 @@
-"""Scheduling: queues that hand out what exists, to whom it belongs, the important first."""
+"""Scheduling: quotas of what exists, the important first, and reservations that can be used."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
@@ -13,11 +14,8 @@ from policies.rules import Config, Resources, StackViolation, resource_rule, sta
 
 KUEUE = "kubernetes:kueue.x-k8s.io/*:"
 CLUSTER_QUEUE = f"{KUEUE}ClusterQueue"
-LOCAL_QUEUE = f"{KUEUE}LocalQueue"
 FLAVOR = f"{KUEUE}ResourceFlavor"
 PRIORITY = f"{KUEUE}WorkloadPriorityClass"
-NAMESPACE = "kubernetes:core/v1:Namespace"
-TEAM_LABEL = "ml.platform/team"
 GPU = "nvidia.com/gpu"
 
 
@@ -50,36 +48,6 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
 
 
 @stack_rule(
-    "team-without-queue",
-    "Every team's namespace has a queue that lets this team in.",
-    types=(NAMESPACE, CLUSTER_QUEUE, LOCAL_QUEUE),
-    severity=Severity.HIGH,
-    controls=("NIST 800-53r5 SC-6",),
-    fix="Leave the queues to the plan; each of teams gets one.",
-)
-def team_without_queue(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """A LocalQueue whose ClusterQueue exists and selects the namespace's team label."""
-    queues = {at(queue.props, "metadata", "name"): queue for queue in resources.of(CLUSTER_QUEUE)}
-    for namespace in resources.of(NAMESPACE):
-        labels = mapping(namespace.props, "metadata", "labels")
-        if TEAM_LABEL not in labels:
-            continue
-        name = at(namespace.props, "metadata", "name")
-        targets = [
-            queues.get(at(local.props, "spec", "clusterQueue"))
-            for local in resources.of(LOCAL_QUEUE)
-            if at(local.props, "metadata", "namespace") == name
-        ]
-        if not targets:
-            yield namespace, f"{name} has no LocalQueue"
-        elif not any(
-            queue and mapping(queue.props, "spec", "namespaceSelector", "matchLabels").items() <= labels.items()
-            for queue in targets
-        ):
-            yield namespace, f"no queue of {name} leads to a ClusterQueue that admits the team {labels[TEAM_LABEL]}"
-
-
-@stack_rule(
     "production-does-not-outrank-development",
     "Production work goes before everything else, development gives way first.",
     types=(PRIORITY, CLUSTER_QUEUE),
@@ -106,35 +74,13 @@ def production_does_not_outrank_development(resources: Resources, config: Config
     for name in (config["order"][0], config["order"][-1]):
         if name not in classes:
             yield None, f"there is no priority class {name}"
-    for higher, lower in zip(order, order[1:], strict=False):
+    for higher, lower in pairwise(order):
         first, second = (at(classes[name].props, "value", default=0) for name in (higher, lower))
         if first <= second:
             yield classes[higher], f"{higher} ({first:.0f}) does not outrank {lower} ({second:.0f})"
     for queue in queues:
         if at(queue.props, "spec", "preemption", "withinClusterQueue", default="Never") == "Never":
             yield queue, "preemption.withinClusterQueue is Never: a priority makes nobody give way"
-
-
-@resource_rule(
-    "queue-admits-everything",
-    "A queue admits the namespaces of its team and covers a resource; none is open to all.",
-    types=(CLUSTER_QUEUE,),
-    severity=Severity.HIGH,
-    controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
-    fix="Leave the queues to the plan; each selects its team's namespace label.",
-)
-def queue_admits_everything(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
-    """An empty selector is everybody: any LocalQueue may point at any ClusterQueue, the selector is the only fence."""
-    selector = at(resource.props, "spec", "namespaceSelector")
-    if selector is None:
-        yield "namespaceSelector is missing: nobody is admitted"
-    elif not given(selector, "matchLabels") and not given(selector, "matchExpressions"):
-        yield "namespaceSelector is empty: every namespace is admitted"
-    covered = [
-        name for group in items(resource.props, "spec", "resourceGroups") for name in items(group, "coveredResources")
-    ]
-    if GPU not in covered:
-        yield f"no quota for {GPU}: jobs with GPUs pass it or wait for ever"
 
 
 @resource_rule(

@@ -16,8 +16,7 @@ ROLE = "aws:iam/role:Role"
 INLINE = "aws:iam/rolePolicy:RolePolicy"
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
-KUBERNETES_SECRET = "kubernetes:core/v1:Secret"
-LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+SECRET_OBJECT = "kubernetes:core/v1:Secret"  # noqa: S105 (a type)
 ADMINISTRATORS = ("AdministratorAccess", "PowerUserAccess", "IAMFullAccess")
 ADMIN_ROLES = ("roles/owner", "roles/editor")
 LONG_LIVED = (
@@ -80,16 +79,16 @@ def _powers(statement: Any) -> Iterator[str]:
 @resource_rule(
     "long-lived-credentials",
     "Nothing uses keys that live until somebody remembers them.",
-    types=(*LONG_LIVED, KUBERNETES_SECRET, *pods.TYPES),
+    types=(*LONG_LIVED, SECRET_OBJECT, *pods.TYPES),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.14", "NIST 800-53r5 IA-5", "ISO 27001:2022 A.5.17"),
-    fix="Give the service account a role (Pod Identity, Workload Identity); people sign in through the identity provider.",
+    fix="Give the service account a role (Pod Identity, Workload Identity); let people sign in by federation.",
 )
 def long_lived_credentials(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
     """Users and keys of a cloud, service account tokens in secrets, and keys in a pod's environment."""
     if resource.resource_type in LONG_LIVED:
         yield "a user or a key of the cloud"
-    elif resource.resource_type == KUBERNETES_SECRET:
+    elif resource.resource_type == SECRET_OBJECT:
         if at(resource.props, "type") == "kubernetes.io/service-account-token":
             yield "a service account token that never expires"
     else:
@@ -97,25 +96,6 @@ def long_lived_credentials(resource: ResourceValidationArgs, _: Config) -> Itera
             for variable in items(container, "env"):
                 if at(variable, "name") in KEY_VARIABLES:
                     yield f"{where}: environment variable {at(variable, 'name')}"
-
-
-@resource_rule(
-    "instance-metadata-v1",
-    "Instance metadata takes session tokens only, and stays out of reach of pods.",
-    types=(LAUNCH_TEMPLATE,),
-    severity=Severity.HIGH,
-    controls=("CIS AWS 3.0.0 5.6", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
-    fix="Use the node groups as they are (httpTokens required, hop limit 1).",
-)
-def instance_metadata_v1(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
-    """One hop ends at the node; a second one lets a pod take the node's role."""
-    options = at(resource.props, "metadataOptions")
-    if at(options, "httpEndpoint") == "disabled":
-        return
-    if at(options, "httpTokens") != "required":
-        yield "metadataOptions.httpTokens is not required"
-    if at(options, "httpPutResponseHopLimit", default=1) > 1:
-        yield "metadataOptions.httpPutResponseHopLimit is above 1"
 
 
 @stack_rule(

@@ -57,8 +57,9 @@ class CloudLayer:
     database: MlflowDatabaseArgs | None
     gpu_node_groups: Mapping[str, pulumi.Output[str]]
     """Name of the node group in the cloud, by its name in the plan."""
-    pod_roles: list[pulumi.Resource]
-    """Roles of pods: whoever runs with one waits for it."""
+    pod_roles: Mapping[str, PodRole]
+    """Roles of pods, by workload (`autoscaler`, `fsx-driver`, `efs-driver`, `mlflow`, `team-<name>`). Whoever runs with
+    one waits for it."""
     budget_name: pulumi.Output[str]
     alert_topic_arn: pulumi.Output[str]
 
@@ -184,7 +185,7 @@ def build(plan: Plan) -> CloudLayer:
         lustre=_lustre_volume(plan, storage),
         database=_mlflow_database(database),
         gpu_node_groups={name: group.node_group_name for name, group in gpu_nodes.node_groups.items()},
-        pod_roles=list(roles),
+        pod_roles=roles,
         budget_name=budget.budget_name,
         alert_topic_arn=budget.topic_arn,
     )
@@ -312,13 +313,14 @@ def _pod_roles(
     database: Database | None,
     key: EnvironmentKey,
     opts: pulumi.ResourceOptions,
-) -> list[PodRole]:
-    """The AWS rights of everything that runs in the cluster, one role a workload."""
+) -> dict[str, PodRole]:
+    """The AWS rights of everything that runs in the cluster, by workload."""
     checkpoints, data = storage.checkpoints_bucket, storage.data_bucket
+    roles: dict[str, PodRole] = {}
 
-    def role(name: str, namespace: str, account: str, policy: dict[str, Any], description: str) -> PodRole:
-        return PodRole(
-            name,
+    def add(workload: str, namespace: str, account: str, policy: dict[str, Any], description: str) -> None:
+        roles[workload] = PodRole(
+            f"{workload}-role",
             {
                 "cluster_name": cluster.cluster_name,
                 "namespace": namespace,
@@ -329,34 +331,28 @@ def _pod_roles(
             opts,
         )
 
-    roles = [
-        role(
-            "autoscaler-role",
-            autoscaler.NAMESPACE,
-            autoscaler.SERVICE_ACCOUNT,
-            autoscaler_policy(plan.name),
-            "Cluster Autoscaler: sizes of the cluster's own node groups",
-        )
-    ]
+    add(
+        "autoscaler",
+        autoscaler.NAMESPACE,
+        autoscaler.SERVICE_ACCOUNT,
+        autoscaler_policy(plan.name),
+        "Cluster Autoscaler: sizes of the cluster's own node groups",
+    )
     if storage.lustre is not None:
-        roles.append(
-            role(
-                "fsx-driver-role",
-                drivers.NAMESPACE,
-                drivers.FSX_SERVICE_ACCOUNT,
-                fsx_csi_policy(),
-                "FSx for Lustre driver: looks file systems up",
-            )
+        add(
+            "fsx-driver",
+            drivers.NAMESPACE,
+            drivers.FSX_SERVICE_ACCOUNT,
+            fsx_csi_policy(),
+            "FSx for Lustre driver: looks file systems up",
         )
     if storage.shared_file_system_id is not None:
-        roles.append(
-            role(
-                "efs-driver-role",
-                drivers.NAMESPACE,
-                drivers.EFS_SERVICE_ACCOUNT,
-                efs_csi_policy(),
-                "EFS driver: looks mount targets up",
-            )
+        add(
+            "efs-driver",
+            drivers.NAMESPACE,
+            drivers.EFS_SERVICE_ACCOUNT,
+            efs_csi_policy(),
+            "EFS driver: looks mount targets up",
         )
     if database is not None:
         policy = mlflow_policy(
@@ -366,11 +362,7 @@ def _pod_roles(
             key_arn=key.key_arn,
             region=plan.region,
         )
-        roles.append(
-            role(
-                "mlflow-role", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password"
-            )
-        )
+        add("mlflow", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password")
     for team in plan.teams:
         policy = bucket_mount_policy(
             read_write=[(checkpoints.arn, f"teams/{team.name}/")],
@@ -379,5 +371,5 @@ def _pod_roles(
             region=plan.region,
         )
         description = f"Training pods of team {team.name}: data, and checkpoints of their own"
-        roles.append(role(f"team-{team.name}-role", team.namespace, TRAINER_SERVICE_ACCOUNT, policy, description))
+        add(f"team-{team.name}", team.namespace, TRAINER_SERVICE_ACCOUNT, policy, description)
     return roles

@@ -36,13 +36,16 @@ class Workloads:
 def build(plan: Plan, cloud: CloudLayer) -> Workloads:
     """Makes the cluster-side half of the environment."""
     on_cluster = pulumi.ResourceOptions(providers=cloud.providers)
-    # A pod that starts before its role's association runs without rights until somebody restarts it.
-    with_roles = pulumi.ResourceOptions(providers=cloud.providers, depends_on=cloud.pod_roles)
 
-    _autoscaler(plan, cloud, with_roles)
+    def with_roles(*workloads: str) -> pulumi.ResourceOptions:
+        # A pod that starts before its role's association runs without rights until somebody restarts it.
+        roles = [cloud.pod_roles[workload] for workload in workloads if workload in cloud.pod_roles]
+        return pulumi.ResourceOptions(providers=cloud.providers, depends_on=roles)
+
+    _autoscaler(plan, cloud, with_roles("autoscaler"))
     _gpu_enablement(plan, on_cluster)
-    teams = _teams(plan, with_roles)
-    drivers = _storage_drivers(plan, with_roles)
+    teams = _teams(plan, with_roles(*(f"team-{team.name}" for team in plan.teams)))
+    drivers = _storage_drivers(plan, with_roles("fsx-driver", "efs-driver"))
     _volumes(plan, cloud, teams, pulumi.ResourceOptions(providers=cloud.providers, depends_on=drivers.releases))
     queues = _queues(plan, teams, on_cluster)
     TrainingRuntimes(
@@ -55,7 +58,7 @@ def build(plan: Plan, cloud: CloudLayer) -> Workloads:
         },
         on_cluster,
     )
-    server = _mlflow(plan, cloud, teams, with_roles)
+    server = _mlflow(plan, cloud, teams, with_roles("mlflow"))
     return Workloads(tracking_uri=server.tracking_uri if server else None, queues=queues.local_queues)
 
 

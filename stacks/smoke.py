@@ -12,6 +12,12 @@ from stacks.sizing.model import Plan, PoolPlan, TeamPlan
 
 PRIORITY = "standard"
 
+MOUNTS = (("data", "/data"), ("checkpoints", "/checkpoints"))
+"""The storage tiers as every training container of the platform finds them: claim and path."""
+
+TRACKING_SECRET = "mlflow-credentials"  # noqa: S105 - a name
+"""In every team's namespace where the stack has an MLflow server."""
+
 MAX_NODES = 2
 """Two nodes prove the network between nodes; more only take quota away from people."""
 

@@ -69,7 +69,7 @@ class MlflowServerArgs(TypedDict):
     namespace: str
     """Namespace that the component makes."""
     image: pulumi.Input[str]
-    """Image with MLflow 3.15 or later, its `auth` extra, psycopg2, boto3 and prometheus-flask-exporter,
+    """Image with MLflow 3.14 or later, its `auth` extra, psycopg2, boto3 and prometheus-flask-exporter,
     `repository:tag@sha256:…`."""
     replicas: int
     """Pods. Two or more survive the loss of a node."""

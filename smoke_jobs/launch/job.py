@@ -122,7 +122,7 @@ def worker_options(spec: SmokeSpec, target: str, code_path: str = "", **fixed: A
         "capacity": spec.capacity,
         "image": spec.image,
         "nodes": spec.nodes,
-        "nproc_per_node": spec.ranks_per_node,
+        "nproc_per_node": spec.processes_per_node or spec.gpus_per_node,  # 0: the worker counts GPUs
         "expect_model": spec.gpu,
         "expect_devices": spec.gpus_per_node,
         "expect_memory_gib": spec.gpu_memory_gib,

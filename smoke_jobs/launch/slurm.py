@@ -33,7 +33,10 @@ TEMPLATE = r"""#!/bin/bash
 set -u
 
 export SMOKE_HOME="${{SMOKE_HOME:-$SLURM_SUBMIT_DIR}}/smoke-$SLURM_JOB_ID"
-mkdir -p "$SMOKE_HOME" || {{ echo "smoke: $SMOKE_HOME cannot be written; set SMOKE_HOME to a folder that the nodes share" >&2; exit 2; }}
+mkdir -p "$SMOKE_HOME" || {{
+  echo "smoke: $SMOKE_HOME cannot be written; set SMOKE_HOME to a folder that the nodes share" >&2
+  exit 2
+}}
 base64 -d <<'WORKER' | tar -xz -C "$SMOKE_HOME"
 {archive}
 WORKER

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from smoke_jobs.ddp.result import EXIT
@@ -131,54 +132,83 @@ def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, An
     return {"displayName": name, "jobSpec": job, "labels": {"managed-by": "trainyard"}}
 
 
-def connect(settings: VertexSettings) -> tuple[Any, Any]:
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """What submitting needs of the Google packages."""
+
+    jobs: Any  # aiplatform_v1.JobServiceClient
+    storage: Any  # storage.Client
+    from_json: Callable[[str], Any]  # aiplatform_v1.CustomJob.from_json
+    errors: type[Exception]  # google.api_core.exceptions.GoogleAPIError
+
+
+def connect(settings: VertexSettings) -> Clients:
     """Clients of Vertex AI and Cloud Storage. Raises LaunchError without the packages, project or region."""
     try:
-        from google.cloud import aiplatform_v1, storage
+        exceptions = import_module("google.api_core.exceptions")
+        aiplatform = import_module("google.cloud.aiplatform_v1")
+        storage = import_module("google.cloud.storage")
     except ImportError:
         raise LaunchError(
             "submitting to Vertex AI needs google-cloud-aiplatform: pip install 'trainyard[gcp]', or use --render"
         ) from None
     if not settings.project or not settings.region:
-        raise LaunchError("Vertex AI needs --gcp-project and --region")
+        raise LaunchError("Vertex AI needs a project and a region: --gcp-project and --region")
     endpoint = {"api_endpoint": f"{settings.region}-aiplatform.googleapis.com"}
-    return aiplatform_v1.JobServiceClient(client_options=endpoint), storage.Client(project=settings.project)
+    return Clients(
+        jobs=aiplatform.JobServiceClient(client_options=endpoint),
+        storage=storage.Client(project=settings.project),
+        from_json=aiplatform.CustomJob.from_json,
+        errors=exceptions.GoogleAPIError,
+    )
+
+
+def job_name(spec: SmokeSpec, now: float) -> str:
+    """The name and the time of submission, which is also the folder of the bucket."""
+    return f"{spec.name}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
 
 
 def run(
     spec: SmokeSpec,
     settings: VertexSettings,
     view: View,
-    clients: tuple[Any, Any],
+    clients: Clients,
     pause: Callable[[float], None] = time.sleep,
 ) -> Ended:
     """Uploads the worker, submits the job and follows it; Ctrl-C cancels the job. Raises LaunchError."""
-    from google.api_core.exceptions import GoogleAPIError
-    from google.protobuf import json_format
-
-    jobs, storage = clients
-    name = f"{spec.name}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}"
+    name = job_name(spec, time.time())
     body = render(spec, settings, name)
     bucket_name, _, prefix = settings.bucket.removeprefix("gs://").rstrip("/").partition("/")
     folder = f"{prefix}/{name}" if prefix else name
     try:
         view.status("uploading the worker")
-        bucket = storage.bucket(bucket_name)
+        bucket = clients.storage.bucket(bucket_name)
         for key, text in files(spec, settings, name).items():
             bucket.blob(f"{folder}/{key}").upload_from_string(text)
-        custom_job = json_format.ParseDict(body, _custom_job())
-        parent = f"projects/{settings.project}/locations/{settings.region}"
-        job = jobs.create_custom_job(parent=parent, custom_job=custom_job)
+        job = clients.jobs.create_custom_job(
+            parent=f"projects/{settings.project}/locations/{settings.region}",
+            custom_job=clients.from_json(json.dumps(body)),
+        )
         try:
-            state = _wait(jobs, job.name, view, pause)
+            state = _wait(clients.jobs, job.name, view, pause)
         except KeyboardInterrupt:
-            jobs.cancel_custom_job(name=job.name)
+            clients.jobs.cancel_custom_job(name=job.name)
             raise
         blob = bucket.blob(f"{folder}/result.json")
-        document = json.loads(blob.download_as_bytes()) if blob.exists() else None
-    except GoogleAPIError as error:
+        found = json.loads(blob.download_as_bytes()) if blob.exists() else None
+    except clients.errors as error:
         raise LaunchError(f"Google Cloud refused: {error}") from None
     follower = Follower(view)
-    follower.document = document
-    code = EXIT["preempted"] if state == "JOB_STATE_EXPIRED" else None
-    return follower.end(code, "" if document else f"{name} ended {state} and left no result; see its log")
+    follower.document = found
+    code = EXIT["timeout"] if state == "JOB_STATE_EXPIRED" else None
+    return follower.end(code, "" if found else f"{name} ended {state} and left no result; see its log")
+
+
+def _wait(jobs: Any, name: str, view: View, pause: Callable[[float], None]) -> str:
+    ends = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
+    while True:
+        state = str(jobs.get_custom_job(name=name).state.name)
+        if state.removeprefix("JOB_STATE_") in ends:
+            return state
+        view.status(f"job is {state.removeprefix('JOB_STATE_').lower()}")
+        pause(INTERVAL_S)

@@ -37,6 +37,9 @@ HEADLINES: Mapping[str, str] = {
 }
 """The verdict in words, for the terminal and the page."""
 
+NOT_ASKED = "not asked for"
+"""The worker's reason where `--check` named others."""
+
 
 class Progress:
     """The live view of a running job, a context manager; implements `smoke_jobs.launch.follow.View`.
@@ -82,6 +85,19 @@ class Progress:
         )
 
 
+def headline(document: Mapping[str, Any]) -> str:
+    """The verdict in words; a pass of some checks is not called more than that."""
+    if document["verdict"] == "pass" and any(check["reason"] == NOT_ASKED for check in document["checks"]):
+        return "The chosen checks passed"
+    return HEADLINES.get(document["verdict"], str(document["verdict"]))
+
+
+def nodes_text(document: Mapping[str, Any]) -> str:
+    """`16 ranks on 2 nodes`."""
+    topology = document["topology"]
+    return f"{topology['world_size']} ranks on {topology['nodes']} node{'' if topology['nodes'] == 1 else 's'}"
+
+
 def limit_text(check: Mapping[str, Any]) -> str:
     """`>= 0.05 (gate)`, or an empty text where the check has no threshold."""
     limit = check["threshold"]
@@ -112,18 +128,21 @@ def table(document: Mapping[str, Any]) -> RenderableType:
             figure_text(check["figure"]),
             limit_text(check),
         )
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for check in document["checks"]:
+        if check["verdict"] != "pass":
+            reasons.setdefault((check["verdict"], check["reason"]), []).append(check["name"])
     notes = [
-        Text.assemble((check["name"], STYLES[check["verdict"]]), f": {check['reason']}")
-        for check in document["checks"]
-        if check["verdict"] != "pass"
+        Text.assemble((", ".join(names), STYLES[verdict]), f": {reason}")
+        for (verdict, reason), names in reasons.items()
     ]
     errors = [
         Text(f"rank {error['rank']} on {error['host']}: {error['message']}", "red") for error in document["errors"]
     ]
     topology, verdict = document["topology"], document["verdict"]
-    where = f"{topology['world_size']} ranks on {topology['nodes']} node(s), {topology['model'] or topology['device']}"
+    where = f"{nodes_text(document)}, {topology['model'] or topology['device']}"
     last = Text.assemble(
-        (f"{HEADLINES.get(verdict, verdict)} (exit {document['exit_code']})", STYLES.get(verdict, "")),
+        (f"{headline(document)} (exit {document['exit_code']})", STYLES.get(verdict, "")),
         f" · {where} · {cost_text(document)}",
     )
     return Group(rows, Text(""), *notes, *errors, *([Text("")] if notes or errors else []), last)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from stacks.cli import explain, rehearse
+from stacks.cli import explain, rehearse, smoke
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 app.command("rehearse")(rehearse.rehearse)
 app.command("explain")(explain.explain)
+app.command("smoke")(smoke.smoke)
 
 
 def _show_version(wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,6 @@ def rehearse(
     html_file: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print findings only.")] = False,
     project: ProjectOption = None,
 ) -> None:
     """Run a stack's whole program offline, twice, and say what an engine or a cloud would refuse.
@@ -42,11 +42,11 @@ def rehearse(
     from stacks.rehearsal import report
 
     if json_file is not None:
-        write_whole(json_file, report.as_json_text(rehearsal))
+        write_whole(json_file, json.dumps(rehearsal.as_json(), indent=2, ensure_ascii=False) + "\n")
     if html_file is not None:
         write_whole(html_file, report.as_html(rehearsal))
-    if json_file is None or str(json_file) != "-":
-        report.show(rehearsal, quiet=quiet)
+    if str(json_file) != "-":
+        report.print_report(rehearsal)
     if rehearsal.errors:
         raise typer.Exit(EXIT_PROGRAM)
     if rehearsal.violations:

@@ -43,7 +43,7 @@ def failure_findings(recording: Recording, root: Path) -> list[Finding]:
 
 
 def _finding(error: BaseException, recording: Recording, root: Path) -> Finding:
-    frames = [frame for chained in _chain(error) for frame in _frames(chained)]
+    frames = [frame for chained in exception_chain(error) for frame in _frames(chained)]
     component = "/".join(_component_names(frames))
     type_, name, cls = _resource_at(frames)
     text = str(error).strip() or type(error).__name__
@@ -110,14 +110,14 @@ def _reworded(text: str) -> str:
     return f"{given} is given where {words.get(match['due'].split('.')[-1], 'an object')} is due"
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The exception and what caused it, the cause first."""
+def exception_chain(error: BaseException) -> list[BaseException]:
+    """The exception and what it was raised from, the innermost first. The SDK makes rings of them."""
     seen: list[BaseException] = []
     current: BaseException | None = error
-    while current is not None and current not in seen:
+    while current is not None and not any(current is other for other in seen):
         seen.append(current)
-        current = current.__cause__
-    yield from reversed(seen)
+        current = current.__cause__ or current.__context__
+    return seen[::-1]
 
 
 def _frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:

@@ -22,6 +22,12 @@ from pulumi.runtime.settings import SETTINGS
 class InlineLoop(asyncio.SelectorEventLoop):
     """An event loop that makes the SDK's calls to the monitor at once instead of in threads: in order, and faster."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        # Outputs of a resource that failed keep its exception, which nobody fetches: it is reported once already, and
+        # asyncio would format it whenever the garbage collector comes by.
+        self.set_exception_handler(lambda _loop, _context: None)
+
     def run_in_executor(self, executor: Executor | None, func: Any, *arguments: Any) -> Any:  # type: ignore[override]
         """Runs `func` now, unless the program brings an executor of its own."""
         if executor is not None:

@@ -16,7 +16,7 @@ from typing import Any
 from stacks.capture import Captured, capturing
 from stacks.problems import SettingsError
 from stacks.rehearsal.engine_rules import check_both_runs, check_recording
-from stacks.rehearsal.failures import failure_findings
+from stacks.rehearsal.failures import exception_chain, failure_findings
 from stacks.rehearsal.graph import Step, critical_path
 from stacks.rehearsal.model import Finding, RecordedResource, masked
 from stacks.rehearsal.project import StackConfig, read_stack
@@ -214,10 +214,8 @@ def _ordered(findings: Iterable[Finding]) -> list[Finding]:
 
 def _raise_settings_errors(config: StackConfig, recording: Recording) -> None:
     """Settings that the engine or the program refuses, together; one of both on a key is enough."""
-    error: BaseException | None = recording.error
-    while error is not None and not isinstance(error, SettingsError):
-        error = error.__cause__ or error.__context__
-    problems = list(error.problems) if isinstance(error, SettingsError) else []
+    raised = exception_chain(recording.error) if recording.error is not None else []
+    problems = [problem for error in raised if isinstance(error, SettingsError) for problem in error.problems]
     keys = {problem.key.split(".")[0].split("[")[0] for problem in problems}
     problems += [problem for problem in config.problems if problem.key not in keys]
     if problems:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from stacks.sizing.recommend.architectures import Architecture
 from stacks.sizing.recommend.hardware import Machine
@@ -36,10 +37,12 @@ HOST_LINK_GB_PER_S = 12.0
 HOST_MEMORY_GB_PER_S = 100.0
 """Memory traffic of the optimizer on a host's CPUs. Assumption."""
 LARGEST_MICRO_BATCH = 64
+WANTED_MARGIN = 0.05
+"""Of what is usable; a micro-batch of more than one leaves it, and of equally fast strategies one that does is taken."""
 LORA_RANK = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Work:
     """A training, as the hardware sees it. Sequences are texts or images."""
 
@@ -51,15 +54,23 @@ class Work:
     lora_rank: int | None
     precision: str
 
-    @property
-    def flops(self) -> float:
-        """Of the whole training, attention included."""
-        return self.tokens * self.model.flops_per_token(self.sequence, weights=self.weights_flops)
+    @cached_property
+    def flops_per_token(self) -> float:
+        """Attention included."""
+        return self.model.flops_per_token(self.sequence, weights=self.weights_flops)
 
-    @property
+    @cached_property
     def states(self) -> States:
         """Model states."""
         return states(self.model, lora_rank=self.lora_rank, precision=self.precision)
+
+    @cached_property
+    def activations(self) -> tuple[float, float]:
+        """Bytes of one sequence's activations: all kept, and recomputed."""
+        return (
+            activation_bytes(self.model, self.sequence, 1, recompute=False),
+            activation_bytes(self.model, self.sequence, 1, recompute=True),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,29 +106,39 @@ def fits(work: Work, machine: Machine, nodes: int, strategy: Strategy, recompute
     if host_bytes(held, strategy, nodes) > machine.memory_gib * GIB * 0.9:
         return 0
     room = usable_bytes(machine.gpu_memory_gib, gpus) - model_bytes(held, work.model.largest_layer_params, strategy, gpus)
-    one = activation_bytes(work.model, work.sequence, 1, recompute=recompute)
+    one = work.activations[recompute]
     if room < one:
         return 0
     share = work.batch_tokens / work.sequence / gpus
-    return 2 ** int(math.log2(max(1.0, min(room / one, LARGEST_MICRO_BATCH, share))))
+    return 2 ** int(math.log2(max(1.0, min(room * (1 - WANTED_MARGIN) / one, LARGEST_MICRO_BATCH, share))))
 
 
 def choose(work: Work, machine: Machine, nodes: int) -> Fit | None:
-    """The fastest strategy that fits, the simplest of equals; None where none does."""
+    """The fastest strategy that fits, the simplest with room to spare of about equals; None where none does."""
     gpus = machine.gpus * nodes
     peak = machine.gpu.peak_tflops(work.precision)
     if peak is None or gpus * work.sequence > work.batch_tokens:
         return None
     reached = utilisation(machine.gpu, work.model.active_params, gpus)
-    best: Fit | None = None
+    found = []
     for recompute in (False, True):
         for strategy in STRATEGIES:
             batch = fits(work, machine, nodes, strategy, recompute)
             if batch:
                 fit = _speed(work, machine, nodes, strategy, recompute, batch, reached, peak)
-                if best is None or fit.mfu.typical > best.mfu.typical * (1 + 1e-9):
-                    best = fit
-    return best
+                if fit.communication_share == 0 and fit.margin >= WANTED_MARGIN:
+                    # Nothing can be faster: of equals the simplest, without recomputation, comes first.
+                    return fit if not found else _first(found, fit)
+                found.append(fit)
+    return _first(found) if found else None
+
+
+def _first(found: list[Fit], *more: Fit) -> Fit:
+    """The simplest with room to spare among those within 2 % of the fastest; else the simplest of these."""
+    fits_ = [*found, *more]
+    fastest = max(fit.mfu.typical for fit in fits_)
+    near = [fit for fit in fits_ if fit.mfu.typical >= 0.98 * fastest]
+    return next((fit for fit in near if fit.margin >= WANTED_MARGIN), near[0])
 
 
 def _speed(
@@ -132,7 +153,7 @@ def _speed(
 ) -> Fit:
     gpus = machine.gpus * nodes
     held = work.states
-    per_token = work.model.flops_per_token(work.sequence, weights=work.weights_flops)
+    per_token = work.flops_per_token
     accumulation = max(1, math.ceil(work.batch_tokens / (gpus * batch * work.sequence)))
     mfu = reached.mfu.times(RECOMPUTE) if recompute else reached.mfu
     per_gpu = per_token * work.batch_tokens / gpus
@@ -147,7 +168,7 @@ def _speed(
     real = Range(*speeds)
     tokens = gpus * peak_tflops * 1e12 / per_token
     states_bytes = model_bytes(held, work.model.largest_layer_params, strategy, gpus)
-    activations = activation_bytes(work.model, work.sequence, batch, recompute=recompute)
+    activations = work.activations[recompute] * batch
     usable = usable_bytes(machine.gpu_memory_gib, gpus)
     return Fit(
         strategy=strategy,

@@ -8,14 +8,27 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 from stacks.rehearsal.model import UNKNOWN
 from stacks.rehearsal.values.context import View, show
+from stacks.rehearsal.values.kubernetes.schema import Checker
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 # Marks on a node of the tree; no value's name begins with a null character.
 _MAP, _OPEN, _UNREAD = "\0map", "\0open", "\0unread"
+
+
+_PARTS: Final[dict[str, tuple[tuple[str, ...], bool]]] = {
+    "tolerations": (("core.v1.Toleration",), True),
+    "topologySpreadConstraints": (("core.v1.TopologySpreadConstraint",), True),
+    "affinity": (("core.v1.Affinity",), False),
+    "resources": (("core.v1.ResourceRequirements",), False),
+    "securityContext": (("core.v1.SecurityContext", "core.v1.PodSecurityContext"), False),
+    "podSecurityContext": (("core.v1.PodSecurityContext",), False),
+    "containerSecurityContext": (("core.v1.SecurityContext",), False),
+}
+"""Values that charts write out whole into a pod, by name: the definition, and whether it is a list of them."""
 
 
 @cache
@@ -39,7 +52,7 @@ def _tree(chart: str) -> dict[str, Any]:
     return root
 
 
-def check(view: View) -> None:
+def check(view: View, checker: Checker) -> None:
     """Unknown values are errors (Helm would ignore them), unread ones warnings; another version is unchecked."""
     chart = view.text("chart")
     name = chart.rpartition("/")[2] if chart else ""
@@ -65,6 +78,21 @@ def check(view: View) -> None:
         )
         return
     _walk(view, view.mapping("values"), [_tree(name)], _tree(name), (), name)
+    _parts(view, view.mapping("values"), [_tree(name)], (), checker)
+
+
+def _parts(
+    view: View, values: Mapping[str, Any], nodes: list[dict[str, Any]], path: tuple[str, ...], checker: Checker
+) -> None:
+    """What lies below an open path and goes into a pod as it is."""
+    for name, value in values.items():
+        here = (*path, str(name))
+        found = [node[key] for node in nodes for key in (str(name), "*") if key in node]
+        if name in _PARTS and any(node.get(_OPEN) for node in found):
+            definitions, listed = _PARTS[name]
+            checker.check_part(view, value, "values." + _spell(here), definitions, listed=listed)
+        elif isinstance(value, Mapping):
+            _parts(view, value, found, here, checker)
 
 
 def _walk(

@@ -17,7 +17,7 @@ def check(stack: Stack) -> None:
     checker = Checker(stack.context.kubernetes_version)
     for view in found:
         if view.type == charts.RELEASE:
-            charts.check(view)
+            charts.check(view, checker)
         elif view.has("kind"):
             if not checker.check(view, view.inputs):
                 kind = view.text("kind")

@@ -159,6 +159,17 @@ class Checker:
             return True
         return False
 
+    def check_part(self, view: View, value: Any, path: str, names: tuple[str, ...], *, listed: bool) -> None:
+        """Notes what is wrong with a part of an object, of some definitions (`core.v1.Toleration`), or a list."""
+        found = [self._definitions[f"{_PREFIX}api.{name}"] for name in names]
+        merged = {
+            "type": "object",
+            "properties": {key: item for one in found for key, item in one["properties"].items()},
+        }
+        self._check(
+            view, value, path, {"type": "array", "items": merged} if listed else merged, _PREFIX + "api." + names[0]
+        )
+
     def _resolve(self, schema: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], str]:
         while "$ref" in schema:
             name = schema["$ref"].rpartition("/")[2]

@@ -130,7 +130,10 @@ CustomResource(
     api_version="kueue.x-k8s.io/v1beta2",
     kind="ResourceFlavor",
     metadata={"name": "train"},
-    spec={"nodeLabels": {"ml.platform/pool": "system"}},
+    spec={
+        "nodeLabels": {"ml.platform/pool": "system"},
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Equal", "value": "true", "effect": "NoSchedule"}],
+    },
     opts=on_kubernetes,
 )
 

@@ -1,0 +1,92 @@
+"""Security: the network around nodes. No door to the internet, no address on it, no metadata for pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pulumi_policy import ResourceValidationArgs, Severity
+
+from policies.reading import at, items, true
+from policies.rules import Config, resource_rule
+
+ANYWHERE = ("0.0.0.0/0", "::/0")
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+
+
+@resource_rule(
+    "security-group-open-to-internet",
+    "No security group lets the internet in, and none lets everything out to it.",
+    types=(
+        "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+        "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
+        "aws:ec2/securityGroupRule:SecurityGroupRule",
+        "aws:ec2/securityGroup:SecurityGroup",
+    ),
+    severity=Severity.CRITICAL,
+    controls=("CIS AWS 3.0.0 5.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
+    fix="Name the network or the security group that is meant.",
+)
+def security_group_open_to_internet(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+    """Separate rules and inline ones, in both directions."""
+    kind, props = resource.resource_type, resource.props
+    incoming = [props] if "IngressRule" in kind or at(props, "type") == "ingress" else items(props, "ingress")
+    outgoing = [props] if "EgressRule" in kind or at(props, "type") == "egress" else items(props, "egress")
+    for rule in incoming:
+        if _anywhere(rule):
+            yield f"lets the internet in on {_ports(rule)}"
+    for rule in outgoing:
+        if _anywhere(rule) and _protocol(rule) == "-1":
+            yield "lets everything out to the internet"
+
+
+def _anywhere(rule: Any) -> bool:
+    networks = (at(rule, "cidrIpv4"), at(rule, "cidrIpv6"), *items(rule, "cidrBlocks"), *items(rule, "ipv6CidrBlocks"))
+    return any(network in ANYWHERE for network in networks)
+
+
+def _protocol(rule: Any) -> str:
+    return str(at(rule, "ipProtocol", default=None) or at(rule, "protocol", default=""))
+
+
+def _ports(rule: Any) -> str:
+    first, last = at(rule, "fromPort"), at(rule, "toPort")
+    return "all ports" if first is None else f"port {first:.0f}" + (f"-{last:.0f}" if last not in (None, first) else "")
+
+
+@resource_rule(
+    "node-with-public-address",
+    "Nodes and interfaces have private addresses only, and nobody logs in to them over SSH.",
+    types=("aws:ec2/subnet:Subnet", "aws:ec2/launchTemplate:LaunchTemplate", "aws:eks/nodeGroup:NodeGroup"),
+    severity=Severity.HIGH,
+    controls=("CIS EKS 1.5.0 5.4.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
+    fix="Use the network and the node groups as they are.",
+)
+def node_with_public_address(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+    """Subnets that hand out public addresses, interfaces that ask for one, SSH keys on node groups."""
+    if true(resource.props, "mapPublicIpOnLaunch"):
+        yield "mapPublicIpOnLaunch is on"
+    for interface in items(resource.props, "networkInterfaces"):
+        if true(interface, "associatePublicIpAddress"):
+            yield "a network interface asks for a public address"
+    if at(resource.props, "remoteAccess") is not None:
+        yield "remoteAccess opens SSH"
+
+
+@resource_rule(
+    "instance-metadata-v1",
+    "Instance metadata takes session tokens only, and stays out of reach of pods.",
+    types=(LAUNCH_TEMPLATE,),
+    severity=Severity.HIGH,
+    controls=("CIS AWS 3.0.0 5.6", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
+    fix="Use the node groups as they are (httpTokens required, hop limit 1).",
+)
+def instance_metadata_v1(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+    """One hop ends at the node; a second one lets a pod take the node's role."""
+    options = at(resource.props, "metadataOptions")
+    if at(options, "httpEndpoint") == "disabled":
+        return
+    if at(options, "httpTokens") != "required":
+        yield "metadataOptions.httpTokens is not required"
+    if at(options, "httpPutResponseHopLimit", default=1) > 1:
+        yield "metadataOptions.httpPutResponseHopLimit is above 1"

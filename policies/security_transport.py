@@ -1,0 +1,70 @@
+"""Security: nothing but TLS on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pulumi_policy import Severity
+
+from policies.reading import at, items, mapping, statements
+from policies.rules import Config, Resources, StackViolation, refers, stack_rule
+
+BUCKET = "aws:s3/bucket:Bucket"
+BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"
+DATABASE = "aws:rds/instance:Instance"
+PARAMETERS = "aws:rds/parameterGroup:ParameterGroup"
+
+
+@stack_rule(
+    "bucket-accepts-plain-http",
+    "Every bucket refuses requests without TLS.",
+    types=(BUCKET, BUCKET_POLICY),
+    severity=Severity.HIGH,
+    controls=("CIS AWS 3.0.0 2.1.1", "NIST 800-53r5 SC-8", "ISO 27001:2022 A.8.24"),
+    fix="Use the storage tiers as they are; their bucket policies deny aws:SecureTransport false.",
+)
+def bucket_accepts_plain_http(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Google Cloud's storage has no endpoint without TLS."""
+    for bucket in resources.of(BUCKET):
+        policies = resources.referring(bucket, "bucket", BUCKET_POLICY)
+        denials = [
+            statement
+            for policy in policies
+            for statement in statements(policy.props, "policy")
+            if at(statement, "Effect") == "Deny"
+            and str(at(statement, "Condition", "Bool", "aws:SecureTransport")).lower() == "false"
+            and _everybody(at(statement, "Principal"))
+            and {"s3:*", "*"} & {str(action) for action in items(statement, "Action")}
+        ]
+        if not denials:
+            yield bucket, "no bucket policy denies requests without TLS"
+
+
+def _everybody(principal: Any) -> bool:
+    return principal == "*" or "*" in items(principal, "AWS")
+
+
+@stack_rule(
+    "database-accepts-plain-connections",
+    "The database refuses connections without TLS.",
+    types=(DATABASE, PARAMETERS),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 SC-8", "ISO 27001:2022 A.8.24"),
+    fix="Use the database as it is; its parameter group sets rds.force_ssl.",
+)
+def database_accepts_plain_connections(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """PostgreSQL: `rds.force_ssl` of the parameter group."""
+    for database in resources.of(DATABASE):
+        forced = [
+            found
+            for found in resources.of(PARAMETERS)
+            if refers(database, "parameterGroupName", found)
+            and any(_is_one(mapping(entry)) for entry in items(found.props, "parameters"))
+        ]
+        if not forced:
+            yield database, "its parameter group does not set rds.force_ssl to 1"
+
+
+def _is_one(parameter: dict[str, Any]) -> bool:
+    return parameter.get("name") == "rds.force_ssl" and str(parameter.get("value")) in ("1", "1.0")

@@ -1,0 +1,83 @@
+"""What spot capacity saves, by instance type and region (`catalog/spot.csv`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from stacks.cost.assumptions import Assumptions
+from stacks.sizing.catalog.tables import number, rows
+
+
+@dataclass(frozen=True, slots=True)
+class SpotDiscount:
+    """Parts of the on-demand price that spot saves, 0 to 1; `low` is the smallest saving."""
+
+    low: float
+    value: float
+    high: float
+    source: str
+    date: str
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[tuple[str, str], SpotDiscount]:
+    table = {}
+    for row in rows("spot.csv"):
+        low, value, high = (
+            number(row[key]) for key in ("savings_low_percent", "savings_percent", "savings_high_percent")
+        )
+        if row["cloud"] == "aws" and low is not None and value is not None and high is not None:
+            found = SpotDiscount(low / 100, value / 100, high / 100, row["source"], row["date"])
+            table[row["region"], row["match"]] = found
+    return table
+
+
+def spot_discount(instance_type: str, region: str, assumptions: Assumptions) -> SpotDiscount:
+    """The saving of that type: a quote of its region, else its family's planning figure, else the assumption.
+
+    An assumption that was given replaces the table.
+    """
+    general = assumptions["spot_saving_percent"]
+    if not general.given:
+        family = instance_type.partition(".")[0]
+        for place in (region, "*"):
+            for match in (instance_type, family, "*"):
+                if found := _table().get((place, match)):
+                    return found
+    return SpotDiscount(
+        general.minimum / 100, general.value / 100, general.maximum / 100, general.source, general.date
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """What committing to an instance for a term saves, 0 to 1, against on-demand."""
+
+    kind: str  # reserved-1y
+    months: int
+    low: float
+    value: float
+    high: float
+    source: str
+    date: str
+
+
+@lru_cache(maxsize=64)
+def commitments(instance_type: str) -> tuple[Commitment, ...]:
+    """The commitments that AWS sells for a type, each term's most precise row."""
+    family = instance_type.partition(".")[0]
+    found: dict[str, tuple[int, Commitment]] = {}
+    for row in rows("commitments.csv"):
+        low, value, high = (
+            number(row[key]) for key in ("savings_low_percent", "savings_percent", "savings_high_percent")
+        )
+        rank = {"*": 0, family: 1, instance_type: 2}.get(row["match"])
+        if row["cloud"] != "aws" or rank is None or low is None or value is None or high is None:
+            continue
+        kind = row["kind"]
+        if kind not in found or rank > found[kind][0]:
+            months = int(row["months"])
+            entry = Commitment(kind, months, low / 100, value / 100, high / 100, row["source"], row["date"])
+            found[kind] = (rank, entry)
+    return tuple(entry for _, entry in found.values())

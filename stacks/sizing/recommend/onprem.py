@@ -1,0 +1,4 @@
+"""placeholder"""
+from typing import Any
+Comparison = Any
+compare: Any = None

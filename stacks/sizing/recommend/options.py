@@ -1,0 +1,318 @@
+"""Every way to run a training on a cloud's machines: hours, cost, risk; and which is best.
+
+The set of ways does not depend on the deadline or the budget; these only rule some out, so a longer deadline or a larger
+budget never costs more. Ranked by typical cost, then by hours, then by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stacks.sizing.recommend import convolution, parallelism
+from stacks.sizing.recommend.data_need import CheckpointNeed, DataNeed, checkpoint_need, data_need
+from stacks.sizing.recommend.hardware import HOME_REGIONS, Machine, left_out, machines
+from stacks.sizing.recommend.parallelism import Fit
+from stacks.sizing.recommend.prices import STALE_DAYS, Capacity, Figure, Price, price
+from stacks.sizing.recommend.ranges import Range
+from stacks.sizing.recommend.request import Request, check
+from stacks.sizing.recommend.sensitivity import Driver, drivers
+from stacks.sizing.recommend.spot import HOURS_PER_MONTH, Interruptions, interruptions
+from stacks.sizing.recommend.throughput import CALIBRATED_GPUS
+from stacks.sizing.recommend.work import Asked, ask
+
+GOODPUT = Range(0.59, 0.95, 1.0)
+"""Share of the time that trains, apart from the interruptions counted on their own: evaluation, stalls, restarts by hand.
+OPT-175B 59 %; Llama 3 above 90 % with interruptions; 95 % is an assumption between."""
+STARTUP_HOURS = Range(0.1, 0.25, 0.6)
+"""Nodes, images, compilation: a cold node up to 12 min, the first torch.compile 7 min (modded-nanogpt)."""
+DEFAULT_DEADLINE_HOURS = 30 * 24.0
+NODE_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
+CAPACITIES: tuple[Capacity, ...] = ("spot", "on-demand", "reserved-1y", "reserved-3y")
+SHOWN = 8
+PER_NODE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to run it. Cost is of the run, or of the whole sweep; `copies` trials run at the same time."""
+
+    machine: Machine
+    nodes: int  # of one run
+    copies: int
+    price: Price
+    fit: Fit
+    hours: Range  # until the run, or the sweep, is done
+    cost_usd: Range
+    monthly_usd: Range | None
+    interruptions: Interruptions  # of one run
+    data: DataNeed
+    checkpoint: CheckpointNeed
+    meets_deadline: bool
+    may_be_late: bool
+    in_budget: bool
+    flags: tuple[str, ...]
+
+    @property
+    def capacity(self) -> Capacity:
+        """How it is paid for."""
+        return self.price.capacity
+
+    @property
+    def gpus(self) -> int:
+        """Of one run."""
+        return self.nodes * self.machine.gpus
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The ranked options; `options` empty with a `refusal` where nothing can be recommended.
+
+    `nearest` then holds what comes closest, `points` every way that fits (for a picture).
+    """
+
+    request: Request
+    asked: Asked
+    region: str
+    deadline_hours: float
+    options: tuple[Option, ...]
+    nearest: tuple[Option, ...]
+    points: tuple[Option, ...]
+    drivers: tuple[Driver, ...]  # of the best option, the strongest first
+    assumptions: tuple[str, ...]
+    flags: tuple[str, ...]
+    stale: tuple[Figure, ...]
+    left_out: tuple[str, ...]
+    refusal: str
+
+    @property
+    def best(self) -> Option | None:
+        """The first option."""
+        return self.options[0] if self.options else None
+
+
+def recommend(request: Request) -> Recommendation:
+    """The ranked options for a request.
+
+    Raises:
+        SettingsError: the request is wrong; every problem, named by the option.
+    """
+    asked = ask(request, check(request))
+    region = request.region or HOME_REGIONS[request.cloud]
+    deadline = request.deadline_hours or DEFAULT_DEADLINE_HOURS
+    points = () if asked.refusal else tuple(_points(request, asked, region, deadline))
+    good = sorted((point for point in points if point.meets_deadline and point.in_budget), key=_rank)
+    options = _shown(good)
+    nearest = () if options else _nearest(points)
+    refusal = asked.refusal or ("" if options else _refusal(request, asked, region, deadline, points))
+    assumptions = list(asked.assumptions)
+    if request.deadline_hours is None:
+        assumptions.append("deadline 30 days; --deadline sets another")
+    flags = list(asked.flags)
+    if region != HOME_REGIONS[request.cloud]:
+        flags.append(f"prices are those of {HOME_REGIONS[request.cloud]}; {region} may differ by a tenth or more")
+    used = dict.fromkeys(figure for option in (options or nearest) for figure in option.price.figures)
+    stale = tuple(figure for figure in used if figure.stale(request.today))
+    if stale:
+        flags.append(f"{len(stale)} price figure{'s are' if len(stale) > 1 else ' is'} older than {STALE_DAYS} days")
+    return Recommendation(
+        request=request,
+        asked=asked,
+        region=region,
+        deadline_hours=deadline,
+        options=options,
+        nearest=nearest,
+        points=points,
+        drivers=drivers(options[0].fit, options[0].price, options[0].interruptions, GOODPUT, asked.token_spread)
+        if options
+        else (),
+        assumptions=tuple(assumptions),
+        flags=tuple(flags),
+        stale=stale,
+        left_out=left_out(request.cloud),
+        refusal=refusal,
+    )
+
+
+def _rank(option: Option) -> tuple[float, float, str, str, int]:
+    return (option.cost_usd.typical, option.hours.typical, option.machine.type, option.capacity, option.nodes)
+
+
+def _shown(ranked: list[Option]) -> tuple[Option, ...]:
+    """The best size of each GPU model, GPUs a node and capacity; at most two capacities of a kind of node."""
+    seen: dict[tuple[str, int, str], Option] = {}
+    per_node: dict[tuple[str, int], int] = {}
+    for option in ranked:
+        node = (option.machine.gpu.name, option.machine.gpus)
+        if (*node, option.capacity) not in seen and per_node.get(node, 0) < PER_NODE:
+            seen[*node, option.capacity] = option
+            per_node[node] = per_node.get(node, 0) + 1
+    return tuple(seen.values())[:SHOWN]
+
+
+def _nearest(points: tuple[Option, ...]) -> tuple[Option, ...]:
+    """Where nothing meets both: the fastest in the budget and the cheapest in time."""
+    found = []
+    in_budget = [point for point in points if point.in_budget]
+    in_time = [point for point in points if point.meets_deadline]
+    if in_budget:
+        found.append(min(in_budget, key=lambda point: (point.hours.typical, _rank(point))))
+    if in_time:
+        found.append(min(in_time, key=_rank))
+    if not found and points:
+        found.append(min(points, key=lambda point: (point.hours.typical, _rank(point))))
+    return tuple(dict.fromkeys(found))
+
+
+def _refusal(request: Request, asked: Asked, region: str, deadline: float, points: tuple[Option, ...]) -> str:
+    sold = [machine for machine in machines(request.cloud) if region in machine.regions]
+    if not sold:
+        return f"no GPU instance of the catalogue is sold in {region}"
+    if asked.convolutional and not points:
+        known = ", ".join(convolution.measured_gpus(asked.work.model.name))
+        return f"{asked.work.model.name} was measured on {known} only, and {region} sells none of them; no formula carries over"
+    if not points:
+        return (
+            f"{asked.work.model.name} fits no allowed number of instances in {region} by data parallelism and sharding; "
+            "it needs tensor or pipeline parallelism, which has no formula here, or more nodes, a larger batch, or LoRA"
+        )
+    fastest = min(point.hours.typical for point in points)
+    if all(not point.meets_deadline for point in points):
+        return f"nothing in {region} is done within {deadline:g} h; the fastest takes {fastest:.3g} h"
+    return f"nothing within {deadline:g} h costs at most {request.budget_usd:,.0f} USD"
+
+
+def _points(request: Request, asked: Asked, region: str, deadline: float) -> Iterator[Option]:
+    for machine in machines(request.cloud):
+        if region not in machine.regions:
+            continue
+        offers = [
+            offer
+            for capacity in CAPACITIES
+            if not (request.spot is True and capacity != "spot") and not (request.spot is False and capacity == "spot")
+            if (offer := price(machine, region, capacity)) is not None
+        ]
+        for nodes in _node_counts(request, machine) if offers else ():
+            chooser = convolution.choose if asked.convolutional else parallelism.choose
+            fit = chooser(asked.work, machine, nodes)
+            if fit is not None:
+                for offer in offers:
+                    option = _option(request, asked, machine, nodes, fit, offer, deadline)
+                    if option is not None:
+                        yield option
+
+
+def _node_counts(request: Request, machine: Machine) -> Iterator[int]:
+    """Counts to try: one where the network between nodes is slow; within the calibration unless more are allowed."""
+    most = request.max_nodes or max(1, CALIBRATED_GPUS // machine.gpus)
+    if machine.network_gbps < 50 or (machine.gpus < 4 and machine.network_gbps < 100):
+        most = 1
+    yield from (count for count in NODE_COUNTS if count <= most)
+    if request.max_nodes and most == request.max_nodes and most not in NODE_COUNTS:
+        yield most
+
+
+def _option(
+    request: Request, asked: Asked, machine: Machine, nodes: int, fit: Fit, offer: Price, deadline: float
+) -> Option | None:
+    work, gpus = asked.work, nodes * machine.gpus
+    held = work.states
+    mixed = held.bytes_per_param > 16
+    checkpoint = checkpoint_need(held.trained, mixed, nodes, machine.network_gbps)
+    rate = fit.tokens_per_second
+    one, broken = run_hours(work.tokens, fit, gpus, nodes, checkpoint.save_seconds, offer.reclaimed_per_month)
+    if asked.token_spread:
+        one = Range(one.low * (1 - asked.token_spread), one.typical, one.high * (1 + asked.token_spread))
+    copies = _copies(request, one.typical, deadline, nodes)
+    hours = one.times(math.ceil(request.sweep / copies))
+    paid = one.times(request.sweep * nodes).times(offer.usd_per_hour)
+    if request.sweep > 1:
+        # Successive halving (ASHA, eta 3) trains log3(n) + 1 trials' worth where it stops the others early.
+        early = min(1.0, (math.log(request.sweep, 3) + 1) / request.sweep)
+        paid = Range(paid.low * early, paid.typical, paid.high)
+        hours = Range(hours.low * early, hours.typical, hours.high)
+    if offer.months:
+        committed = _committed(request, offer, machine.usd_per_hour, hours, nodes * copies)
+        if committed is None:
+            return None
+        paid = committed
+    monthly = paid.times(request.monthly_runs) if request.monthly_runs is not None else None
+    spend = monthly or paid
+    return Option(
+        machine=machine,
+        nodes=nodes,
+        copies=copies,
+        price=offer,
+        fit=fit,
+        hours=hours,
+        cost_usd=paid,
+        monthly_usd=monthly,
+        interruptions=broken,
+        data=data_need(rate.typical / work.sequence * asked.bytes_per_sequence / 1e6, gpus, nodes, machine.cloud),
+        checkpoint=checkpoint,
+        meets_deadline=hours.typical <= deadline,
+        may_be_late=hours.high > deadline,
+        in_budget=request.budget_usd is None or spend.typical <= request.budget_usd,
+        flags=tuple(_flags(fit, machine, gpus, broken)),
+    )
+
+
+def run_hours(
+    tokens: float, fit: Fit, gpus: int, nodes: int, save_seconds: float, reclaimed_per_month: Range | None
+) -> tuple[Range, Interruptions]:
+    """Hours of one run with all that stretches it, and its interruptions; `tokens` are images for a convolution."""
+    rate = fit.tokens_per_second
+    bare = tokens / rate.typical / GOODPUT.typical / 3600
+    broken = interruptions(bare, gpus, nodes, save_seconds, reclaimed_per_month)
+    stretch = broken.stretch
+    hours = Range(
+        tokens / rate.high / GOODPUT.high / 3600 * stretch.low + STARTUP_HOURS.low,
+        bare * stretch.typical + STARTUP_HOURS.typical,
+        tokens / rate.low / GOODPUT.low / 3600 * stretch.high + STARTUP_HOURS.high,
+    )
+    return hours, broken
+
+
+def _copies(request: Request, hours: float, deadline: float, nodes: int) -> int:
+    """Trials at the same time: as few as end the sweep in time, within the allowed nodes."""
+    if request.sweep == 1:
+        return 1
+    waves = max(1, int(deadline // hours))
+    most = max(1, request.max_nodes // nodes) if request.max_nodes else request.sweep
+    return min(math.ceil(request.sweep / waves), most)
+
+
+def _committed(request: Request, offer: Price, on_demand_usd: float, hours: Range, nodes: int) -> Range | None:
+    """Cost a run of nodes that are paid for around the clock; None where on-demand would be cheaper.
+
+    With runs every month a month's price is shared by its runs; a single run must last through the commitment.
+    """
+    if request.monthly_runs is None:
+        paid_hours = max(hours.typical, offer.months * HOURS_PER_MONTH)
+    else:
+        paid_hours = max(hours.typical, HOURS_PER_MONTH / request.monthly_runs)
+    if offer.usd_per_hour.typical * paid_hours >= on_demand_usd * hours.typical:
+        return None
+    minimum = paid_hours if paid_hours > hours.typical else min(hours.low, paid_hours)
+    # What is committed is paid even if the run ends early.
+    return Range(
+        offer.usd_per_hour.low * nodes * minimum,
+        offer.usd_per_hour.typical * nodes * paid_hours,
+        offer.usd_per_hour.high * nodes * max(hours.high, paid_hours),
+    )
+
+
+def _flags(fit: Fit, machine: Machine, gpus: int, broken: Interruptions) -> Iterator[str]:
+    if not fit.utilisation.measured:
+        yield f"no measurement on {machine.gpu.name}: utilisation carried over from H100"
+    if not fit.utilisation.within:
+        yield f"{gpus} GPUs: the calibration ends at {CALIBRATED_GPUS}"
+    if fit.communication_share > 0.1:
+        yield f"{fit.communication_share:.0%} of a step waits for the network"
+    if machine.memory_gib < fit.host_gib * 1.5:
+        yield "host memory is nearly full with offloaded states"
+    if fit.margin < 0.05:
+        yield f"only {fit.margin:.0%} of the GPU's memory is free"
+    if broken.mean_hours_between < 2:
+        yield f"interrupted every {broken.mean_hours_between:.1f} h"

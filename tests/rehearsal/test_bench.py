@@ -1,0 +1,16 @@
+"""The synthetic program of the benchmark is a right one, of about the size asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stacks.rehearsal.bench import synthetic
+from stacks.rehearsal.rehearse import rehearse
+
+
+def test_synthetic_program(tmp_path: Path) -> None:
+    folder = tmp_path / "bench"
+    synthetic(folder, 100)
+    rehearsal = rehearse(folder, "bench")
+    assert rehearsal.errors == ()
+    assert len(rehearsal.resources) == 101

@@ -1,0 +1,51 @@
+"""The critical path over hand-made graphs."""
+
+from __future__ import annotations
+
+import datetime
+
+from stacks.rehearsal.graph import creation_times, critical_path
+from stacks.rehearsal.model import RecordedResource
+
+
+def made(urn: str, type_: str, *after: str, provider: str = "") -> RecordedResource:
+    return RecordedResource(
+        urn=urn,
+        type=type_,
+        name=urn,
+        parent="",
+        component="",
+        custom=True,
+        provider=provider,
+        inputs={},
+        dependencies=after,
+    )
+
+
+def test_longest_chain_through_a_provider() -> None:
+    resources = [
+        made("release", "kubernetes:helm.sh/v3:Release", provider="k8s::id"),
+        made("k8s", "pulumi:providers:kubernetes", "cluster"),
+        made("cluster", "aws:eks/cluster:Cluster", "role"),
+        made("role", "aws:iam/role:Role"),
+        made("nat", "aws:ec2/natGateway:NatGateway"),
+    ]
+    steps = critical_path(resources)
+    assert [step.urn for step in steps] == ["role", "cluster", "release"]
+    assert [step.finish for step in steps] == [7.0, 590.0, 650.0]
+
+
+def test_ten_thousand_in_a_row() -> None:
+    chain = [made(f"r{i:05}", "aws:s3/bucket:Bucket", *([f"r{i - 1:05}"] if i else [])) for i in range(10_000)]
+    steps = critical_path(chain)
+    assert len(steps) == 10_000 and steps[-1].finish == 30_000.0
+
+
+def test_nothing_to_make() -> None:
+    assert critical_path([]) == ()
+
+
+def test_every_time_has_a_source_and_a_date() -> None:
+    for time in creation_times().values():
+        assert time.seconds > 0 and time.source
+        datetime.date.fromisoformat(time.date)

@@ -1,0 +1,155 @@
+"""The tracking check against a real MLflow server: database back end, artifact proxy, authentication on."""
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smoke_jobs.ddp import tracking_client
+from smoke_jobs.ddp.tracking_client import PackageClient, Point, RestClient, TrackingError, open_client
+
+
+@dataclass
+class Server:
+    uri: str
+    credentials: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    pytest.importorskip("flask_wtf", reason="MLflow's authentication needs `mlflow[auth]`")
+    home = tmp_path_factory.mktemp("mlflow")
+    password = secrets.token_urlsafe(18)
+    (home / "auth.ini").write_text(
+        f"[mlflow]\ndefault_permission = NO_PERMISSIONS\ndatabase_uri = sqlite:///{home}/auth.db\n"
+        f"admin_username = admin\nadmin_password = {password}\n"
+        "authorization_function = mlflow.server.auth:authenticate_request_basic_auth\n"
+    )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    env = os.environ | {
+        "MLFLOW_AUTH_CONFIG_PATH": str(home / "auth.ini"),
+        "MLFLOW_FLASK_SERVER_SECRET_KEY": secrets.token_hex(8),
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mlflow", "server", "--app-name", "basic-auth", "--host", "127.0.0.1",
+         "--port", str(port), "--workers", "1", "--backend-store-uri", f"sqlite:///{home}/mlflow.db",
+         "--artifacts-destination", str(home / "artifacts")],
+        cwd=home, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    uri = f"http://127.0.0.1:{port}"
+    deadline = time.monotonic() + 90
+    while True:
+        try:
+            urllib.request.urlopen(f"{uri}/health", timeout=2)
+            break
+        except OSError:
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.3)
+    yield Server(uri, {"MLFLOW_TRACKING_USERNAME": "admin", "MLFLOW_TRACKING_PASSWORD": password})
+    os.killpg(process.pid, 15)
+    process.wait()
+
+
+@pytest.fixture
+def signed_in(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    for key, value in server.credentials.items():
+        monkeypatch.setenv(key, value)
+    return server
+
+
+@pytest.mark.parametrize("kind", ["rest", "mlflow"])
+def test_both_clients_write_what_the_other_reads(signed_in: Server, kind: str) -> None:
+    mine = open_client(signed_in.uri, kind)
+    other = open_client(signed_in.uri, "mlflow" if kind == "rest" else "rest")
+    assert isinstance(mine, RestClient if kind == "rest" else PackageClient)
+    run_id = mine.start(f"both-{kind}", "run", {"width": "8"}, {"smoke.stack": "demo"})
+    now = int(time.time() * 1000)
+    points = [Point("loss", 1.0 / (step + 1), now + step, step) for step in range(1200)]  # more than one batch holds
+    mine.log(run_id, points)
+    mine.upload(run_id, "checkpoint/state.pt", b"\x00\x01" * 500)
+    mine.finish(run_id)
+    run = other.read(run_id)
+    assert run.status == "FINISHED" and run.params == {"width": "8"} and run.tags["smoke.stack"] == "demo"
+    assert run.metrics["loss"] == points[-1].value
+    assert other.history(run_id, "loss") == points
+    assert other.download(run_id, "checkpoint/state.pt") == b"\x00\x01" * 500
+    assert mine.start(f"both-{kind}", "again", {}, {}) != run_id  # the experiment is there already
+
+
+@pytest.mark.parametrize("kind", ["rest", "mlflow"])
+def test_wrong_credentials_are_named(signed_in: Server, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "wrong")
+    with pytest.raises(TrackingError, match=r"401(.|\n)*set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"):
+        open_client(signed_in.uri, kind).start("e", "r", {}, {})
+
+
+def test_a_uri_that_rest_cannot_speak() -> None:
+    with pytest.raises(TrackingError, match=r"REST needs an http\(s\) URI"):
+        open_client("arn:aws:sagemaker:us-east-1:1:mlflow-tracking-server/x", "rest")
+
+
+def test_a_server_that_does_not_come_up() -> None:
+    with pytest.raises(TrackingError, match="is its pod ready"):
+        tracking_client.wait_until_ready("http://127.0.0.1:9", 0.5)
+
+
+@pytest.mark.parametrize("kind", ["rest", "mlflow"])
+def test_the_check_leaves_a_whole_run_on_the_server(smoke: Callable[..., Any], signed_in: Server, kind: str) -> None:
+    ran = smoke(
+        "--nproc-per-node", "2", "--tracking-uri", signed_in.uri, "--tracking-client", kind,
+        "--tracking-experiment", f"check-{kind}", "--usd-per-node-hour", "12", "--code-version", "0123abc",
+        checks=("tracking",), env=signed_in.credentials,
+    )  # fmt: skip
+    assert ran.code == 0, ran.output
+    import mlflow
+
+    client = mlflow.MlflowClient(tracking_uri=signed_in.uri)
+    run = client.get_run(ran.check("tracking")["details"]["run_id"])
+    assert run.info.status == "FINISHED"
+    assert run.data.params["world_size"] == "2"
+    assert run.data.tags["mlflow.source.git.commit"] == "0123abc"
+    assert run.data.tags["smoke.version.torch"].startswith("2.")
+    assert run.data.metrics["cost_usd"] > 0 and run.data.metrics["device_hours"] > 0
+    losses = client.get_metric_history(run.info.run_id, "loss")
+    assert [m.step for m in losses] == list(range(1, 21)) and losses[-1].value < losses[0].value * 1.5
+    assert len(client.get_metric_history(run.info.run_id, "system/cpu_utilization_percentage")) >= 2
+    assert {f.path for f in client.list_artifacts(run.info.run_id)} == {"checkpoint", "environment.json"}
+
+
+def test_refused_credentials_fail_this_check_only(smoke: Callable[..., Any], signed_in: Server) -> None:
+    ran = smoke(
+        "--nproc-per-node", "2", "--tracking-uri", signed_in.uri, checks=("devices", "tracking"),
+        env={"MLFLOW_TRACKING_USERNAME": "admin", "MLFLOW_TRACKING_PASSWORD": "no"},
+    )  # fmt: skip
+    assert ran.code == 10
+    assert "refused the credentials (401)" in ran.check("tracking")["reason"]
+    assert ran.check("devices")["verdict"] == "pass"
+
+
+def test_none_skips_with_the_reason(smoke: Callable[..., Any]) -> None:
+    ran = smoke("--nproc-per-node", "1", "--tracking-uri", "none", checks=("tracking", "collectives", "data"))
+    assert ran.code == 0
+    assert "tracking_uri is `none`" in ran.check("tracking")["reason"]
+    assert ran.verdicts()["collectives"] == "skipped" and ran.verdicts()["data"] == "pass"
+
+
+def test_samples_of_the_user_are_read_as_they_are(smoke: Callable[..., Any], tmp_path: Path) -> None:
+    for number in range(4):
+        (tmp_path / f"part-{number}.tar").write_bytes(os.urandom(114_660 * 8 + 17))
+    flags = ("--nproc-per-node", "2", "--data-path", str(tmp_path), "--data-glob", "*.tar")
+    ran = smoke(*flags, checks=("data",))
+    assert ran.code == 0, ran.output
+    assert ran.check("data")["details"]["samples"] == 32 and ran.check("data")["details"]["files"] == 4
+    assert len(list(tmp_path.iterdir())) == 4  # nothing of ours is left there
