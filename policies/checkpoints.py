@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.node_pools import TYPES, node_pool
+from policies.node_pools import POOL_TYPES, TYPES, node_pool
 from policies.reading import at, given, items
 from policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
 
@@ -22,7 +22,7 @@ TEAM_LABEL = "ml.platform/team"
 @stack_rule(
     "spot-pool-without-checkpoint-tier",
     "Where nodes can be reclaimed, every team needs a volume on a bucket for its checkpoints.",
-    types=(*TYPES, NAMESPACE, CLAIM, VOLUME, *BUCKETS),
+    types=(*POOL_TYPES, NAMESPACE, CLAIM, VOLUME, *BUCKETS),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
     fix="Keep the storage tiers and the team volumes, or set gpuPools.<pool>.spot.maxNodes to 0.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import PolicyResource, Severity
 
-from policies.node_pools import EKS, node_pool, usd_per_hour
+from policies.node_pools import EKS, LAUNCH_TEMPLATE, node_pool, usd_per_hour
 from policies.reading import at, given, items, true
 from policies.rules import Config, Resources, StackViolation, stack_rule
 from stacks.sizing.catalog import service_price
@@ -49,7 +49,7 @@ def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViol
 @stack_rule(
     "ceiling-spend-over-budget",
     "With everything at its largest, the month's budget lasts long enough for somebody to answer its alerts.",
-    types=(*PRICED, AWS_BUDGET),
+    types=(*PRICED, LAUNCH_TEMPLATE, AWS_BUDGET),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6", "NIST 800-53r5 SA-2"),
     fix="Lower gpuPools.<pool>.*.maxNodes, or raise monthlyBudgetUsd.",
@@ -75,7 +75,7 @@ def ceiling_spend_over_budget(resources: Resources, config: Config) -> Iterator[
     for resource in resources.of(*PRICED):
         price = _usd_per_hour(resource)
         if price is None:
-            types = ", ".join(str(type_) for type_ in items(resource.props, "instanceTypes"))
+            types = ", ".join(node_pool(resource).instance_types) or "its nodes"
             yield resource, f"the catalogue has no price for {types}: its spend cannot be held against the budget"
         hourly += price or 0.0
     limit = sum(float(at(budget.props, "limitAmount", default=0)) for budget in budgets)
@@ -92,9 +92,10 @@ def _usd_per_hour(resource: PolicyResource) -> float | None:
     """Cost of one hour at the largest size; None where a price is missing. Services without a price count nothing."""
     props = resource.props
     if resource.resource_type == EKS:
-        prices = [usd_per_hour(str(type_)) for type_ in items(props, "instanceTypes")]
+        pool = node_pool(resource)
+        prices = [usd_per_hour(type_) for type_ in pool.instance_types]
         known = [price for price in prices if price is not None]
-        return None if len(known) < len(prices) or not prices else node_pool(resource).max_nodes * max(known)
+        return None if len(known) < len(prices) or not prices else pool.max_nodes * max(known)
     if resource.resource_type == LUSTRE:
         throughput = int(at(props, "perUnitStorageThroughput", default=125))
         return (

@@ -6,42 +6,54 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
-from policies.node_pools import TYPES, gpu_pools, node_pool
+from policies.node_pools import LAUNCH_TEMPLATE, POOL_TYPES, TYPES, gpu_of, gpu_pools, node_pool
 from policies.reading import at
 from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 from policies.stack_settings import setting, stack_profile
-from stacks.sizing.catalog import instance
-from stacks.sizing.profiles import Profile
+from stacks.sizing.catalog import gpu_names, instance
+from stacks.sizing.profiles import PROFILE_NAMES, Profile
 
 
 @resource_rule(
     "gpu-model-outside-profile",
     "A stack uses the GPU models of its team-size profile; others are a decision to be written down.",
-    types=TYPES,
+    types=POOL_TYPES,
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6",),
     fix="Choose gpuPools.<pool>.gpu of the profile, or allow the model (allowedGpus) with whoever pays.",
     config={
         "allowedGpus": {
             "type": "array",
-            "items": {"type": "string"},
+            "items": {"enum": list(gpu_names())},
             "default": [],
             "description": "GPU models by the catalogue's names; empty: those of the stack's profile.",
-        }
+        },
+        "unrestrictedProfiles": {
+            "type": "array",
+            "items": {"enum": list(PROFILE_NAMES)},
+            "default": ["large"],
+            "description": "Profiles whose teams choose freely: their stack files are reviewed by whoever pays.",
+        },
     },
 )
 def gpu_model_outside_profile(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
     """The profile lists instance types a pool; their GPUs are what it allows."""
-    pool = node_pool(resource)
-    if not pool.gpu_models:
+    if resource.resource_type == LAUNCH_TEMPLATE:
+        gpu = gpu_of(str(at(resource.props, "instanceType", default="")))
+        models: tuple[str, ...] = (gpu,) if gpu else ()
+    else:
+        models = node_pool(resource).gpu_models
+    if not models:
         return
     found = stack_profile()
     allowed = set(config["allowedGpus"]) or (_gpus_of(found[0]) if found else set())
     if not allowed:
         resource.not_applicable("the stack names no profile, and allowedGpus is empty")
-    for model in pool.gpu_models:
+    if not config["allowedGpus"] and found and found[0].name in config["unrestrictedProfiles"]:
+        resource.not_applicable(f"teams of the {found[0].name} profile choose freely")
+    for model in models:
         if model not in allowed:
-            yield f"{model} ({', '.join(pool.instance_types)}); allowed: {', '.join(sorted(allowed))}"
+            yield f"{model}; allowed: {', '.join(sorted(allowed))}"
 
 
 def _gpus_of(profile: Profile) -> set[str]:
@@ -52,7 +64,7 @@ def _gpus_of(profile: Profile) -> set[str]:
 @stack_rule(
     "gpu-count-over-profile",
     "A stack holds no more GPUs than its team-size profile allows.",
-    types=TYPES,
+    types=POOL_TYPES,
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6",),
     fix="Lower gpuPools.<pool>.*.maxNodes, or allow more (maxGpus) with whoever pays.",
@@ -81,7 +93,7 @@ def _most_gpus(profile: Profile) -> float:
 @stack_rule(
     "spot-share-below-target",
     "Outside production at least half of the GPUs that are not reserved run on spot.",
-    types=TYPES,
+    types=POOL_TYPES,
     severity=Severity.MEDIUM,
     level=EnforcementLevel.ADVISORY,
     controls=("ISO 27001:2022 A.8.6",),

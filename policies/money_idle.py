@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.node_pools import TYPES, gpu_pools, node_pool
+from policies.node_pools import POOL_TYPES, TYPES, gpu_pools, node_pool
 from policies.reading import at
 from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
@@ -38,7 +38,7 @@ def gpu_pool_never_scales_down(resource: ResourceValidationArgs, config: Config)
 @stack_rule(
     "idle-gpus-keep-running",
     "GPU nodes that nobody uses must be shut down within the hour.",
-    types=(*TYPES, HELM_RELEASE, "gcp:container/cluster:Cluster"),
+    types=(*POOL_TYPES, HELM_RELEASE, "gcp:container/cluster:Cluster"),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6",),
     fix="Keep the cluster autoscaler with scale-down on and scale-down-unneeded-time within the hour.",

@@ -16,6 +16,9 @@ from stacks.sizing.catalog import cpu_instance, instance
 EKS = "aws:eks/nodeGroup:NodeGroup"
 GKE = "gcp:container/nodePool:NodePool"
 TYPES = (EKS, GKE)
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+POOL_TYPES = (*TYPES, LAUNCH_TEMPLATE)
+"""What a stack policy on node groups declares: a Capacity Block names its instance type in the launch template."""
 
 POOL_LABEL = "ml.platform/pool"
 CAPACITY_LABEL = "ml.platform/capacity"
@@ -55,7 +58,7 @@ def gpu_pools(resources: Iterable[PolicyResource]) -> list[tuple[PolicyResource,
 def _eks(resource: PolicyResource | ResourceValidationArgs) -> NodePool:
     props = resource.props
     labels = {key: str(value) for key, value in mapping(props, "labels").items()}
-    types = tuple(str(type_) for type_ in items(props, "instanceTypes"))
+    types = tuple(str(type_) for type_ in items(props, "instanceTypes")) or _of_template(resource)
     known = [found for found in map(_gpu_instance, types) if found is not None]
     spot = at(props, "capacityType") == "SPOT"
     block = at(props, "capacityType") == "CAPACITY_BLOCK"
@@ -70,6 +73,14 @@ def _eks(resource: PolicyResource | ResourceValidationArgs) -> NodePool:
         max_nodes=int(at(props, "scalingConfig", "maxSize", default=0)),
         capacity=labels.get(CAPACITY_LABEL, "spot" if spot else "reserved" if block else "on-demand"),
     )
+
+
+def _of_template(resource: PolicyResource | ResourceValidationArgs) -> tuple[str, ...]:
+    if not isinstance(resource, PolicyResource):
+        return ()
+    templates = resource.property_dependencies.get("launchTemplate", [])
+    found = (at(template.props, "instanceType") for template in templates)
+    return tuple(str(type_) for type_ in found if type_)
 
 
 def _gpu_instance(type_: str) -> tuple[str, int] | None:
@@ -104,6 +115,12 @@ def _gke(resource: PolicyResource | ResourceValidationArgs) -> NodePool:
         max_nodes=nodes("max"),
         capacity=labels.get(CAPACITY_LABEL, "reserved" if reserved else "spot" if spot else "on-demand"),
     )
+
+
+def gpu_of(type_: str) -> str | None:
+    """The GPU model of an instance type; None where it has none."""
+    found = _gpu_instance(type_)
+    return found[0] if found else None
 
 
 def usd_per_hour(type_: str) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
 from policies.exceptions import today
-from policies.node_pools import TYPES, node_pool
+from policies.node_pools import POOL_TYPES, TYPES, node_pool
 from policies.reading import at, given, mapping
 from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 from stacks.sizing.catalog import kubernetes_versions
@@ -33,7 +33,7 @@ CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
 @stack_rule(
     "pool-without-smoke-job",
     "Every GPU pool is proven by a smoke job.",
-    types=(*TYPES, JOB),
+    types=(*POOL_TYPES, JOB),
     severity=Severity.MEDIUM,
     level=EnforcementLevel.ADVISORY,
     controls=("NIST 800-53r5 CA-2", "ISO 27001:2022 A.8.29"),

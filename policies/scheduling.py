@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.node_pools import TYPES, node_pool
+from policies.node_pools import POOL_TYPES, TYPES, node_pool
 from policies.reading import at, given, items, mapping
 from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
@@ -22,7 +22,7 @@ GPU = "nvidia.com/gpu"
 @stack_rule(
     "quota-exceeds-pool",
     "The queues of a cohort hand out no more GPUs of a flavor than its nodes have.",
-    types=(*TYPES, CLUSTER_QUEUE, FLAVOR),
+    types=(*POOL_TYPES, CLUSTER_QUEUE, FLAVOR),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-6", "ISO 27001:2022 A.8.6"),
     fix="Leave quotas to the plan, or raise gpuPools.<pool>.*.maxNodes.",

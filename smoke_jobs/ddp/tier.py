@@ -216,7 +216,9 @@ class S3Tier(Tier):
             return (
                 status >= 500 or status == 429 or code in ("SlowDown", "RequestTimeout", "InternalError", "BadDigest")
             )
-        return isinstance(error, self._errors.HTTPClientError | self._errors.IncompleteReadError | OSError)
+        # A checksum that does not fit is a body that was cut or changed on its way; what lies there may be fine.
+        kinds = (self._errors.HTTPClientError, self._errors.IncompleteReadError, self._errors.FlexibleChecksumError)
+        return isinstance(error, (*kinds, OSError))
 
     def _retry(self, what: str, operation: Callable[[], T]) -> T:
         for attempt in range(ATTEMPTS):

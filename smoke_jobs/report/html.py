@@ -28,6 +28,7 @@ def page(document: Mapping[str, Any]) -> str:
         headline=headline(document),
         nodes=nodes_text(document),
         cost=cost_text(document),
+        wrong=[check for check in document["checks"] if check["verdict"] in ("fail", "below")],
         counts={name: sum(check["verdict"] == name for check in document["checks"]) for name in COUNTS},
         charts=charts,
         limit=_limit,

@@ -153,6 +153,7 @@ class Saving:
     source: str
     date: str
     stale: bool
+    months: int = 0  # term of a commitment
 
     def as_json(self) -> dict[str, Any]:
         """In the contract of the rehearsal."""
@@ -166,6 +167,7 @@ class Saving:
             "source": self.source,
             "date": self.date,
             "stale": self.stale,
+            **({"months": self.months} if self.months else {}),
         }
 
 

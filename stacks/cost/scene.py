@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from stacks.cost.assumptions import Assumption, Assumptions
 from stacks.cost.model import Amounts, LineItem, Saving, UnitPrice, Unpriced
@@ -61,6 +61,17 @@ def number(resource: RecordedResource, *path: str, default: float | None = None)
         return float(value)
     except (TypeError, ValueError):
         raise NotPriced(".".join(path), f"{value!r} is not a number") from None
+
+
+class Place(NamedTuple):
+    """The GPU pool and the capacity that a line belongs to, by which teams share it."""
+
+    pool: str
+    capacity: str
+
+
+NOWHERE = Place("", "")
+"""Of what is not a GPU node's."""
 
 
 class Scene:
@@ -162,8 +173,7 @@ class Scene:
         discount_low: float | None = None,
         discount_high: float | None = None,
         note: str = "",
-        pool: str = "",
-        capacity: str = "",
+        place: Place = NOWHERE,
     ) -> LineItem:
         """One line: quantity times price; a discount is on floor and expected, with its spread on the expected.
 
@@ -192,8 +202,8 @@ class Scene:
             stale=is_stale(unit.date, self.today),
             other_region=unit.region != self.region_of(resource),
             note=note,
-            pool=pool,
-            capacity=capacity,
+            pool=place.pool,
+            capacity=place.capacity,
         )
 
 

@@ -45,9 +45,7 @@ def spot_discount(instance_type: str, region: str, assumptions: Assumptions) -> 
             for match in (instance_type, family, "*"):
                 if found := _table().get((place, match)):
                     return found
-    return SpotDiscount(
-        general.minimum / 100, general.value / 100, general.maximum / 100, general.source, general.date
-    )
+    return SpotDiscount(general.minimum / 100, general.value / 100, general.maximum / 100, general.source, general.date)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,12 +103,12 @@ def _resource_request(resource: RecordedResource, providers: Mapping[str, Any]) 
 
 
 def _stack_resource(resource: RecordedResource, providers: Mapping[str, Any]) -> Any:
-    """What the engine sends at the end: the outputs, and what they are made of."""
+    """What the engine sends at the end, but for computed outputs: a rehearsal makes those up, no policy may trust them."""
     return analyzer_pb2.AnalyzerResource(
         type=resource.type,
         urn=resource.urn,
         name=resource.name,
-        properties=_struct({**resource.inputs, **resource.outputs}),
+        properties=_struct(resource.inputs),
         options=_options(resource),
         provider=_provider(resource, providers),
         parent=resource.parent,

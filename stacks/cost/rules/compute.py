@@ -4,9 +4,12 @@ How the hours of a node group are counted:
 
 | nodes | floor | expected | ceiling |
 | --- | --- | --- | --- |
-| GPU, on demand and spot | the fewest | utilisation of the most; a pool with both shares its hours by the spot share | the most, on demand |
+| GPU, on demand and spot | the fewest | utilisation of the most | the most, on demand |
 | GPU, reserved | all, from the reservation's creation | all | all |
 | system | the fewest | and a part of the room above | the most |
+
+A pool that has both spot and on-demand nodes shares its expected hours between them by the spot share, as far as
+either side has room.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stacks.cost.model import HOURS_A_MONTH, NOTHING, Amounts, Saving, UnitPrice, always
-from stacks.cost.scene import Found, NotPriced, Scene, number, read, unpriced
+from stacks.cost.scene import NOWHERE, Found, NotPriced, Place, Scene, number, read, unpriced
 from stacks.cost.spot import commitments, spot_discount
 from stacks.rehearsal.model import RecordedResource
 from stacks.sizing import catalog
@@ -147,25 +150,27 @@ def node_group(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
     group = group_of(resource, scene)
     nodes = nodes_of(group, scene)
     capacity = "reserved" if group.capacity == "capacity-block" else group.capacity
-    tagged = {"pool": group.pool, "capacity": capacity} if group.gpu else {}
-    yield from _machines(group, nodes, scene, tagged)
+    place = Place(group.pool, capacity) if group.gpu else NOWHERE
+    yield from _machines(group, nodes, scene, place)
     # A reserved machine is billed unused, its disk and metrics are not there then.
     if group.capacity == "reserved":
         used = scene.assumed("utilisation_percent").value / 100
         nodes = Amounts(group.fewest, max(group.fewest, used * group.most), group.most)
-    yield from _disks(group, nodes, scene, tagged)
+    yield from _disks(group, nodes, scene, place)
     if group.template is not None and read(group.template, "monitoring", "enabled") is True:
-        yield scene.line(resource, "detailed metrics", "cloudwatch.metric", nodes.times(DETAILED_METRICS), **tagged)
+        yield scene.line(resource, "detailed metrics", "cloudwatch.metric", nodes.times(DETAILED_METRICS), place=place)
 
 
-def _machines(group: Group, nodes: Amounts, scene: Scene, tagged: dict[str, str]) -> Iterator[Found]:
+def _machines(group: Group, nodes: Amounts, scene: Scene, place: Place) -> Iterator[Found]:
     resource, first = group.resource, group.types[0]
     if group.capacity == "capacity-block":
         try:
-            most = f"; at on-demand prices they would be up to {_month(scene.instance(first), group.most):,.0f} USD"
+            most = f"; on demand they would be up to {_month(scene.instance(first), group.most):,.0f} USD"
         except NotPriced:
             most = ""
-        reason = f"Capacity Block {group.reservation}: paid for once, when it is bought, at the price of its offer{most}"
+        reason = (
+            f"Capacity Block {group.reservation}: paid for once, when it is bought, at the price of its offer{most}"
+        )
         yield unpriced(resource, f"{group.most:g} {first}", reason)
         return
     if group.reservation and any(found.id == group.reservation for found in scene.of_type(RESERVATION)):
@@ -177,7 +182,7 @@ def _machines(group: Group, nodes: Amounts, scene: Scene, tagged: dict[str, str]
         return
     hours = nodes.times(HOURS_A_MONTH)
     if group.capacity == "spot":
-        yield from _spot(group, price, hours, scene, tagged)
+        yield from _spot(group, price, hours, scene, place)
         return
     what = f"{first}, up to {group.most:g}"
     note = ""
@@ -186,19 +191,15 @@ def _machines(group: Group, nodes: Amounts, scene: Scene, tagged: dict[str, str]
         note = f"reservation {group.reservation} is taken to hold as many nodes as the group may have"
     elif len(group.types) > 1:
         note = f"the first type that has capacity; else {', '.join(group.types[1:])}"
-    yield scene.line(resource, what, price, hours, note=note, **tagged)
+    yield scene.line(resource, what, price, hours, note=note, place=place)
     if nodes.floor:
         yield from _commitment_savings(group, price, nodes.floor, scene)
 
 
-def _spot(
-    group: Group, price: UnitPrice, hours: Amounts, scene: Scene, tagged: dict[str, str]
-) -> Iterator[Found]:
+def _spot(group: Group, price: UnitPrice, hours: Amounts, scene: Scene, place: Place) -> Iterator[Found]:
     resource, first = group.resource, group.types[0]
     saved = spot_discount(first, scene.region_of(resource), scene.assumptions)
-    both = replace(
-        price, source=f"{price.source}; spot: {saved.source}", date=min(price.date, saved.date)
-    )
+    both = replace(price, source=f"{price.source}; spot: {saved.source}", date=min(price.date, saved.date))
     yield scene.line(
         resource,
         f"{first} on spot, up to {group.most:g}",
@@ -208,7 +209,7 @@ def _spot(
         discount_low=saved.low,
         discount_high=saved.high,
         note="the ceiling is the on-demand price, which spot never passes",
-        **tagged,
+        place=place,
     )
     dearest, price_of = first, price
     for other in group.types[1:]:
@@ -223,7 +224,7 @@ def _spot(
         dearer = replace(price_of, usd=round(price_of.usd - price.usd, 6))
         hours_at_most = replace(NOTHING, ceiling=hours.ceiling)
         note = "the difference of the two prices, where only the larger type is to be had"
-        yield scene.line(resource, f"{dearest} in place of {first}", dearer, hours_at_most, note=note, **tagged)
+        yield scene.line(resource, f"{dearest} in place of {first}", dearer, hours_at_most, note=note, place=place)
     full = hours.expected * price.usd
     yield Saving(
         kind="spot",
@@ -252,6 +253,7 @@ def _commitment_savings(group: Group, price: UnitPrice, nodes: float, scene: Sce
             source=offer.source,
             date=offer.date,
             stale=is_stale(offer.date, scene.today),
+            months=offer.months,
         )
 
 
@@ -259,17 +261,17 @@ def _month(price: UnitPrice, nodes: float) -> float:
     return price.usd * nodes * HOURS_A_MONTH
 
 
-def _disks(group: Group, nodes: Amounts, scene: Scene, tagged: dict[str, str]) -> Iterator[Found]:
+def _disks(group: Group, nodes: Amounts, scene: Scene, place: Place) -> Iterator[Found]:
     mappings = (read(group.template, "blockDeviceMappings") if group.template is not None else None) or []
     volumes = [mapping["ebs"] for mapping in mappings if mapping.get("ebs")]
     if not volumes:
         volumes = [{"volumeSize": number(group.resource, "diskSize", default=DEFAULT_ROOT_GIB), "volumeType": "gp3"}]
     for volume in volumes:
-        yield from _volume(group.resource, volume, nodes, scene, tagged)
+        yield from _volume(group.resource, volume, nodes, scene, place)
 
 
 def _volume(
-    resource: RecordedResource, volume: dict[str, Any], count: Amounts, scene: Scene, tagged: dict[str, str]
+    resource: RecordedResource, volume: dict[str, Any], count: Amounts, scene: Scene, place: Place
 ) -> Iterator[Found]:
     kind, size = str(volume.get("volumeType") or "gp3"), volume.get("volumeSize")
     try:
@@ -278,7 +280,7 @@ def _volume(
         yield unpriced(resource, "disks", f"their size is {size!r}")
         return
     try:
-        yield scene.line(resource, f"disks, {gib:g} GiB each", f"ebs.{kind}", count.times(gib), **tagged)
+        yield scene.line(resource, f"disks, {gib:g} GiB each", f"ebs.{kind}", count.times(gib), place=place)
     except NotPriced as missing:
         yield unpriced(resource, f"disks, {gib:g} GiB each", missing.reason)
         return
@@ -290,7 +292,7 @@ def _volume(
     ):
         above = float(volume.get(key) or 0) - included
         if above > 0:
-            yield scene.line(resource, f"disk {key} above {included}", price, count.times(above), **tagged)
+            yield scene.line(resource, f"disk {key} above {included}", price, count.times(above), place=place)
 
 
 def capacity_reservation(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
@@ -315,7 +317,7 @@ def instance(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
     type_ = str(read(resource, "instanceType"))
     yield scene.line(resource, type_, scene.instance(type_), always(HOURS_A_MONTH))
     root = read(resource, "rootBlockDevice") or {"volumeSize": DEFAULT_ROOT_GIB}
-    yield from _volume(resource, root, always(1), scene, {})
+    yield from _volume(resource, root, always(1), scene, NOWHERE)
 
 
 def volume(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
@@ -326,7 +328,7 @@ def volume(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
         "iops": read(resource, "iops"),
         "throughput": read(resource, "throughput"),
     }
-    yield from _volume(resource, found, always(1), scene, {})
+    yield from _volume(resource, found, always(1), scene, NOWHERE)
 
 
 RULES = {

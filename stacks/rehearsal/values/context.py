@@ -24,7 +24,6 @@ class ValueContext:
 
     kubernetes_version: str  # "1.35"
     region: str  # "us-east-1"; empty where the stack is on no AWS region
-    zones: tuple[str, ...] = ()  # names of the region's zones where they are known
     assumed_service_accounts: frozenset[tuple[str, str]] = frozenset()  # (namespace, name) that a chart makes
     assumed_objects: frozenset[tuple[str, str, str]] = frozenset()  # (kind, namespace, name) that a chart makes
 

@@ -25,8 +25,8 @@ from stacks.sizing.recommend.work import Asked, ask
 GOODPUT = Range(0.59, 0.95, 1.0)
 """Share of the time that trains, apart from the interruptions counted on their own: evaluation, stalls, restarts by hand.
 OPT-175B 59 %; Llama 3 above 90 % with interruptions; 95 % is an assumption between."""
-STARTUP_HOURS = Range(0.1, 0.25, 0.6)
-"""Nodes, images, compilation: a cold node up to 12 min, the first torch.compile 7 min (modded-nanogpt)."""
+STARTUP_HOURS = Range(0.02, 0.25, 0.6)
+"""Nodes, images, compilation: warm nodes a minute; cold ones up to 12 min and the first torch.compile 7 (modded-nanogpt)."""
 DEFAULT_DEADLINE_HOURS = 30 * 24.0
 NODE_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
 CAPACITIES: tuple[Capacity, ...] = ("spot", "on-demand", "reserved-1y", "reserved-3y")

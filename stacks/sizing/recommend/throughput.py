@@ -10,8 +10,9 @@ from 125M to 70B parameters on 8 to 512 GPUs. Nothing else is fitted; published 
 - A GPU without measurements takes the H100's figures, times the root of the ratio of memory bandwidth to compute where
   it has less of it, as the three measured GPUs suggest (flagged, wider).
 - Typical is the table times 0.86: torchtitan's compiled Llama 8B reaches 39.6 % on 8 H100 (6,667 tokens a second,
-  attention counted) where the table has 46 %. The best case is the table itself, the worst torchtitan without
-  compilation: 34 of 46 %, 0.74.
+  attention counted) where the table has 46 %. The worst case is torchtitan without compilation: 34 of 46 %, 0.74. The
+  best case is what the table reaches at any size on that chip (A100 64 %, H100 46 %): a stack made for the model closes
+  the gap that the table's stack has at its size.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from stacks.sizing.recommend.hardware import Gpu, Machine, gpus
 from stacks.sizing.recommend.ranges import Range
 
 CALIBRATED_GPUS = 512
-TUNED = Range(0.74, 0.86, 1.0)
-"""Share of the table's figure that is reached: torchtitan eager, torchtitan compiled, the table's own stack."""
+EAGER, COMPILED = 0.74, 0.86
+"""Share of the table's figure that torchtitan reaches without and with compilation."""
 UNMEASURED = Range(0.8, 1.0, 1.2)
 """More spread for a GPU that the table does not have."""
 BEYOND = Range(0.85, 1.0, 1.1)
@@ -125,6 +126,19 @@ def _on_eight(gpu: str, params: float) -> float:
     return points[0][1] * _interpolate(shape, params) / _interpolate(shape, smallest)
 
 
+@lru_cache(maxsize=8)
+def _best_of_chip(gpu: str) -> float:
+    """The highest figure of the table for a chip, whatever its memory."""
+    chip = gpu.partition("-")[0]
+    return max(value for name, _ in _table() if name.partition("-")[0] == chip for _, value in _series(name))
+
+
+@lru_cache(maxsize=32)
+def _carried_over(gpu: Gpu) -> float:
+    """What a GPU without measurements keeps of the H100's figures."""
+    return min(1.0, math.sqrt(_balance(gpus()["H100"]) / _balance(gpu)))
+
+
 def _balance(gpu: Gpu) -> float:
     """Half-precision FLOPS a byte of memory traffic."""
     peak = gpu.peak_tflops("bf16") or gpu.peak_tflops("fp16")
@@ -135,11 +149,10 @@ def _balance(gpu: Gpu) -> float:
 def utilisation(gpu: Gpu, params: float, count: int) -> Utilisation:
     """What `count` GPUs reach on a model whose tokens pass through `params` parameters; without slow networks."""
     measured = any(name == gpu.name for name, _ in _table())
-    if measured:
-        typical = _on_eight(gpu.name, params)
-    else:
-        typical = _on_eight("H100", params) * min(1.0, math.sqrt(_balance(gpus()["H100"]) / _balance(gpu)))
-    spread = Range(typical, typical, typical).times(count_factor(count)).times(TUNED)
+    like, carried = (gpu.name, 1.0) if measured else ("H100", _carried_over(gpu))
+    here = _on_eight(like, params) * carried * count_factor(count)
+    best = max(_best_of_chip(like) * carried * count_factor(count), here)
+    spread = Range(here * EAGER, here * COMPILED, best)
     if not measured:
         spread = spread.times(UNMEASURED)
     if count > CALIBRATED_GPUS:

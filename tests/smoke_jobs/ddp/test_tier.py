@@ -39,8 +39,12 @@ class FaultProxy:
             protocol_version = "HTTP/1.1"
 
             def handle_any(self) -> None:
-                length = int(self.headers.get("Content-Length") or 0)
-                body = self.rfile.read(length)
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                if self.headers.get("Transfer-Encoding") == "chunked":
+                    while size := int(self.rfile.readline(), 16):
+                        body += self.rfile.read(size)
+                        self.rfile.readline()
+                    self.rfile.readline()
                 fault = proxy.take(self.command, self.path)
                 if fault == "503":
                     text = b"<Error><Code>SlowDown</Code><Message>Reduce your request rate</Message></Error>"
@@ -55,7 +59,8 @@ class FaultProxy:
                     return
                 if fault == "slow":
                     time.sleep(0.5)
-                headers = {k: v for k, v in self.headers.items() if k.lower() not in ("connection", "accept-encoding")}
+                hop = ("connection", "accept-encoding", "transfer-encoding", "expect", "content-length")
+                headers = {k: v for k, v in self.headers.items() if k.lower() not in hop}
                 request = urllib.request.Request(proxy.target + self.path, body or None, headers, method=self.command)
                 try:
                     with urllib.request.urlopen(request, timeout=30) as answer:
@@ -74,7 +79,7 @@ class FaultProxy:
                     self.close_connection = True
                 self.wfile.write(data)
 
-            do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_any
+            do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_any  # noqa: N815 - the base class names them
 
             def log_message(self, *args: object) -> None:
                 """Quiet."""

@@ -1,0 +1,96 @@
+"""Published training runs, what the recommender says of them, and how far it is off. Nothing is fitted to them."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from stacks.sizing.recommend.architectures import Architecture
+from stacks.sizing.recommend.data_need import checkpoint_need
+from stacks.sizing.recommend.hardware import Machine, gpus
+from stacks.sizing.recommend.options import run_hours
+from stacks.sizing.recommend.parallelism import Fit, Work, choose
+from stacks.sizing.recommend.ranges import Range
+
+RUNS = Path(__file__).with_name("published_runs.csv")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A published run: its row, and the estimate of its GPU hours; `fit` None: said not to fit."""
+
+    row: dict[str, str]
+    fit: Fit | None
+    estimate: Range | None
+
+    @property
+    def name(self) -> str:
+        return self.row["name"]
+
+    @property
+    def published(self) -> float:
+        return float(self.row["gpu_hours"])
+
+    @property
+    def error(self) -> float:
+        """Of the typical estimate, relative to what was published; infinite where it is said not to fit."""
+        return self.estimate.typical / self.published - 1 if self.estimate else float("inf")
+
+    @property
+    def inside(self) -> bool:
+        return self.estimate is not None and self.estimate.holds(self.published)
+
+    @property
+    def covered(self) -> bool:
+        """Whether the formulas claim it: data parallel, a measured GPU, up to 512 of them, 120M to 70B parameters."""
+        measured = self.fit is not None and self.fit.utilisation.measured and self.fit.utilisation.within
+        return self.row["model_parallel"] == "no" and measured and 120e6 <= float(self.row["params"]) <= 70e9
+
+
+def machine(gpu: str, gpus_a_node: int, network_gbps: float, memory_gib: float = 1152) -> Machine:
+    fact = gpus()[gpu]
+    usable = {"L40S": 44.7, "A10G": 22.4, "L4": 22.4}.get(gpu, fact.memory_gb)
+    return Machine(
+        "aws", f"{gpu} x{gpus_a_node}", fact, gpus_a_node, usable, memory_gib, 96,
+        nvlink=fact.interconnect_gb_per_s > 100, network_gbps=network_gbps, fabric=True, usd_per_hour=1.0,
+        on_demand=True, price_region="us-east-1", price_source="test", price_date="2026-11-01", regions=(),
+    )  # fmt: skip
+
+
+def runs() -> list[Run]:
+    """All published runs with their estimates."""
+    found = []
+    with RUNS.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            params = float(row["params"])
+            model = Architecture(
+                row["name"], "language", params, params, int(row["layers"]), int(row["hidden"]),
+                int(row["vocabulary"]), 0, int(row["sequence"]), row["source"],
+            )  # fmt: skip
+            count = int(row["gpus"])
+            nodes = max(1, count // 8)
+            node = machine(row["gpu"], min(8, count), float(row["network_gbps"]))
+            tokens = float(row["tokens"])
+            batch = max(float(row["batch_tokens"]), float(count * model.sequence_length))
+            precision = "bf16" if node.gpu.peak_tflops("bf16") else "fp16"
+            work = Work(model, model.sequence_length, tokens, batch, 6, None, precision)
+            fit = choose(work, node, nodes)
+            estimate = None
+            if fit is not None:
+                save = checkpoint_need(params, True, nodes, max(node.network_gbps, 100)).save_seconds
+                estimate = run_hours(tokens, fit, count, nodes, save, None)[0].times(count)
+            found.append(Run(row, fit, estimate))
+    return found
+
+
+if __name__ == "__main__":
+    import statistics
+
+    every = runs()
+    for run in every:
+        e = run.estimate
+        assert run.fit and e
+        print(f"{run.name:28} {run.row['gpus']:>6} {run.row['gpu']:10} {run.published:>12,.0f} {e.low:>12,.0f} {e.typical:>12,.0f} {e.high:>12,.0f} {run.error:+.0%} {'in' if run.inside else 'OUT'} {'covered' if run.covered else 'beyond'} {run.fit.name} {run.fit.communication_share:.0%} {run.row['evidence']}")
+    for label, group in (("all", every), ("second", [r for r in every if r.row["set"] == "second"]), ("covered", [r for r in every if r.covered]), ("read", [r for r in every if r.row["evidence"] == "read"]), ("covered+read", [r for r in every if r.covered and r.row["evidence"] == "read"])):
+        print(label, len(group), f"median {statistics.median(abs(r.error) for r in group):.1%} inside {sum(r.inside for r in group) / len(group):.0%}")

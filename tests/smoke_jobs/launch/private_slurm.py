@@ -1,0 +1,115 @@
+"""A Slurm cluster of one node on loopback, with its own munge key, ports and state; started by a test, gone after it."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol")
+
+
+def missing() -> list[str]:
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+    return [name for name in PROGRAMS if shutil.which(name, path=path) is None]
+
+
+def _free_ports(count: int) -> list[int]:
+    probes = [socket.socket() for _ in range(count)]
+    for probe in probes:
+        probe.bind(("127.0.0.1", 0))
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+@contextmanager
+def cluster(home: Path) -> Iterator[dict[str, str]]:
+    """Starts the daemons; yields the environment that Slurm's commands need."""
+    environment = os.environ | {
+        "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin",
+        "SLURM_CONF": str(home / "slurm.conf"),
+    }
+    host, user = socket.gethostname().split(".")[0], getpass.getuser()
+    control, node = _free_ports(2)
+    for name in ("state", "spool"):
+        (home / name).mkdir()
+    key = home / "munge.key"
+    key.touch(mode=0o600)
+    key.write_bytes(secrets.token_bytes(128))
+    (home / "slurm.conf").write_text(
+        f"""ClusterName=private
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={home}/munge.socket
+CredType=cred/munge
+SlurmctldPort={control}
+SlurmdPort={node}
+StateSaveLocation={home}/state
+SlurmdSpoolDir={home}/spool
+SlurmctldPidFile={home}/slurmctld.pid
+SlurmdPidFile={home}/slurmd.pid
+SlurmctldLogFile={home}/slurmctld.log
+SlurmdLogFile={home}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+ReturnToService=2
+MinJobAge=300
+KillWait=10
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=8000 State=UNKNOWN
+PartitionName=smoke Nodes={host} Default=YES MaxTime=60 State=UP
+"""
+    )
+    (home / "cgroup.conf").write_text("CgroupAutomount=no\n")
+    with ExitStack() as stack:
+
+        def start(*command: str) -> None:
+            log = stack.enter_context((home / f"{command[0]}.out").open("wb"))
+            process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
+            stack.callback(_stop, process)
+
+        start(
+            "munged", "--foreground", "--force", f"--socket={home}/munge.socket", f"--key-file={key}",
+            f"--pid-file={home}/munged.pid", f"--log-file={home}/munged.log", f"--seed-file={home}/munged.seed",
+        )  # fmt: skip
+        _until(lambda: (home / "munge.socket").exists(), home)
+        start("slurmctld", "-D")
+        start("slurmd", "-D", "-N", host)
+        _until(lambda: _idle(environment), home)
+        yield environment
+
+
+def _idle(environment: dict[str, str]) -> bool:
+    answer = subprocess.run(["sinfo", "-h", "-o", "%T"], env=environment, capture_output=True, text=True, check=False)
+    return answer.stdout.strip() == "idle"
+
+
+def _until(ready, home: Path, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not ready():
+        if time.monotonic() > deadline:
+            logs = "\n".join(f"{path.name}: {path.read_text()[-800:]}" for path in sorted(home.glob("*.log")))
+            raise AssertionError(f"the private Slurm did not start:\n{logs}")
+        time.sleep(0.2)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
