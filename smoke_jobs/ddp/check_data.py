@@ -143,18 +143,19 @@ def _full_speed(job: Job, loader: Any) -> tuple[float, float]:
 
 
 def _paced(loader: Any, rate: float, limit_s: float) -> tuple[float, float]:
-    """Utilisation, and seconds to the first batch (which, as in MLPerf, does not count)."""
-    before = time.perf_counter()
-    iterator = iter(loader)
-    sizes = next(iterator)
-    first = time.perf_counter() - before
-    training = waiting = 0.0
-    with contextlib.suppress(StopIteration):
-        while training + waiting < limit_s:
-            pause = len(sizes) / rate
-            time.sleep(pause)
-            training += pause
-            before = time.perf_counter()
-            sizes = next(iterator)
-            waiting += time.perf_counter() - before
+    """Utilisation, and seconds to the first batch (which, as in MLPerf, does not count, in no pass)."""
+    first, training, waiting = 0.0, 0.0, 0.0
+    while training + waiting < limit_s:  # a small set is read again: a short measurement would be noise
+        before = time.perf_counter()
+        iterator = iter(loader)
+        sizes = next(iterator)
+        first = first or time.perf_counter() - before
+        with contextlib.suppress(StopIteration):
+            while training + waiting < limit_s:
+                pause = len(sizes) / rate
+                time.sleep(pause)
+                training += pause
+                before = time.perf_counter()
+                sizes = next(iterator)
+                waiting += time.perf_counter() - before
     return training / (training + waiting), first

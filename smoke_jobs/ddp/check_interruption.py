@@ -51,6 +51,8 @@ def run(job: Job) -> Outcome:
             report = Supervisor(job, plan, shared[1]).run()
         except Broken as broken:
             report = f"{job.host}: {broken}"
+        except Exception as error:  # the other ranks wait for a report, whatever it is
+            report = f"{job.host}: the records of the inner job cannot be read: {type(error).__name__}: {error}"
     # The other ranks of the node wait here; the store waits without the limit of a collective.
     job.post(f"interrupted/{shared[0]}/{job.rank}", report)
     reports = [job.read(f"interrupted/{shared[0]}/{rank}") for rank in range(job.world_size)]
@@ -96,7 +98,8 @@ def make_plan(job: Job, name: str) -> Plan:
     kills: list[Kill] = []
     whole = SAVE_EVERY  # the first kill comes after the first checkpoint, so that there is something to resume from
     for _ in range(job.options.kills):
-        step = whole + chance.randint(1, STEPS_A_KILL)
+        # Not its first step after a resume: the time until that step is the figure.
+        step = whole + 1 + chance.randint(1, STEPS_A_KILL)
         kills.append(Kill(step, chance.randrange(job.world_size), chance.choice(["step", "save"])))
         whole = (step - 1) // SAVE_EVERY * SAVE_EVERY  # where the job resumes from: the next kill comes after it
     notice = max(kill.step for kill in kills) + chance.randint(1, 4)

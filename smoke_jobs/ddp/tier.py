@@ -138,7 +138,7 @@ class S3Tier(Tier):
         parts = urlparse(uri)
         self.bucket, self.prefix = parts.netloc, parts.path.strip("/")
         config = botocore.config.Config(
-            retries={"max_attempts": 1, "mode": "standard"},  # ours below: counted, and around whole reads too
+            retries={"total_max_attempts": 1, "mode": "standard"},  # ours below: counted, and around whole reads too
             connect_timeout=5,
             read_timeout=30,
             max_pool_connections=16,

@@ -70,11 +70,12 @@ def _run(chosen: Options, view: View) -> Ended:
 def _read(process: subprocess.Popen[str], follower: Follower, view: View) -> None:
     assert process.stdout is not None
     first = True
-    for line in process.stdout:
-        if first:
-            view.status(f"check 1 of {len(CHECKS)}: {CHECKS[0]}")
-            first = False
-        follower.line(line)
+    with process.stdout as stream:
+        for line in stream:
+            if first:
+                view.status(f"check 1 of {len(CHECKS)}: {CHECKS[0]}")
+                first = False
+            follower.line(line)
 
 
 def _wait(process: subprocess.Popen[str], seconds: float) -> int:

@@ -14,13 +14,13 @@ import shutil
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from smoke_jobs.ddp.result import EXIT
 from smoke_jobs.launch import payload
 from smoke_jobs.launch.follow import Ended, Follower, View
-from smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
+from smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec, check, document, worker_options
 
 NOTICE_SECONDS = 120
 MAX_REQUEUES = 3
@@ -52,14 +52,16 @@ export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 
 srun --kill-on-bad-exit=0 --ntasks-per-node=1{container} \
-  {python} "$SMOKE_HOME/ddp/start.py" --head "$head" --result-dir "$SMOKE_RESULT_DIR" &
+  {python} "$SMOKE_HOME/ddp/start.py" --head "$head" --result-dir "$SMOKE_RESULT_DIR"{baseline} &
 step=$!
-trap 'kill -USR1 $step 2>/dev/null' USR1
-trap 'kill -TERM $step 2>/dev/null' TERM
-while :; do
-  wait $step
+signalled=1
+code=255
+trap 'signalled=1; kill -USR1 $step 2>/dev/null' USR1
+trap 'signalled=1; kill -TERM $step 2>/dev/null' TERM
+while [ "$signalled" -eq 1 ] && [ "$code" -gt 128 ]; do  # a trapped signal ends `wait` early, with 128 and more
+  signalled=0
+  wait "$step"
   code=$?
-  kill -0 $step 2>/dev/null || break  # a trapped signal ends `wait` early
 done
 
 if [ "$code" -eq {preempted} ] && [ "$SMOKE_ATTEMPT" -lt {requeues} ]; then
@@ -83,8 +85,8 @@ def render(spec: SmokeSpec, settings: SlurmSettings | None = None) -> str:
     """The script. Raises LaunchError."""
     settings = settings or SlurmSettings()
     check(spec, "slurm", {"image": "image:tag, --image"} if settings.container else {})
-    options = worker_options(spec, "slurm", "$SMOKE_HOME/ddp")
-    text = document(options)
+    # The folder's name holds the job's number, so paths below it are flags and not options.
+    options = replace(worker_options(spec, "slurm"), baseline="")
     directives = {
         "job-name": spec.name,
         "partition": spec.queue,
@@ -105,10 +107,11 @@ def render(spec: SmokeSpec, settings: SlurmSettings | None = None) -> str:
     return TEMPLATE.format(
         directives="\n".join(lines),
         archive=payload.archive_text(payload.files(spec.files)),
-        options=text,
+        options=document(options),
         environment="".join(f"export {name}={shlex.quote(value)}\n" for name, value in spec.environment),
         container=f" --container-image={_pyxis(spec.image)}" if settings.container else "",
         python=shlex.quote(settings.python),
+        baseline=f' --baseline "$SMOKE_HOME/{payload.FOLDER}/{BASELINE}"' if BASELINE in spec.files else "",
         preempted=EXIT["preempted"],
         requeues=MAX_REQUEUES,
         notice=NOTICE_SECONDS,

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from stacks.policy_check.formats import Checked
     from stacks.policy_check.model import PolicyReport
-    from stacks.rehearsal.rehearse import Rehearsal
 
 EXIT_POLICY = 1
 EXIT_PROGRAM = 3
@@ -100,32 +99,28 @@ def _check(folder: Path, file: Path, configuration: dict[str, Any]) -> Checked:
     from stacks.rehearsal.rehearse import rehearse
 
     stack = file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
+    problem: SettingsError | None = None
+    report: PolicyReport | None = None
     with progress(f"checking {stack}"):
         try:
             rehearsal = rehearse(folder, file)
-            report = _sound(rehearsal) and check_policies(
-                rehearsal.stack,
-                rehearsal.preview.resources,
-                rehearsal.known.resources,
-                rehearsal.settings,
-                configuration=configuration,
-            )
+            if not rehearsal.errors:  # a program that does not run to its end makes nothing that could break a rule
+                report = check_policies(
+                    rehearsal.stack,
+                    rehearsal.preview.resources,
+                    rehearsal.known.resources,
+                    rehearsal.settings,
+                    configuration=configuration,
+                )
         except SettingsError as error:
             problem = error
-            report = None
-        else:
-            problem = None
     if problem is not None:
         fail_settings(stack, problem)
-    if not report:
+    if report is None:
         lines = "\n".join(f"  {finding}" for finding in rehearsal.errors)
         fail(f"the program of stack {stack} is wrong, so no policy can be judged:\n{lines}", code=EXIT_PROGRAM)
     name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
     return Checked(file=name, report=report, plan=rehearsal.plan, cost=rehearsal.cost)
-
-
-def _sound(rehearsal: Rehearsal) -> bool:
-    return not rehearsal.errors
 
 
 def _document(path: Path) -> dict[str, Any]:

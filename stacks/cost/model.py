@@ -36,6 +36,11 @@ class Amounts:
         return {"floor": round(self.floor, 2), "expected": round(self.expected, 2), "ceiling": round(self.ceiling, 2)}
 
 
+def a_unit(unit: str) -> str:
+    """`an hour`, `a GB`."""
+    return f"{'an' if unit.startswith(('hour', 'IOPS')) else 'a'} {unit}"
+
+
 NOTHING = Amounts(0.0, 0.0, 0.0)
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from stacks.cost.compare import Alternative
-from stacks.cost.model import Amounts, Cost, LineItem, Saving, Share
+from stacks.cost.model import Amounts, Cost, LineItem, Saving, Share, a_unit
 from stacks.sizing.catalog.staleness import STALE_DAYS
 
 WIDTH = 100
@@ -25,6 +25,12 @@ DEAREST = 10
 def money(usd: float) -> str:
     """`18,360`: whole dollars, since nothing in here is known to the cent; `0.40` below ten."""
     return f"{usd:,.0f}" if abs(usd) >= 10 or usd == 0 else f"{usd:,.2f}"
+
+
+def spread(figure: Alternative | Saving) -> str:
+    """`9,169 to 13,577`; nothing where there is one figure."""
+    low, high = money(figure.low_usd), money(figure.high_usd)
+    return "" if low == high else f"{low} to {high}"
 
 
 def of_budget(usd: float, budget: float) -> str:
@@ -139,8 +145,7 @@ def _savings(savings: Sequence[Saving]) -> Iterator[RenderableType]:
         table.add_column(justify="right", no_wrap=True, style="dim")
         table.add_column(overflow="fold")
         for saving in of_status:
-            spread = f"{money(saving.low_usd)} to {money(saving.high_usd)}"
-            table.add_row(money(saving.usd), spread, saving.what + ("  (old price)" if saving.stale else ""))
+            table.add_row(money(saving.usd), spread(saving), saving.what + ("  (old price)" if saving.stale else ""))
         yield table
 
 
@@ -150,8 +155,7 @@ def _alternatives(others: Sequence[Alternative]) -> RenderableType:
     table.add_column("range", justify="right", no_wrap=True, style="dim")
     table.add_column("", overflow="fold", style="dim")
     for other in others:
-        spread = f"{money(other.low_usd)} to {money(other.high_usd)}"
-        table.add_row(other.name, money(other.expected_usd), spread, other.why)
+        table.add_row(other.name, money(other.expected_usd), spread(other), other.why)
     return table
 
 
@@ -252,7 +256,7 @@ def as_html(cost: Cost, others: Sequence[Alternative] = ()) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters.update(money=money)
+    environment.filters.update(money=money, spread=spread, a_unit=a_unit)
     scale = max(cost.total.ceiling, cost.budget_usd or 0.0, 1.0) * 1.02
     said, mood = verdict(cost)
     return environment.get_template("report.html.j2").render(

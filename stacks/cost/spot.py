@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from stacks.cost.assumptions import Assumptions
@@ -48,6 +49,11 @@ def spot_discount(instance_type: str, region: str, assumptions: Assumptions) -> 
     return SpotDiscount(general.minimum / 100, general.value / 100, general.maximum / 100, general.source, general.date)
 
 
+def _matches(instance_type: str, match: str) -> bool:
+    """Whether a row's type, family or pattern (`p*`) is of that type."""
+    return match in (instance_type, instance_type.partition(".")[0]) or fnmatchcase(instance_type, match)
+
+
 @dataclass(frozen=True, slots=True)
 class Commitment:
     """What committing to an instance for a term saves, 0 to 1, against on-demand."""
@@ -64,15 +70,16 @@ class Commitment:
 @lru_cache(maxsize=64)
 def commitments(instance_type: str) -> tuple[Commitment, ...]:
     """The commitments that AWS sells for a type, each term's most precise row."""
-    family = instance_type.partition(".")[0]
     found: dict[str, tuple[int, Commitment]] = {}
     for row in rows("commitments.csv"):
         low, value, high = (
             number(row[key]) for key in ("savings_low_percent", "savings_percent", "savings_high_percent")
         )
-        rank = {"*": 0, family: 1, instance_type: 2}.get(row["match"])
-        if row["cloud"] != "aws" or rank is None or low is None or value is None or high is None:
+        if row["cloud"] != "aws" or not _matches(instance_type, row["match"]):
             continue
+        if low is None or value is None or high is None:
+            continue
+        rank = len(row["match"])
         kind = row["kind"]
         if kind not in found or rank > found[kind][0]:
             months = int(row["months"])

@@ -103,7 +103,7 @@ def _resource_request(resource: RecordedResource, providers: Mapping[str, Any]) 
 
 
 def _stack_resource(resource: RecordedResource, providers: Mapping[str, Any]) -> Any:
-    """What the engine sends at the end, but for computed outputs: a rehearsal makes those up, no policy may trust them."""
+    """What the engine sends at the end, without computed outputs: a rehearsal makes those up."""
     return analyzer_pb2.AnalyzerResource(
         type=resource.type,
         urn=resource.urn,

@@ -15,7 +15,8 @@ from stacks.sizing.tiers import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHP
 
 BYTES_PER_TOKEN = 4.0
 BYTES_OF_TEXT_PER_TOKEN = 4.0
-"""Bytes of English text a token stands for, to turn a data set's size into tokens. Rule of thumb: plus or minus a quarter."""
+"""Bytes of English text a token stands for, to turn a data set's size into tokens. Rule of thumb: plus or minus a
+quarter."""
 KB_PER_IMAGE = 114.66
 STREAMING_MB_PER_S = 350.0
 HEADROOM = 1.25

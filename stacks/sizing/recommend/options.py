@@ -1,7 +1,7 @@
 """Every way to run a training on a cloud's machines: hours, cost, risk; and which is best.
 
-The set of ways does not depend on the deadline or the budget; these only rule some out, so a longer deadline or a larger
-budget never costs more. Ranked by typical cost, then by hours, then by name.
+The set of ways does not depend on the deadline or the budget; these only rule some out, so a longer deadline or a
+larger budget never costs more. Ranked by typical cost, then by hours, then by name.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from stacks.sizing.recommend.throughput import CALIBRATED_GPUS
 from stacks.sizing.recommend.work import Asked, ask
 
 GOODPUT = Range(0.59, 0.95, 1.0)
-"""Share of the time that trains, apart from the interruptions counted on their own: evaluation, stalls, restarts by hand.
-OPT-175B 59 %; Llama 3 above 90 % with interruptions; 95 % is an assumption between."""
+"""Share of the time that trains, apart from the interruptions counted on their own: evaluation, stalls, restarts by
+hand. OPT-175B 59 %; Llama 3 above 90 % with interruptions; 95 % is an assumption between."""
 STARTUP_HOURS = Range(0.02, 0.25, 0.6)
-"""Nodes, images, compilation: warm nodes a minute; cold ones up to 12 min and the first torch.compile 7 (modded-nanogpt)."""
+"""Nodes, images, compilation: warm nodes a minute; cold ones up to 12 min and the first torch.compile 7
+(modded-nanogpt)."""
 DEFAULT_DEADLINE_HOURS = 30 * 24.0
 NODE_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
 CAPACITIES: tuple[Capacity, ...] = ("spot", "on-demand", "reserved-1y", "reserved-3y")
@@ -171,11 +172,15 @@ def _refusal(request: Request, asked: Asked, region: str, deadline: float, point
         return f"no GPU instance of the catalogue is sold in {region}"
     if asked.convolutional and not points:
         known = ", ".join(convolution.measured_gpus(asked.work.model.name))
-        return f"{asked.work.model.name} was measured on {known} only, and {region} sells none of them; no formula carries over"
+        return (
+            f"{asked.work.model.name} was measured on {known} only, and {region} sells none of them; "
+            "no formula carries over"
+        )
     if not points:
         return (
-            f"{asked.work.model.name} fits no allowed number of instances in {region} by data parallelism and sharding; "
-            "it needs tensor or pipeline parallelism, which has no formula here, or more nodes, a larger batch, or LoRA"
+            f"{asked.work.model.name} fits no allowed number of instances in {region} by data parallelism and "
+            "sharding; it needs tensor or pipeline parallelism, which has no formula here, or "
+            "more nodes, a larger batch, or LoRA"
         )
     fastest = min(point.hours.typical for point in points)
     if all(not point.meets_deadline for point in points):

@@ -38,7 +38,8 @@ HOST_MEMORY_GB_PER_S = 100.0
 """Memory traffic of the optimizer on a host's CPUs. Assumption."""
 LARGEST_MICRO_BATCH = 64
 WANTED_MARGIN = 0.05
-"""Of what is usable; a micro-batch of more than one leaves it, and of equally fast strategies one that does is taken."""
+"""Of what is usable; a micro-batch of more than one leaves it, and of equally fast strategies one that does is
+taken."""
 LORA_RANK = 16
 
 
@@ -105,12 +106,14 @@ def fits(work: Work, machine: Machine, nodes: int, strategy: Strategy, recompute
         return 0  # nothing to shard over
     if host_bytes(held, strategy, nodes) > machine.memory_gib * GIB * 0.9:
         return 0
-    room = usable_bytes(machine.gpu_memory_gib, gpus) - model_bytes(held, work.model.largest_layer_params, strategy, gpus)
+    room = usable_bytes(machine.gpu_memory_gib, gpus) - model_bytes(
+        held, work.model.largest_layer_params, strategy, gpus
+    )
     one = work.activations[recompute]
     if room < one:
         return 0
     share = work.batch_tokens / work.sequence / gpus
-    return 2 ** int(math.log2(max(1.0, min(room * (1 - WANTED_MARGIN) / one, LARGEST_MICRO_BATCH, share))))
+    return 1 << int(math.log2(max(1.0, min(room * (1 - WANTED_MARGIN) / one, LARGEST_MICRO_BATCH, share))))
 
 
 def choose(work: Work, machine: Machine, nodes: int) -> Fit | None:
@@ -120,7 +123,7 @@ def choose(work: Work, machine: Machine, nodes: int) -> Fit | None:
     if peak is None or gpus * work.sequence > work.batch_tokens:
         return None
     reached = utilisation(machine.gpu, work.model.active_params, gpus)
-    found = []
+    found: list[Fit] = []
     for recompute in (False, True):
         for strategy in STRATEGIES:
             batch = fits(work, machine, nodes, strategy, recompute)

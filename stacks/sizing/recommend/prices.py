@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache
 from typing import Literal
 
@@ -23,9 +23,9 @@ class Figure:
     source: str
     date: str
 
-    def stale(self, today: date) -> bool:
+    def stale(self, today: datetime.date) -> bool:
         """Older than 180 days."""
-        return (today - date.fromisoformat(self.date)).days > STALE_DAYS
+        return (today - datetime.date.fromisoformat(self.date)).days > STALE_DAYS
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ class Request:
     """A training to size. Fields are named as the command's options.
 
     The work is `tokens` or `images` a pass, or `dataset_gb` (10**9 bytes a pass), times `epochs`. `deadline_hours` is
-    for one run, or for the whole sweep. `spot` True allows spot only, False forbids it. Without `monthly_runs` there is one
-    run and no more; `budget_usd` is for it (or its sweep), else for a month. `params` of a mixture of experts are all; `active_params` those of a token.
+    for one run, or for the whole sweep. `spot` True allows spot only, False forbids it. Without `monthly_runs` there
+    is one run and no more; `budget_usd` is for it (or its sweep), else for a month. `params` of a mixture of experts
+    are all; `active_params` those of a token.
     """
 
     today: date

@@ -2,8 +2,9 @@
 
 Young: T = sqrt(2·MTTF·save). With an asynchronous save the time that training stands still counts, but the interval is
 never below the time that the upload takes. Hardware failures: 47.7 days between them on 8 GPUs, 7.9 h on 1,024, 1.8 h
-on 16,384 (Meta RSC, arXiv 2410.21680 and 2410.18124). Spot: the share of nodes reclaimed in a month is read as the chance
-that a node is reclaimed within a month (an assumption: the advisor publishes no hourly rate); losing one node stops all.
+on 16,384 (Meta RSC, arXiv 2410.21680 and 2410.18124). Spot: the share of nodes reclaimed in a month is read as the
+chance that a node is reclaimed within a month (an assumption: the advisor publishes no hourly rate); losing one node
+stops all.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ BLOCKED_SHARE = 0.10
 """Of a save, during which asynchronous saving stops training: 6.3 of 148.8 s were published for 7B (PyTorch, IBM), so
 less than 10 % is the bar."""
 RESTART_HOURS = Range(0.1, 0.25, 2.0)
-"""From the loss of a node to training again: a pod in 5 min, a cold node with its image in up to 12; high where capacity
-must be waited for (assumption)."""
+"""From the loss of a node to training again: a pod in 5 min, a cold node with its image in up to 12; high where
+capacity must be waited for (assumption)."""
 REPAIR_HOURS = Range(0.05, 0.15, 0.5)
-"""The same after a hardware failure, with a spare node and automatic restart: Llama 3 trained more than 90 % of the time
-with a failure every three hours, so less than 0.3 h each; the split is an assumption."""
+"""The same after a hardware failure, with a spare node and automatic restart: Llama 3 trained more than 90 % of the
+time with a failure every three hours, so less than 0.3 h each; the split is an assumption."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def hardware_mttf_hours(gpus: int) -> float:
         return FAILURES[0][1] * FAILURES[0][0] / gpus
     index = min(bisect.bisect([count for count, _ in FAILURES], gpus), len(FAILURES) - 1)
     (low, at_low), (high, at_high) = list(itertools.pairwise(FAILURES))[index - 1]
-    return at_low * (gpus / low) ** (math.log(at_high / at_low) / math.log(high / low))
+    return float(at_low * (gpus / low) ** (math.log(at_high / at_low) / math.log(high / low)))
 
 
 def young_hours(mttf_hours: float, save_hours: float) -> float:

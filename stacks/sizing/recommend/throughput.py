@@ -1,7 +1,8 @@
 """How much of a GPU's peak training reaches (model FLOPS utilisation), and how fast gradients travel.
 
 Calibration: `mfu.csv`, measurements of one tuned stack (llm-foundry, FSDP, sequence 2048) on A100-40, A100-80 and H100
-from 125M to 70B parameters on 8 to 512 GPUs. Nothing else is fitted; published runs only check it (docs/recommender.md).
+from 125M to 70B parameters on 8 to 512 GPUs. Nothing else is fitted; published runs only check it
+(docs/recommender.md).
 
 - Model size: straight lines in the logarithm of the parameters between the measurements of a GPU; flat above the
   largest; below the smallest the shape of the A100-80 series, the only one that reaches 125M with eight GPUs.
@@ -11,8 +12,8 @@ from 125M to 70B parameters on 8 to 512 GPUs. Nothing else is fitted; published 
   it has less of it, as the three measured GPUs suggest (flagged, wider).
 - Typical is the table times 0.86: torchtitan's compiled Llama 8B reaches 39.6 % on 8 H100 (6,667 tokens a second,
   attention counted) where the table has 46 %. The worst case is torchtitan without compilation: 34 of 46 %, 0.74. The
-  best case is what the table reaches at any size on that chip (A100 64 %, H100 46 %): a stack made for the model closes
-  the gap that the table's stack has at its size.
+  best case is what the table reaches at any size on that chip (A100 64 %), and 55 % at least, the highest that
+  published runs imply end to end (they spread from 14 to 55 %): a stack made for the model closes the gap at its size.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from stacks.sizing.recommend.hardware import Gpu, Machine, gpus
 from stacks.sizing.recommend.ranges import Range
 
 CALIBRATED_GPUS = 512
+BEST_END_TO_END = 0.55
 EAGER, COMPILED = 0.74, 0.86
 """Share of the table's figure that torchtitan reaches without and with compilation."""
 UNMEASURED = Range(0.8, 1.0, 1.2)
@@ -36,11 +38,12 @@ UNMEASURED = Range(0.8, 1.0, 1.2)
 BEYOND = Range(0.85, 1.0, 1.1)
 """More spread above 512 GPUs."""
 RECOMPUTE = Range(0.75, 0.88, 1.0)
-"""Speed with full recomputation: 6/8 by FLOPs; 0.90 (A100) and 0.87 (H100) for 7B in the calibration's source, where the
-larger micro-batch makes up for a part; nothing lost for 13B."""
+"""Speed with full recomputation: 6/8 by FLOPs; 0.90 (A100) and 0.87 (H100) for 7B in the calibration's source, where
+the larger micro-batch makes up for a part; nothing lost for 13B."""
 
 PCIE_BUS_GB_PER_S = 10.0
-"""All-reduce bus bandwidth between GPUs without NVLink. Assumption: no trustworthy figure is published for G5 and G6."""
+"""All-reduce bus bandwidth between GPUs without NVLink. Assumption: no trustworthy figure is published for G5 and
+G6."""
 NVLINK_SHARE = 0.78
 """Of NVLink's one-way rate: 235 of 300 GB/s on 8 A100, 368 of 450 on 8 H200 (stas00/ml-engineering)."""
 FABRIC_SHARE = 0.71
@@ -99,7 +102,7 @@ def count_factor(count: int) -> float:
 
 @lru_cache(maxsize=8)
 def _series(gpu: str) -> tuple[tuple[float, float], ...]:
-    """(parameters, utilisation on eight GPUs) of a measured GPU; several counts of a size are brought to 8 and averaged."""
+    """(parameters, utilisation on eight GPUs) of a GPU; several counts of a size are brought to 8 and averaged."""
     at: dict[float, list[float]] = {}
     for (name, count), series in _table().items():
         if name == gpu:
@@ -128,9 +131,10 @@ def _on_eight(gpu: str, params: float) -> float:
 
 @lru_cache(maxsize=8)
 def _best_of_chip(gpu: str) -> float:
-    """The highest figure of the table for a chip, whatever its memory."""
+    """The highest figure of the table for a chip, whatever its memory; the highest end to end at least."""
     chip = gpu.partition("-")[0]
-    return max(value for name, _ in _table() if name.partition("-")[0] == chip for _, value in _series(name))
+    reached = (value for name, _ in _table() if name.partition("-")[0] == chip for _, value in _series(name))
+    return max(BEST_END_TO_END, *reached)
 
 
 @lru_cache(maxsize=32)

@@ -74,12 +74,14 @@ def _language(request: Request, model: Architecture, assumptions: list[str], fla
     default = float(FINE_TUNE_SEQUENCES * sequence) if tuning else next(b for top, b in _BATCHES if model.params <= top)
     batch = max(request.global_batch_tokens or default, float(sequence))
     if request.global_batch_tokens is None:
-        assumptions.append(f"{batch:.3g} tokens a step; it bounds the number of GPUs")
+        assumptions.append(f"{batch:,.0f} tokens a step; it bounds the number of GPUs")
     if sequence > 8192:
         flags.append(f"sequences of {sequence}: the calibration is at 2,048; utilisation is lower on long ones")
     if not tuning and model.params > 70e9:
-        flags.append("above 70B parameters: the calibration ends there, and such models are trained with tensor and "
-                     "pipeline parallelism, which has no formula here")
+        flags.append(
+            "above 70B parameters: the calibration ends there, and such models are trained with tensor and "
+            "pipeline parallelism, which has no formula here"
+        )
     if model.params < 125e6:
         flags.append("below 125M parameters: the calibration begins there; kernels and input bound small models")
     if request.precision != "bf16":
@@ -114,8 +116,10 @@ def _vision(request: Request, model: Architecture, assumptions: list[str], flags
     if convolutional:
         assumptions.append("images a second as measured for this network at 224 pixels, not from FLOPs")
     else:
-        flags.append("vision transformer: FLOPs a token as for text; the calibration has no images, and decoding and "
-                     "augmenting on the CPU may be slower than the GPU")
+        flags.append(
+            "vision transformer: FLOPs a token as for text; the calibration has no images, and decoding and "
+            "augmenting on the CPU may be slower than the GPU"
+        )
         if request.precision != "bf16":
             flags.append(f"{request.precision}: the calibration is in bf16; its share of the peak is taken over")
     work = Work(

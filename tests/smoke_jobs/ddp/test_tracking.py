@@ -148,7 +148,16 @@ def test_none_skips_with_the_reason(smoke: Callable[..., Any]) -> None:
 def test_samples_of_the_user_are_read_as_they_are(smoke: Callable[..., Any], tmp_path: Path) -> None:
     for number in range(4):
         (tmp_path / f"part-{number}.tar").write_bytes(os.urandom(114_660 * 8 + 17))
-    flags = ("--nproc-per-node", "2", "--data-path", str(tmp_path), "--data-glob", "*.tar")
+    flags = (
+        "--nproc-per-node",
+        "2",
+        "--data-path",
+        str(tmp_path),
+        "--data-glob",
+        "*.tar",
+        "--samples-per-second",
+        "50",
+    )
     ran = smoke(*flags, checks=("data",))
     assert ran.code == 0, ran.output
     assert ran.check("data")["details"]["samples"] == 32 and ran.check("data")["details"]["files"] == 4

@@ -1,0 +1,150 @@
+"""Writes a recommended pool into a stack file: checked first, whole or not at all, the rest of the file as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from stacks.problems import Problem, SettingsError
+from stacks.sizing.recommend import Option
+
+KEY = "trainyard:gpuPools"
+_REPLACED = ("gpu", "instanceType", "fabric", "zone", "spot", "onDemand")
+
+
+def pool_settings(option: Option, existing: dict[str, Any]) -> dict[str, Any]:
+    """The pool's settings for an option: scale from zero to the nodes that it takes; other keys stay.
+
+    Raises:
+        SettingsError: the option is reserved, which takes a reservation that exists.
+    """
+    if option.price.months:
+        raise SettingsError(
+            [
+                Problem(
+                    "--apply",
+                    option.capacity,
+                    "a reservation must be bought first; then its reservationId goes into gpuPools.<pool>.reserved",
+                    "--option N applies another of the ranked ones",
+                )
+            ]
+        )
+    nodes = option.nodes * option.copies
+    kept = {key: value for key, value in existing.items() if key not in _REPLACED}
+    wanted: dict[str, Any] = {"instanceType": option.machine.type}
+    if option.nodes > 1:
+        wanted["fabric"] = option.machine.fabric
+    none = {"minNodes": 0, "maxNodes": 0}
+    some = {"minNodes": 0, "maxNodes": nodes}
+    wanted["spot"] = some if option.capacity == "spot" else none
+    wanted["onDemand"] = some if option.capacity == "on-demand" else none
+    return wanted | kept
+
+
+def gpu_pools(text: str) -> dict[str, Any]:
+    """The pools of a stack file."""
+    config = (yaml.safe_load(text) or {}).get("config") or {}
+    return dict(config.get(KEY) or {})
+
+
+def with_pool(text: str, pool: str, settings: dict[str, Any]) -> str:
+    """The stack file with one pool set; nothing but that pool's lines changes, except a `gpuPools: {...}` on one line.
+
+    Raises:
+        SettingsError: the file is laid out in a way that cannot be changed without touching the rest.
+    """
+    flow = yaml.safe_dump(settings, default_flow_style=True, width=10_000, sort_keys=False).strip()
+    changed = _edit(text, pool, flow)
+    expected = yaml.safe_load(text)
+    expected["config"].setdefault(KEY, {})
+    expected["config"][KEY] = {**(expected["config"][KEY] or {}), pool: settings}
+    if yaml.safe_load(changed) != expected:
+        raise SettingsError([Problem("--apply", "an unusual layout", f"add by hand to {KEY}: {pool}: {flow}")])
+    return changed
+
+
+def _edit(text: str, pool: str, flow: str) -> str:
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    config = _child(root, "config")
+    if config is None or not isinstance(config[1], yaml.MappingNode) or config[1].flow_style:
+        raise SettingsError([Problem("--apply", "no block of config:", "the stack file must have one")])
+    block = config[1]
+    pools = _child(block, KEY)
+    if pools is None:
+        indent = " " * block.start_mark.column
+        return _insert(text, block, f"{indent}{KEY}:\n{indent}  {pool}: {flow}")
+    key, value = pools
+    if not isinstance(value, yaml.MappingNode) or value.flow_style:
+        merged = gpu_pools(text)
+        indent = " " * (key.start_mark.column + 2)
+        lines = []
+        for name, item in {**merged, pool: None}.items():
+            dumped = flow if name == pool else yaml.safe_dump(item, default_flow_style=True, width=10_000,
+                                                              sort_keys=False).strip()  # fmt: skip
+            lines.append(f"\n{indent}{name}: {dumped}")
+        return text[: key.end_mark.index] + ":" + "".join(lines) + text[_end(text, value) :]
+    entry = _child(value, pool)
+    if entry is None:
+        return _insert(text, value, f"{' ' * value.start_mark.column}{pool}: {flow}")
+    return text[: entry[0].end_mark.index] + f": {flow}" + text[_end(text, entry[1]) :]
+
+
+def _child(node: yaml.Node | None, key: str) -> tuple[yaml.ScalarNode, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for name, value in node.value:
+            if isinstance(name, yaml.ScalarNode) and name.value == key:
+                return name, value
+    return None
+
+
+def _insert(text: str, block: yaml.Node, lines: str) -> str:
+    """New lines after the last entry of a block mapping, before comments and blank lines that follow it."""
+    end = _end(text, block)
+    line_end = text.find("\n", end)
+    end = len(text) if line_end < 0 else line_end
+    return text[:end] + "\n" + lines + (text[end:] or "\n")
+
+
+def _end(text: str, node: yaml.Node) -> int:
+    """Where a node's own text ends: a block's mark lies behind the comments and blank lines that follow."""
+    end = node.end_mark.index
+    if isinstance(node, yaml.ScalarNode) or node.flow_style:
+        return int(end)
+    own = text[node.start_mark.index : end]
+    lines = own.split("\n")
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return int(node.start_mark.index + len("\n".join(lines)))
+
+
+def write_checked(folder: Path, file: Path, pool: str, option: Option, region: str) -> str:
+    """The new text of a stack file, resolved with the pool in it; the file is not written.
+
+    Raises:
+        SettingsError: the stack is of another cloud or region, its pool is bound to a reservation, or the stack with
+            the pool does not resolve.
+    """
+    from stacks.rehearsal.project import read_stack
+    from stacks.resolve import namespace_values, resolve
+
+    text = file.read_text(encoding="utf-8")
+    values = read_stack(folder, file).values
+    for key, wanted in (("cloud", option.machine.cloud), ("region", region)):
+        found = values.get(f"trainyard:{key}", "")
+        if found != wanted:
+            raise SettingsError(
+                [Problem(f"--{key}", wanted, f"must be the stack's {key}, which is {found or 'not set'}")]
+            )
+    existing = gpu_pools(text)
+    before = existing.get(pool) or {}
+    if before.get("reserved"):
+        raise SettingsError(
+            [Problem("--pool", pool, "is bound to a reservation of its instance type", "name another with --pool")]
+        )
+    settings = pool_settings(option, before)
+    merged = {**existing, pool: settings}
+    config = read_stack(folder, file, {"gpuPools": merged})
+    resolve(namespace_values(config.values), config.stack)
+    return with_pool(text, pool, settings)

@@ -1,0 +1,76 @@
+"""A recommendation as JSON: plain values, USD, hours, GiB and GB as the names say, in a stable order."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+from stacks.sizing.recommend import Comparison, Option, Recommendation
+
+
+def as_json_text(recommendation: Recommendation, comparison: Comparison | None = None) -> str:
+    """Everything but the points of the picture, indented; infinite figures are null."""
+    request = dataclasses.asdict(recommendation.request)
+    request["today"] = recommendation.request.today.isoformat()
+    asked = recommendation.asked
+    data: dict[str, Any] = {
+        "currency": "USD",
+        "request": request,
+        "region": recommendation.region,
+        "deadline_hours": recommendation.deadline_hours,
+        "model": dataclasses.asdict(asked.work.model),
+        "work": {
+            "tokens": None if asked.convolutional else asked.work.tokens,
+            "images": asked.images,
+            "sequence": asked.work.sequence,
+            "batch_tokens": asked.work.batch_tokens,
+        },
+        "refusal": recommendation.refusal or None,
+        "options": [_option(option) for option in recommendation.options],
+        "nearest": [_option(option) for option in recommendation.nearest],
+        "drivers": [dataclasses.asdict(driver) for driver in recommendation.drivers],
+        "assumptions": list(recommendation.assumptions),
+        "flags": list(recommendation.flags),
+        "stale": [dataclasses.asdict(figure) for figure in recommendation.stale],
+        "left_out": list(recommendation.left_out),
+        "comparison": dataclasses.asdict(comparison) | {"option": _option(comparison.option)} if comparison else None,
+    }
+    return json.dumps(_plain(data), indent=2, allow_nan=False) + "\n"
+
+
+def _option(option: Option) -> dict[str, Any]:
+    machine = option.machine
+    return {
+        "instance_type": machine.type,
+        "gpu": machine.gpu.name,
+        "gpus_per_node": machine.gpus,
+        "nodes": option.nodes,
+        "copies": option.copies,
+        "gpus": option.gpus * option.copies,
+        "capacity": option.capacity,
+        "usd_per_node_hour": dataclasses.asdict(option.price.usd_per_hour),
+        "hours": dataclasses.asdict(option.hours),
+        "cost_usd": dataclasses.asdict(option.cost_usd),
+        "monthly_usd": dataclasses.asdict(option.monthly_usd) if option.monthly_usd else None,
+        "meets_deadline": option.meets_deadline,
+        "may_be_late": option.may_be_late,
+        "in_budget": option.in_budget,
+        "fit": dataclasses.asdict(option.fit) | {"utilisation": dataclasses.asdict(option.fit.utilisation)},
+        "interruptions": dataclasses.asdict(option.interruptions),
+        "data": dataclasses.asdict(option.data),
+        "checkpoint": dataclasses.asdict(option.checkpoint),
+        "flags": list(option.flags),
+        "figures": [dataclasses.asdict(figure) for figure in option.price.figures],
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value

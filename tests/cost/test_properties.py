@@ -1,0 +1,117 @@
+"""What must hold of any stack."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacks.cost.assumptions import assumptions_for
+from stacks.cost.model import CURRENCY
+from tests.cost.recorded import node_group, priced, resource
+
+GPU_TYPES = ("g6.xlarge", "g6e.12xlarge", "p4d.24xlarge", "p5.48xlarge", "p5e.48xlarge")
+
+
+@st.composite
+def groups(draw, name):
+    most = draw(st.integers(1, 50))
+    capacity = draw(st.sampled_from(("spot", "on-demand", "reserved", "capacity-block")))
+    return node_group(
+        name,
+        types=draw(st.lists(st.sampled_from(GPU_TYPES), min_size=1, max_size=2, unique=True)),
+        capacity=capacity,
+        pool=draw(st.sampled_from(("train", "tune"))),
+        fewest=draw(st.integers(0, most)),
+        most=most,
+        disk_gib=draw(st.integers(1, 4000)),
+        monitored=draw(st.booleans()),
+        reservation="cr-1" if capacity in ("reserved", "capacity-block") else "",
+    )
+
+
+@st.composite
+def others(draw, name):
+    kind = draw(st.sampled_from(("nat", "bucket", "lustre", "database", "endpoint", "role", "logs")))
+    number = draw(st.integers(1, 20))
+    match kind:
+        case "nat":
+            return [resource("aws:ec2/natGateway:NatGateway", name)]
+        case "bucket":
+            return [resource("aws:s3/bucket:Bucket", f"{name}-data")]
+        case "lustre":
+            inputs = {"storageCapacity": 2400 * number, "deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 250}
+            return [resource("aws:fsx/lustreFileSystem:LustreFileSystem", name, inputs)]
+        case "database":
+            inputs = {"engine": "postgres", "instanceClass": "db.m7g.large", "storageType": "gp3",
+                      "allocatedStorage": 20 * number, "multiAz": draw(st.booleans()),
+                      "backupRetentionPeriod": number}  # fmt: skip
+            return [resource("aws:rds/instance:Instance", name, inputs)]
+        case "endpoint":
+            inputs = {"vpcEndpointType": "Interface", "subnetIds": [f"subnet-{index}" for index in range(number)]}
+            return [resource("aws:ec2/vpcEndpoint:VpcEndpoint", name, inputs)]
+        case "logs":
+            return [resource("aws:cloudwatch/logGroup:LogGroup", name, {"name": name, "retentionInDays": 30 * number})]
+    return [resource("aws:iam/role:Role", name)]
+
+
+@st.composite
+def stacks(draw):
+    parts = [draw(st.one_of(groups(f"part-{index}"), others(f"part-{index}"))) for index in range(draw(st.integers(0, 6)))]
+    return [found for part in parts for found in part]
+
+
+assumed = st.fixed_dictionaries(
+    {
+        "utilisation_percent": st.integers(0, 100),
+        "spot_share_percent": st.integers(0, 100),
+        "system_nodes_used_percent": st.integers(0, 100),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(stacks(), assumed)
+def test_floor_expected_and_ceiling_are_in_order_and_add_up(stack, values):
+    cost = priced(*stack, assumptions=assumptions_for("medium").with_values(values))
+    for line in cost.lines:
+        assert 0 <= line.usd.floor <= line.usd.expected + 0.01 <= line.usd.ceiling + 0.02, line
+        assert line.low_usd <= line.usd.expected <= line.high_usd, line
+    for figure in ("floor", "expected", "ceiling"):
+        total = getattr(cost.total, figure)
+        assert total == pytest.approx(sum(getattr(line.usd, figure) for line in cost.lines), abs=0.005)
+        assert total == pytest.approx(sum(getattr(share.usd, figure) for share in cost.by_team), abs=0.005)
+    assert cost.as_json()["currency"] == CURRENCY == "USD"
+
+
+@settings(max_examples=60, deadline=None)
+@given(stacks(), st.one_of(groups("new"), others("new")))
+def test_adding_a_resource_never_lowers_the_total(stack, added):
+    """With the assumptions as they ship. (Where spot saves more than the share of the month that pools are used, a spot
+    group that takes hours from on-demand nodes may lower the expected cost, as it does in life.)"""
+    before, after = priced(*stack), priced(*stack, *added)
+    for figure in ("floor", "expected", "ceiling"):
+        assert getattr(after.total, figure) >= getattr(before.total, figure) - 0.05
+
+
+@settings(max_examples=60, deadline=None)
+@given(groups("one"))
+def test_twice_the_nodes_are_twice_the_ceiling(group):
+    template, nodes = group
+    scaling = dict(nodes.inputs["scalingConfig"])
+    from dataclasses import replace
+
+    doubled = replace(nodes, inputs={**nodes.inputs, "scalingConfig": scaling | {"maxSize": 2 * scaling["maxSize"]}})
+    once, twice = priced(template, nodes), priced(template, doubled)
+    for line in once.lines:
+        same = [other for other in twice.lines if other.what.split(",")[0] == line.what.split(",")[0]]
+        assert sum(other.usd.ceiling for other in same) == pytest.approx(2 * line.usd.ceiling, abs=0.02)
+    assert twice.total.ceiling == pytest.approx(2 * once.total.ceiling, abs=0.05)
+
+
+@settings(max_examples=40, deadline=None)
+@given(stacks(), st.integers(0, 100), st.integers(0, 100))
+def test_more_use_never_costs_less(stack, one, other):
+    low, high = sorted((one, other))
+    less = priced(*stack, assumptions=assumptions_for("medium").with_values({"utilisation_percent": low}))
+    more = priced(*stack, assumptions=assumptions_for("medium").with_values({"utilisation_percent": high}))
+    assert less.total.expected <= more.total.expected + 0.05
+    assert (less.total.floor, less.total.ceiling) == (more.total.floor, more.total.ceiling)

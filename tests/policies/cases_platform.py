@@ -1,0 +1,407 @@
+"""Truth tables of identity, workloads, audit, residency, scheduling, reliability and exceptions."""
+
+import json
+
+from tests.policies.truth import (
+    NOT_APPLICABLE,
+    OK,
+    UNDECIDED,
+    UNKNOWN,
+    VIOLATED,
+    bucket,
+    gke_pool,
+    kubernetes,
+    made,
+    node_group,
+    table,
+    team,
+    unknown,
+)
+
+IMAGE = f"org/app:1@sha256:{'a' * 64}"
+NODE_ROLE = made(
+    "aws:iam/role:Role", "node", {"assumeRolePolicy": json.dumps({"Principal": {"Service": "ec2.amazonaws.com"}})}
+)
+POD_ROLE = made(
+    "aws:iam/role:Role", "pod", {"assumeRolePolicy": '{"Principal": {"Service": "pods.eks.amazonaws.com"}}'}
+)
+UAE, US = {"residency": "uae"}, {"residency": "us"}
+RBAC = "rbac.authorization.k8s.io/v1"
+EKS = "aws:eks/cluster:Cluster"
+
+
+def iam(role=POD_ROLE, **statement):
+    statement = {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "*", **statement}
+    inputs = {"policy": json.dumps({"Statement": [statement]})}
+    return made("aws:iam/rolePolicy:RolePolicy", f"{role.name}-policy", inputs, uses={"role": [role]})
+
+
+def attached(name, role=POD_ROLE):
+    inputs = {"policyArn": f"arn:aws:iam::aws:policy/{name}"}
+    return made(
+        "aws:iam/rolePolicyAttachment:RolePolicyAttachment", f"{role.name}-{name}", inputs, uses={"role": [role]}
+    )
+
+
+def deployment(container=None, replicas=2, **pod):
+    container = {"name": "app", "image": IMAGE, **(container or {})}
+    template = {"metadata": {"labels": {"app": "x", "part": "y"}}, "spec": {"containers": [container], **pod}}
+    return kubernetes("apps/v1:Deployment", "app", "team-a", spec={"replicas": replicas, "template": template})
+
+
+def runtime(container):
+    job = {"template": {"spec": {"template": {"spec": {"containers": [{"name": "node", **container}]}}}}}
+    spec = {"template": {"spec": {"replicatedJobs": [job]}}}
+    return kubernetes("trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime", "torch", spec=spec)
+
+
+def network_policy(namespace="team-a", **spec):
+    spec = {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], **spec}
+    return kubernetes("networking.k8s.io/v1:NetworkPolicy", "default-deny", namespace, spec=spec)
+
+
+def namespace(**labels):
+    return kubernetes(
+        "core/v1:Namespace", "tools", labels={key.replace("_", "-"): value for key, value in labels.items()}
+    )
+
+
+def secure(standard):
+    return kubernetes("core/v1:Namespace", "tools", labels={"pod-security.kubernetes.io/enforce": standard})
+
+
+def queue(name="a", gpus="8", **spec):
+    flavors = [{"name": "train-spot", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": gpus}]}]
+    sound = {
+        "namespaceSelector": {"matchLabels": {"ml.platform/team": name}},
+        "preemption": {"withinClusterQueue": "LowerPriority"},
+        "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": flavors}],
+    }
+    return kubernetes("kueue.x-k8s.io/v1beta2:ClusterQueue", name, spec={**sound, **spec})
+
+
+def local_queue(namespace="team-a", of="a"):
+    return kubernetes("kueue.x-k8s.io/v1beta2:LocalQueue", "default", namespace, spec={"clusterQueue": of})
+
+
+def flavor(name="train-spot", capacity="spot", pool="train"):
+    labels = {"ml.platform/pool": pool, "ml.platform/capacity": capacity}
+    return kubernetes("kueue.x-k8s.io/v1beta2:ResourceFlavor", name, spec={"nodeLabels": labels})
+
+
+def priorities(**values):
+    type_ = "kueue.x-k8s.io/v1beta2:WorkloadPriorityClass"
+    return [queue(), *(kubernetes(type_, name, value=value) for name, value in values.items())]
+
+
+def reserved(**placement):
+    target = {"capacityReservationId": "cr-1"}
+    inputs = {"capacityReservationSpecification": {"capacityReservationTarget": target}, **placement}
+    return made("aws:ec2/launchTemplate:LaunchTemplate", "t", inputs)
+
+
+def job(pool):
+    return kubernetes("batch/v1:Job", "smoke", "team-a", labels={"ml.platform/smoke-pool": pool}, spec={})
+
+
+def chart(name="kueue", values=None, **more):
+    return kubernetes(
+        "helm.sh/v3:Release", name, chart=f"oci://registry.k8s.io/charts/{name}", values=values or {}, **more
+    )
+
+
+def disruption_budget(**labels):
+    return kubernetes("policy/v1:PodDisruptionBudget", "app", "team-a", spec={"selector": {"matchLabels": labels}})
+
+
+def provider(region):
+    return made("pulumi:providers:aws", "aws", {"region": region} if region else {})
+
+
+def accept(expires, **changes):
+    entry = {"policy": "privileged-pod", "resource": "*", "reason": "r", "owner": "o", "expires": expires, **changes}
+    return {"policyExceptions": [entry]}
+
+
+PRIVILEGED = {"securityContext": {"privileged": True}}
+
+CASES = [
+    *table(
+        "wildcard-admin",
+        ("named", OK, iam(Action=["s3:GetObject"], Resource=["arn:aws:s3:::b/*"])),
+        ("everything", VIOLATED, iam(Action="*")),
+        ("a service everywhere", VIOLATED, iam(Action=["s3:*"])),
+        ("a service on one thing", OK, iam(Action=["s3:*"], Resource=["arn:aws:s3:::b"])),
+        ("a service with a condition", OK, iam(Action=["s3:*"], Condition={"Bool": {"x": "y"}})),
+        ("all but some", VIOLATED, iam(NotAction=["iam:*"])),
+        ("deny everything", OK, iam(Effect="Deny", Action="*")),
+        ("pass any role", VIOLATED, iam(Action=["iam:PassRole"])),
+        ("attached", VIOLATED, attached("AdministratorAccess")),
+        ("full access attached", VIOLATED, attached("AmazonS3FullAccess")),
+        ("worker attached", OK, attached("AmazonEKSWorkerNodePolicy")),
+        ("RBAC", VIOLATED, kubernetes(f"{RBAC}:ClusterRole", "r", rules=[{"verbs": ["*"], "resources": ["*"]}])),
+        ("RBAC narrow", OK, kubernetes(f"{RBAC}:Role", "r", "a", rules=[{"verbs": ["*"], "resources": ["jobs"]}])),
+        ("cluster-admin", VIOLATED, kubernetes(f"{RBAC}:ClusterRoleBinding", "b", roleRef={"name": "cluster-admin"})),
+        ("GCP owner", VIOLATED, made("gcp:projects/iAMMember:IAMMember", "m", {"role": "roles/owner"})),
+        ("unknown", UNDECIDED, unknown(iam(), "policy")),
+    ),
+    *table(
+        "long-lived-credentials",
+        ("a user", VIOLATED, made("aws:iam/user:User", "u", {})),
+        ("a key", VIOLATED, made("aws:iam/accessKey:AccessKey", "k", {})),
+        ("a GCP key", VIOLATED, made("gcp:serviceaccount/key:Key", "k", {})),
+        ("a role", OK, POD_ROLE),
+        ("a token", VIOLATED, kubernetes("core/v1:Secret", "t", type="kubernetes.io/service-account-token")),
+        ("a secret", OK, kubernetes("core/v1:Secret", "t", stringData={})),
+        ("in a pod", VIOLATED, deployment({"env": [{"name": "AWS_SECRET_ACCESS_KEY"}]})),
+        ("other variables", OK, deployment({"env": [{"name": "HOME", "value": UNKNOWN}]})),
+        ("unknown", UNDECIDED, deployment({"env": [{"name": UNKNOWN}]})),
+    ),
+    *table(
+        "node-role-with-workload-rights",
+        ("nothing more", OK, [NODE_ROLE, attached("AmazonEKSWorkerNodePolicy", NODE_ROLE)]),
+        ("S3 in the node's role", VIOLATED, [NODE_ROLE, attached("AmazonS3FullAccess", NODE_ROLE)]),
+        ("inline", VIOLATED, [NODE_ROLE, iam(NODE_ROLE)]),
+        ("a pod's role", OK, [NODE_ROLE, POD_ROLE, iam(), attached("AmazonS3FullAccess")]),
+        ("allowed", OK, [NODE_ROLE, attached("Mine", NODE_ROLE)], {}, {"nodePolicies": ["Mine"]}),
+        ("unknown", UNDECIDED, unknown(NODE_ROLE, "assumeRolePolicy")),
+    ),
+    *table(
+        "privileged-pod",
+        ("plain", OK, deployment()),
+        ("privileged", VIOLATED, deployment(PRIVILEGED)),
+        ("may escalate", VIOLATED, deployment({"securityContext": {"allowPrivilegeEscalation": True}})),
+        ("capabilities", VIOLATED, deployment({"securityContext": {"capabilities": {"add": ["SYS_ADMIN"]}}})),
+        ("host network", VIOLATED, deployment(hostNetwork=True)),
+        ("host files", VIOLATED, deployment(volumes=[{"name": "v", "hostPath": {"path": "/"}}])),
+        ("init container", VIOLATED, deployment(initContainers=[{"name": "i", **PRIVILEGED}])),
+        ("training runtime", VIOLATED, runtime(PRIVILEGED)),
+        (
+            "cron job",
+            VIOLATED,
+            kubernetes(
+                "batch/v1:CronJob",
+                "c",
+                "n",
+                spec={"jobTemplate": {"spec": {"template": {"spec": {"containers": [{"name": "x", **PRIVILEGED}]}}}}},
+            ),
+        ),
+        ("named", OK, deployment(PRIVILEGED), {}, {"systemWorkloads": ["team-a/*"]}),
+        ("unknown", UNDECIDED, deployment({"securityContext": {"privileged": UNKNOWN}})),
+    ),
+    *table(
+        "namespace-without-pod-security",
+        ("restricted", OK, secure("restricted")),
+        ("baseline", OK, secure("baseline")),
+        ("privileged", VIOLATED, secure("privileged")),
+        ("none", VIOLATED, kubernetes("core/v1:Namespace", "tools")),
+        ("named", OK, secure("privileged"), {}, {"privileged": ["tools"]}),
+        ("unknown", UNDECIDED, secure(UNKNOWN)),
+    ),
+    *table(
+        "team-namespace-without-default-deny",
+        ("denies", OK, [team("a"), network_policy()]),
+        ("none", VIOLATED, team("a")),
+        ("in another namespace", VIOLATED, [team("a"), network_policy("team-b")]),
+        ("incoming only", VIOLATED, [team("a"), network_policy(policyTypes=["Ingress"])]),
+        ("allows", VIOLATED, [team("a"), network_policy(ingress=[{}])]),
+        ("some pods", VIOLATED, [team("a"), network_policy(podSelector={"matchLabels": {"a": "b"}})]),
+        ("no team", OK, secure("restricted")),
+        ("unknown", UNDECIDED, [team("a"), unknown(network_policy(), "metadata", "namespace")]),
+    ),
+    *table(
+        "image-without-digest",
+        ("digest", OK, deployment()),
+        ("tag", VIOLATED, deployment({"image": "org/app:1"})),
+        ("short digest", VIOLATED, deployment({"image": "org/app@sha256:abc"})),
+        ("training runtime", VIOLATED, runtime({"image": "org/app:1"})),
+        ("unknown", UNDECIDED, deployment({"image": UNKNOWN})),
+    ),
+    *table(
+        "control-plane-logs-off",
+        (
+            "all",
+            OK,
+            made(
+                EKS,
+                "c",
+                {"enabledClusterLogTypes": ["api", "audit", "authenticator", "controllerManager", "scheduler"]},
+            ),
+        ),
+        ("none", VIOLATED, made(EKS, "c", {})),
+        (
+            "one missing",
+            VIOLATED,
+            made(EKS, "c", {"enabledClusterLogTypes": ["api", "audit", "authenticator", "scheduler"]}),
+        ),
+        ("audit is enough", OK, made(EKS, "c", {"enabledClusterLogTypes": ["audit"]}), {}, {"logTypes": ["audit"]}),
+        ("unknown", UNDECIDED, made(EKS, "c", {"enabledClusterLogTypes": UNKNOWN})),
+    ),
+    *table(
+        "logs-kept-too-short",
+        ("a year", OK, made("aws:cloudwatch/logGroup:LogGroup", "l", {"retentionInDays": 365})),
+        ("for ever", OK, made("aws:cloudwatch/logGroup:LogGroup", "l", {})),
+        ("a week", VIOLATED, made("aws:cloudwatch/logGroup:LogGroup", "l", {"retentionInDays": 7})),
+        ("unknown", UNDECIDED, made("aws:cloudwatch/logGroup:LogGroup", "l", {"retentionInDays": UNKNOWN})),
+    ),
+    *table(
+        "region-outside-residency",
+        ("no regime", NOT_APPLICABLE, provider("us-east-1")),
+        ("inside", OK, provider("me-central-1"), UAE),
+        ("outside", VIOLATED, provider("us-east-1"), UAE),
+        ("regime of somebody else", VIOLATED, provider("us-east-1"), US, {"regime": "eu"}),
+        ("no region", VIOLATED, provider(None), UAE),
+        ("own region", VIOLATED, bucket(region="eu-west-1"), UAE),
+        ("zone", VIOLATED, made("aws:ec2/subnet:Subnet", "s", {"availabilityZone": "us-east-1a"}), UAE),
+        (
+            "ARN",
+            VIOLATED,
+            made("aws:cloudwatch/logGroup:LogGroup", "l", {"kmsKeyId": "arn:aws:kms:us-east-1:1:key/k"}),
+            UAE,
+        ),
+        (
+            "endpoint",
+            VIOLATED,
+            made("aws:ec2/vpcEndpoint:VpcEndpoint", "e", {"serviceName": "com.amazonaws.us-east-1.s3"}),
+            UAE,
+        ),
+        ("registry", VIOLATED, deployment({"image": "1.dkr.ecr.eu-west-1.amazonaws.com/app"}), UAE),
+        (
+            "mount option",
+            VIOLATED,
+            kubernetes("core/v1:PersistentVolume", "v", spec={"mountOptions": ["region us-east-1"]}),
+            UAE,
+        ),
+        (
+            "in a name",
+            OK,
+            made("aws:ec2/subnet:Subnet", "s", {"tags": {"Name": "us-east-1"}, "name": "net-us-east-1a"}),
+            UAE,
+        ),
+        ("public image", OK, deployment(), UAE),
+        ("unknown comes from elsewhere", OK, bucket(region=UNKNOWN), UAE),
+        ("GCP", VIOLATED, made("gcp:storage/bucket:Bucket", "b", {"location": "europe-west1"}), UAE),
+        ("GCP unknown", UNDECIDED, made("gcp:storage/bucket:Bucket", "b", {"location": UNKNOWN}), UAE),
+    ),
+    *table(
+        "silently-global-resource",
+        ("no regime", NOT_APPLICABLE, made("aws:cloudfront/distribution:Distribution", "d", {})),
+        ("distribution", VIOLATED, made("aws:cloudfront/distribution:Distribution", "d", {}), UAE),
+        ("replication", VIOLATED, made("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "r", {}), UAE),
+        ("a bucket", OK, bucket(), UAE),
+        ("key of many regions", VIOLATED, made("aws:kms/key:Key", "k", {"multiRegion": True}), UAE),
+        ("key of one", OK, made("aws:kms/key:Key", "k", {"multiRegion": False}), UAE),
+        (
+            "secret with replicas",
+            VIOLATED,
+            made("aws:secretsmanager/secret:Secret", "s", {"replicas": [{"region": "x"}]}),
+            UAE,
+        ),
+        ("continent", VIOLATED, made("gcp:storage/bucket:Bucket", "b", {"location": "EU"}), UAE),
+        ("unknown", UNDECIDED, made("aws:kms/key:Key", "k", {"multiRegion": UNKNOWN}), UAE),
+    ),
+    *table(
+        "quota-exceeds-pool",
+        ("fits", OK, [node_group(), flavor(), queue("a"), queue("b")]),
+        ("exceeds", VIOLATED, [node_group(), flavor(), queue("a"), queue("b"), queue("c")]),
+        ("no nodes", VIOLATED, [flavor(), queue()]),
+        ("no flavor", VIOLATED, [node_group(), queue()]),
+        ("other capacity", VIOLATED, [node_group(), flavor(capacity="reserved"), queue()]),
+        ("unknown", UNDECIDED, [node_group(), flavor(), queue(gpus=UNKNOWN)]),
+    ),
+    *table(
+        "team-without-queue",
+        ("queue", OK, [team("a"), queue(), local_queue()]),
+        ("none", VIOLATED, [team("a"), queue()]),
+        ("of another team", VIOLATED, [team("a"), queue("b"), local_queue(of="b")]),
+        ("to nothing", VIOLATED, [team("a"), local_queue()]),
+        ("no team", OK, secure("restricted")),
+        ("unknown", UNDECIDED, [team("a"), queue(), unknown(local_queue(), "spec", "clusterQueue")]),
+    ),
+    *table(
+        "production-does-not-outrank-development",
+        ("ordered", OK, priorities(production=1000, standard=500, development=100)),
+        ("equal", VIOLATED, priorities(production=500, standard=500, development=100)),
+        ("reversed", VIOLATED, priorities(production=1, development=100)),
+        ("no development", VIOLATED, priorities(production=1000)),
+        ("nobody gives way", VIOLATED, [*priorities(production=2, development=1), queue("b", preemption={})]),
+        ("no queues", NOT_APPLICABLE, team("a")),
+        ("own order", OK, priorities(high=2, low=1), {}, {"order": ["high", "low"]}),
+        ("unknown", UNDECIDED, priorities(production=UNKNOWN, development=1)),
+    ),
+    *table(
+        "queue-admits-everything",
+        ("its team", OK, queue()),
+        ("everybody", VIOLATED, queue(namespaceSelector={})),
+        ("nobody", VIOLATED, queue(namespaceSelector=None)),
+        ("no quota", VIOLATED, queue(resourceGroups=[])),
+        ("by expression", OK, queue(namespaceSelector={"matchExpressions": [{"key": "t", "operator": "Exists"}]})),
+        ("unknown", UNDECIDED, queue(namespaceSelector=UNKNOWN)),
+    ),
+    *table(
+        "placement-group-with-reservation",
+        ("reservation alone", OK, reserved()),
+        ("both", VIOLATED, reserved(placement={"groupName": "g"})),
+        ("both, the group unknown", VIOLATED, reserved(placement={"groupName": UNKNOWN})),
+        ("group alone", OK, made("aws:ec2/launchTemplate:LaunchTemplate", "t", {"placement": {"groupName": "g"}})),
+        (
+            "unknown",
+            UNDECIDED,
+            made("aws:ec2/launchTemplate:LaunchTemplate", "t", {"capacityReservationSpecification": UNKNOWN}),
+        ),
+        (
+            "GKE",
+            VIOLATED,
+            gke_pool(
+                placementPolicy={"type": "COMPACT"},
+                node={"reservationAffinity": {"consumeReservationType": "SPECIFIC_RESERVATION"}},
+            ),
+        ),
+    ),
+    *table(
+        "pool-without-smoke-job",
+        ("proven", OK, [node_group(), job("train")]),
+        ("none", VIOLATED, node_group()),
+        ("of another pool", VIOLATED, [node_group(), job("dev")]),
+        ("no GPU", OK, node_group(types=["m7i.large"])),
+        ("GKE", VIOLATED, gke_pool()),
+        ("unknown", UNDECIDED, [node_group(), unknown(job("train"), "metadata")]),
+    ),
+    *table(
+        "unsupported-kubernetes-version",
+        ("supported", OK, node_group(), {}, {"asOf": "2026-11-21"}),
+        ("never heard of", VIOLATED, node_group(version="1.12")),
+        ("out of support", VIOLATED, node_group(), {}, {"asOf": "2030-01-01"}),
+        ("no end known", OK, node_group(version="1.36"), {}, {"asOf": "2030-01-01"}),
+        ("extended", VIOLATED, made(EKS, "c", {"version": "1.36", "upgradePolicy": {"supportType": "EXTENDED"}})),
+        ("not said", OK, made(EKS, "c", {})),
+        ("unknown", UNDECIDED, node_group(version=UNKNOWN)),
+    ),
+    *table(
+        "unpinned-version",
+        ("add-on", OK, made("aws:eks/addon:Addon", "a", {"addonVersion": "v1"})),
+        ("add-on without", VIOLATED, made("aws:eks/addon:Addon", "a", {})),
+        ("chart without", VIOLATED, chart()),
+        ("chart", OK, chart(version="0.19.2")),
+        ("database without", VIOLATED, made("aws:rds/instance:Instance", "d", {})),
+        ("cluster without", VIOLATED, made(EKS, "c", {})),
+        ("unknown is given", OK, node_group(version=UNKNOWN)),
+    ),
+    *table(
+        "missing-disruption-budget",
+        ("selected", OK, [deployment(), disruption_budget(app="x")]),
+        ("none", VIOLATED, deployment()),
+        ("selects others", VIOLATED, [deployment(), disruption_budget(app="z")]),
+        ("one replica", OK, deployment(replicas=1)),
+        ("chart", OK, chart(values={"controllerManager": {"podDisruptionBudget": {"enabled": True}}})),
+        ("chart without", VIOLATED, chart()),
+        ("a chart that has none", OK, chart("kubeflow-trainer")),
+        ("unknown", UNDECIDED, [deployment(replicas=UNKNOWN), disruption_budget(app="z")]),
+    ),
+    *table(
+        "exception-expired",
+        ("none", OK, ()),
+        ("holds", OK, (), accept("2999-01-01")),
+        ("expired", VIOLATED, (), accept("2020-01-01")),
+    ),
+]

@@ -1,0 +1,211 @@
+"""Truth tables of encryption, exposure and the network."""
+
+import json
+
+from tests.policies.truth import OK, UNDECIDED, UNKNOWN, VIOLATED, bucket, kubernetes, made, node_group, table, unknown
+
+KEY = made("aws:kms/key:Key", "key", {"enableKeyRotation": True, "deletionWindowInDays": 30}, protect=True)
+
+
+def topic(**more):
+    return made("aws:sns/topic:Topic", "alerts", more.pop("inputs", {"kmsMasterKeyId": UNKNOWN}), **more)
+
+
+def encryption(of, *keys):
+    type_ = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
+    return made(type_, f"{of.name}-encryption", {"rules": [{}]}, uses={"bucket": [of], "rules": keys})
+
+
+def template(**inputs):
+    return made("aws:ec2/launchTemplate:LaunchTemplate", "template", inputs, uses={"blockDeviceMappings": [KEY]})
+
+
+def disk(encrypted):
+    return template(blockDeviceMappings=[{"deviceName": "/dev/xvda", "ebs": {"encrypted": encrypted}}])
+
+
+def on(of, type_, **inputs):
+    return made(type_, f"{of.name}-{type_.rsplit(':', 1)[1]}", inputs, uses={"bucket": [of]})
+
+
+def bucket_policy(of, *statements):
+    return on(of, "aws:s3/bucketPolicy:BucketPolicy", policy=json.dumps({"Statement": statements}))
+
+
+DENY_HTTP = {
+    "Effect": "Deny",
+    "Principal": {"AWS": "*"},
+    "Action": "s3:*",
+    "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+}
+LOGS = bucket("logs")
+LOGGING = made(
+    "aws:s3/bucketLogging:BucketLogging", "data-logging", {}, uses={"bucket": [bucket()], "targetBucket": [LOGS]}
+)
+BLOCKS = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
+PARAMETERS = made(
+    "aws:rds/parameterGroup:ParameterGroup", "parameters", {"parameters": [{"name": "rds.force_ssl", "value": "1"}]}
+)
+
+
+def database(*groups, **inputs):
+    uses = {"parameterGroupName": groups, "kmsKeyId": [KEY]}
+    return made("aws:rds/instance:Instance", "db", {"storageEncrypted": True, **inputs}, uses=uses)
+
+
+def blocks(of, **changes):
+    return on(of, "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock", **(dict.fromkeys(BLOCKS, True) | changes))
+
+
+def cluster(**network):
+    network = {"endpointPrivateAccess": True, "endpointPublicAccess": False, **network}
+    return made("aws:eks/cluster:Cluster", "cluster", {"vpcConfig": network})
+
+
+def rule(direction="Ingress", **inputs):
+    return made(f"aws:vpc/securityGroup{direction}Rule:SecurityGroup{direction}Rule", "rule", inputs)
+
+
+def service(**more):
+    return kubernetes("core/v1:Service", "mlflow", "mlflow", **more)
+
+
+GKE = "gcp:container/cluster:Cluster"
+GCS = "gcp:storage/bucket:Bucket"
+INTERNAL = {"service.beta.kubernetes.io/aws-load-balancer-scheme": "internal"}
+PUBLIC = "0.0.0.0/0"
+
+CASES = [
+    *table(
+        "storage-without-environment-key",
+        ("made of the key", OK, [KEY, topic(uses={"kmsMasterKeyId": [KEY]})]),
+        ("no key", VIOLATED, [KEY, topic(inputs={})]),
+        ("the cloud's key", VIOLATED, [KEY, topic(inputs={"kmsMasterKeyId": "alias/aws/sns"})]),
+        ("a named foreign key", OK, topic(inputs={"kmsMasterKeyId": "arn:k"}), {}, {"keyArns": ["arn:k"]}),
+        ("unknown, of the key", OK, [KEY, topic(uses={"kmsMasterKeyId": [KEY]})]),
+        ("unknown, of nothing here", UNDECIDED, [KEY, topic()]),
+        ("bucket", OK, [KEY, bucket(), encryption(bucket(), KEY)]),
+        ("bucket without", VIOLATED, [KEY, bucket()]),
+        ("bucket with the service's key", VIOLATED, [KEY, bucket(), encryption(bucket())]),
+        ("bucket of access logs", OK, [KEY, bucket(), encryption(bucket(), KEY), LOGS, encryption(LOGS), LOGGING]),
+        ("disk", OK, [KEY, disk("true")]),
+        ("disk in the clear", VIOLATED, [KEY, disk("false")]),
+        ("database in the clear", VIOLATED, [KEY, database(storageEncrypted=False)]),
+        ("GCS", OK, made(GCS, "b", {"encryption": {"defaultKmsKeyName": "k"}})),
+        ("GCS without", VIOLATED, made(GCS, "b", {})),
+        ("GKE", OK, made(GKE, "c", {"databaseEncryption": {"state": "ENCRYPTED"}})),
+        ("GKE without", VIOLATED, made(GKE, "c", {})),
+    ),
+    *table(
+        "key-without-rotation",
+        ("sound", OK, KEY),
+        ("never rotates", VIOLATED, made(KEY.type, "key", {"enableKeyRotation": False})),
+        ("gone in a week", VIOLATED, made(KEY.type, "key", {"enableKeyRotation": True, "deletionWindowInDays": 7})),
+        ("AWS decides", OK, made(KEY.type, "key", {"enableKeyRotation": True})),
+        ("unknown", UNDECIDED, unknown(KEY, "enableKeyRotation")),
+    ),
+    *table(
+        "bucket-accepts-plain-http",
+        ("denied", OK, [bucket(), bucket_policy(bucket(), DENY_HTTP)]),
+        ("no policy", VIOLATED, bucket()),
+        ("denied to one role", VIOLATED, [bucket(), bucket_policy(bucket(), {**DENY_HTTP, "Principal": {"AWS": "r"}})]),
+        ("only reads denied", VIOLATED, [bucket(), bucket_policy(bucket(), {**DENY_HTTP, "Action": "s3:GetObject"})]),
+        ("allowed", VIOLATED, [bucket(), bucket_policy(bucket(), {**DENY_HTTP, "Effect": "Allow"})]),
+        ("unknown", UNDECIDED, [bucket(), unknown(bucket_policy(bucket()), "policy")]),
+    ),
+    *table(
+        "database-accepts-plain-connections",
+        ("forced", OK, [database(PARAMETERS), PARAMETERS]),
+        ("no group", VIOLATED, database()),
+        ("not set", VIOLATED, [database(PARAMETERS), made(PARAMETERS.type, "parameters", {"parameters": []})]),
+        ("unknown", UNDECIDED, [database(PARAMETERS), unknown(PARAMETERS, "parameters")]),
+    ),
+    *table(
+        "public-bucket",
+        ("blocked", OK, [bucket(), blocks(bucket())]),
+        ("not blocked", VIOLATED, bucket()),
+        ("three of four", VIOLATED, [bucket(), blocks(bucket(), blockPublicPolicy=False)]),
+        (
+            "everybody",
+            VIOLATED,
+            [
+                bucket(),
+                blocks(bucket()),
+                bucket_policy(bucket(), {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}),
+            ],
+        ),
+        ("deny to everybody", OK, [bucket(), blocks(bucket()), bucket_policy(bucket(), DENY_HTTP)]),
+        ("unknown", UNDECIDED, [bucket(), blocks(bucket(), blockPublicAcls=UNKNOWN)]),
+        ("GCS", OK, made(GCS, "b", {"publicAccessPrevention": "enforced"})),
+        ("GCS inherited", VIOLATED, made(GCS, "b", {"publicAccessPrevention": "inherited"})),
+    ),
+    *table(
+        "public-database",
+        ("private", OK, database(publiclyAccessible=False)),
+        ("not said", OK, database()),
+        ("public", VIOLATED, database(publiclyAccessible=True)),
+        ("unknown", UNDECIDED, database(publiclyAccessible=UNKNOWN)),
+    ),
+    *table(
+        "public-cluster-endpoint",
+        ("private", OK, cluster()),
+        (
+            "public by default",
+            VIOLATED,
+            made("aws:eks/cluster:Cluster", "c", {"vpcConfig": {"endpointPrivateAccess": True}}),
+        ),
+        ("open", VIOLATED, cluster(endpointPublicAccess=True, publicAccessCidrs=[PUBLIC])),
+        ("named networks", OK, cluster(endpointPublicAccess=True, publicAccessCidrs=["203.0.113.0/24"])),
+        (
+            "named networks refused",
+            VIOLATED,
+            cluster(endpointPublicAccess=True, publicAccessCidrs=["203.0.113.0/24"]),
+            {},
+            {"namedNetworks": False},
+        ),
+        ("no private one", VIOLATED, cluster(endpointPrivateAccess=False)),
+        ("unknown", UNDECIDED, cluster(endpointPublicAccess=UNKNOWN)),
+        ("GKE", OK, made(GKE, "c", {"privateClusterConfig": {"enablePrivateNodes": True}})),
+        ("GKE public nodes", VIOLATED, made(GKE, "c", {})),
+    ),
+    *table(
+        "public-load-balancer",
+        ("cluster only", OK, service(spec={"type": "ClusterIP"})),
+        ("public", VIOLATED, service(spec={"type": "LoadBalancer"})),
+        ("internal", OK, service(spec={"type": "LoadBalancer"}, annotations=INTERNAL)),
+        ("ingress", VIOLATED, kubernetes("networking.k8s.io/v1:Ingress", "mlflow", "mlflow", spec={})),
+        ("chart", VIOLATED, kubernetes("helm.sh/v3:Release", "r", values={"service": {"type": "LoadBalancer"}})),
+        ("chart with unknowns", OK, kubernetes("helm.sh/v3:Release", "r", values={"service": {"type": UNKNOWN}})),
+        ("balancer", VIOLATED, made("aws:lb/loadBalancer:LoadBalancer", "lb", {})),
+        ("internal balancer", OK, made("aws:lb/loadBalancer:LoadBalancer", "lb", {"internal": True})),
+        ("unknown", UNDECIDED, service(spec={"type": UNKNOWN})),
+    ),
+    *table(
+        "security-group-open-to-internet",
+        ("inside", OK, rule(cidrIpv4="10.0.0.0/16", fromPort=443, toPort=443, ipProtocol="tcp")),
+        ("anyone", VIOLATED, rule(cidrIpv4=PUBLIC, fromPort=443, toPort=443, ipProtocol="tcp")),
+        ("anyone over IPv6", VIOLATED, rule(cidrIpv6="::/0", ipProtocol="-1")),
+        ("everything out", VIOLATED, rule("Egress", cidrIpv4=PUBLIC, ipProtocol="-1")),
+        ("HTTPS out", OK, rule("Egress", cidrIpv4=PUBLIC, ipProtocol="tcp", fromPort=443, toPort=443)),
+        ("inline", VIOLATED, made("aws:ec2/securityGroup:SecurityGroup", "g", {"ingress": [{"cidrBlocks": [PUBLIC]}]})),
+        ("a group", OK, rule(referencedSecurityGroupId=UNKNOWN, ipProtocol="-1")),
+        ("unknown", UNDECIDED, rule(cidrIpv4=UNKNOWN, ipProtocol="tcp")),
+    ),
+    *table(
+        "node-with-public-address",
+        ("private", OK, made("aws:ec2/subnet:Subnet", "s", {"mapPublicIpOnLaunch": False})),
+        ("subnet", VIOLATED, made("aws:ec2/subnet:Subnet", "s", {"mapPublicIpOnLaunch": True})),
+        ("interface", VIOLATED, template(networkInterfaces=[{"associatePublicIpAddress": "true"}])),
+        ("SSH", VIOLATED, node_group(remoteAccess={"ec2SshKey": "k"})),
+        ("unknown", UNDECIDED, made("aws:ec2/subnet:Subnet", "s", {"mapPublicIpOnLaunch": UNKNOWN})),
+    ),
+    *table(
+        "instance-metadata-v1",
+        ("tokens", OK, template(metadataOptions={"httpTokens": "required", "httpPutResponseHopLimit": 1})),
+        ("optional", VIOLATED, template(metadataOptions={"httpTokens": "optional"})),
+        ("nothing said", VIOLATED, template()),
+        ("two hops", VIOLATED, template(metadataOptions={"httpTokens": "required", "httpPutResponseHopLimit": 2})),
+        ("off", OK, template(metadataOptions={"httpEndpoint": "disabled"})),
+        ("unknown", UNDECIDED, template(metadataOptions=UNKNOWN)),
+    ),
+]

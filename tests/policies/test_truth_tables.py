@@ -1,0 +1,28 @@
+"""Every policy says what its truth table says, through Pulumi's own analyser."""
+
+from collections import Counter
+
+import pytest
+
+from policies.pack import POLICIES
+from tests.policies import cases_data, cases_money, cases_platform, cases_security
+from tests.policies.truth import OK, VIOLATED
+
+CASES = [*cases_money.CASES, *cases_data.CASES, *cases_security.CASES, *cases_platform.CASES]
+NOTHING_UNKNOWN = {"exception-expired"}  # looks at no resource
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case.policy}: {case.label}" for case in CASES])
+def test_truth_table(case):
+    assert case.outcome() == case.expected
+
+
+@pytest.mark.parametrize("policy", [policy.name for policy in POLICIES])
+def test_every_policy_has_a_table_with_both_outcomes_and_an_unknown(policy):
+    own = [case for case in CASES if case.policy == policy]
+    assert {OK, VIOLATED} <= {case.expected for case in own}
+    assert policy in NOTHING_UNKNOWN or any(case.unknown for case in own)
+
+
+def test_cases_are_named_apart():
+    assert [name for name, times in Counter((case.policy, case.label) for case in CASES).items() if times > 1] == []

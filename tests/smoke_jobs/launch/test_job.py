@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from smoke_jobs.ddp.options import parse
+from smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec, check, document, worker_options
+from tests.smoke_jobs.launch.support import GPU_POOL
+
+
+def test_options_hold_what_the_pool_promises():
+    options = worker_options(GPU_POOL, "kubernetes")
+    assert (options.nodes, options.nproc_per_node, options.expect_devices) == (2, 8, 8)
+    assert (options.expect_model, options.expect_memory_gib, options.expect_transport) == ("H100", 80.0, "efa")
+    assert options.usd_per_node_hour == 55.04
+    assert options.target == "kubernetes"
+
+
+def test_nodes_wait_for_each_other_besides_the_checks():
+    options = worker_options(GPU_POOL, "kubernetes")
+    assert options.rendezvous_timeout_s == GPU_POOL.start_timeout_s / 2
+    assert options.timeout_s == GPU_POOL.timeout_s + options.rendezvous_timeout_s
+    assert worker_options(replace(GPU_POOL, nodes=1), "kubernetes").timeout_s == GPU_POOL.timeout_s
+
+
+def test_one_node_has_no_transport_between_nodes():
+    assert worker_options(replace(GPU_POOL, nodes=1), "kubernetes").expect_transport == ""
+
+
+def test_a_server_of_its_own_only_on_this_machine():
+    spec = SmokeSpec()
+    assert worker_options(spec, "local").tracking_uri == "local"
+    assert worker_options(spec, "slurm").tracking_uri == "none"
+    assert worker_options(replace(spec, tracking_uri="http://m"), "slurm").tracking_uri == "http://m"
+
+
+def test_given_options_win():
+    spec = replace(GPU_POOL, options={"kills": 5, "expect_model": ""})
+    options = worker_options(spec, "slurm")
+    assert (options.kills, options.expect_model) == (5, "")
+
+
+def test_a_wrong_option_is_a_launch_error_that_says_which():
+    with pytest.raises(LaunchError, match="unknown option 'kils'; did you mean 'kills'"):
+        worker_options(replace(GPU_POOL, options={"kils": 5}), "local")
+
+
+def test_the_document_gives_the_same_options_back_and_nothing_else():
+    options = worker_options(GPU_POOL, "kubernetes", head="h", result_dir="/r")
+    text = document(options)
+    assert parse([], {"SMOKE_OPTIONS": text}) == options
+    assert "collective_timeout_s" not in json.loads(text)
+
+
+def test_a_baseline_that_travels_is_named_by_its_place():
+    options = worker_options(replace(GPU_POOL, files={BASELINE: "{}"}), "kubernetes", "/smoke/ddp")
+    assert options.baseline == "/smoke/ddp/baseline.json"
+
+
+def test_every_mistake_at_once():
+    spec = replace(GPU_POOL, name="Smoke_", nodes=0, image="", memory_gib=8, mounts=(("data", "data"),))
+    with pytest.raises(LaunchError) as caught:
+        check(spec, "kubernetes", {"image": "--image"})
+    text = str(caught.value)
+    for part in (
+        "kubernetes needs image: --image",
+        "name is 'Smoke_'",
+        "nodes is 0: at least 1",
+        "shared_memory_gib is 52: below memory_gib, which is 8",
+        "mount of claim data is at 'data'",
+    ):
+        assert part in text
+
+
+@pytest.mark.parametrize("name", ["a" * 41, "1st", "a-", ""])
+def test_names_that_no_pod_could_have(name):
+    with pytest.raises(LaunchError, match="letter first"):
+        check(SmokeSpec(name=name), "kubernetes", {})

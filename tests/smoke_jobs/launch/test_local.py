@@ -1,0 +1,83 @@
+"""The local target with the real worker, torchrun and gloo."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from smoke_jobs.ddp.result import problems
+from smoke_jobs.launch import local
+from smoke_jobs.launch.job import LaunchError, SmokeSpec
+from tests.smoke_jobs.launch.support import QUICK, RecordedView
+
+
+def test_a_run_with_its_progress_and_result(tmp_path):
+    view = RecordedView()
+    ended = local.run(SmokeSpec(processes_per_node=2, options=QUICK), view, tmp_path)
+    assert ended.exit_code == 0
+    assert ended.document is not None
+    assert problems(ended.document) == []
+    assert ended.document["topology"]["world_size"] == 2
+    assert [done.name for done in view.done[:2]] == ["rendezvous", "devices"]
+    assert "check 2 of 10: devices" in view.statuses
+    assert (tmp_path / "result.json").exists()
+
+
+def test_a_broken_check_keeps_its_exit_code():
+    spec = SmokeSpec(processes_per_node=2, options={**QUICK, "breaks": ["devices"]})
+    ended = local.run(spec, RecordedView())
+    assert ended.exit_code == 10
+    assert ended.document is not None
+    assert {check["name"]: check["verdict"] for check in ended.document["checks"]}["devices"] == "fail"
+
+
+def test_out_of_time_is_124():
+    spec = SmokeSpec(processes_per_node=2, timeout_s=4, options={"checks": ["interruption"]})
+    ended = local.run(spec, RecordedView())
+    assert ended.exit_code == 124
+
+
+def test_sigterm_stops_the_worker_and_says_preempted():
+    view = RecordedView()
+
+    def stop() -> None:
+        deadline = time.monotonic() + 30
+        while not view.done and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=stop, daemon=True).start()
+    before = signal.getsignal(signal.SIGTERM)
+    spec = SmokeSpec(processes_per_node=2, options={"checks": ["rendezvous", "interruption"]})
+    ended = local.run(spec, view)
+    assert ended.exit_code == 75
+    assert "asked to stop; once more kills it" in view.statuses
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_worker_that_breaks_at_once_leaves_its_words(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "torch.py").write_text("raise ImportError('no torch here')\n")
+    ended = local.run(SmokeSpec(processes_per_node=1, options=QUICK), RecordedView())
+    assert ended.exit_code == 1
+    assert "no torch here" in "\n".join(ended.log)
+
+
+def test_the_rendering_is_a_command_that_runs():
+    spec = SmokeSpec(processes_per_node=1, options={"checks": ["rendezvous"]})
+    command = local.render(spec)
+    assert sys.executable in command
+    answer = subprocess.run(["bash", "-n"], input=command, text=True, check=False)
+    assert answer.returncode == 0
+
+
+def test_several_nodes_are_refused():
+    with pytest.raises(LaunchError, match="use --nproc"):
+        local.render(SmokeSpec(nodes=2))

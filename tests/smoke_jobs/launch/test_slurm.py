@@ -1,0 +1,139 @@
+"""The sbatch rendering, on a real Slurm where its programs are installed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from smoke_jobs.launch import slurm
+from smoke_jobs.launch.job import BASELINE, LaunchError
+from smoke_jobs.launch.slurm import SlurmSettings, render
+from tests.smoke_jobs.launch import private_slurm
+from tests.smoke_jobs.launch.support import CPU, GPU_POOL, RecordedView
+
+
+def _directives(script: str) -> dict[str, str]:
+    lines = [line.removeprefix("#SBATCH --") for line in script.splitlines() if line.startswith("#SBATCH --")]
+    return dict(line.partition("=")[::2] for line in lines)
+
+
+def test_directives():
+    spec = replace(GPU_POOL, queue="gpu", priority="high", mounts=(), tracking_secret="")
+    found = _directives(render(spec, SlurmSettings(account="ml")))
+    assert found["nodes"] == "2"
+    assert found["ntasks-per-node"] == "1"
+    assert found["gpus-per-node"] == "8"
+    assert (found["partition"], found["qos"], found["account"]) == ("gpu", "high", "ml")
+    assert found["signal"] == "B:USR1@120"
+    assert {"requeue", "exclusive"} <= found.keys()
+    assert int(found["time"]) * 60 >= spec.run_timeout_s + 120
+    assert "partition" not in _directives(render(replace(spec, queue="")))
+
+
+@pytest.mark.parametrize("settings", [SlurmSettings(), SlurmSettings(container=True, python="/opt/my env/python")])
+def test_it_is_a_script_that_bash_reads(settings):
+    spec = replace(GPU_POOL, environment=(("NOTE", "it's $HOME"),), files={BASELINE: "{}"})
+    answer = subprocess.run(["bash", "-n"], input=render(spec, settings), text=True, capture_output=True, check=False)
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+def test_pyxis_gets_the_image_in_its_own_spelling():
+    script = render(replace(GPU_POOL, image="nvcr.io/nvidia/pytorch:26.01-py3"), SlurmSettings(container=True))
+    assert "--container-image='docker://nvcr.io#nvidia/pytorch:26.01-py3'" in script
+    script = render(replace(GPU_POOL, image="pytorch/pytorch:2.13.0"), SlurmSettings(container=True))
+    assert "--container-image=docker://pytorch/pytorch:2.13.0" in script
+    with pytest.raises(LaunchError, match="slurm needs image"):
+        render(replace(GPU_POOL, image=""), SlurmSettings(container=True))
+
+
+def test_without_slurm_it_says_where_to_go(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(LaunchError, match="login node"):
+        slurm.run(CPU, RecordedView())
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    lacking = private_slurm.missing()
+    if lacking:
+        pytest.skip(f"needs Slurm on this machine (Debian: slurm-wlm, munge); missing: {', '.join(lacking)}")
+    with private_slurm.cluster(tmp_path_factory.mktemp("slurm")) as environment, pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        yield environment
+
+
+ON_NODE = replace(CPU, queue="smoke", cpu=2)
+SETTINGS = SlurmSettings(python=sys.executable)
+
+
+@pytest.mark.parametrize(("breaks", "code"), [([], 0), (["devices"], 10)])
+def test_a_real_run_keeps_the_exit_code(cluster, tmp_path, breaks, code):
+    view = RecordedView()
+    ended = slurm.run(replace(ON_NODE, options={**CPU.options, "breaks": breaks}), view, SETTINGS, tmp_path)
+    assert ended.exit_code == code, "\n".join(ended.log)
+    assert ended.document is not None
+    assert ended.document["topology"]["world_size"] == 2
+    assert ended.document["job"]["target"] == "slurm"
+    assert [done.name for done in view.done[:2]] == ["rendezvous", "devices"]
+    number = next(tmp_path.glob("smoke-*.log")).stem.removeprefix("smoke-")
+    shown = subprocess.run(["scontrol", "show", "job", number], capture_output=True, text=True, check=True).stdout
+    assert f"ExitCode={code}:0" in shown
+
+
+def test_a_baseline_travels_with_the_script(cluster, tmp_path):
+    ended = slurm.run(replace(ON_NODE, files={BASELINE: json.dumps({"wrong": 1})}), RecordedView(), SETTINGS, tmp_path)
+    assert ended.exit_code == 1
+    assert "does not hold a baseline" in "\n".join(ended.log) + str(ended.document)
+
+
+def test_a_refused_job_says_why(cluster, tmp_path):
+    with pytest.raises(LaunchError, match="Slurm refused the job: .*partition"):
+        slurm.run(replace(ON_NODE, queue="nosuch"), RecordedView(), SETTINGS, tmp_path)
+
+
+def test_the_notice_reaches_the_ranks_and_the_job_goes_back_into_the_queue(cluster, tmp_path):
+    long = replace(ON_NODE, options={"checks": ["rendezvous", "interruption"], "kills": 50})
+    script = tmp_path / "job.sbatch"
+    script.write_text(render(long, SETTINGS))
+    answer = subprocess.run(["sbatch", "--parsable", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    job = answer.stdout.strip()
+    log = tmp_path / f"smoke-{job}.log"
+    try:
+        _until(lambda: log.exists() and "rendezvous" in log.read_text())
+        subprocess.run(["scancel", "--batch", "--signal=USR1", job], check=True)
+        _until(lambda: "Restarts=1" in _show(job))
+        assert "back into the queue" in log.read_text()
+        assert json.loads((tmp_path / f"smoke-{job}" / "result" / "result.json").read_text())["exit_code"] == 75
+    finally:
+        subprocess.run(["scancel", job], check=False)
+
+
+def test_a_cancelled_job_is_followed_to_its_end(cluster, tmp_path):
+    view = RecordedView()
+
+    def cancel() -> None:
+        _until(lambda: bool(view.done))
+        subprocess.run(["scancel", next(tmp_path.glob("smoke-*.log")).stem.removeprefix("smoke-")], check=False)
+
+    threading.Thread(target=cancel, daemon=True).start()
+    long = replace(ON_NODE, options={"checks": ["rendezvous", "interruption"], "kills": 50})
+    ended = slurm.run(long, view, SETTINGS, tmp_path)
+    assert ended.exit_code in (1, 75)
+
+
+def _show(job: str) -> str:
+    return subprocess.run(["scontrol", "show", "job", job, "-o"], capture_output=True, text=True, check=False).stdout
+
+
+def _until(ready, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < deadline, "it did not come"
+        time.sleep(0.2)
