@@ -49,13 +49,16 @@ def resolve(config: Mapping[str, str], stack: str) -> tuple[Settings, Plan]:
     # An empty text is the default of Pulumi.yaml for "left out".
     values = {key: _decode(key, text) for key, text in config.items() if text != ""}
     settings, problems = _validate(values)
-    problems += cross_checks(settings)
+    wrong = {problem.key for problem in problems}
+    found = list(cross_checks(settings))
     plan = None
     try:
         plan = make_plan(settings.request(stack))
     except SettingsError as error:
-        stood_in = {key for key in _STAND_INS if any(problem.key == key for problem in problems)}
-        problems += [problem for problem in error.problems if problem.key not in stood_in]
+        stood_in = {key for key in _STAND_INS if key in wrong}
+        found += [problem for problem in error.problems if problem.key not in stood_in]
+    # A key that was taken out because its value is wrong is not missing as well.
+    problems += [problem for problem in found if problem.got != "nothing" or problem.key not in wrong]
     if problems or plan is None:
         raise SettingsError(dict.fromkeys(problems))
     return settings, plan

@@ -9,6 +9,7 @@ Where a key is left out, the team-size profile decides (`stacks/sizing/profiles`
 
 from __future__ import annotations
 
+import datetime
 import ipaddress
 import re
 from collections import Counter
@@ -100,6 +101,10 @@ Principal = Annotated[
     AfterValidator(
         _matching(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/\S+", "must be the ARN of an IAM role or user")
     ),
+]
+Image = Annotated[
+    str,
+    AfterValidator(_matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…")),
 ]
 Nodes = Annotated[int, Field(ge=0, le=1000)]
 Days = Annotated[int, Field(ge=1, le=3650)]
@@ -304,6 +309,28 @@ class BudgetAlerts(_Model):
     """Only in the payer account, and only once billing has seen the tags (about a day)."""
 
 
+class Smoke(_Model):
+    """The DDP smoke job that proves every GPU pool as part of `pulumi up`."""
+
+    enabled: bool = True
+    image: Image | None = None
+    """For all pools, in place of the pinned one; on a pool with a fabric it must hold the fabric's NCCL plugin."""
+    team: Name | None = None
+    """In whose queue and namespace it runs; the first team's by default."""
+
+
+class PolicyException(_Model):
+    """A violation that is accepted for a while."""
+
+    policy: str
+    resource: str
+    """A glob on the URN, on the logical name, or on component/name; `*` for what concerns the whole stack."""
+    reason: Annotated[str, Field(min_length=10, max_length=500)]
+    owner: Label
+    expires: datetime.date
+    """The last day of the exception; after it, the exception itself is a violation."""
+
+
 class Settings(_Model):
     """An environment's settings, as its author wrote them."""
 
@@ -324,6 +351,8 @@ class Settings(_Model):
     storage: Storage = Storage()
     scheduler: Scheduler = Scheduler()
     mlflow: Mlflow = Mlflow()
+    smoke: Smoke = Smoke()
+    policy_exceptions: list[PolicyException] = []
     network: Network = Network()
     system_nodes: SystemNodes = SystemNodes()
     kubernetes_version: Annotated[str, BeforeValidator(_text)] | None = None

@@ -15,6 +15,7 @@ import os
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,7 +27,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from . import checkpoints, training
-from .notice import Notice
+from .notice import Notice, leave_at_once
 from .result import EXIT, write_json
 from .tier import open_tier
 
@@ -75,7 +76,12 @@ def read_plan(text: str) -> Plan:
 
 def main(_argv: Sequence[str]) -> int:
     """Trains to the end, or until a notice; 0, or 75 after a save on notice."""
-    return _Rank(read_plan(os.environ["SMOKE_INTERRUPTION"])).run()
+    try:
+        code = _Rank(read_plan(os.environ["SMOKE_INTERRUPTION"])).run()
+    except Exception:
+        traceback.print_exc()
+        code = 1
+    leave_at_once(code)
 
 
 class _Rank:

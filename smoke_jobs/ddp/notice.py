@@ -7,11 +7,14 @@ descriptor immediately; a thread reads it there.
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import NoReturn
 
 
 class Notice:
@@ -41,6 +44,18 @@ class Notice:
                 self.given.set()
                 if self._on_notice is not None:
                     self._on_notice()
+
+
+def leave_at_once(code: int) -> NoReturn:
+    """Ends the process without the interpreter's teardown.
+
+    A rank whose peer died sits on half-closed process groups. Their destructors were seen to hang when torchrun's
+    SIGTERM came during the teardown, where no Python thread runs any more; torchrun then waits for its whole
+    shutdown time-out before it restarts.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def ignore_in_loader_worker(_worker: int) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from . import result, thresholds
 from .entrypoint import cost, empty_document
 from .job import Job, RankMissing
-from .notice import Notice
+from .notice import Notice, leave_at_once
 from .options import CHECKS, UsageError, parse
 from .result import Figure, Outcome
 
@@ -54,7 +54,8 @@ def main(argv: Sequence[str]) -> int:
         code = Runner(job).run()
     except BaseException as error:
         mark.write("raised", "".join(traceback.format_exception_only(error)).strip())
-        raise
+        traceback.print_exc()
+        leave_at_once(1)
     mark.write("finished")
     return 0 if os.environ.get("SMOKE_WRAPPED") else code
 

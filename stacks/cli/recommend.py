@@ -118,9 +118,6 @@ def recommend(
     given = _assumptions(assume or [], problems)
     if assume and not compare:
         problems.append(Problem("--assume", assume[0], "is for --compare, which is not given"))
-    if problems:
-        _fail(SettingsError(problems))
-
     from stacks.sizing.recommend import Request
     from stacks.sizing.recommend import compare as make_comparison
     from stacks.sizing.recommend import recommend as make
@@ -140,10 +137,12 @@ def recommend(
         spot=spot,
         **values,
     )
+    if problems:
+        _fail(SettingsError([*problems, *_other_problems(request, problems)]))
     try:
         result = make(request)
         comparison = make_comparison(result, given) if compare and result.options else None
-        _show(request, result, comparison, as_json=as_json, html_file=html_file, explain=explain)
+        _show(result, comparison, as_json=as_json, html_file=html_file, explain=explain)
         if apply_to is not None and result.options:
             _apply(result, apply_to, option, pool, project)
     except SettingsError as error:
@@ -163,8 +162,19 @@ def _assumptions(given: list[str], problems: list[Problem]) -> dict[str, float]:
     return found
 
 
+def _other_problems(request: Request, unread: list[Problem]) -> tuple[Problem, ...]:
+    """What else is wrong where some options could not be read; what only misses those is left out."""
+    from stacks.sizing.recommend.request import check
+
+    try:
+        check(request)
+    except SettingsError as error:
+        keys = {problem.key for problem in unread}
+        return tuple(problem for problem in error.problems if problem.key not in keys and problem.got != "nothing")
+    return ()
+
+
 def _show(
-    request: Request,
     result: Recommendation,
     comparison: Comparison | None,
     *,

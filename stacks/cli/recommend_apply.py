@@ -110,7 +110,7 @@ def _insert(text: str, block: yaml.Node, lines: str) -> str:
 def _end(text: str, node: yaml.Node) -> int:
     """Where a node's own text ends: a block's mark lies behind the comments and blank lines that follow."""
     end = node.end_mark.index
-    if isinstance(node, yaml.ScalarNode) or node.flow_style:
+    if not isinstance(node, yaml.CollectionNode) or node.flow_style:
         return int(end)
     own = text[node.start_mark.index : end]
     lines = own.split("\n")

@@ -34,6 +34,7 @@ def as_json_text(recommendation: Recommendation, comparison: Comparison | None =
         "assumptions": list(recommendation.assumptions),
         "flags": list(recommendation.flags),
         "stale": [dataclasses.asdict(figure) for figure in recommendation.stale],
+        "opinion": recommendation.opinion or None,
         "left_out": list(recommendation.left_out),
         "comparison": dataclasses.asdict(comparison) | {"option": _option(comparison.option)} if comparison else None,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -13,8 +13,12 @@ from stacks.cli.recommend_units import duration, minutes, money, short
 from stacks.sizing.recommend import Comparison, Option, Recommendation
 
 WIDTH, HEIGHT = 920, 420
+CLEAR = 19
+"""Pixels between two numbers."""
 LEFT, RIGHT, TOP, BOTTOM = 70, 16, 16, 50
 COLOURS = ("#0b6e99", "#c2571a", "#4f7a28", "#8a3ffc", "#b0275a", "#6b5b00", "#00786f", "#7a4a2b", "#5a6270", "#2a52be")
+
+PEOPLE = "#5a6270"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class Dot:
     title: str
     place: int  # in the ranking; 0: not shown there
     spot: bool
+    label_y: float  # where the number stands, clear of the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +120,24 @@ def _picture(
             f"{duration(point.hours)}, {money(point.cost_usd)} USD",
             places.get(id(point), 0),
             point.capacity == "spot",
+            round(y_of(point.cost_usd.typical), 1),
         )
         for point in points
         if point.hours.typical <= far
     ]
-    return sorted(dots, key=lambda dot: (dot.place > 0, -dot.place)), x_ticks, y_ticks, round(x_of(deadline), 1)
+    dots.sort(key=lambda dot: dot.place)
+    return _apart(dots), x_ticks, y_ticks, round(x_of(deadline), 1)
+
+
+def _apart(dots: list[Dot]) -> list[Dot]:
+    """The same dots, the numbers of the ranking moved up until none hides another."""
+    placed: list[Dot] = []
+    for dot in (dot for dot in dots if dot.place):
+        y = dot.y
+        while any(abs(other.x - dot.x) < CLEAR and abs(other.label_y - y) < CLEAR for other in placed):
+            y -= 2
+        placed.append(replace(dot, label_y=round(y, 1)))
+    return [dot for dot in dots if not dot.place] + placed
 
 
 def _axis(low: float, high: float, start: float, end: float) -> tuple[Callable[[float], float], list[Tick]]:
@@ -147,7 +165,8 @@ def _bars(comparison: Comparison) -> list[tuple[str, str, list[Segment]]]:
         for index, line in enumerate(way.lines):
             width = line.usd / widest * 100
             title = f"{line.what}: {short(line.usd)} USD"
-            segments.append(Segment(round(start, 2), round(width, 2), COLOURS[index], title))
+            colour = PEOPLE if line.what == "people" else COLOURS[index]
+            segments.append(Segment(round(start, 2), round(width, 2), colour, title))
             start += width
         bars.append((way.name, money(way.monthly_usd), segments))
     return bars

@@ -134,27 +134,31 @@ def _best(out: Console, recommendation: Recommendation) -> None:
     _bullet(
         out,
         "memory",
-        f"{fit.states_gib:.1f} GiB of states and {fit.activations_gib:.1f} of activations in {fit.usable_gib:.1f} usable "
-        f"a GPU: {fit.margin:.0%} free" + (f"; {fit.host_gib:.0f} GiB on each host" if fit.host_gib else ""),
+        f"{fit.states_gib:.1f} GiB of states and {fit.activations_gib:.1f} of activations in "
+        f"{fit.usable_gib:.1f} usable a GPU: {fit.margin:.0%} free"
+        + (f"; {fit.host_gib:.0f} GiB on each host" if fit.host_gib else ""),
     )
     peak = f", {fit.mfu.typical:.0%} of the peak" if fit.mfu.typical else ""
     _bullet(out, "speed", f"{short(fit.tokens_per_second.typical)} {unit}{peak}")
-    often = f"{broken.expected.typical:.1f}" if broken.expected.typical >= 0.1 else "fewer than 0.1"
+    expected = broken.expected
+    often = "fewer than 0.1 expected"
+    if expected.high >= 0.1:
+        often = f"{expected.typical:.1f} expected (up to {expected.high:.1f})"
     _bullet(
         out,
         "interruptions",
-        f"{often} expected (up to {broken.expected.high:.1f}); checkpoint every {minutes(broken.interval_minutes)}",
+        f"{often}; checkpoint every {minutes(broken.interval_minutes)}",
     )
     _bullet(
         out,
         "checkpoints",
         f"{short(checkpoint.size_gb)} GB each, saved in {minutes(checkpoint.save_seconds / 60)} to {checkpoint.tier} "
-        f"at {checkpoint.tier_gb_per_s:.3g} GB/s; five minutes would take {checkpoint.wanted_gb_per_s:.2g}",
+        f"at {checkpoint.tier_gb_per_s:.3g} GB/s; in five minutes {checkpoint.wanted_gb_per_s:.2g} GB/s would do",
     )
     _bullet(
         out,
         "data",
-        f"{best.data.mb_per_s:.3g} MB/s, {best.data.per_gpu_mb_per_s:.2g} a GPU: {best.data.tier}",
+        f"{short(best.data.mb_per_s)} MB/s, {short(best.data.per_gpu_mb_per_s)} a GPU: {best.data.tier}",
     )
     if best.monthly_usd is not None:
         _bullet(out, "a month", f"{money(best.monthly_usd)} USD")
@@ -189,6 +193,8 @@ def _notes(out: Console, recommendation: Recommendation) -> None:
     lines += [f"{', '.join(map(str, places))}: {flag}" for flag, places in by_flag.items()]
     if lines or recommendation.assumptions:
         out.print()
+    if recommendation.opinion:
+        _bullet(out, "rule of thumb", recommendation.opinion)
     for index, line in enumerate(lines):
         _bullet(out, "beware" if index == 0 else "", line, "bold yellow")
     for index, line in enumerate(recommendation.assumptions):

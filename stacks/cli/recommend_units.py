@@ -75,6 +75,8 @@ def duration(value: Range) -> str:
 
 def minutes(value: float) -> str:
     """A time given in minutes: 40 s, 37 min, 5.2 h."""
+    if value < 1 / 60:
+        return "under a second"
     if value < 1.5:
         return f"{value * 60:.0f} s"
     return f"{value:.0f} min" if value < 120 else f"{value / 60:.1f} h"

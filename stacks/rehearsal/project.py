@@ -19,7 +19,27 @@ import yaml
 
 from stacks.problems import Problem, SettingsError
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+DEEPEST = 32
+"""Levels of a file. No setting has a tenth of them; a file that refers to itself has no end."""
+
+MOST_VALUES = 200_000
+"""Values of a file, every use of an anchor counted: a few lines of anchors can stand for millions."""
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The C loader where there is one. It refuses a key that is there twice, as the engine does."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if key.value in seen:
+                    raise yaml.MarkedYAMLError(
+                        problem=f'the key "{key.value}" is there twice', problem_mark=key.start_mark
+                    )
+                seen.add(key.value)
+        found: dict[Any, Any] = super().construct_mapping(node, deep)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +65,13 @@ def read_stack(
     (without a namespace: of this project). Raises `SettingsError` when a file is missing or is no YAML mapping.
     """
     project = _load(project_directory / "Pulumi.yaml", "Pulumi.yaml")
-    name = str(project.get("name", project_directory.name))
+    if not isinstance(project.get("name"), str):
+        raise SettingsError([Problem("Pulumi.yaml: name", _shown(project.get("name")), "must be the project's name")])
+    name = str(project["name"])
     main = project_directory / str(project.get("main", "."))
+    if not (main.is_file() or (main / "__main__.py").is_file()):
+        given_main = _shown(project.get("main"))
+        raise SettingsError([Problem("Pulumi.yaml: main", given_main, "must be a folder with a __main__.py in it")])
     folder = project_directory / str(project.get("stackConfigDir", "."))
     path = Path(stack) if isinstance(stack, Path) or str(stack).endswith((".yaml", ".yml")) else None
     if path is None:
@@ -55,7 +80,7 @@ def read_stack(
             there = sorted(found.name.split(".")[1] for found in folder.glob("Pulumi.*.yaml"))
             raise SettingsError([Problem("stack", str(stack), f"must be one of {', '.join(there) or 'none yet'}")])
     stack_name = path.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
-    given = dict(_load(path, path.name).get("config") or {})
+    given = dict(_mapping(_load(path, path.name), "config", path.name))
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
     return _Reading(name).read(project, stack_name, project_directory, main, given)
@@ -67,13 +92,56 @@ def _load(path: Path, shown: str) -> dict[str, Any]:
             content = yaml.load(file, Loader=_Loader)  # noqa: S506 (a safe loader, the C one where there is one)
     except FileNotFoundError:
         raise SettingsError([Problem("stack", shown, "must be an existing file")]) from None
-    except yaml.YAMLError as error:
+    except OSError as error:
+        raise SettingsError(
+            [Problem(shown, f"an error ({error.strerror})", "must be a file that can be read")]
+        ) from None
+    except UnicodeDecodeError:
+        raise SettingsError([Problem(shown, "bytes that are no text", "must be YAML in UTF-8")]) from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a timestamp like 2026-13-45
         raise SettingsError([Problem(shown, "no YAML", " ".join(str(error).split()))]) from None
+    except RecursionError:
+        raise SettingsError([_too_deep(shown)]) from None
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise SettingsError([Problem(shown, type(content).__name__, "must be a mapping")])
+        raise SettingsError([Problem(shown, _kind(content), "must be a mapping")])
+    _check_size(content, shown)
     return content
+
+
+def _check_size(content: Any, shown: str) -> None:
+    level, count, depth = [content], 0, 0
+    while level:
+        depth += 1
+        count += len(level)
+        if depth > DEEPEST:
+            raise SettingsError([_too_deep(shown)])
+        if count > MOST_VALUES:
+            raise SettingsError([Problem(shown, f"more than {MOST_VALUES} values", "must be smaller")])
+        level = [
+            item
+            for value in level
+            if isinstance(value, (dict, list))
+            for item in (value.values() if isinstance(value, dict) else value)
+        ]
+
+
+def _too_deep(shown: str) -> Problem:
+    return Problem(shown, "endless or very deep nesting", f"must be nested at most {DEEPEST} deep")
+
+
+def _mapping(content: Mapping[str, Any], key: str, shown: str) -> Mapping[Any, Any]:
+    value = content.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise SettingsError([Problem(f"{shown}: {key}", _kind(value), "must be a mapping")])
+    return value
+
+
+def _kind(value: Any) -> str:
+    return {list: "a list", str: "a text", bool: "true or false"}.get(type(value), f"{value!r}")
 
 
 def _full_key(key: str, project: str) -> str:
@@ -93,7 +161,7 @@ class _Reading:
     ) -> StackConfig:
         values: dict[str, str] = {}
         secrets: set[str] = set()
-        declared = project.get("config") or {}
+        declared = _mapping(project, "config", "Pulumi.yaml")
         for key, declaration in declared.items():
             full = _full_key(str(key), self._project)
             if full in given:
@@ -182,6 +250,8 @@ def _is_integer(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
     return json.dumps(value, default=str) if isinstance(value, (Mapping, list, str)) else str(value)
 
 

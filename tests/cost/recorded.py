@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from stacks.cost.assumptions import Assumptions
 from stacks.cost.model import Cost
 from stacks.cost.price import price_stack
 from stacks.rehearsal.model import RecordedResource
@@ -84,8 +83,3 @@ def priced(*resources: RecordedResource, plan: Mapping[str, Any] | None = None, 
     """What they cost, on a fixed day."""
     more.setdefault("today", TODAY)
     return price_stack([PROVIDER, *resources], plan or {}, **more)
-
-
-def with_values(assumptions: Assumptions, **values: float) -> Assumptions:
-    """Assumptions with some replaced."""
-    return assumptions.with_values(values)

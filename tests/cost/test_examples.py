@@ -120,7 +120,9 @@ def test_the_demo_costs_what_its_parts_do(rehearsed):
     cost = price_stack(rehearsal.resources, rehearsal.plan, today=TODAY)
     by_line = {(line.resource, line.what): line for line in cost.lines}
     reserved = by_line["gpu-nodes-train-reserved", "p4d.24xlarge, 1 reserved"]
-    assert reserved.usd.floor == reserved.usd.expected == reserved.usd.ceiling == pytest.approx(730 * 21.957642, abs=0.01)
+    assert (
+        reserved.usd.floor == reserved.usd.expected == reserved.usd.ceiling == pytest.approx(730 * 21.957642, abs=0.01)
+    )
     lustre = by_line["acme-demo-lustre", "4800 GiB provisioned"]
     assert lustre.usd.floor == pytest.approx(4800 * 0.34)
     dev = by_line["gpu-nodes-dev-on-demand", "g6.2xlarge, up to 4"]

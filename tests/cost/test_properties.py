@@ -1,5 +1,7 @@
 """What must hold of any stack."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,7 +40,11 @@ def others(draw, name):
         case "bucket":
             return [resource("aws:s3/bucket:Bucket", f"{name}-data")]
         case "lustre":
-            inputs = {"storageCapacity": 2400 * number, "deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 250}
+            inputs = {
+                "storageCapacity": 2400 * number,
+                "deploymentType": "PERSISTENT_2",
+                "perUnitStorageThroughput": 250,
+            }
             return [resource("aws:fsx/lustreFileSystem:LustreFileSystem", name, inputs)]
         case "database":
             inputs = {"engine": "postgres", "instanceClass": "db.m7g.large", "storageType": "gp3",
@@ -55,7 +61,9 @@ def others(draw, name):
 
 @st.composite
 def stacks(draw):
-    parts = [draw(st.one_of(groups(f"part-{index}"), others(f"part-{index}"))) for index in range(draw(st.integers(0, 6)))]
+    parts = [
+        draw(st.one_of(groups(f"part-{index}"), others(f"part-{index}"))) for index in range(draw(st.integers(0, 6)))
+    ]
     return [found for part in parts for found in part]
 
 
@@ -97,8 +105,6 @@ def test_adding_a_resource_never_lowers_the_total(stack, added):
 def test_twice_the_nodes_are_twice_the_ceiling(group):
     template, nodes = group
     scaling = dict(nodes.inputs["scalingConfig"])
-    from dataclasses import replace
-
     doubled = replace(nodes, inputs={**nodes.inputs, "scalingConfig": scaling | {"maxSize": 2 * scaling["maxSize"]}})
     once, twice = priced(template, nodes), priced(template, doubled)
     for line in once.lines:

@@ -44,8 +44,9 @@ def test_a_secret_input_is_read_and_shows_nowhere():
 def test_lustre_has_the_price_of_its_throughput_class():
     inputs = {"storageCapacity": 2400, "deploymentType": "PERSISTENT_2", "automaticBackupRetentionDays": 0}
     totals = [
-        priced(resource("aws:fsx/lustreFileSystem:LustreFileSystem", inputs=inputs | {"perUnitStorageThroughput": speed}))
-        .total.floor
+        priced(
+            resource("aws:fsx/lustreFileSystem:LustreFileSystem", inputs=inputs | {"perUnitStorageThroughput": speed})
+        ).total.floor
         for speed in (125, 250, 500, 1000)
     ]
     assert totals == pytest.approx([2400 * usd for usd in (0.145, 0.21, 0.34, 0.6)])

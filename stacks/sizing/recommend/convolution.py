@@ -11,7 +11,7 @@ from functools import lru_cache
 from stacks.sizing.recommend.architectures import table
 from stacks.sizing.recommend.hardware import Machine
 from stacks.sizing.recommend.memory import GIB, usable_bytes
-from stacks.sizing.recommend.parallelism import Fit, Work
+from stacks.sizing.recommend.parallelism import WANTED_MARGIN, Fit, Work
 from stacks.sizing.recommend.ranges import Range, exactly
 from stacks.sizing.recommend.throughput import Utilisation
 
@@ -50,7 +50,9 @@ def choose(work: Work, machine: Machine, nodes: int) -> Fit | None:
     usable = usable_bytes(machine.gpu_memory_gib, machine.gpus)
     states = work.states.total_bytes
     image = measured.mib_per_image * 2**20
-    batch = min(measured.batch, int((usable - states) / image), int(work.batch_tokens / machine.gpus))
+    batch = min(
+        measured.batch, int((usable * (1 - WANTED_MARGIN) - states) / image), int(work.batch_tokens / machine.gpus)
+    )
     if batch < 1:
         return None
     scaling = 1 - (1 - EIGHT_GPU_SCALING) * (machine.gpus - 1) / 7

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
+from stacks.sizing.catalog import service_price
 from stacks.sizing.tiers import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
 
 BYTES_PER_TOKEN = 4.0
@@ -47,25 +49,32 @@ class CheckpointNeed:
 
 
 def data_need(mb_per_s: float, gpus: int, nodes: int, cloud: str) -> DataNeed:
-    """The tier for a rate: streaming from object storage, or the smallest parallel file system that delivers it."""
+    """The tier for a rate: streaming from object storage, or the cheapest parallel file system that delivers it."""
     need = mb_per_s * HEADROOM
     if need <= STREAMING_MB_PER_S * nodes:
         tier = "object storage, streamed"
     else:
         capacity, throughput = _lustre(need)
-        product = "FSx for Lustre" if cloud == "aws" else "Managed Lustre"
-        tier = f"{product}, {capacity} GiB at {throughput} MB/s per TiB"
+        tier = f"FSx for Lustre, {capacity} GiB at {throughput} MB/s per TiB"
+        if cloud == "gcp":
+            tier = f"Managed Lustre for {need:,.0f} MB/s"
     return DataNeed(mb_per_s, mb_per_s / gpus, tier)
 
 
+@lru_cache(maxsize=4096)
 def _lustre(need_mb_per_s: float) -> tuple[int, int]:
-    """Capacity (GiB) and throughput (MB/s per TiB) of the smallest file system that delivers a rate."""
-    top = LUSTRE_THROUGHPUTS[-1]
-    for throughput in LUSTRE_THROUGHPUTS:
-        if LUSTRE_STEP / 1024 * throughput >= need_mb_per_s:
-            small = LUSTRE_FIRST_STEPS[0] / 1024 * throughput >= need_mb_per_s
-            return (LUSTRE_FIRST_STEPS[0] if small else LUSTRE_STEP), throughput
-    return math.ceil(need_mb_per_s * 1024 / top / LUSTRE_STEP) * LUSTRE_STEP, top
+    """Capacity (GiB) and throughput (MB/s per TiB) of the cheapest file system that delivers a rate."""
+
+    def capacity(throughput: int) -> int:
+        if LUSTRE_FIRST_STEPS[0] / 1024 * throughput >= need_mb_per_s:
+            return LUSTRE_FIRST_STEPS[0]
+        return math.ceil(need_mb_per_s * 1024 / throughput / LUSTRE_STEP) * LUSTRE_STEP
+
+    def monthly_usd(throughput: int) -> float:
+        return capacity(throughput) * service_price(f"fsx.lustre.persistent-2.ssd.{throughput}").usd
+
+    best = min(LUSTRE_THROUGHPUTS, key=monthly_usd)
+    return capacity(best), best
 
 
 def checkpoint_need(trained_params: float, mixed: bool, nodes: int, network_gbps: float) -> CheckpointNeed:

@@ -2,10 +2,10 @@
 
 Everything that is rented by the hour is on demand; the cluster is also priced on spot and with a one-year reservation.
 Payback = purchase / (cloud a month - running the owned hardware a month), against the cluster on demand and against the
-cheapest way to rent. The break-even utilisation is that of the
-owned GPUs above which a month of them, depreciation included, costs less than the cluster's. Published paybacks run
-from four months (a vendor, continuous use) to 36: the assumptions decide, so each is an input with default, range and
-source (`catalog/onprem.csv`).
+cheapest way to rent. The break-even utilisation is that of the owned GPUs above which a month of them, depreciation
+included, costs less than the same hours of the cluster on demand. Published paybacks run from four months (a vendor,
+continuous use) to 36: the assumptions decide, so each is an input with default, range and source
+(`catalog/onprem.csv`).
 """
 
 from __future__ import annotations
@@ -213,7 +213,8 @@ def _managed_factor(machine: Machine) -> tuple[str, Range, str]:
     for row in rows("managed_instances.csv"):
         if row["cloud"] == machine.cloud and (row["match"] == "*" or machine.family.startswith(row["match"])):
             factor = Range(float(row["factor_low"]), float(row["factor"]), float(row["factor_high"]))
-            return row["managed"], factor, f"{row['source']} ({row['evidence']})"
+            name = f"SageMaker ml.{machine.type}" if machine.cloud == "aws" else row["managed"]
+            return name, factor, f"{row['source']} ({row['evidence']})"
     raise KeyError(machine.cloud)
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stacks.sizing.recommend import convolution, parallelism
+from stacks.sizing.recommend import convolution, parallelism, right_sizing
 from stacks.sizing.recommend.data_need import CheckpointNeed, DataNeed, checkpoint_need, data_need
 from stacks.sizing.recommend.hardware import HOME_REGIONS, Machine, left_out, machines
 from stacks.sizing.recommend.parallelism import Fit
@@ -85,6 +85,7 @@ class Recommendation:
     flags: tuple[str, ...]
     stale: tuple[Figure, ...]
     left_out: tuple[str, ...]
+    opinion: str  # of the agency guide's right-sizing table
     refusal: str
 
     @property
@@ -110,6 +111,12 @@ def recommend(request: Request) -> Recommendation:
     assumptions = list(asked.assumptions)
     if request.deadline_hours is None:
         assumptions.append("deadline 30 days; --deadline sets another")
+    if request.sweep > 1:
+        assumptions.append("typical: every trial runs to its end; low: successive halving (ASHA) stops most early")
+    opinion = ""
+    if options and request.task in ("language", "fine-tune"):
+        ranked = [(option.machine.gpu.name, option.gpus) for option in options]
+        opinion = right_sizing.opinion(asked.work.model.params, ranked)
     flags = list(asked.flags)
     if region != HOME_REGIONS[request.cloud]:
         flags.append(f"prices are those of {HOME_REGIONS[request.cloud]}; {region} may differ by a tenth or more")
@@ -132,6 +139,7 @@ def recommend(request: Request) -> Recommendation:
         flags=tuple(flags),
         stale=stale,
         left_out=left_out(request.cloud),
+        opinion=opinion,
         refusal=refusal,
     )
 
@@ -184,8 +192,8 @@ def _refusal(request: Request, asked: Asked, region: str, deadline: float, point
         )
     fastest = min(point.hours.typical for point in points)
     if all(not point.meets_deadline for point in points):
-        return f"nothing in {region} is done within {deadline:g} h; the fastest takes {fastest:.3g} h"
-    return f"nothing within {deadline:g} h costs at most {request.budget_usd:,.0f} USD"
+        return f"nothing in {region} is done within {deadline:,.0f} h; the fastest takes {fastest:,.0f} h"
+    return f"nothing within {deadline:,.0f} h costs at most {request.budget_usd:,.0f} USD"
 
 
 def _points(request: Request, asked: Asked, region: str, deadline: float) -> Iterator[Option]:

@@ -28,7 +28,7 @@ from stacks.sizing.recommend.memory import (
     usable_bytes,
 )
 from stacks.sizing.recommend.ranges import Range
-from stacks.sizing.recommend.throughput import RECOMPUTE, Utilisation, bus_gb_per_s, utilisation
+from stacks.sizing.recommend.throughput import RECOMPUTE, RECOMPUTED_FROM, Utilisation, bus_gb_per_s, utilisation
 
 HIDDEN_SHARE = 2 / 3
 """Of the computing, behind which communication hides: the backward pass is twice the forward one."""
@@ -158,7 +158,8 @@ def _speed(
     held = work.states
     per_token = work.flops_per_token
     accumulation = max(1, math.ceil(work.batch_tokens / (gpus * batch * work.sequence)))
-    mfu = reached.mfu.times(RECOMPUTE) if recompute else reached.mfu
+    slower = recompute and work.model.active_params < RECOMPUTED_FROM
+    mfu = reached.mfu.times(RECOMPUTE) if slower else reached.mfu
     per_gpu = per_token * work.batch_tokens / gpus
     compute = per_gpu / (peak_tflops * 1e12 * mfu.typical)
     exposed = max(0.0, _communication(held, machine, nodes, strategy, accumulation) - HIDDEN_SHARE * compute)

@@ -9,6 +9,9 @@ from stacks.sizing.recommend.prices import Price
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.spot import Interruptions
 
+LEAST_SWING = 0.01
+"""Of the cost; what moves it less is not worth a line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Driver:
@@ -31,7 +34,7 @@ def drivers(fit: Fit, price: Price, broken: Interruptions, goodput: Range, token
     found = []
 
     def add(name: str, value: str, low: float, high: float, source: str) -> None:
-        if high > low:
+        if high - low >= LEAST_SWING:
             found.append(Driver(name, value, min(1.0, low), max(1.0, high), source))
 
     rate = fit.tokens_per_second

@@ -40,6 +40,9 @@ BEYOND = Range(0.85, 1.0, 1.1)
 RECOMPUTE = Range(0.75, 0.88, 1.0)
 """Speed with full recomputation: 6/8 by FLOPs; 0.90 (A100) and 0.87 (H100) for 7B in the calibration's source, where
 the larger micro-batch makes up for a part; nothing lost for 13B."""
+RECOMPUTED_FROM = 20e9
+"""Parameters above which the calibration's own measurements (30B, 70B) recompute, so that nothing more is lost; the
+smaller ones (up to 13B) do not."""
 
 PCIE_BUS_GB_PER_S = 10.0
 """All-reduce bus bandwidth between GPUs without NVLink. Assumption: no trustworthy figure is published for G5 and

@@ -11,6 +11,8 @@ from stacks.sizing.recommend.request import Request
 
 FINE_TUNE_SEQUENCES = 128
 """A step of fine-tuning. Assumption, as Stanford Alpaca."""
+SMALLEST_PARAMS = 120e6
+"""Of the calibration, whose smallest model is named 125M."""
 VISION_BATCH_IMAGES = 4096
 """A step of a vision transformer. Assumption, as the ViT paper."""
 _BATCHES = ((0.6e9, 0.5e6), (2e9, 1e6), (30e9, 2e6), (float("inf"), 4e6))
@@ -82,7 +84,7 @@ def _language(request: Request, model: Architecture, assumptions: list[str], fla
             "above 70B parameters: the calibration ends there, and such models are trained with tensor and "
             "pipeline parallelism, which has no formula here"
         )
-    if model.params < 125e6:
+    if model.params < SMALLEST_PARAMS:
         flags.append("below 125M parameters: the calibration begins there; kernels and input bound small models")
     if request.precision != "bf16":
         flags.append(f"{request.precision}: the calibration is in bf16; its share of the peak is taken over")

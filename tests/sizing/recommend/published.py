@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
 from stacks.sizing.recommend.architectures import Architecture
 from stacks.sizing.recommend.data_need import checkpoint_need
 from stacks.sizing.recommend.hardware import Machine, gpus
-from stacks.sizing.recommend.options import run_hours
+from stacks.sizing.recommend.options import STARTUP_HOURS, run_hours
 from stacks.sizing.recommend.parallelism import Fit, Work, choose
 from stacks.sizing.recommend.ranges import Range
 
@@ -79,18 +80,51 @@ def runs() -> list[Run]:
             estimate = None
             if fit is not None:
                 save = checkpoint_need(params, True, nodes, max(node.network_gbps, 100)).save_seconds
-                estimate = run_hours(tokens, fit, count, nodes, save, None)[0].times(count)
+                # What is published is training time: nodes and compilation, which are ours to pay, come off.
+                hours = run_hours(tokens, fit, count, nodes, save, None)[0]
+                start = STARTUP_HOURS
+                hours = Range(hours.low - start.low, hours.typical - start.typical, hours.high - start.high)
+                estimate = hours.times(count)
             found.append(Run(row, fit, estimate))
     return found
 
 
-if __name__ == "__main__":
-    import statistics
+def summary(group: list[Run]) -> str:
+    """Median error and share inside the range of some runs."""
+    median = statistics.median(abs(run.error) for run in group)
+    inside = sum(run.inside for run in group)
+    return f"{len(group)} runs: median error {median:.0%}, {inside} inside the range ({inside / len(group):.0%})"
 
+
+def markdown() -> str:
+    """The table and the summaries of docs/recommender.md."""
     every = runs()
+    lines = [
+        "| run | GPUs | published GPU hours | estimate (low-high) | error | inside | formulas cover it | figures |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for run in every:
-        e = run.estimate
-        assert run.fit and e
-        print(f"{run.name:28} {run.row['gpus']:>6} {run.row['gpu']:10} {run.published:>12,.0f} {e.low:>12,.0f} {e.typical:>12,.0f} {e.high:>12,.0f} {run.error:+.0%} {'in' if run.inside else 'OUT'} {'covered' if run.covered else 'beyond'} {run.fit.name} {run.fit.communication_share:.0%} {run.row['evidence']}")
-    for label, group in (("all", every), ("second", [r for r in every if r.row["set"] == "second"]), ("covered", [r for r in every if r.covered]), ("read", [r for r in every if r.row["evidence"] == "read"]), ("covered+read", [r for r in every if r.covered and r.row["evidence"] == "read"])):
-        print(label, len(group), f"median {statistics.median(abs(r.error) for r in group):.1%} inside {sum(r.inside for r in group) / len(group):.0%}")
+        assert run.estimate is not None
+        low, typical, high = (f"{value:,.0f}" for value in _three(run.estimate))
+        lines.append(
+            f"| {run.name} | {run.row['gpus']} {run.row['gpu']} | {run.published:,.0f} | {typical} ({low}-{high}) "
+            f"| {run.error:+.0%} | {'yes' if run.inside else 'no'} | {'yes' if run.covered else 'no'} "
+            f"| {run.row['evidence']}: {run.row['source']} |"
+        )
+    groups = {
+        "all": every,
+        "covered by the formulas": [run for run in every if run.covered],
+        "beyond them": [run for run in every if not run.covered],
+        "looked at first": [run for run in every if run.row["set"] == "first"],
+        "looked at second": [run for run in every if run.row["set"] == "second"],
+        "figures read at the source named": [run for run in every if run.row["evidence"] == "read"],
+    }
+    return "\n".join([*lines, "", *(f"- {label}: {summary(group)}" for label, group in groups.items())]) + "\n"
+
+
+def _three(estimate: Range) -> tuple[float, float, float]:
+    return estimate.low, estimate.typical, estimate.high
+
+
+if __name__ == "__main__":
+    print(markdown())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 
@@ -115,16 +114,22 @@ def test_the_notice_reaches_the_ranks_and_the_job_goes_back_into_the_queue(clust
         subprocess.run(["scancel", job], check=False)
 
 
+class _Cancelling(RecordedView):
+    """Cancels the job once its first check is done."""
+
+    def __init__(self, folder) -> None:
+        super().__init__()
+        self.folder = folder
+
+    def check_done(self, done) -> None:
+        super().check_done(done)
+        number = next(self.folder.glob("smoke-*.log")).stem.removeprefix("smoke-")
+        subprocess.run(["scancel", number], check=True)
+
+
 def test_a_cancelled_job_is_followed_to_its_end(cluster, tmp_path):
-    view = RecordedView()
-
-    def cancel() -> None:
-        _until(lambda: bool(view.done))
-        subprocess.run(["scancel", next(tmp_path.glob("smoke-*.log")).stem.removeprefix("smoke-")], check=False)
-
-    threading.Thread(target=cancel, daemon=True).start()
     long = replace(ON_NODE, options={"checks": ["rendezvous", "interruption"], "kills": 50})
-    ended = slurm.run(long, view, SETTINGS, tmp_path)
+    ended = slurm.run(long, _Cancelling(tmp_path), SETTINGS, tmp_path)
     assert ended.exit_code in (1, 75)
 
 

@@ -1,0 +1,117 @@
+"""Answers of the price APIs, in the shapes that they have (recorded in October 2025 and cut to what is read)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import botocore.session
+from botocore.stub import ANY, Stubber
+
+MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def product(usd: float | Sequence[tuple[str, float]], usage_type: str = "", sku: str = "ABC123") -> str:
+    """One entry of a price list: a JSON text, as GetProducts has it. Tiers are (beginRange, USD)."""
+    tiers = [("0", usd)] if isinstance(usd, int | float) else usd
+    dimensions = {
+        f"{sku}.JRTCKXETXF.{index}": {"unit": "Hrs", "beginRange": begin, "pricePerUnit": {"USD": f"{price:.10f}"}}
+        for index, (begin, price) in enumerate(tiers)
+    }
+    return json.dumps(
+        {
+            "product": {"sku": sku, "attributes": {"usagetype": usage_type}},
+            "terms": {"OnDemand": {f"{sku}.JRTCKXETXF": {"priceDimensions": dimensions}}},
+        }
+    )
+
+
+class Clients:
+    """Clients that answer from a list, in order, and refuse any other question."""
+
+    def __init__(self) -> None:
+        session = botocore.session.Session()
+        keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
+        self._clients = {
+            service: session.create_client(service, region_name="us-east-1", **keys) for service in ("pricing", "ec2")
+        }
+        self.stubs = {service: Stubber(client) for service, client in self._clients.items()}
+        for stub in self.stubs.values():
+            stub.activate()
+        self.asked: list[tuple[str, str]] = []
+
+    def __call__(self, service: str, region: str) -> Any:
+        self.asked.append((service, region))
+        return self._clients[service]
+
+    def products(self, service_code: str, *pages: Sequence[str], **filters: str) -> None:
+        """The pages that the price list answers to a question with these filters."""
+        terms = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in filters.items()]
+        for index, page in enumerate(pages):
+            expected: dict[str, Any] = {"ServiceCode": service_code, "Filters": terms}
+            if index:
+                expected["NextToken"] = f"page-{index}"
+            answer: dict[str, Any] = {"PriceList": list(page), "FormatVersion": "aws_v1"}
+            if index + 1 < len(pages):
+                answer["NextToken"] = f"page-{index + 1}"
+            self.stubs["pricing"].add_response("get_products", answer, expected)
+
+    def instance(self, type_: str, *answers: str, region: str = "us-east-1") -> None:
+        """What the price list answers for an instance type."""
+        self.products(
+            "AmazonEC2",
+            list(answers),
+            operatingSystem="Linux",
+            tenancy="Shared",
+            preInstalledSw="NA",
+            capacitystatus="Used",
+            instanceType=type_,
+            regionCode=region,
+        )
+
+    def spot(self, type_: str, *prices: float) -> None:
+        """Spot prices of a type."""
+        history = [
+            {"AvailabilityZone": "us-east-1a", "InstanceType": type_, "ProductDescription": "Linux/UNIX",
+             "SpotPrice": f"{price:.6f}", "Timestamp": MOMENT}
+            for price in prices
+        ]  # fmt: skip
+        self.stubs["ec2"].add_response(
+            "describe_spot_price_history",
+            {"SpotPriceHistory": history},
+            {"InstanceTypes": [type_], "ProductDescriptions": ["Linux/UNIX"], "StartTime": ANY},
+        )
+
+    def reserved(self, type_: str, years: int, **offers: tuple[float, float]) -> None:
+        """Offers of a term by way to pay: USD at the start and USD an hour."""
+        seconds = years * 365 * 24 * 3600
+        self.stubs["ec2"].add_response(
+            "describe_reserved_instances_offerings",
+            {
+                "ReservedInstancesOfferings": [
+                    {
+                        "OfferingType": payment.replace("_", " "),
+                        "Duration": seconds,
+                        "FixedPrice": fixed,
+                        "RecurringCharges": [{"Amount": hourly, "Frequency": "Hourly"}],
+                    }
+                    for payment, (fixed, hourly) in offers.items()
+                ]
+            },
+            {
+                "InstanceType": type_,
+                "ProductDescription": "Linux/UNIX",
+                "OfferingClass": "standard",
+                "InstanceTenancy": "default",
+                "IncludeMarketplace": False,
+                "MinDuration": seconds,
+                "MaxDuration": seconds,
+            },
+        )
+
+    def all_answered(self) -> None:
+        """Fails where an answer was not asked for."""
+        for stub in self.stubs.values():
+            stub.assert_no_pending_responses()
