@@ -96,7 +96,8 @@ def _one(place: str, entry: Any) -> PolicyException:
         if not isinstance(entry[key], str) or not entry[key].strip():
             raise ValueError(f"{place}.{key}: must be a text")
     try:
-        expires = datetime.date.fromisoformat(entry["expires"])
+        # A date without quotes reaches a program as midnight where the engine has read it as a timestamp.
+        expires = datetime.date.fromisoformat(entry["expires"].removesuffix("T00:00:00Z"))
     except ValueError:
         raise ValueError(f"{place}.expires: got {entry['expires']!r}; must be a date like 2027-03-31") from None
     return PolicyException(entry["policy"], entry["resource"], entry["reason"], entry["owner"], expires)

@@ -33,7 +33,7 @@ from components.aws.workload_policies import (
 from components.k8s import autoscaler, drivers, mlflow
 from components.k8s.conventions import TRAINER_SERVICE_ACCOUNT
 from components.k8s.mlflow import MlflowDatabaseArgs
-from components.k8s.volumes import LustreVolumeArgs
+from components.k8s.volumes import LustreVolumeArgs, SharedVolumeArgs
 from components.tags import check_tags
 from stacks.sizing.model import Plan
 
@@ -54,6 +54,7 @@ class CloudLayer:
     checkpoints_bucket: pulumi.Output[str]
     artifacts_bucket: pulumi.Output[str]
     lustre: LustreVolumeArgs | None
+    shared: SharedVolumeArgs | None
     database: MlflowDatabaseArgs | None
     gpu_node_groups: Mapping[str, pulumi.Output[str]]
     """Name of the node group in the cloud, by its name in the plan."""
@@ -183,6 +184,7 @@ def build(plan: Plan) -> CloudLayer:
         checkpoints_bucket=storage.checkpoints_bucket.name,
         artifacts_bucket=storage.artifacts_bucket.name,
         lustre=_lustre_volume(plan, storage),
+        shared=_shared_volume(storage),
         database=_mlflow_database(database),
         gpu_node_groups={name: group.node_group_name for name, group in gpu_nodes.node_groups.items()},
         pod_roles=roles,
@@ -247,6 +249,7 @@ def _storage(
             if lustre
             else None,
             "shared_file_system_subnet_ids": network.private_subnet_ids if tiers.shared_file_system else None,
+            "shared_directories": [team.name for team in plan.teams],
         },
         opts,
     )
@@ -306,6 +309,12 @@ def _lustre_volume(plan: Plan, storage: StorageTiers) -> LustreVolumeArgs | None
     }
 
 
+def _shared_volume(storage: StorageTiers) -> SharedVolumeArgs | None:
+    if storage.shared is None:
+        return None
+    return {"file_system_id": storage.shared.id, "access_point_ids": storage.shared.access_point_ids}
+
+
 def _pod_roles(
     plan: Plan,
     cluster: Cluster,
@@ -346,12 +355,12 @@ def _pod_roles(
             fsx_csi_policy(),
             "FSx for Lustre driver: looks file systems up",
         )
-    if storage.shared_file_system_id is not None:
+    if storage.shared is not None:
         add(
             "efs-driver",
             drivers.NAMESPACE,
             drivers.EFS_SERVICE_ACCOUNT,
-            efs_csi_policy(),
+            efs_csi_policy(storage.shared.arn),
             "EFS driver: looks mount targets up",
         )
     if database is not None:

@@ -8,7 +8,7 @@ import pulumi
 
 from components.k8s.autoscaler import ClusterAutoscaler
 from components.k8s.charts import ChartArgs
-from components.k8s.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM
+from components.k8s.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM, HOME_CLAIM
 from components.k8s.drivers import StorageDrivers, StorageDriversArgs
 from components.k8s.gpu import GpuEnablement, GpuEnablementArgs
 from components.k8s.kueue import Kueue
@@ -22,6 +22,9 @@ from stacks.sizing.model import CAPACITIES, NodeGroupPlan, Plan
 
 MOUNTS = {DATA_CLAIM: "/data", CHECKPOINTS_CLAIM: "/checkpoints"}
 """Where training containers find the storage tiers."""
+
+HOME_MOUNT = {HOME_CLAIM: "/home"}
+"""Where they find their team's directory of the shared file system, in an environment that has one."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def build(plan: Plan, cloud: CloudLayer) -> Workloads:
             "jobset_chart": _chart(plan, "jobset"),
             "trainer_chart": _chart(plan, "kubeflow-trainer"),
             "image": plan.pins.image("pytorch"),
-            "mounts": MOUNTS,
+            "mounts": {**MOUNTS, **HOME_MOUNT} if cloud.shared is not None else MOUNTS,
         },
         on_cluster,
     )
@@ -141,6 +144,8 @@ def _volumes(plan: Plan, cloud: CloudLayer, teams: TeamNamespaces, opts: pulumi.
         args["lustre"] = cloud.lustre
     else:
         args["data_bucket"] = cloud.data_bucket
+    if cloud.shared is not None:
+        args["shared"] = cloud.shared
     TeamVolumes("volumes", args, opts)
 
 

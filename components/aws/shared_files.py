@@ -1,6 +1,6 @@
-"""EFS: home directories and code, shared by every zone."""
+"""EFS: home directories and code, a directory for each team, shared by every zone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import pulumi
@@ -12,10 +12,10 @@ from components.aws.security_rules import allow_tcp
 NFS_PORT = 2049
 
 HOME_DIRECTORY = "/home"
-"""Root of the access point: what a pod mounts."""
+"""The teams' directories are in it."""
 
 HOME_USER_ID = 1000
-"""POSIX user and group that every access through the access point has, whatever user the pod runs as."""
+"""POSIX user and group that every access through an access point has, whatever user the pod runs as."""
 
 
 class SharedFileSystemArgs(TypedDict):
@@ -27,6 +27,9 @@ class SharedFileSystemArgs(TypedDict):
     """One a zone, by the zone's name; each gets a mount target."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Groups of the nodes that mount the file system, by a short name that stays (`cluster`)."""
+    directories: Sequence[str]
+    """Names of the directories below /home, one a team, each with an access point: whoever mounts through it sees
+    nothing else. Plain text: they name resources."""
     key_arn: pulumi.Input[str]
     """KMS key of the file system."""
     protect: bool
@@ -34,10 +37,11 @@ class SharedFileSystemArgs(TypedDict):
 
 
 class SharedFileSystem(pulumi.ComponentResource):
-    """An encrypted, regional, elastic file system with one access point and daily backups (35 days, AWS's default)."""
+    """An encrypted, regional, elastic file system with an access point a directory and daily backups (35 days, AWS's
+    default). `access_point_ids` maps the directories to the ids of their access points."""
 
     file_system_id: pulumi.Output[str]
-    access_point_id: pulumi.Output[str]
+    file_system_arn: pulumi.Output[str]
     security_group_id: pulumi.Output[str]
 
     def __init__(self, name: str, args: SharedFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -70,6 +74,7 @@ class SharedFileSystem(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, protect=args["protect"]),
         )
         self.file_system_id = file_system.id
+        self.file_system_arn = file_system.arn
         for zone, subnet_id in args["subnet_ids"].items():
             efs.MountTarget(
                 f"{name}-{zone}",
@@ -81,16 +86,18 @@ class SharedFileSystem(pulumi.ComponentResource):
         efs.BackupPolicy(
             f"{name}-backup", file_system_id=file_system.id, backup_policy={"status": "ENABLED"}, opts=child
         )
-        access_point = efs.AccessPoint(
-            f"{name}-home",
-            file_system_id=file_system.id,
-            posix_user={"uid": HOME_USER_ID, "gid": HOME_USER_ID},
-            root_directory={
-                "path": HOME_DIRECTORY,
-                "creation_info": {"owner_uid": HOME_USER_ID, "owner_gid": HOME_USER_ID, "permissions": "0770"},
-            },
-            tags={"Name": f"{name}-home"},
-            opts=child,
-        )
-        self.access_point_id = access_point.id
-        self.register_outputs({"fileSystemId": self.file_system_id, "accessPointId": self.access_point_id})
+        self.access_point_ids: dict[str, pulumi.Output[str]] = {
+            directory: efs.AccessPoint(
+                f"{name}-home-{directory}",
+                file_system_id=file_system.id,
+                posix_user={"uid": HOME_USER_ID, "gid": HOME_USER_ID},
+                root_directory={
+                    "path": f"{HOME_DIRECTORY}/{directory}",
+                    "creation_info": {"owner_uid": HOME_USER_ID, "owner_gid": HOME_USER_ID, "permissions": "0770"},
+                },
+                tags={"Name": f"{name}-home-{directory}"},
+                opts=child,
+            ).id
+            for directory in args["directories"]
+        }
+        self.register_outputs({"fileSystemId": self.file_system_id, "accessPointIds": self.access_point_ids})

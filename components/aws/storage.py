@@ -10,7 +10,7 @@
 All are encrypted with the environment's key; access to the buckets is logged to a fourth bucket.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
@@ -49,6 +49,16 @@ class LustreReference:
     mount_name: pulumi.Output[str]
 
 
+@dataclass(frozen=True, slots=True)
+class SharedReference:
+    """What static PersistentVolumes of the EFS driver need."""
+
+    id: pulumi.Output[str]
+    arn: pulumi.Output[str]
+    access_point_ids: Mapping[str, pulumi.Output[str]]
+    """By directory."""
+
+
 class StorageTiersArgs(TypedDict):
     """The storage of one environment."""
 
@@ -76,6 +86,8 @@ class StorageTiersArgs(TypedDict):
     """FSx for Lustre, linked to the data bucket. Absent or None: the data tier is S3 alone."""
     shared_file_system_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]] | None]
     """Subnets of an EFS file system, one a zone, by the zone's name. Absent, None or empty: no EFS."""
+    shared_directories: NotRequired[Sequence[str]]
+    """Directories of the EFS file system, one a team. Default: none."""
 
 
 class StorageTiers(pulumi.ComponentResource):
@@ -85,8 +97,7 @@ class StorageTiers(pulumi.ComponentResource):
     checkpoints_bucket: BucketReference
     artifacts_bucket: BucketReference
     lustre: LustreReference | None
-    shared_file_system_id: pulumi.Output[str] | None
-    shared_access_point_id: pulumi.Output[str] | None
+    shared: SharedReference | None
 
     def __init__(self, name: str, args: StorageTiersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError, naming the field, for a number of days or versions that S3 or FSx would refuse."""
@@ -126,14 +137,14 @@ class StorageTiers(pulumi.ComponentResource):
             "artifacts", artifact_rules(args["artifact_retention_days"], args["artifact_transition_days"])
         )
         self.lustre = self._lustre(name, args)
-        self.shared_file_system_id, self.shared_access_point_id = self._shared_file_system(name, args)
+        self.shared = self._shared_file_system(name, args)
         self.register_outputs(
             {
                 "dataBucketName": self.data_bucket.name,
                 "checkpointsBucketName": self.checkpoints_bucket.name,
                 "artifactsBucketName": self.artifacts_bucket.name,
                 "lustreId": self.lustre.id if self.lustre else None,
-                "sharedFileSystemId": self.shared_file_system_id,
+                "sharedFileSystemId": self.shared.id if self.shared else None,
             }
         )
 
@@ -156,24 +167,23 @@ class StorageTiers(pulumi.ComponentResource):
         )
         return LustreReference(id=made.file_system_id, dns_name=made.dns_name, mount_name=made.mount_name)
 
-    def _shared_file_system(
-        self, name: str, args: StorageTiersArgs
-    ) -> tuple[pulumi.Output[str], pulumi.Output[str]] | tuple[None, None]:
+    def _shared_file_system(self, name: str, args: StorageTiersArgs) -> SharedReference | None:
         subnet_ids = args.get("shared_file_system_subnet_ids")
         if not subnet_ids:
-            return None, None
+            return None
         made = SharedFileSystem(
             f"{name}-shared",
             {
                 "vpc_id": args["vpc_id"],
                 "subnet_ids": subnet_ids,
+                "directories": args.get("shared_directories", ()),
                 "client_security_group_ids": args["client_security_group_ids"],
                 "key_arn": args["key_arn"],
                 "protect": args["protect"],
             },
             opts=pulumi.ResourceOptions(parent=self),
         )
-        return made.file_system_id, made.access_point_id
+        return SharedReference(id=made.file_system_id, arn=made.file_system_arn, access_point_ids=made.access_point_ids)
 
 
 def checkpoint_rules(expire_days: int, keep_versions: int) -> list[LifecycleRule]:

@@ -70,8 +70,8 @@ def fsx_csi_policy() -> Policy:
     )
 
 
-def efs_csi_policy() -> Policy:
-    """EFS driver, for file systems that the stack makes: mounts need no more than finding the mount target."""
+def efs_csi_policy(file_system_arn: pulumi.Input[str]) -> Policy:
+    """EFS driver, for the one file system that the stack makes: mounts need no more than finding the mount target."""
     return _policy(
         {
             "Sid": "LookUp",
@@ -80,8 +80,13 @@ def efs_csi_policy() -> Policy:
                 "elasticfilesystem:DescribeAccessPoints",
                 "elasticfilesystem:DescribeFileSystems",
                 "elasticfilesystem:DescribeMountTargets",
-                "ec2:DescribeAvailabilityZones",
             ],
+            "Resource": file_system_arn,
+        },
+        {
+            "Sid": "Zones",
+            "Effect": "Allow",
+            "Action": ["ec2:DescribeAvailabilityZones"],
             "Resource": "*",
         },
     )

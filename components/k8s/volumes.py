@@ -7,21 +7,23 @@ deleted on AWS by them.
   teams; POSIX ownership decides who writes (files that came from the bucket belong to root and are readable).
 - `checkpoints`: the team's own prefix of the checkpoints bucket. Mountpoint for S3 writes files in sequence and does
   not rename: save under the final name, or use the S3 API.
+- `home`, where the environment has EFS: the team's own directory for code and notebooks, in every zone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
-from components.k8s.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM, gibibytes, named, prerequisites
+from components.k8s.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM, HOME_CLAIM, gibibytes, named, prerequisites
 
+EFS_DRIVER = "efs.csi.aws.com"
 FSX_DRIVER = "fsx.csi.aws.com"
 S3_DRIVER = "s3.csi.aws.com"
 
-BUCKET_CAPACITY_GIB = 1024
-"""A bucket has no size; Kubernetes wants one and the driver ignores it."""
+UNSIZED_CAPACITY_GIB = 1024
+"""A bucket or an EFS file system has no size; Kubernetes wants one and the driver ignores it."""
 
 
 class LustreVolumeArgs(TypedDict):
@@ -35,6 +37,15 @@ class LustreVolumeArgs(TypedDict):
     """Name that it is mounted by."""
     capacity_gib: int
     """Its size, GiB."""
+
+
+class SharedVolumeArgs(TypedDict):
+    """An EFS file system with a directory for every team."""
+
+    file_system_id: pulumi.Input[str]
+    """`fs-...`"""
+    access_point_ids: Mapping[str, pulumi.Input[str]]
+    """Of each team's directory, by the team's name; `fsap-...`"""
 
 
 class TeamVolumeArgs(TypedDict):
@@ -59,10 +70,12 @@ class TeamVolumesArgs(TypedDict):
     """The data tier's file system. Either this or `data_bucket`."""
     data_bucket: NotRequired[pulumi.Input[str]]
     """Name of the data bucket, mounted read-only. Either this or `lustre`."""
+    shared: NotRequired[SharedVolumeArgs]
+    """The shared file system. Default: there is none, and no claim `home`."""
 
 
 class TeamVolumes(pulumi.ComponentResource):
-    """The claims `data` and `checkpoints` in every team's namespace.
+    """The claims `data` and `checkpoints`, and `home` where there is EFS, in every team's namespace.
 
     Access to the buckets is that of the pod's own service account (`authenticationSource: pod`), so a team's role needs
     the bucket's list right and objects below its prefix. The driver gives the mount to the pod's `fsGroup`.
@@ -74,13 +87,15 @@ class TeamVolumes(pulumi.ComponentResource):
     """Name of the data claim by team; carries the dependency on it."""
     checkpoint_claims: dict[str, pulumi.Output[str]]
     """Name of the checkpoints claim by team."""
+    home_claims: dict[str, pulumi.Output[str]]
+    """Name of the home claim by team; empty without a shared file system."""
 
     def __init__(self, name: str, args: TeamVolumesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:TeamVolumes", name, {}, opts)
         if ("lustre" in args) == ("data_bucket" in args):
             raise ValueError("give either lustre or data_bucket: the data tier is one of them")
         self._before = prerequisites(opts)
-        self.data_claims, self.checkpoint_claims = {}, {}
+        self.data_claims, self.checkpoint_claims, self.home_claims = {}, {}, {}
         for team in args["teams"]:
             self.data_claims[team["name"]] = (
                 self._lustre(name, team, args["lustre"])
@@ -89,7 +104,7 @@ class TeamVolumes(pulumi.ComponentResource):
                     name,
                     team,
                     DATA_CLAIM,
-                    capacity=gibibytes(BUCKET_CAPACITY_GIB),
+                    capacity=gibibytes(UNSIZED_CAPACITY_GIB),
                     access_mode="ReadOnlyMany",
                     mount_options=[f"region {args['region']}", "read-only"],
                     csi=_bucket(args["data_bucket"], f"{team['name']}-{DATA_CLAIM}"),
@@ -99,7 +114,7 @@ class TeamVolumes(pulumi.ComponentResource):
                 name,
                 team,
                 CHECKPOINTS_CLAIM,
-                capacity=gibibytes(BUCKET_CAPACITY_GIB),
+                capacity=gibibytes(UNSIZED_CAPACITY_GIB),
                 access_mode="ReadWriteMany",
                 mount_options=[
                     f"region {args['region']}",
@@ -109,7 +124,15 @@ class TeamVolumes(pulumi.ComponentResource):
                 ],
                 csi=_bucket(args["checkpoints_bucket"], f"{team['name']}-{CHECKPOINTS_CLAIM}"),
             )
-        self.register_outputs({"dataClaims": self.data_claims, "checkpointClaims": self.checkpoint_claims})
+            if "shared" in args:
+                self.home_claims[team["name"]] = self._home(name, team, args["shared"])
+        self.register_outputs(
+            {
+                "dataClaims": self.data_claims,
+                "checkpointClaims": self.checkpoint_claims,
+                "homeClaims": self.home_claims,
+            }
+        )
 
     def _lustre(self, name: str, team: TeamVolumeArgs, lustre: LustreVolumeArgs) -> pulumi.Output[str]:
         return self._volume(
@@ -125,6 +148,22 @@ class TeamVolumes(pulumi.ComponentResource):
                 # and uses the handle only to tell its calls apart (aws-fsx-csi-driver pkg/driver/node.go, 2026-04-21).
                 "volume_handle": pulumi.Output.concat(lustre["file_system_id"], "-", team["name"]),
                 "volume_attributes": {"dnsname": lustre["dns_name"], "mountname": lustre["mount_name"]},
+            },
+        )
+
+    def _home(self, name: str, team: TeamVolumeArgs, shared: SharedVolumeArgs) -> pulumi.Output[str]:
+        access_point = shared["access_point_ids"][team["name"]]
+        return self._volume(
+            name,
+            team,
+            HOME_CLAIM,
+            capacity=gibibytes(UNSIZED_CAPACITY_GIB),
+            access_mode="ReadWriteMany",
+            # The driver encrypts in transit unless told otherwise; an access point needs it.
+            mount_options=[],
+            csi={
+                "driver": EFS_DRIVER,
+                "volume_handle": pulumi.Output.concat(shared["file_system_id"], "::", access_point),
             },
         )
 

@@ -111,7 +111,7 @@ class Runner:
     def _check(self, number: int, name: str) -> None:
         job = self.job
         before = time.monotonic()
-        outcome = self._skip(name)
+        outcome, seconds = self._skip(name), 0.0
         if outcome is None:
             module = import_module(f"{__package__}.check_{name}")
             lost = False
@@ -124,16 +124,17 @@ class Runner:
                 job.leave()
             job.post(f"{name}/{job.rank}", (mine, lost))
             if job.head:
-                job.post(f"{name}/all", merge([job.read(f"{name}/{rank}") for rank in range(job.world_size)]))
-            outcome, lost = job.read(f"{name}/all")
+                merged = merge([job.read(f"{name}/{rank}") for rank in range(job.world_size)])
+                job.post(f"{name}/all", (*merged, time.monotonic() - before))
+            outcome, lost, seconds = job.read(f"{name}/all")
             if lost:
                 job.renew()
-        self._add(name, outcome, time.monotonic() - before)
+        self._add(name, outcome, seconds)
         if name == "rendezvous" and job.inventories:
             self._describe()
         if job.head:
-            seconds = self.document["checks"][-1]["seconds"]
-            text = result.figure_text(self.document["checks"][-1]["figure"]) or outcome.reason
+            figure = result.figure_text(self.document["checks"][-1]["figure"])
+            text = figure if figure and outcome.verdict == "pass" else outcome.reason
             print(
                 f"smoke: [{number:2}/{len(CHECKS)}] {name:<12} {outcome.verdict:<8} {seconds:5.1f} s  {text}",
                 flush=True,

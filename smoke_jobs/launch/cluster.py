@@ -1,6 +1,7 @@
 """The few calls to a Kubernetes API server that submitting and watching need; answers are plain dicts.
 
-The `kubernetes` package is imported here only, when a job is submitted.
+The `kubernetes` package is imported here only, when a job is submitted. Its models are gone around: they refuse
+answers of a server that is newer or older than they are.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ class Cluster:
         from kubernetes import client
 
         self.namespace = namespace
-        self._api = api_client
         self._core = client.CoreV1Api(api_client)
         self._batch = client.BatchV1Api(api_client)
         self._custom = client.CustomObjectsApi(api_client)
@@ -56,7 +56,7 @@ class Cluster:
                 group, version, plural = _CUSTOM[kind]
                 self._custom.create_namespaced_custom_object(group, version, self.namespace, plural, manifest)
             else:
-                self._method(kind, "create")(self.namespace, manifest)
+                self._method(kind, "create")(self.namespace, manifest, _preload_content=False)
         except self._missing as error:
             if error.status == 409:
                 return False
@@ -72,7 +72,9 @@ class Cluster:
                     group, version, self.namespace, plural, name, propagation_policy="Background"
                 )
             else:
-                self._method(kind, "delete")(name, self.namespace, propagation_policy="Background")
+                self._method(kind, "delete")(
+                    name, self.namespace, propagation_policy="Background", _preload_content=False
+                )
         except self._missing as error:
             if error.status != 404:
                 raise LaunchError(_refused(f"deleting {kind} {name}", error)) from None
@@ -83,7 +85,7 @@ class Cluster:
             if kind in _CUSTOM:
                 group, version, plural = _CUSTOM[kind]
                 return dict(self._custom.get_namespaced_custom_object(group, version, self.namespace, plural, name))
-            return self._plain(self._method(kind, "read")(name, self.namespace))
+            return _plain(self._method(kind, "read")(name, self.namespace, _preload_content=False))
         except self._missing as error:
             if error.status == 404:
                 return None
@@ -103,20 +105,22 @@ class Cluster:
         """The pods with these labels, oldest first."""
         text = ",".join(f"{key}={value}" for key, value in selector.items())
         try:
-            items = [self._plain(p) for p in self._core.list_namespaced_pod(self.namespace, label_selector=text).items]
+            answer = self._core.list_namespaced_pod(self.namespace, label_selector=text, _preload_content=False)
         except self._missing as error:
             raise LaunchError(_refused("listing pods", error)) from None
-        return sorted(items, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
+        return sorted(_plain(answer)["items"], key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
 
     def failed_creates(self, name: str) -> list[str]:
         """What the job controller could not do, from events."""
         try:
-            events = self._core.list_namespaced_event(
-                self.namespace, field_selector=f"involvedObject.name={name},reason=FailedCreate"
-            ).items
+            answer = self._core.list_namespaced_event(
+                self.namespace,
+                field_selector=f"involvedObject.name={name},reason=FailedCreate",
+                _preload_content=False,
+            )
         except self._missing as error:
             raise LaunchError(_refused("listing events", error)) from None
-        return [str(event.message) for event in events]
+        return [str(event.get("message", "")) for event in _plain(answer)["items"]]
 
     def log(self, pod: str) -> list[str]:
         """All lines of a pod's log; none where the container has none yet or no more."""
@@ -138,8 +142,9 @@ class Cluster:
         }[kind]
         return getattr(api, f"{verb}_namespaced_{name}")
 
-    def _plain(self, item: Any) -> Object:
-        return dict(self._api.sanitize_for_serialization(item))
+
+def _plain(response: Any) -> Object:
+    return dict(json.loads(response.data))
 
 
 def _refused(what: str, error: Any) -> str:

@@ -55,8 +55,9 @@ srun --kill-on-bad-exit=0 --ntasks-per-node=1{container} \
   {python} "$SMOKE_HOME/ddp/start.py" --head "$head" --result-dir "$SMOKE_RESULT_DIR"{baseline} &
 step=$!
 signalled=1
+noticed=0
 code=255
-trap 'signalled=1; kill -USR1 $step 2>/dev/null' USR1
+trap 'signalled=1; noticed=1; kill -USR1 $step 2>/dev/null' USR1
 trap 'signalled=1; kill -TERM $step 2>/dev/null' TERM
 while [ "$signalled" -eq 1 ] && [ "$code" -gt 128 ]; do  # a trapped signal ends `wait` early, with 128 and more
   signalled=0
@@ -64,7 +65,8 @@ while [ "$signalled" -eq 1 ] && [ "$code" -gt 128 ]; do  # a trapped signal ends
   code=$?
 done
 
-if [ "$code" -eq {preempted} ] && [ "$SMOKE_ATTEMPT" -lt {requeues} ]; then
+# Not after scancel, which is a SIGTERM: the ranks answer the same.
+if [ "$code" -eq {preempted} ] && [ "$noticed" -eq 1 ] && [ "$SMOKE_ATTEMPT" -lt {requeues} ]; then
   echo "smoke: preempted, back into the queue" >&2
   scontrol requeue "$SLURM_JOB_ID" && sleep {notice}  # Slurm ends this script meanwhile
 fi

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from stacks.cli import explain, rehearse, smoke
+from stacks.cli import check, cost, explain, rehearse, smoke
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,6 +18,8 @@ app = typer.Typer(
     help="Machine-learning training infrastructure: sized from a team, rehearsed offline, proven to train.",
 )
 app.command("rehearse")(rehearse.rehearse)
+app.command("check")(check.check)
+app.command("cost")(cost.cost)
 app.command("explain")(explain.explain)
 app.command("smoke")(smoke.smoke)
 
@@ -36,5 +40,11 @@ def _options(
 
 
 def main() -> None:
-    """Entry point of the distribution."""
+    """Entry point of the distribution.
+
+    A command makes a million objects that live as long as it does, most of them in the provider SDKs. Looking for
+    garbage among them, while they are made and once more when the interpreter ends, would be a third of its time.
+    """
+    gc.set_threshold(2_000_000, 5, 20)  # loop.RARE, which would import the SDK
+    atexit.register(gc.freeze)
     app()

@@ -146,5 +146,7 @@ def write_checked(folder: Path, file: Path, pool: str, option: Option, region: s
     settings = pool_settings(option, before)
     merged = {**existing, pool: settings}
     config = read_stack(folder, file, {"gpuPools": merged})
+    if config.problems:
+        raise SettingsError(config.problems)
     resolve(namespace_values(config.values), config.stack)
     return with_pool(text, pool, settings)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stacks.cli.files import write_whole
-from stacks.cli.project import ProjectOption, StackArgument, fail_settings, find_project, find_stack, progress
+from stacks.cli.project import ProjectOption, StackArgument, fail, fail_settings, find_project, find_stack, progress
 from stacks.problems import SettingsError
+
+if TYPE_CHECKING:
+    from stacks.review import Review
 
 EXIT_POLICY = 1
 EXIT_PROGRAM = 3
@@ -22,32 +25,58 @@ def rehearse(
         Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; '-' is standard output.")
     ] = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser; '-' likewise.")
     ] = None,
     project: ProjectOption = None,
 ) -> None:
-    """Run a stack's whole program offline, twice, and say what an engine or a cloud would refuse.
+    """Run a stack's whole program offline, twice: what would be refused, what the policies say, what it costs.
 
     Exit codes: 0 all is well; 1 a mandatory policy is violated; 2 the settings are wrong; 3 the program is wrong.
     """
+    if str(json_file) == str(html_file) == "-":
+        fail("--json - and --html -: only one of them can have standard output")
     folder = find_project(project)
     file = find_stack(folder, stack)
     try:
         with progress(f"rehearsing {stack}"):
-            from stacks.rehearsal.rehearse import rehearse as run
+            from stacks.review import review
 
-            rehearsal = run(folder, file)
+            found = review(folder, file)
     except SettingsError as error:
         fail_settings(stack, error)
     from stacks.rehearsal import report
 
+    rehearsal = found.rehearsal
     if json_file is not None:
         write_whole(json_file, json.dumps(rehearsal.as_json(), indent=2, ensure_ascii=False) + "\n")
     if html_file is not None:
         write_whole(html_file, report.as_html(rehearsal))
-    if str(json_file) != "-":
+    if "-" not in (str(json_file), str(html_file)):
         report.print_report(rehearsal)
-    if rehearsal.errors:
+        _show_verdicts(found)
+    if found.policies is None:
         raise typer.Exit(EXIT_PROGRAM)
-    if rehearsal.violations:
+    if found.policies.mandatory:
         raise typer.Exit(EXIT_POLICY)
+
+
+def _show_verdicts(found: Review) -> None:
+    """The policies' verdict and the price in a few lines; `check` and `cost` tell all."""
+    if found.policies is None or found.cost is None:
+        return
+    from rich.console import Console
+
+    from stacks.cli.check import show_report
+    from stacks.cost.report import money
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print("\n[bold]Policies[/]")
+    show_report(console, found.policies)
+    total, budget = found.cost.total, found.cost.budget_usd
+    console.print("\n[bold]Cost a month[/]")
+    console.print(
+        f"floor {money(total.floor)}, expected {money(total.expected)}, ceiling {money(total.ceiling)}"
+        + (f"; the budget is {money(budget)}" if budget is not None else "")
+    )
+    if found.cost.unpriced:
+        console.print(f"[yellow]{len(found.cost.unpriced)} could not be priced[/]; `trainyard cost` lists them")

@@ -37,7 +37,9 @@ class Amounts:
 
 
 def a_unit(unit: str) -> str:
-    """`an hour`, `a GB`."""
+    """`an hour`, `a GB`, `ten thousand requests`."""
+    if unit.startswith("ten "):
+        return unit
     return f"{'an' if unit.startswith(('hour', 'IOPS')) else 'a'} {unit}"
 
 

@@ -16,7 +16,7 @@ from stacks.cost.model import NOTHING, Amounts, Cost, Free, LineItem, Saving, Sh
 from stacks.cost.rules import RULES, free_reason
 from stacks.cost.rules.free import USES_NOTHING
 from stacks.cost.scene import NotPriced, Scene, number, unpriced
-from stacks.cost.teams import shares_of_teams
+from stacks.cost.teams import SHARED, shares_of_teams
 from stacks.rehearsal.model import RecordedResource
 
 DEFAULT_REGION = "us-east-1"
@@ -74,6 +74,12 @@ def price_stack(
             missing.append(unpriced(resource, unknown.what, unknown.reason))
         if len(lines) + len(missing) == before:
             free[resource.type, USES_NOTHING] += 1
+    try:
+        by_team = shares_of_teams(lines, scene, plan)
+    except NotPriced as unknown:
+        where = "share of each team"
+        missing.append(Unpriced("", "", "", where, f"{unknown.what} of a queue or flavor: {unknown.reason}"))
+        by_team = (Share(SHARED, "", _sum(lines).rounded()),)
     total = _sum(lines)
     budget = _budget(scene, plan)
     return Cost(
@@ -84,7 +90,7 @@ def price_stack(
         high_usd=round(sum(line.high_usd for line in lines), 2),
         budget_usd=budget,
         by_component=_by_component(lines, resources),
-        by_team=shares_of_teams(lines, scene, plan),
+        by_team=by_team,
         lines=tuple(lines),
         unpriced=tuple(missing),
         free=tuple(Free(type_, count, reason) for (type_, reason), count in sorted(free.items())),

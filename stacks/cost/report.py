@@ -259,6 +259,7 @@ def as_html(cost: Cost, others: Sequence[Alternative] = ()) -> str:
     environment.filters.update(money=money, spread=spread, a_unit=a_unit)
     scale = max(cost.total.ceiling, cost.budget_usd or 0.0, 1.0) * 1.02
     said, mood = verdict(cost)
+    sources = list(dict.fromkeys((line.source, line.date) for line in cost.lines))
     return environment.get_template("report.html.j2").render(
         cost=cost,
         others=others,
@@ -272,5 +273,6 @@ def as_html(cost: Cost, others: Sequence[Alternative] = ()) -> str:
         notes=notes(cost),
         lines=sorted(cost.lines, key=lambda line: (-line.usd.expected, -line.usd.ceiling)),
         colours=COLOURS,
+        sources=sources,
         free_count=sum(entry.count for entry in cost.free),
     )

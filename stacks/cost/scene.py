@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import lru_cache
@@ -48,6 +49,30 @@ def read(resource: RecordedResource, *path: str) -> Any:
     return value
 
 
+def read_list(resource: RecordedResource, *path: str) -> list[Any]:
+    """The list at a path; empty where there is none.
+
+    Raises:
+        NotPriced: it is unknown, or no list.
+    """
+    value = read(resource, *path)
+    if value is not None and not isinstance(value, list):
+        raise NotPriced(".".join(path), f"{value!r} is not a list")
+    return value or []
+
+
+def read_map(resource: RecordedResource, *path: str) -> Mapping[str, Any]:
+    """The mapping at a path; empty where there is none.
+
+    Raises:
+        NotPriced: it is unknown, or no mapping.
+    """
+    value = read(resource, *path)
+    if value is not None and not isinstance(value, Mapping):
+        raise NotPriced(".".join(path), f"{value!r} is not a mapping")
+    return value or {}
+
+
 def number(resource: RecordedResource, *path: str, default: float | None = None) -> float:
     """The input at a path as a number.
 
@@ -57,10 +82,22 @@ def number(resource: RecordedResource, *path: str, default: float | None = None)
     value = read(resource, *path)
     if value is None and default is not None:
         return default
+    return as_number(value, ".".join(path))
+
+
+def as_number(value: Any, what: str) -> float:
+    """`value` as a finite number, 0 or more; wire values may be texts.
+
+    Raises:
+        NotPriced: it is none.
+    """
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise NotPriced(".".join(path), f"{value!r} is not a number") from None
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise NotPriced(what, f"{value!r} is not a number") from None
+    if not 0 <= found < math.inf:
+        raise NotPriced(what, f"{value!r} is not a number of 0 or more")
+    return found
 
 
 class Place(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stacks.cost.model import NOTHING, Amounts, LineItem, Share
-from stacks.cost.scene import NotPriced, Scene, read
+from stacks.cost.scene import Scene, as_number, read, read_list, read_map
 from stacks.rehearsal.model import RecordedResource
 
 CLUSTER_QUEUE = "ClusterQueue"
@@ -42,7 +42,7 @@ def _quotas(scene: Scene) -> dict[tuple[str, str], dict[str, float]]:
     """GPUs by team, for each pool in each capacity, as the flavors' node labels name them."""
     flavors: dict[str, tuple[str, str]] = {}
     for resource in _of_kind(scene, RESOURCE_FLAVOR):
-        labels = read(resource, "spec", "nodeLabels") or {}
+        labels = read_map(resource, "spec", "nodeLabels")
         flavors[str(read(resource, "metadata", "name"))] = (
             str(labels.get(POOL_LABEL, "")),
             str(labels.get(CAPACITY_LABEL, "")),
@@ -50,23 +50,29 @@ def _quotas(scene: Scene) -> dict[tuple[str, str], dict[str, float]]:
     quotas: dict[tuple[str, str], dict[str, float]] = {}
     for resource in _of_kind(scene, CLUSTER_QUEUE):
         team = str(read(resource, "metadata", "name"))
-        for group in read(resource, "spec", "resourceGroups") or ():
-            for flavor in group.get("flavors") or ():
-                place = flavors.get(str(flavor.get("name")))
-                gpus = sum(
-                    float(entry["nominalQuota"]) for entry in flavor.get("resources") or () if entry["name"] == GPU
-                )
-                if place is not None and gpus:
-                    parts = quotas.setdefault(place, {})
-                    parts[team] = parts.get(team, 0.0) + gpus
+        for flavor, gpus in _nominal(resource):
+            if gpus and flavor in flavors:
+                parts = quotas.setdefault(flavors[flavor], {})
+                parts[team] = parts.get(team, 0.0) + gpus
     return quotas
 
 
+def _nominal(queue: RecordedResource) -> Iterator[tuple[str, float]]:
+    """Flavor and GPUs of each quota of a queue; what is no quota is passed over: the schema check says so."""
+    for group in _mappings(read_list(queue, "spec", "resourceGroups")):
+        for flavor in _mappings(group.get("flavors")):
+            for entry in _mappings(flavor.get("resources")):
+                if entry.get("name") == GPU:
+                    yield str(flavor.get("name")), as_number(entry.get("nominalQuota"), "nominalQuota")
+
+
+def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else iter(())
+
+
 def _of_kind(scene: Scene, kind: str) -> Iterable[RecordedResource]:
-    for resource in scene.resources:
-        if resource.type.startswith("kubernetes:kueue.x-k8s.io/") and resource.type.endswith(f":{kind}"):
-            try:
-                read(resource, "spec")
-            except NotPriced:
-                continue
-            yield resource
+    return (
+        resource
+        for resource in scene.resources
+        if resource.type.startswith("kubernetes:kueue.x-k8s.io/") and resource.type.endswith(f":{kind}")
+    )

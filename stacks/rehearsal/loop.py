@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -78,15 +79,35 @@ def no_source_positions() -> Iterator[None]:
         sdk_resource._get_stack_trace = before
 
 
+RARE = (2_000_000, 5, 20)
+"""Thresholds of a garbage collector that a program of a few seconds never meets: 200 MiB of small objects."""
+
+_blocks = 0
+_outside = RARE
+_collections = threading.Lock()
+
+
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Lets garbage collection wait, and look at what the run made only: the provider SDKs are a million objects."""
-    before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(200_000, 20, 100)
+    """Makes garbage collection wait for the end of the block (the last one to end, where they nest or overlap).
+
+    It then walks only what was made since the block began: the provider SDKs are most of a million objects that stay,
+    and walking them costs as much as a run. A process whose own thresholds are `RARE` is left to end with its garbage.
+    """
+    global _blocks, _outside
+    with _collections:
+        _blocks += 1
+        if _blocks == 1:
+            _outside = gc.get_threshold()
+            gc.freeze()
+            gc.set_threshold(*RARE)
     try:
         yield
     finally:
-        gc.set_threshold(*before)
-        gc.collect()
-        gc.unfreeze()
+        with _collections:
+            _blocks -= 1
+            if _blocks == 0:
+                if _outside != RARE:
+                    gc.collect()
+                gc.unfreeze()
+                gc.set_threshold(*_outside)

@@ -18,10 +18,12 @@ from stacks.problems import SettingsError
 from stacks.rehearsal.engine_rules import check_both_runs, check_recording
 from stacks.rehearsal.failures import exception_chain, failure_findings
 from stacks.rehearsal.graph import Step, critical_path
+from stacks.rehearsal.loop import rare_collections
 from stacks.rehearsal.model import Finding, RecordedResource, masked
 from stacks.rehearsal.project import StackConfig, read_stack
 from stacks.rehearsal.recorder import Deployment, Recording, record
 from stacks.rehearsal.schema import check_schema
+from stacks.rehearsal.sdk_imports import piecewise_imports
 from stacks.rehearsal.values import ValueContext, check_values
 
 TIMEOUT_SECONDS = 120.0
@@ -96,6 +98,7 @@ def _resource_json(resource: RecordedResource) -> dict[str, Any]:
     return found
 
 
+@rare_collections()
 def rehearse(
     project_dir: Path,
     stack: str | Path,
@@ -232,7 +235,7 @@ def _run(config: StackConfig, deployment: Deployment, *, preview: bool, timeout_
     def program() -> None:
         runpy.run_path(str(file), run_name="__main__")
 
-    with _one_at_a_time, _as_the_engine_starts(main):
+    with _one_at_a_time, _as_the_engine_starts(main), piecewise_imports():
         return record(program, preview=preview, deployment=deployment, timeout_seconds=timeout_seconds)
 
 

@@ -24,6 +24,10 @@ WIDTH = 100
 """Columns that the terminal report fits into."""
 
 
+CAPACITY_LABEL = "ml.platform/capacity"
+"""On nodes: how they are paid for (reserved, spot, on-demand)."""
+
+
 @dataclass(slots=True)
 class Branch:
     """One component with what lies in it: counts by type, figures worth knowing, and the components inside."""
@@ -93,12 +97,16 @@ def _figure(resource: RecordedResource) -> str:
         case "aws:ec2/vpc:Vpc":
             return f"network {read('cidrBlock')}"
         case "aws:eks/cluster:Cluster":
-            return f"cluster {read('name')}, Kubernetes {read('version')}"
+            reach = "public and private" if read("vpcConfig", "endpointPublicAccess") is True else "private only"
+            return f"cluster {read('name')}, Kubernetes {read('version')}, API {reach}"
         case "aws:eks/nodeGroup:NodeGroup":
             types = resource.inputs.get("instanceTypes") or []
             what = ", ".join(str(item) for item in types) if isinstance(types, list) and types else "launch template"
             scale = f"{read('scalingConfig', 'minSize')} to {read('scalingConfig', 'maxSize')} nodes"
-            capacity = str(read("capacityType") or "ON_DEMAND").lower().replace("_", "-")
+            # The label tells reserved capacity apart, which EKS calls on-demand.
+            capacity = read("labels", CAPACITY_LABEL) or str(read("capacityType") or "ON_DEMAND").lower().replace(
+                "_", "-"
+            )
             return f"{resource.name}: {scale}, {capacity}, {what}"
         case "aws:fsx/lustreFileSystem:LustreFileSystem":
             return f"Lustre {read('storageCapacity')} GiB, {read('deploymentType')}{protected}"
@@ -110,8 +118,6 @@ def _figure(resource: RecordedResource) -> str:
             return f"budget {read('limitAmount')} {read('limitUnit')} {str(read('timeUnit')).lower()}"
         case "kubernetes:helm.sh/v3:Release":
             return f"chart {str(read('chart')).rsplit('/', 1)[-1]} {read('version')}"
-        case "aws:ec2/natGateway:NatGateway":
-            return ""
     return ""
 
 

@@ -1,4 +1,5 @@
-"""Answers of the price APIs, in the shapes that they have (recorded in October 2025 and cut to what is read)."""
+"""Answers of the price APIs, made by hand in the shapes that botocore's service models and the price list's guide
+describe, and cut to what is read. The stub checks every question and answer against the service model."""
 
 from __future__ import annotations
 

@@ -11,14 +11,15 @@ import pytest
 
 from stacks.catalog_refresh.tables import catalog_folder
 
+SERVICES = {"nat-gateway", "transfer.internet-out", "ebs.gp3.throughput", "eks.control-plane.extended"}
 KEPT = {
     "aws_instances.csv": ("type", {"p4d.24xlarge", "g6.xlarge"}),
     "aws_cpu_instances.csv": ("type", {"m7i.xlarge"}),
-    "aws_services.csv": ("key", {"nat-gateway", "transfer.internet-out", "ebs.gp3.throughput", "eks.control-plane.extended"}),
+    "aws_services.csv": ("key", SERVICES),
     "spot.csv": ("match", {"p4d.24xlarge", "g6"}),
     "commitments.csv": ("match", {"*"}),
     "gcp_instances.csv": ("type", {"g2-standard-4", "a3-highgpu-8g", "a2-highgpu-1g"}),
-}  # fmt: skip
+}
 
 
 @pytest.fixture

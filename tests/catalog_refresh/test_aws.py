@@ -3,6 +3,7 @@ from datetime import date
 
 import botocore.session
 import pytest
+from botocore.config import Config
 
 from stacks.catalog_refresh import aws_prices
 from stacks.catalog_refresh.model import RefreshError
@@ -24,15 +25,15 @@ def clients():
     found.instance("m7i.xlarge")
     found.products("AmazonEC2", [product(0.05, "NatGateway-Hours"), product(9, "NatGateway-Bytes")], **NAT)
     found.products(
+        "AWSDataTransfer",
+        [product([("0", 0.0), ("100", 0.09), ("10240", 0.085)], "DataTransfer-Out-Bytes")],
+        regionCode="us-east-1",
+    )
+    found.products(
         "AmazonEC2",
         [],
         [product(40.96, "EBS:VolumeP-Throughput.gp3")],
         productFamily="Provisioned Throughput",
-        regionCode="us-east-1",
-    )
-    found.products(
-        "AWSDataTransfer",
-        [product([("0", 0.0), ("100", 0.09), ("10240", 0.085)], "DataTransfer-Out-Bytes")],
         regionCode="us-east-1",
     )
     found.spot("g6.xlarge", 0.4024, 0.2012, 0.3219)
@@ -44,23 +45,13 @@ def clients():
     return found
 
 
-@pytest.fixture
-def service_order(folder):
-    """The order in which the services are asked for is that of the table."""
-    return [row["key"] for row in csv.DictReader((folder / "aws_services.csv").read_text().splitlines())]
-
-
 def rows(folder, name, **key):
     found = csv.DictReader((folder / name).read_text().splitlines())
     return [row for row in found if all(row[column] == value for column, value in key.items())]
 
 
 @pytest.fixture
-def found(folder, clients, service_order):
-    assert service_order == ["nat-gateway", "transfer.internet-out", "eks.control-plane.extended", "ebs.gp3.throughput"]
-    # The stub answers in the order of the questions: internet-out comes before throughput in the table.
-    queue = clients.stubs["pricing"]._queue
-    queue[4], queue[5], queue[6] = queue[6], queue[4], queue[5]
+def found(folder, clients):
     result = refresh(folder, today=TODAY, clouds=["aws"], client=clients)
     clients.all_answered()
     return result
@@ -129,8 +120,9 @@ def test_applied_prices_carry_their_source_date_and_region(folder, found):
 def test_several_prices_for_one_key_change_nothing(folder):
     clients = Clients()
     clients.products("AmazonEC2", [product(0.05, "NatGateway-Hours"), product(0.06, "USE1-NatGateway-Hours")], **NAT)
+    ask = clients("pricing", "us-east-1"), "AmazonEC2", {"productFamily": "NAT Gateway"}, "us-east-1"
     with pytest.raises(aws_prices.NoPriceError, match=r"several prices for it in us-east-1: 0\.05, 0\.06"):
-        aws_prices._price(clients("pricing", "us-east-1"), "AmazonEC2", {"productFamily": "NAT Gateway"}, "us-east-1", "NatGateway-Hours")  # fmt: skip
+        aws_prices._price(*ask, "NatGateway-Hours")
 
 
 @pytest.mark.parametrize(
@@ -188,8 +180,6 @@ def test_a_refusal_names_the_actions(folder):
 def test_no_network_is_told(folder):
     def unreachable(service, region):
         session = botocore.session.Session()
-        from botocore.config import Config
-
         return session.create_client(
             service, region_name=region, endpoint_url="http://127.0.0.1:9", aws_access_key_id="testing",
             aws_secret_access_key="testing", config=Config(retries={"max_attempts": 0}),

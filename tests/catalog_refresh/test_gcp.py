@@ -52,7 +52,8 @@ def test_a_machine_costs_its_cores_memory_and_gpus(folder, google):
     assert "includes local disks" in reasons["a3-highgpu-8g"]
     assert "no single SKU in us-central1" in reasons["a2-highgpu-1g"]
     apply(found.changes, folder)
-    row = next(row for row in csv.DictReader((folder / "gcp_instances.csv").open()) if row["type"] == "g2-standard-4")
+    rows = csv.DictReader((folder / "gcp_instances.csv").read_text().splitlines())
+    row = next(row for row in rows if row["type"] == "g2-standard-4")
     assert (row["usd_per_hour"], row["price_date"], row["gpu"]) == ("0.768", "2026-11-21", "L4")
 
 

@@ -78,9 +78,9 @@ def test_no_cloud_that_answers_is_an_error(monkeypatch):
 
 
 def test_an_unknown_region_is_told_before_anything_is_asked(asked):
-    result = run("refresh", "--region", "us-esat-1")
+    result = run("refresh", "--region", "eu-wst-1")
     assert result.exit_code == 2
-    assert "did you mean us-east-1?" in " ".join(result.output.split())
+    assert "did you mean eu-west-1?" in " ".join(result.output.split())
     assert asked == []
 
 

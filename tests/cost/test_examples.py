@@ -7,6 +7,7 @@ import pytest
 
 from stacks.cost.price import price_stack
 from stacks.cost.rules import RULES, free_reason
+from stacks.cost.summary import summary
 from tests.cost.conftest import EXAMPLES
 from tests.cost.recorded import TODAY
 
@@ -142,3 +143,24 @@ def test_a_capacity_block_is_listed_and_in_no_figure(rehearsed):
     assert {line.what for line in lines} == {"disks, 200 GiB each", "detailed metrics"}
     spot = next(line for line in cost.lines if line.resource == "gpu-nodes-train-spot" and line.discount)
     assert spot.discount == pytest.approx(0.46), "the quote of us-west-2, not of us-east-1"
+
+
+def test_a_first_preview_costs_the_same(rehearsed):
+    """What only a cloud can tell, ids and ARNs, is in no price."""
+    rehearsal = rehearsed("demo")
+    known = price_stack(rehearsal.resources, rehearsal.plan, today=TODAY)
+    preview = price_stack(rehearsal.preview.resources, rehearsal.plan, today=TODAY)
+    assert preview.total == known.total
+    assert preview.unpriced == ()
+
+
+def test_the_summary_is_three_lines(rehearsed):
+    rehearsal = rehearsed("large-aws")
+    cost = price_stack(rehearsal.resources, rehearsal.plan, today=TODAY)
+    rows = dict(summary(cost.as_json()))
+    assert rows["USD a month"] == (
+        f"{cost.total.floor:,.0f} idle, {cost.total.expected:,.0f} expected, {cost.total.ceiling:,.0f} at most"
+    )
+    assert rows["budget"].startswith("400,000, ")
+    assert rows["prices"] == "1 not priced; prices of another region; some older than 180 days (oldest 2025-06-28)"
+    assert summary({}) == []

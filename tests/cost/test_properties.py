@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from stacks.cost.assumptions import assumptions_for
 from stacks.cost.model import CURRENCY
+from stacks.cost.rules import RULES
+from stacks.rehearsal.model import UNKNOWN
 from tests.cost.recorded import node_group, priced, resource
 
 GPU_TYPES = ("g6.xlarge", "g6e.12xlarge", "p4d.24xlarge", "p5.48xlarge", "p5e.48xlarge")
@@ -121,3 +123,69 @@ def test_more_use_never_costs_less(stack, one, other):
     more = priced(*stack, assumptions=assumptions_for("medium").with_values({"utilisation_percent": high}))
     assert less.total.expected <= more.total.expected + 0.05
     assert (less.total.floor, less.total.ceiling) == (more.total.floor, more.total.ceiling)
+
+
+KEYS = (
+    *(
+        "instanceTypes",
+        "capacityType",
+        "labels",
+        "scalingConfig",
+        "launchTemplate",
+        "blockDeviceMappings",
+        "monitoring",
+    ),
+    *("capacityReservationSpecification", "instanceMarketOptions", "instanceType", "instanceCount", "storageCapacity"),
+    *("deploymentType", "perUnitStorageThroughput", "subnetIds", "vpcEndpointType", "multiAz", "allocatedStorage"),
+    *("engine", "instanceClass", "retentionInDays", "throughputMode", "backupPolicy", "spec", "metadata", "region"),
+    *("rootBlockDevice", "upgradePolicy", "limitAmount", "limitUnit", "timeUnit", "size", "type"),
+)
+NESTED = (
+    *(
+        "minSize",
+        "maxSize",
+        "ebs",
+        "volumeSize",
+        "volumeType",
+        "iops",
+        "capacityReservationTarget",
+        "enabled",
+        "status",
+    ),
+    *(
+        "capacityReservationId",
+        "marketType",
+        "resourceGroups",
+        "flavors",
+        "resources",
+        "name",
+        "nominalQuota",
+        "requests",
+    ),
+    *("storageClassName", "volumeName", "storage", "volumeClaimTemplates", "nodeLabels", "supportType"),
+)
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(-5, 5000), st.floats(), st.text(max_size=4), st.just(UNKNOWN),
+    st.sampled_from(("p4d.24xlarge", "nvidia.com/gpu", "Interface", "PERSISTENT_2", "gp3", "MONTHLY", "USD", "10Gi")),
+)  # fmt: skip
+json_values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NESTED), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.sampled_from([*sorted(RULES), "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue", "aws:budgets/budget:Budget"]),
+    st.dictionaries(st.sampled_from(KEYS), json_values, max_size=6),
+    st.dictionaries(st.sampled_from(KEYS), json_values, max_size=4),
+)
+def test_a_malformed_resource_is_listed_and_never_stops_the_rest(type_, inputs, template):
+    """A wrong program is told by the schema check; its price must not hide that behind a traceback."""
+    made = resource("aws:ec2/launchTemplate:LaunchTemplate", "template", template)
+    odd = resource(type_, "odd", inputs, property_dependencies={"launchTemplate": (made.urn,)})
+    cost = priced(made, odd, resource("aws:ec2/eip:Eip", "sound"))
+    assert any(line.resource == "sound" for line in cost.lines)
+    for line in cost.lines:
+        assert 0 <= line.usd.floor <= line.usd.expected + 0.01 <= line.usd.ceiling + 0.02, line

@@ -10,7 +10,7 @@ from pathlib import Path
 import grpc
 import pytest
 import yaml
-from google.protobuf import struct_pb2
+from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 from pulumi_policy import EnforcementLevel
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
@@ -53,7 +53,6 @@ def test_the_manifest_names_the_pack():
 def test_no_module_hides_another_where_the_pack_runs():
     """The engine starts the pack in its own folder, which then comes first on the path."""
     taken = {*sys.stdlib_module_names, *importlib.metadata.packages_distributions()}
-    assert {path.stem for path in PACK.glob("*.py")} - {"__init__", "__main__"} & taken == set()
     assert not {path.stem for path in PACK.glob("*.py") if path.stem[0] != "_"} & taken
 
 
@@ -94,20 +93,14 @@ def request(type_, name, inputs, **more):
 
 
 def test_it_tells_what_it_holds(analyzer):
-    info = analyzer.GetAnalyzerInfo(empty(), timeout=30)
-    assert (info.name, info.version) == (NAME, VERSION)
+    info = analyzer.GetAnalyzerInfo(empty_pb2.Empty(), timeout=30)
+    assert info.name == NAME  # the CLI takes the version from PulumiPolicy.yaml
     assert [policy.name for policy in info.policies] == [policy.name for policy in POLICIES]
     kinds = {policy.name: policy.policy_type for policy in info.policies}
     for policy in POLICIES:
         resource = kinds[policy.name] == analyzer_pb2.POLICY_TYPE_RESOURCE
         assert resource == isinstance(policy, ResourceRule)
         assert resource != isinstance(policy, StackRule)
-
-
-def empty():
-    from google.protobuf import empty_pb2
-
-    return empty_pb2.Empty()
 
 
 def test_it_judges_a_resource(analyzer):

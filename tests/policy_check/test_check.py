@@ -93,8 +93,10 @@ def test_an_expired_exception_is_a_violation_itself():
     assert violation.message == "public-database for tracking expired on 2020-01-01 (me: a test)"
 
 
-def test_the_last_day_still_counts(monkeypatch):
-    found = exceptions.parse('[{"policy":"p","resource":"*","reason":"r","owner":"o","expires":"2026-12-31"}]')[0]
+@pytest.mark.parametrize("text", ["2026-12-31", "2026-12-31T00:00:00Z"])
+def test_the_last_day_still_counts(text):
+    entry = f'[{{"policy":"p","resource":"*","reason":"r","owner":"o","expires":"{text}"}}]'
+    [found] = exceptions.parse(entry)
     assert not found.expired(found.expires)
     assert found.expired(found.expires.replace(year=2027))
 

@@ -14,12 +14,24 @@ either side has room.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from stacks.cost.model import HOURS_A_MONTH, NOTHING, Amounts, Saving, UnitPrice, always
-from stacks.cost.scene import NOWHERE, Found, NotPriced, Place, Scene, number, read, unpriced
+from stacks.cost.scene import (
+    NOWHERE,
+    Found,
+    NotPriced,
+    Place,
+    Scene,
+    as_number,
+    number,
+    read,
+    read_list,
+    read_map,
+    unpriced,
+)
 from stacks.cost.spot import commitments, spot_discount
 from stacks.rehearsal.model import RecordedResource
 from stacks.sizing import catalog
@@ -73,12 +85,12 @@ def group_of(resource: RecordedResource, scene: Scene) -> Group:
         NotPriced: its instance types or sizes are unknown or missing.
     """
     template = next(iter(scene.referred(resource, "launchTemplate", LAUNCH_TEMPLATE)), None)
-    types = tuple(read(resource, "instanceTypes") or ())
+    types = tuple(map(str, read_list(resource, "instanceTypes")))
     reservation, market = "", ""
     if template is not None:
-        types = types or tuple(filter(None, (read(template, "instanceType"),)))
+        types = types or tuple(str(type_) for type_ in (read(template, "instanceType"),) if type_)
         target = "capacityReservationSpecification", "capacityReservationTarget"
-        reservation = read(template, *target, "capacityReservationId") or ""
+        reservation = str(read(template, *target, "capacityReservationId") or "")
         market = read(template, "instanceMarketOptions", "marketType") or ""
     if not types:
         raise NotPriced("nodes", "neither the node group nor its launch template names an instance type")
@@ -87,15 +99,18 @@ def group_of(resource: RecordedResource, scene: Scene) -> Group:
         capacity = "capacity-block"
     elif capacity == "on-demand" and reservation:
         capacity = "reserved"
-    labels = read(resource, "labels") or {}
+    labels = read_map(resource, "labels")
+    fewest, most = number(resource, "scalingConfig", "minSize"), number(resource, "scalingConfig", "maxSize")
+    if fewest > most:
+        raise NotPriced("nodes", f"at least {fewest:g} and at most {most:g}")
     return Group(
         resource=resource,
         template=template,
         types=types,
         capacity=capacity,
         pool=str(labels.get(POOL_LABEL, "")),
-        fewest=number(resource, "scalingConfig", "minSize"),
-        most=number(resource, "scalingConfig", "maxSize"),
+        fewest=fewest,
+        most=most,
         reservation=reservation,
     )
 
@@ -208,7 +223,7 @@ def _spot(group: Group, price: UnitPrice, hours: Amounts, scene: Scene, place: P
         discount=saved.value,
         discount_low=saved.low,
         discount_high=saved.high,
-        note="the ceiling is the on-demand price, which spot never passes",
+        note=f"{100 * saved.value:.0f} % below on-demand; the ceiling is the on-demand price, which spot never passes",
         place=place,
     )
     dearest, price_of = first, price
@@ -262,8 +277,8 @@ def _month(price: UnitPrice, nodes: float) -> float:
 
 
 def _disks(group: Group, nodes: Amounts, scene: Scene, place: Place) -> Iterator[Found]:
-    mappings = (read(group.template, "blockDeviceMappings") if group.template is not None else None) or []
-    volumes = [mapping["ebs"] for mapping in mappings if mapping.get("ebs")]
+    mappings = read_list(group.template, "blockDeviceMappings") if group.template is not None else []
+    volumes = [mapping["ebs"] for mapping in mappings if isinstance(mapping, Mapping) and mapping.get("ebs")]
     if not volumes:
         volumes = [{"volumeSize": number(group.resource, "diskSize", default=DEFAULT_ROOT_GIB), "volumeType": "gp3"}]
     for volume in volumes:
@@ -271,14 +286,11 @@ def _disks(group: Group, nodes: Amounts, scene: Scene, place: Place) -> Iterator
 
 
 def _volume(
-    resource: RecordedResource, volume: dict[str, Any], count: Amounts, scene: Scene, place: Place
+    resource: RecordedResource, volume: Mapping[str, Any], count: Amounts, scene: Scene, place: Place
 ) -> Iterator[Found]:
-    kind, size = str(volume.get("volumeType") or "gp3"), volume.get("volumeSize")
-    try:
-        gib = float(size)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        yield unpriced(resource, "disks", f"their size is {size!r}")
-        return
+    if not isinstance(volume, Mapping):
+        raise NotPriced("disks", f"{volume!r} is not a mapping")
+    kind, gib = str(volume.get("volumeType") or "gp3"), as_number(volume.get("volumeSize"), "size of disks")
     try:
         yield scene.line(resource, f"disks, {gib:g} GiB each", f"ebs.{kind}", count.times(gib), place=place)
     except NotPriced as missing:
@@ -290,7 +302,7 @@ def _volume(
         ("iops", INCLUDED_IOPS, "ebs.gp3.iops"),
         ("throughput", INCLUDED_THROUGHPUT_MB, "ebs.gp3.throughput"),
     ):
-        above = float(volume.get(key) or 0) - included
+        above = as_number(volume.get(key) or 0, f"disk {key}") - included
         if above > 0:
             yield scene.line(resource, f"disk {key} above {included}", price, count.times(above), place=place)
 
@@ -316,7 +328,7 @@ def instance(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
     """A machine of its own, always on, with its root disk."""
     type_ = str(read(resource, "instanceType"))
     yield scene.line(resource, type_, scene.instance(type_), always(HOURS_A_MONTH))
-    root = read(resource, "rootBlockDevice") or {"volumeSize": DEFAULT_ROOT_GIB}
+    root = read_map(resource, "rootBlockDevice") or {"volumeSize": DEFAULT_ROOT_GIB}
     yield from _volume(resource, root, always(1), scene, NOWHERE)
 
 

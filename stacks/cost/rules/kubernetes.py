@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from stacks.cost.model import always
 from stacks.cost.rules.network import load_balancer
-from stacks.cost.scene import Found, NotPriced, Scene, read, unpriced
+from stacks.cost.scene import Found, NotPriced, Scene, read, read_list, unpriced
 from stacks.rehearsal.model import RecordedResource
 
 _UNITS = {"Ki": 2**-20, "Mi": 2**-10, "Gi": 1.0, "Ti": 2.0**10, "Pi": 2.0**20}
@@ -49,9 +49,10 @@ def volume_claim(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
 def stateful_set(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
     """Its claim templates make a disk a replica."""
     del scene
-    for claim in read(resource, "spec", "volumeClaimTemplates") or ():
-        name = str((claim.get("metadata") or {}).get("name", "a claim"))
-        yield unpriced(resource, f"disks of {name}", "one a replica, by a storage class that is not in the recording")
+    claims = len(read_list(resource, "spec", "volumeClaimTemplates"))
+    if claims:
+        what = "a disk a replica" if claims == 1 else f"{claims} disks a replica"
+        yield unpriced(resource, what, "made by a storage class that is not in the recording")
 
 
 def ingress(resource: RecordedResource, scene: Scene) -> Iterator[Found]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stacks.cost.model import HOURS_A_MONTH, always
-from stacks.cost.scene import Found, Scene, read, unpriced
+from stacks.cost.scene import Found, Scene, read, read_list, unpriced
 from stacks.rehearsal.model import RecordedResource
 
 
@@ -29,7 +29,7 @@ def endpoint(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
     if kind != "Interface":
         yield unpriced(resource, f"{kind} endpoint", "no price in catalog/aws_services.csv")
         return
-    zones = len(read(resource, "subnetIds") or ())
+    zones = len(read_list(resource, "subnetIds"))
     if not zones:
         yield unpriced(resource, "interface endpoint", "its subnets are not in its inputs")
         return

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from stacks.rehearsal.model import Finding, RecordedResource
 from stacks.rehearsal.values.aws import (  # noqa: F401 - importing registers the rules
+    add_ons,
     buckets,
     database,
     eks,

@@ -38,6 +38,11 @@ class Gpu:
         """Dense peak; None where the GPU has no such units or the figure is not established."""
         return dict(self.peaks)[precision]
 
+    def training_tflops(self, precision: str) -> float | None:
+        """Dense peak for training; fp16 stands in for bf16 on GPUs from before bf16 (T4, V100)."""
+        peak = self.peak_tflops(precision)
+        return self.peak_tflops("fp16") if peak is None and precision == "bf16" else peak
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -113,7 +118,8 @@ def left_out(cloud: str) -> tuple[str, ...]:
             else:
                 why = "no price" if price is None else f"peak of {gpu} not established"
             reasons.append(f"{type_}: {why}")
-    return tuple(reasons)
+    unpriced = (row for row in rows("commitments.csv") if row["cloud"] == cloud and not row["savings_percent"])
+    return (*reasons, *(f"{row['kind']} ({row['match']}): {row['source']}" for row in unpriced))
 
 
 def _usable(gpu: Gpu | None, price: float | None, count: int) -> bool:

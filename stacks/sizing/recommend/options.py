@@ -267,7 +267,7 @@ def _option(
         meets_deadline=hours.typical <= deadline,
         may_be_late=hours.high > deadline,
         in_budget=request.budget_usd is None or spend.typical <= request.budget_usd,
-        flags=tuple(_flags(fit, machine, gpus, broken)),
+        flags=(*_flags(work.precision, fit, machine, gpus, broken), *_sharing(request, fit, machine)),
     )
 
 
@@ -316,9 +316,21 @@ def _committed(request: Request, offer: Price, on_demand_usd: float, hours: Rang
     )
 
 
-def _flags(fit: Fit, machine: Machine, gpus: int, broken: Interruptions) -> Iterator[str]:
+def _sharing(request: Request, fit: Fit, machine: Machine) -> Iterator[str]:
+    """Whether a GPU would hold several trials of a sweep at once."""
+    slices = machine.gpu.mig_instances
+    if request.sweep > 1 and slices and fit.strategy == "DDP":
+        one = fit.states_gib + fit.activations_gib / fit.micro_batch
+        # The smallest MIG instance has a little less than its share of the memory.
+        if one <= machine.gpu_memory_gib / (slices + 1):
+            yield f"trials are small: a GPU could hold {slices} as MIG instances, one GPU a trial; not counted here"
+
+
+def _flags(precision: str, fit: Fit, machine: Machine, gpus: int, broken: Interruptions) -> Iterator[str]:
     if not fit.utilisation.measured:
         yield f"no measurement on {machine.gpu.name}: utilisation carried over from H100"
+    if machine.gpu.peak_tflops(precision) is None:
+        yield f"{machine.gpu.name} has no {precision}: fp16 with loss scaling"
     if not fit.utilisation.within:
         yield f"{gpus} GPUs: the calibration ends at {CALIBRATED_GPUS}"
     if fit.communication_share > 0.1:

@@ -119,10 +119,10 @@ def fits(work: Work, machine: Machine, nodes: int, strategy: Strategy, recompute
 def choose(work: Work, machine: Machine, nodes: int) -> Fit | None:
     """The fastest strategy that fits, the simplest with room to spare of about equals; None where none does."""
     gpus = machine.gpus * nodes
-    peak = machine.gpu.peak_tflops(work.precision)
+    peak = machine.gpu.training_tflops(work.precision)
     if peak is None or gpus * work.sequence > work.batch_tokens:
         return None
-    reached = utilisation(machine.gpu, work.model.active_params, gpus)
+    reached = utilisation(machine.gpu, work.model.active_params, gpus, work.precision)
     found: list[Fit] = []
     for recompute in (False, True):
         for strategy in STRATEGIES:

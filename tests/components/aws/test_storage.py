@@ -35,6 +35,7 @@ def arguments(**changes: Any) -> Any:
         "protect": True,
         "lustre": LUSTRE,
         "shared_file_system_subnet_ids": SHARED_SUBNETS,
+        "shared_directories": ["vision", "speech"],
         **changes,
     }
 
@@ -415,12 +416,14 @@ class TestSharedFileSystem:
         ]
 
     def test_access_point_and_backups(self) -> None:
-        access_point = inputs_of(complete().one("aws:efs/accessPoint:AccessPoint"))
-        assert access_point["posixUser"] == {"uid": 1000, "gid": 1000}
-        assert access_point["rootDirectory"] == {
-            "path": "/home",
-            "creationInfo": {"ownerUid": 1000, "ownerGid": 1000, "permissions": "0770"},
-        }
+        points = {point.name: inputs_of(point) for point in complete().of_type("aws:efs/accessPoint:AccessPoint")}
+        assert set(points) == {"acme-storage-shared-home-vision", "acme-storage-shared-home-speech"}
+        for name, access_point in points.items():
+            assert access_point["posixUser"] == {"uid": 1000, "gid": 1000}
+            assert access_point["rootDirectory"] == {
+                "path": f"/home/{name.rsplit('-', 1)[-1]}",
+                "creationInfo": {"ownerUid": 1000, "ownerGid": 1000, "permissions": "0770"},
+            }
         assert complete().one("aws:efs/backupPolicy:BackupPolicy").inputs["backupPolicy"] == {"status": "ENABLED"}
 
 
@@ -442,8 +445,7 @@ class TestWhatIsLeftOut:
         made: list[StorageTiers] = []
         args = arguments(shared_file_system_subnet_ids=subnets)
         recording = record(lambda: made.append(StorageTiers("acme-storage", args)))
-        assert made[0].shared_file_system_id is None
-        assert made[0].shared_access_point_id is None
+        assert made[0].shared is None
         assert not any(resource.type.startswith("aws:efs/") for resource in recording.resources)
 
 
@@ -453,7 +455,7 @@ def test_references() -> None:
     def program() -> None:
         tiers = StorageTiers("acme-storage", arguments())
         assert tiers.lustre is not None
-        assert tiers.shared_file_system_id is not None
+        assert tiers.shared is not None
         for key, output in {
             "data": tiers.data_bucket.name,
             "data_arn": tiers.data_bucket.arn,
@@ -462,7 +464,9 @@ def test_references() -> None:
             "lustre": tiers.lustre.id,
             "lustre_dns": tiers.lustre.dns_name,
             "lustre_mount": tiers.lustre.mount_name,
-            "shared": tiers.shared_file_system_id,
+            "shared": tiers.shared.id,
+            "shared_arn": tiers.shared.arn,
+            "vision": tiers.shared.access_point_ids["vision"],
         }.items():
             output.apply(lambda value, key=key: seen.update({key: value}))
 

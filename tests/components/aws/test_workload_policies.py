@@ -18,6 +18,7 @@ from tests.pulumi_harness import plain, record
 
 KEY = "arn:aws:kms:us-east-1:123456789012:key/11111111-2222-4000-8000-333333333333"
 SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"
+EFS = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
 BUCKET, OTHER = "arn:aws:s3:::acme-artifacts", "arn:aws:s3:::acme-data"
 
 
@@ -25,7 +26,7 @@ def _made(name: str) -> dict[str, Any]:
     return {
         "autoscaler": lambda: policies.autoscaler_policy("acme-production"),
         "fsx": policies.fsx_csi_policy,
-        "efs": policies.efs_csi_policy,
+        "efs": lambda: policies.efs_csi_policy(EFS),
         "team": lambda: policies.bucket_mount_policy(
             read_write=[(BUCKET, "teams/vision/")], read_only=[(OTHER, "")], key_arn=KEY, region="us-east-1"
         ),
@@ -152,6 +153,11 @@ def test_mlflow_keeps_to_its_prefix_and_its_secret() -> None:
 def test_nobody_orders_a_file_system_through_a_claim() -> None:
     assert not allows(resolved("fsx"), "fsx:CreateFileSystem", "*")
     assert not allows(resolved("efs"), "elasticfilesystem:CreateAccessPoint", "*")
+
+
+def test_the_efs_driver_looks_its_own_file_system_up_only() -> None:
+    assert allows(resolved("efs"), "elasticfilesystem:DescribeMountTargets", EFS)
+    assert not allows(resolved("efs"), "elasticfilesystem:DescribeMountTargets", EFS.replace("fs-0", "fs-1"))
 
 
 @pytest.mark.parametrize("prefix", ["teams/vision", "/teams/vision/"])

@@ -44,6 +44,28 @@ def test_every_object_is_valid() -> None:
     assert check_plain_objects(run(lustre=None, data_bucket="acme-data")) == 8
 
 
+SHARED = {
+    "file_system_id": "fs-0aaaaaaaaaaaaaaaa",
+    "access_point_ids": {"vision": "fsap-0aaaaaaaaaaaaaaa1", "speech": "fsap-0aaaaaaaaaaaaaaa2"},
+}
+
+
+def test_a_team_has_its_own_directory_of_the_shared_file_system() -> None:
+    recording = run(shared=SHARED)
+    assert check_plain_objects(recording) == 12
+    for team, access_point in SHARED["access_point_ids"].items():
+        spec = volume(recording, f"{team}-home").inputs["spec"]
+        assert spec["csi"] == {"driver": "efs.csi.aws.com", "volumeHandle": f"fs-0aaaaaaaaaaaaaaaa::{access_point}"}
+        assert spec["accessModes"] == ["ReadWriteMany"]
+        claim = recording.one(CLAIM, f"volumes-{team}-home-claim").inputs
+        assert claim["metadata"] == {"name": "home", "namespace": f"team-{team}"}
+        assert claim["spec"]["volumeName"] == f"{team}-home"
+
+
+def test_without_a_shared_file_system_there_is_no_home() -> None:
+    assert not [resource.name for resource in run().resources if "home" in resource.name]
+
+
 def test_volumes_and_claims_bind_to_each_other_and_nothing_else() -> None:
     recording = run()
     for team in ("vision", "speech"):

@@ -216,6 +216,18 @@ AWS = [
         },
     ),
     resource(
+        "aws:eks/addon:Addon",
+        "vpc-cni",
+        {
+            "clusterName": "acme-production",
+            "addonName": "vpc-cni",
+            "addonVersion": "v1.21.1-eksbuild.8",
+            "configurationValues": json.dumps(
+                {"enableNetworkPolicy": "true", "env": {"WARM_PREFIX_TARGET": "1", "SOMETHING_NEW": "1"}}
+            ),
+        },
+    ),
+    resource(
         "aws:eks/accessEntry:AccessEntry",
         "entry",
         {"clusterName": "acme-production", "principalArn": ROLE, "type": "STANDARD"},

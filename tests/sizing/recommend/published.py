@@ -15,6 +15,8 @@ from stacks.sizing.recommend.parallelism import Fit, Work, choose
 from stacks.sizing.recommend.ranges import Range
 
 RUNS = Path(__file__).with_name("published_runs.csv")
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "recommender.md"
+BEGIN, END = "<!-- runs: written by tests/sizing/recommend/published.py -->", "<!-- end of runs -->"
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,7 @@ def runs() -> list[Run]:
             node = machine(row["gpu"], min(8, count), float(row["network_gbps"]))
             tokens = float(row["tokens"])
             batch = max(float(row["batch_tokens"]), float(count * model.sequence_length))
-            precision = "bf16" if node.gpu.peak_tflops("bf16") else "fp16"
-            work = Work(model, model.sequence_length, tokens, batch, 6, None, precision)
+            work = Work(model, model.sequence_length, tokens, batch, 6, None, "bf16")
             fit = choose(work, node, nodes)
             estimate = None
             if fit is not None:
@@ -126,5 +127,13 @@ def _three(estimate: Range) -> tuple[float, float, float]:
     return estimate.low, estimate.typical, estimate.high
 
 
+def write() -> None:
+    """Puts the table and summaries into docs/recommender.md, between its two markers."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    DOCUMENT.write_text(f"{before}{BEGIN}\n{markdown()}{END}{after}", encoding="utf-8")
+
+
 if __name__ == "__main__":
-    print(markdown())
+    write()

@@ -67,8 +67,6 @@ def test_activations_of_llama_8b_at_32k_need_eight_times_less_when_recomputed():
 )
 def test_the_verdict_is_right_in_published_cases(model, gpu, gpus, nodes, sequence, lora, strategies, fits_, source):
     asked = work(architectures()[model], sequence=sequence, lora=lora)
-    if not asked.model.layers or gpu == "V100":
-        asked = dataclasses.replace(asked, precision="fp16")
     node = machine(gpu, gpus, 400)
     recompute = (False,) if "ZeRO paper" in source else (False, True)
     found = any(fits(asked, node, nodes, strategy, again) for strategy in strategies for again in recompute)

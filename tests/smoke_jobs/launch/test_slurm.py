@@ -124,13 +124,16 @@ class _Cancelling(RecordedView):
     def check_done(self, done) -> None:
         super().check_done(done)
         number = next(self.folder.glob("smoke-*.log")).stem.removeprefix("smoke-")
-        subprocess.run(["scancel", number], check=True)
+        subprocess.run(["scancel", number], check=False)
 
 
 def test_a_cancelled_job_is_followed_to_its_end(cluster, tmp_path):
     long = replace(ON_NODE, options={"checks": ["rendezvous", "interruption"], "kills": 50})
     ended = slurm.run(long, _Cancelling(tmp_path), SETTINGS, tmp_path)
     assert ended.exit_code in (1, 75)
+    number = next(tmp_path.glob("smoke-*.log")).stem.removeprefix("smoke-")
+    assert "JobState=CANCELLED" in _show(number)
+    assert "Restarts=0" in _show(number), "a cancelled job stays cancelled"
 
 
 def _show(job: str) -> str:

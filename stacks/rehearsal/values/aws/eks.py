@@ -5,7 +5,6 @@ Source: EKS user guide as generally known and the probes of 2026-11-21 (accepted
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from stacks.problems import nearest
@@ -296,30 +295,4 @@ def access_scope(view: View, stack: Stack) -> None:
     if scope == "cluster" and named:
         view.error(
             "eks-access-scope", "accessScope.namespaces", "given with scope cluster", allowed="scope namespace, or none"
-        )
-
-
-KNOWN_ADD_ONS = (
-    "vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent", "aws-ebs-csi-driver", "aws-efs-csi-driver",
-    "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver", "eks-node-monitoring-agent", "metrics-server",
-    "amazon-cloudwatch-observability", "cert-manager", "kube-state-metrics", "prometheus-node-exporter", "external-dns",
-    "adot", "aws-guardduty-agent", "amazon-sagemaker-hyperpod-taskgovernance", "snapshot-controller",
-    "aws-network-flow-monitoring-agent", "aws-secrets-store-csi-driver-provider",
-)  # fmt: skip
-"""Add-ons that EKS offers as generally known (2026-11); others exist, so an unknown name is a warning."""
-
-
-@rule("aws:eks/addon:Addon")
-def add_on(view: View, stack: Stack) -> None:
-    """The add-on's name and version."""
-    del stack
-    name = view.text("addonName")
-    if name is not None and name not in KNOWN_ADD_ONS:
-        view.warning(
-            "eks-addon-name", "addonName", f"{show(name)} is no add-on known here", hint=nearest(name, KNOWN_ADD_ONS)
-        )
-    version = view.text("addonVersion")
-    if version is not None and not re.fullmatch(r"v\d+\.\d+\.\d+-eks-?build\.\d+", version):
-        view.error(
-            "eks-addon-version", "addonVersion", f"got {show(version)}", allowed="must look like v1.20.0-eksbuild.1"
         )

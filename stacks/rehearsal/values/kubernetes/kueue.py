@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import yaml
-
 from stacks.problems import nearest
 from stacks.rehearsal.model import UNKNOWN
 from stacks.rehearsal.values.aws.eks import NODE_GROUP, TEMPLATE
 from stacks.rehearsal.values.aws.launch_templates import catalogue
 from stacks.rehearsal.values.context import Stack, View, follow, listed, show
 from stacks.rehearsal.values.kubernetes.index import Objects, object_name
+from stacks.rehearsal.values.kubernetes.kueue_manager import check_manager
 from stacks.rehearsal.values.kubernetes.schema import quantity
 
 _GROUP: Final = "kubernetes:kueue.x-k8s.io/v1beta2:"
@@ -45,7 +44,7 @@ def check(stack: Stack, objects: Objects) -> None:
         _flavor(flavor, stack, objects)
     for release in stack.of_type("kubernetes:helm.sh/v3:Release"):
         if (release.text("chart") or "").rpartition("/")[2] == "kueue":
-            _manager(release)
+            check_manager(release)
 
 
 def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
@@ -247,84 +246,3 @@ def _gpus(group: View, stack: Stack) -> float | None:
     if nodes is None or not found or len(found) < len(types):
         return None
     return nodes * max(found)
-
-
-def _manager(release: View) -> None:
-    """The manager's configuration file, which it reads once, at start, and exits over."""
-    path = "values.managerConfig.controllerManagerConfigYaml"
-    text = release.text(path)
-    if text is None:
-        return
-    try:
-        config = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        release.error("kueue-configuration", path, f"is no YAML: {error}", allowed="a Configuration")
-        return
-    if not isinstance(config, Mapping):
-        release.error("kueue-configuration", path, "is empty", allowed="a Configuration")
-        return
-    if (config.get("apiVersion"), config.get("kind")) != ("config.kueue.x-k8s.io/v1beta2", "Configuration"):
-        release.error(
-            "kueue-configuration",
-            path,
-            f"is {config.get('apiVersion')} {config.get('kind')}",
-            allowed="config.kueue.x-k8s.io/v1beta2 Configuration",
-        )
-    for key in config:
-        if key not in _CONFIGURATION:
-            release.error(
-                "kueue-configuration",
-                path,
-                f"{show(key)} is no field of the configuration",
-                hint=nearest(key, _CONFIGURATION),
-            )
-    resources = config.get("resources") or {}
-    if resources.get("quotaCheckStrategy") == "IgnoreUndeclared" and resources.get("excludeResourcePrefixes"):
-        release.error(
-            "kueue-configuration",
-            path,
-            "excludeResourcePrefixes beside quotaCheckStrategy IgnoreUndeclared",
-            allowed="one of them: with both the manager exits",
-        )
-    if "fairSharing" in config and not (config["fairSharing"] or {}).get("preemptionStrategies"):
-        release.error(
-            "kueue-configuration",
-            path,
-            "fairSharing without preemptionStrategies: the manager exits",
-            allowed="[LessThanOrEqualToFinalShare, LessThanInitialShare]",
-        )
-    gates = release.value("values.controllerManager.featureGates")
-    if gates and config.get("featureGates"):
-        release.error(
-            "kueue-configuration",
-            "values.controllerManager.featureGates",
-            "given beside featureGates of the configuration",
-            allowed="one of them",
-        )
-
-
-_CONFIGURATION: Final = (
-    "apiVersion",
-    "kind",
-    "namespace",
-    "manageJobsWithoutQueueName",
-    "managedJobsNamespaceSelector",
-    "internalCertManagement",
-    "waitForPodsReady",
-    "clientConnection",
-    "integrations",
-    "multiKueue",
-    "fairSharing",
-    "admissionFairSharing",
-    "resources",
-    "featureGates",
-    "objectRetentionPolicies",
-    "metrics",
-    "webhook",
-    "health",
-    "leaderElection",
-    "controller",
-    "pprofBindAddress",
-    "visibilityServer",
-    "tls",
-)

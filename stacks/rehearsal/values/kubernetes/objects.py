@@ -26,6 +26,14 @@ _TEMPLATES: Final = {
     "Deployment": "spec.template", "StatefulSet": "spec.template", "DaemonSet": "spec.template",
     "ReplicaSet": "spec.template", "Job": "spec.template", "CronJob": "spec.jobTemplate.spec.template",
 }  # fmt: skip
+_QUOTA_RESOURCES: Final = (
+    "cpu", "memory", "ephemeral-storage", "pods", "services", "services.loadbalancers", "services.nodeports",
+    "replicationcontrollers", "resourcequotas", "secrets", "configmaps", "persistentvolumeclaims", "requests.cpu",
+    "requests.memory", "requests.storage", "requests.ephemeral-storage", "limits.cpu", "limits.memory",
+    "limits.ephemeral-storage",
+)  # fmt: skip
+"""What a ResourceQuota may count without a slash in its name; `hugepages-` besides (Kubernetes 1.35, core
+validation)."""
 _SELECTING: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 
 
@@ -53,6 +61,8 @@ def check(view: View, stack: Stack, objects: Objects) -> None:
         _binding(view, objects)
     if kind == "Job":
         _job(view)
+    if kind == "ResourceQuota":
+        _resource_quota(view)
     del stack
 
 
@@ -198,4 +208,17 @@ def _job(view: View) -> None:
     if view.lacks("spec.template.spec.restartPolicy") or policy == "Always":
         view.error(
             "k8s-job", "spec.template.spec.restartPolicy", f"got {show(policy)}", allowed="one of Never, OnFailure"
+        )
+
+
+def _resource_quota(view: View) -> None:
+    for name in view.mapping("spec.hard"):
+        if "/" in name or name in _QUOTA_RESOURCES or name.startswith(("hugepages-", "requests.hugepages-")):
+            continue
+        view.error(
+            "k8s-quota-resource",
+            f"spec.hard[{name!r}]",
+            f"{show(name)} is nothing that a quota counts",
+            allowed="a standard resource, or one with a slash such as requests.nvidia.com/gpu or count/jobs.batch",
+            hint=nearest(name, _QUOTA_RESOURCES),
         )

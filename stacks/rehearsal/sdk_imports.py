@@ -1,0 +1,124 @@
+"""Imports the provider SDKs a module at a time.
+
+The `__init__` of a generated package such as `pulumi_aws.ec2` does nothing but `from .vpc import *` for each of its
+modules: 180 for `ec2`, of which a stack uses ten. Within `piecewise_imports()` such a package imports a module when a
+name of it is first asked for, which spares a third of the import time and of the memory. The names are the same
+objects as ever; whoever wants all of them (`dir`, `import *`, a name that no module is called after) gets the whole
+package, by its own `__init__`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import ModuleType
+from typing import Any
+
+_STAR = re.compile(r"from \.(?P<module>\w+) import \*")
+_OTHER = re.compile(r"#.*|import builtins as _builtins|import typing|from \.+ import _utilities|from \. import outputs|")
+_MODULES = "__piecewise_modules__"
+"""Where a package keeps the modules that its `__init__` would import: by name in lower case without underscores."""
+
+_AROUND = re.compile(r"^(?:awaitable)?(?P<core>.+?)(?:init)?(?:args|argsdict|result|output)?$")
+"""A module `get_vpc` also holds `get_vpc_output` and `AwaitableGetVpcResult`; `vpc` holds `Vpc` and `VpcArgs`."""
+
+
+class _Package(ModuleType):
+    """A package that knows its modules and has not imported them yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        asked_by_tools = name.startswith("__") and name != "__all__"
+        being_imported = f"{self.__name__}.{name}" in sys.modules  # `outputs` imports itself
+        if asked_by_tools or being_imported:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        for module in self._homes(name):
+            importlib.import_module(f"{self.__name__}.{module}")
+            if name in vars(self):
+                return vars(self)[name]
+        self._import_all()
+        return getattr(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """The import system names every module in its package; `import *` then puts the module's names there too."""
+        super().__setattr__(name, value)
+        if isinstance(value, ModuleType) and name in vars(self).get(_MODULES, {}).values():
+            public = getattr(value, "__all__", None) or [key for key in vars(value) if not key.startswith("_")]
+            vars(self).update({key: getattr(value, key) for key in public})
+
+    def __dir__(self) -> Sequence[str]:
+        self._import_all()
+        return dir(self)
+
+    def _homes(self, name: str) -> Iterator[str]:
+        """The modules that may hold `name`, the likeliest first."""
+        modules = vars(self)[_MODULES]
+        squeezed = _squeezed(name)
+        match = _AROUND.match(squeezed)
+        for key in dict.fromkeys((squeezed, match["core"] if match else squeezed)):
+            if key in modules:
+                yield modules[key]
+        if name == "outputs":
+            yield name
+        for key in ("inputs", "enums"):
+            if key in modules:
+                yield modules[key]
+
+    def _import_all(self) -> None:
+        self.__class__ = ModuleType
+        del vars(self)[_MODULES]
+        loader = self.__spec__.loader if self.__spec__ is not None else None
+        if not isinstance(loader, _Loader):
+            raise ImportError(f"{self.__name__} has lost its loader", name=self.__name__)
+        SourceFileLoader.exec_module(loader, self)
+
+
+def _squeezed(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+class _Loader(SourceFileLoader):
+    """Loads a package: piecewise if its `__init__` does nothing but import everything, else as ever."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Only now is `__init__` read: the SDK itself defers this to the first use of a package."""
+        modules: dict[str, str] = {}
+        for line in self.get_data(self.path).decode("utf-8").splitlines():
+            star = _STAR.fullmatch(line.strip())
+            if star is not None:
+                modules[_squeezed(star["module"])] = star["module"]
+            elif not _OTHER.fullmatch(line.strip()):
+                super().exec_module(module)
+                return
+        vars(module)[_MODULES] = modules
+        module.__class__ = _Package
+
+
+class _Finder(MetaPathFinder):
+    """Finds the packages inside of provider SDKs."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """A spec with our loader for `pulumi_aws.ec2`; None, which means go on, for anything that is no package."""
+        if not fullname.startswith("pulumi_") or "." not in fullname:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.submodule_search_locations is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+@contextmanager
+def piecewise_imports() -> Iterator[None]:
+    """Packages of provider SDKs that are first imported within the block are imported a module at a time."""
+    finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)

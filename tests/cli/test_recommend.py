@@ -1,0 +1,256 @@
+"""`trainyard recommend`: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import pytest
+import typer
+import yaml
+from typer.testing import CliRunner
+
+from stacks.cli import recommend_units
+from stacks.cli.recommend import recommend
+from stacks.cli.recommend_apply import with_pool
+from stacks.problems import SettingsError
+from stacks.sizing.recommend.ranges import Range
+from tests.shared import ROOT
+
+app = typer.Typer()
+app.command()(recommend)
+
+SMALL = ["--params", "1B", "--tokens", "20B", "--deadline", "7d"]
+
+
+def run(*options):
+    return CliRunner().invoke(app, [str(option) for option in options])
+
+
+def test_the_first_line_says_what_was_asked_and_the_table_is_ranked():
+    result = run(*SMALL)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "language: 1B parameters, 20B tokens · bf16 · aws us-east-1 · within 7 days"
+    assert max(len(line.rstrip()) for line in lines) <= 100
+    places = [int(found[1]) for line in lines if (found := re.match(r"^(\d) ", line))]
+    assert places == list(range(1, len(places) + 1))
+    assert "driven by" in result.stdout
+
+
+def test_json_is_what_the_table_shows():
+    data = json.loads(run(*SMALL, "--json").stdout)
+    assert data["currency"] == "USD"
+    first = data["options"][0]
+    assert f"{first['nodes']} {first['instance_type']}" in run(*SMALL).stdout
+    assert first["cost_usd"]["low"] <= first["cost_usd"]["typical"] <= first["cost_usd"]["high"]
+    costs = [option["cost_usd"]["typical"] for option in data["options"]]
+    assert costs == sorted(costs)
+
+
+def test_compare_shows_all_ways_and_takes_assumptions():
+    wanted = ["--params", "7B", "--tokens", "300B", "--monthly-runs", "1", "--compare"]
+    result = run(*wanted, "--assume", "engineer_usd_per_year=0", "--assume", "owned_utilisation=0.9")
+    assert result.exit_code == 0
+    for name in ("managed training", "own cluster, on demand", "own cluster, spot", "owned hardware", "break-even"):
+        assert name in result.stdout
+    assert re.search(r"engineer_usd_per_year +0 +USD, with overhead \(given\)", result.stdout)
+    explained = run(*wanted, "--explain").stdout
+    assert "agency guide: on-premises is right above 70 %" in " ".join(explained.split())
+
+
+def test_explain_names_the_sources_of_prices_and_what_was_left_out():
+    text = " ".join(run(*SMALL, "--explain").stdout.split())
+    assert "AWS Price List (Linux on-demand), 2026-07-20" in text
+    assert "p5e.48xlarge: no price" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "text"),
+    [
+        (["--task", "tabular"], 1, "tabular training has no formula here"),
+        ([*SMALL, "--budget", "1"], 1, "costs at most 1 USD"),
+        ([*SMALL, "--region", "us-esat-1"], 2, "did you mean"),
+        ([*SMALL, "--cloud", "azure"], 2, "must be one of aws, gcp"),
+        ([], 2, "give --params, or --architecture for a known one"),
+        (["--params", "7x", "--tokens", "1T"], 2, "must be a number like 7e9"),
+        (["--params", "7B", "--tokens", "nan"], 2, "must be a number like 7e9"),
+        (["--params", "7B", "--tokens", "1e999"], 2, "must be a number like 7e9"),
+        ([*SMALL[:4], "--deadline", "30"], 2, "must be a time with its unit"),
+        (["--params", "7B", "--dataset-size", "200"], 2, "must be a size with its unit"),
+        ([*SMALL, "--assume", "owned_utilisation=1"], 2, "is for --compare"),
+        ([*SMALL, "--compare", "--assume", "owned_utilisation"], 2, "must be KEY=VALUE with a number"),
+        ([*SMALL, "--compare", "--assume", "owned_utilization=0.5"], 2, "did you mean owned_utilisation?"),
+    ],
+)
+def test_what_is_refused_says_why(options, code, text):
+    result = run(*options)
+    assert result.exit_code == code
+    assert text in " ".join(result.output.split())
+
+
+def test_every_mistake_is_told_at_once():
+    result = run("--params", "7x", "--task", "poetry", "--deadline", "30", "--cloud", "azure", "--sweep", "0")
+    assert result.exit_code == 2
+    assert "5 problems with the options" in result.output
+    for key in ("--params", "--task", "--deadline", "--cloud", "--sweep"):
+        assert f"{key}: got" in result.output
+
+
+def test_the_page_stands_alone(tmp_path):
+    file = tmp_path / "page.html"
+    result = run("--params", "7B", "--tokens", "300B", "--monthly-runs", "1", "--compare", "--html", file)
+    assert result.exit_code == 0
+    page = file.read_text(encoding="utf-8")
+    assert not re.search(r"(src|href)=|url\(|@import", page)
+    assert "<svg" in page
+    assert page.count('class="place"') == len(re.findall(r"^\d ", result.stdout, re.MULTILINE))
+    assert "own cluster, on demand" in page
+    for number in re.findall(r'c[xy]="([^"]+)"', page):
+        assert 0 <= float(number) <= 920
+    printed = run(*SMALL, "--html", "-").stdout
+    assert printed.startswith("<!doctype html>")
+
+
+@pytest.fixture
+def project(tmp_path):
+    shutil.copy(ROOT / "Pulumi.yaml", tmp_path)
+    (tmp_path / "stacks").mkdir()
+    shutil.copy(ROOT / "stacks" / "Pulumi.demo.yaml", tmp_path / "stacks")
+    shutil.copy(ROOT / "stacks" / "__main__.py", tmp_path / "stacks")
+    return tmp_path
+
+
+def stack_file(project):
+    return project / "stacks" / "Pulumi.demo.yaml"
+
+
+def test_apply_writes_the_pool_and_nothing_else(project):
+    before = stack_file(project).read_text(encoding="utf-8")
+    result = run(*SMALL, "--apply", "demo", "--pool", "pretrain", "-C", project)
+    assert result.exit_code == 0, result.output
+    after = stack_file(project).read_text(encoding="utf-8")
+    added = [line for line in after.splitlines() if line not in before.splitlines()]
+    assert len(added) == 1
+    assert [line for line in before.splitlines() if line not in after.splitlines()] == []
+    first = json.loads(run(*SMALL, "--json").stdout)["options"][0]
+    assert yaml.safe_load(after)["config"]["trainyard:gpuPools"]["pretrain"] == {
+        "instanceType": first["instance_type"],
+        "spot": {"minNodes": 0, "maxNodes": first["nodes"]},
+        "onDemand": {"minNodes": 0, "maxNodes": 0},
+    }
+    again = run(*SMALL, "--apply", "demo", "--pool", "pretrain", "--option", "2", "-C", project)
+    assert again.exit_code == 0, again.output
+    assert stack_file(project).read_text(encoding="utf-8").count("pretrain:") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--pool", "train"], "is bound to a reservation"),
+        (["--pool", "x", "--region", "eu-west-1"], "must be the stack's region, which is us-east-1"),
+        (["--pool", "x", "--cloud", "gcp"], "must be the stack's cloud, which is aws"),
+        (["--pool", "x", "--option", "99"], "must be 1 to 8"),
+        (["--pool", "Bad_Name"], "gpuPools"),
+        (["--pool", "x", "--monthly-runs", "200", "--deadline", "12h", "--no-spot"], "a reservation must be bought"),
+    ],
+)
+def test_what_cannot_be_applied_leaves_the_file_alone(project, options, text):
+    before = stack_file(project).read_bytes()
+    result = run(*SMALL, *options, "--apply", "demo", "-C", project)
+    assert result.exit_code == 2
+    assert text in " ".join(result.output.split())
+    assert stack_file(project).read_bytes() == before
+
+
+def test_an_unknown_stack_is_refused(project):
+    result = run(*SMALL, "--apply", "dmeo", "-C", project)
+    assert result.exit_code == 2
+    assert "did you mean demo?" in result.output
+
+
+SETTINGS = {"instanceType": "p4d.24xlarge", "spot": {"minNodes": 0, "maxNodes": 2}}
+FLOW = "{instanceType: p4d.24xlarge, spot: {minNodes: 0, maxNodes: 2}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        pytest.param(
+            "# top\nconfig:\n  trainyard:cloud: aws  # one\n# end\n",
+            f"# top\nconfig:\n  trainyard:cloud: aws  # one\n  trainyard:gpuPools:\n    a: {FLOW}\n# end\n",
+            id="no pools",
+        ),
+        pytest.param(
+            "config:\n  trainyard:gpuPools:\n    a:\n      gpu: L4\n      # of a\n    # of b\n    b: {gpu: T4}\n"
+            "  x: 1\n",
+            f"config:\n  trainyard:gpuPools:\n    a: {FLOW}\n      # of a\n    # of b\n    b: {{gpu: T4}}\n  x: 1\n",
+            id="a block",
+        ),
+        pytest.param(
+            "config:\n  trainyard:gpuPools:\n    a: {gpu: L4} # why\n    b: {gpu: T4}\n",
+            f"config:\n  trainyard:gpuPools:\n    a: {FLOW} # why\n    b: {{gpu: T4}}\n",
+            id="one line",
+        ),
+        pytest.param(
+            "config:\n  trainyard:gpuPools:\n    b: {gpu: T4} # why\n\n  # next\n  x: 1",
+            f"config:\n  trainyard:gpuPools:\n    b: {{gpu: T4}} # why\n    a: {FLOW}\n\n  # next\n  x: 1",
+            id="another pool",
+        ),
+        pytest.param(
+            "config:\n  trainyard:gpuPools: {b: {gpu: T4}}\n  x: 1\n",
+            f"config:\n  trainyard:gpuPools:\n    b: {{gpu: T4}}\n    a: {FLOW}\n  x: 1\n",
+            id="all on one line",
+        ),
+        pytest.param(
+            "config:\n  trainyard:gpuPools: {}\n  x: 1\n",
+            f"config:\n  trainyard:gpuPools:\n    a: {FLOW}\n  x: 1\n",
+            id="empty",
+        ),
+    ],
+)
+def test_only_the_pool_changes_in_the_text(text, wanted):
+    assert with_pool(text, "a", SETTINGS) == wanted
+
+
+def test_a_file_without_a_block_of_config_is_refused():
+    with pytest.raises(SettingsError, match="no block of config"):
+        with_pool("config: {trainyard:cloud: aws}\n", "a", SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "value"),
+    [
+        (recommend_units.count, "7e9", 7e9),
+        (recommend_units.count, "7B", 7e9),
+        (recommend_units.count, "1.28M", 1.28e6),
+        (recommend_units.count, "20k", 20e3),
+        (recommend_units.gigabytes, "1.5TB", 1500),
+        (recommend_units.gigabytes, "1GiB", 2**30 / 1e9),
+        (recommend_units.hours, "30d", 720),
+        (recommend_units.hours, "2w", 336),
+        (recommend_units.hours, "12h", 12),
+    ],
+)
+def test_quantities_are_read(reader, text, value):
+    assert reader(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "-1", "7b", "7 B C", "inf", "0x10", "1,000", "1e400", "B"])
+def test_what_is_no_number_is_refused(text):
+    with pytest.raises(ValueError, match="must be a number like"):
+        recommend_units.count(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (712, "712"), (95_760, "95.8k"), (999_600, "1M"), (1_290_000, "1.29M"), (7e9, "7B"), (1e12, "1T")],
+)
+def test_quantities_are_written_short(value, text):
+    assert recommend_units.short(value) == text
+
+
+def test_times_are_written_in_what_fits_the_typical_one():
+    assert recommend_units.duration(Range(24, 720, 1400)) == "30.0 d (1.0-58.3)"
+    assert recommend_units.duration(Range(0.5, 12, 200)) == "12.0 h (0.50-200)"

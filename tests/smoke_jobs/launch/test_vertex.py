@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from smoke_jobs.ddp import result
+from smoke_jobs.ddp.entrypoint import empty_document
+from smoke_jobs.ddp.options import Options, parse
+from smoke_jobs.ddp.topology import detect
+from smoke_jobs.launch import vertex
+from smoke_jobs.launch.job import LaunchError
+from smoke_jobs.launch.vertex import Clients, VertexSettings, files, render
+from tests.smoke_jobs.launch.support import GPU_POOL, RecordedView
+
+SPEC = replace(
+    GPU_POOL, instance="a2-ultragpu-8g", gpu="A100-80GB", image="us-docker.pkg.dev/p/r/torch:2.13", checkpoint_uri="",
+    mounts=(), tracking_secret="", transport="",
+)  # fmt: skip
+SETTINGS = VertexSettings(bucket="gs://ml/smoke", project="p", region="us-central1")
+
+
+def test_node_0_is_a_pool_of_its_own():
+    pools = render(SPEC, SETTINGS, "job")["jobSpec"]["workerPoolSpecs"]
+    assert [pool["replicaCount"] for pool in pools] == ["1", "1"]
+    assert [pool["replicaCount"] for pool in render(replace(SPEC, nodes=5), SETTINGS, "job")["jobSpec"]["workerPoolSpecs"]] == ["1", "4"]
+    assert len(render(replace(SPEC, nodes=1), SETTINGS, "job")["jobSpec"]["workerPoolSpecs"]) == 1
+    assert pools[0]["machineSpec"] == {
+        "machineType": "a2-ultragpu-8g", "acceleratorType": "NVIDIA_A100_80GB", "acceleratorCount": 8,
+    }  # fmt: skip
+
+
+def test_scheduling():
+    job = render(SPEC, SETTINGS, "job")["jobSpec"]
+    assert job["scheduling"]["strategy"] == "SPOT"
+    assert job["scheduling"]["restartJobOnWorkerRestart"] is True
+    assert int(job["scheduling"]["timeout"].removesuffix("s")) > SPEC.run_timeout_s
+    settings = replace(SETTINGS, spot=False, service_account="a@p", network="projects/1/global/networks/n")
+    job = render(SPEC, settings, "job")["jobSpec"]
+    assert (job["scheduling"]["strategy"], job["serviceAccount"]) == ("STANDARD", "a@p")
+
+
+def test_the_worker_finds_its_place_in_what_vertex_sets(tmp_path):
+    path = tmp_path / "options.json"
+    path.write_text(files(SPEC, SETTINGS, "job")["code/options.json"])
+    options = parse([], {"SMOKE_OPTIONS": str(path)})
+    assert options.expect_model == "A100"
+    cluster = {"workerpool0": ["job-workerpool0-0:2222"], "workerpool1": ["job-workerpool1-0:2222"]}
+    spec = {"cluster": cluster, "task": {"type": "workerpool1", "index": 0}}
+    place = detect(options, {"CLUSTER_SPEC": json.dumps(spec)})
+    assert (place.nodes, place.node_rank, place.head) == (2, 1, "job-workerpool0-0")
+
+
+def test_paths_are_those_of_the_mounted_bucket():
+    container = render(SPEC, SETTINGS, "job")["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]
+    assert container["command"] == ["python3", "/gcs/ml/smoke/job/code/ddp/start.py"]
+    assert "code/ddp/start.py" in files(SPEC, SETTINGS, "job")
+    env = {item["name"]: item["value"] for item in container["env"]}
+    assert env["SMOKE_OPTIONS"] == "/gcs/ml/smoke/job/code/options.json"
+    assert env["SMOKE_RESULT_COPY"] == "/gcs/ml/smoke/job/result.json"
+
+
+@pytest.mark.parametrize(
+    ("change", "settings", "text"),
+    [
+        ({"image": ""}, SETTINGS, "Artifact Registry, --image"),
+        ({"gpu": "A10G"}, SETTINGS, "gpu is 'A10G': one of T4, "),
+        ({}, replace(SETTINGS, bucket="ml"), "gs://bucket/prefix, --bucket"),
+    ],
+)
+def test_mistakes_are_named(change, settings, text):
+    with pytest.raises(LaunchError, match=text):
+        render(replace(SPEC, **change), settings, "job")
+
+
+def test_without_the_packages_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "google.cloud.aiplatform_v1", None)
+    with pytest.raises(LaunchError, match=r"trainyard\[gcp\]"):
+        vertex.connect(SETTINGS)
+
+
+class _Refused(Exception):
+    pass
+
+
+class _Google:
+    """Vertex AI and Cloud Storage as far as a submission goes."""
+
+    def __init__(self, states: list[str], document: dict | None) -> None:
+        self.states, self.document = states, document
+        self.objects: dict[str, str] = {}
+        self.submitted: dict = {}
+        self.cancelled = False
+
+    def clients(self) -> Clients:
+        return Clients(jobs=self, storage=self, from_json=json.loads, errors=_Refused)
+
+    def bucket(self, name: str):
+        assert name == "ml"
+        return self
+
+    def blob(self, name: str):
+        return SimpleNamespace(
+            upload_from_string=lambda text: self.objects.__setitem__(name, text),
+            exists=lambda: self.document is not None,
+            download_as_bytes=lambda: json.dumps(self.document).encode(),
+        )
+
+    def create_custom_job(self, parent: str, custom_job: dict):
+        if not self.states:
+            raise _Refused("quota exceeded")
+        self.submitted = {"parent": parent, "job": custom_job}
+        return SimpleNamespace(name="jobs/1")
+
+    def get_custom_job(self, name: str):
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        return SimpleNamespace(state=SimpleNamespace(name=state))
+
+    def cancel_custom_job(self, name: str) -> None:
+        self.cancelled = True
+
+
+def _document(verdict: str) -> dict:
+    return empty_document(Options(), 0.0) | {"verdict": verdict, "exit_code": result.EXIT[verdict]}
+
+
+def test_a_submission_from_upload_to_result():
+    google = _Google(["JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_FAILED"], _document("fail"))
+    view = RecordedView()
+    ended = vertex.run(SPEC, SETTINGS, view, google.clients(), pause=lambda _: None)
+    assert ended.exit_code == 10
+    assert view.statuses == ["uploading the worker", "job is pending", "job is running"]
+    assert google.submitted["parent"] == "projects/p/locations/us-central1"
+    name = google.submitted["job"]["displayName"]
+    assert f"smoke/{name}/code/ddp/__main__.py" in google.objects
+
+
+@pytest.mark.parametrize(("state", "code"), [("JOB_STATE_EXPIRED", 124), ("JOB_STATE_SUCCEEDED", 1)])
+def test_an_end_without_a_result(state, code):
+    ended = vertex.run(SPEC, SETTINGS, RecordedView(), _Google([state], None).clients())
+    assert ended.exit_code == code
+    assert state in ended.reason
+
+
+def test_a_refusal_is_told():
+    with pytest.raises(LaunchError, match="Google Cloud refused: quota exceeded"):
+        vertex.run(SPEC, SETTINGS, RecordedView(), _Google([], None).clients())
+
+
+def test_ctrl_c_cancels_the_job():
+    google = _Google(["JOB_STATE_RUNNING"], None)
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        vertex.run(SPEC, SETTINGS, RecordedView(), google.clients(), pause=interrupt)
+    assert google.cancelled
