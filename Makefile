@@ -7,8 +7,9 @@ BIN := .venv/bin
 
 .PHONY: demo test check golden bench lock clean
 
-demo: .venv/demo  ## the main job: rehearse the demo stack, no account and no Pulumi CLI
+demo: .venv/demo  ## the main job: rehearse the demo stack, then run the smoke job; no account and no Pulumi CLI
 	@$(BIN)/trainyard rehearse demo
+	@$(BIN)/trainyard smoke --target local --nproc 2
 
 test: .venv/dev  ## all tests; no network
 	@$(BIN)/pytest -n auto --dist worksteal
@@ -22,13 +23,15 @@ check: .venv/dev  ## formatting, lint, types, layering
 golden: .venv/dev  ## write the golden plans and rehearsals anew
 	$(BIN)/python -m tests.golden_files
 
-bench: .venv/dev  ## cold and warm rehearsal, resources a second
+bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over all stacks
 	$(BIN)/python -m stacks.rehearsal.bench
+	$(BIN)/python -m stacks.policy_check.bench
 
+COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header
 lock: .venv/dev  ## resolve the dependencies anew
-	$(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock pyproject.toml
-	$(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header --extra smoke --extra dev --output-file requirements-dev.lock pyproject.toml
-	sed -i 's/^torch==2.13.0+cpu/torch==2.13.0/' requirements-dev.lock  # the index decides which build; +cpu is not on every one
+	$(COMPILE) --extra smoke --output-file requirements.lock pyproject.toml
+	$(COMPILE) --extra smoke --extra dev --output-file requirements-dev.lock pyproject.toml
+	sed -i 's/^torch==2.13.0+cpu/torch==2.13.0/' requirements*.lock  # the index decides which build; +cpu is not on every one
 
 clean:
 	rm -rf .venv out
@@ -39,13 +42,13 @@ clean:
 	@$(PYTHON) -m venv .venv
 
 .venv/demo: requirements.lock pyproject.toml | .venv/bin/python
-	@echo "Installing what the demo needs, about a minute ..."
+	@echo "Installing what the demo needs (PyTorch among it), a minute or two ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
 .venv/dev: requirements-dev.lock pyproject.toml | .venv/bin/python
-	@echo "Installing what the tests need (PyTorch among it), a few minutes ..."
+	@echo "Installing what the tests need, a few minutes ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@ .venv/demo

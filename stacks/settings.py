@@ -31,6 +31,7 @@ from stacks.sizing.request import (
     RangeRequest,
     ReservedRequest,
     SchedulingRequest,
+    SmokeRequest,
     StorageRequest,
     SystemNodesRequest,
     TeamRequest,
@@ -318,6 +319,10 @@ class Smoke(_Model):
     team: Name | None = None
     """In whose queue and namespace it runs; the first team's by default."""
 
+    def request(self) -> SmokeRequest:
+        """The job's settings as the planner knows them."""
+        return SmokeRequest(**self.model_dump())
+
 
 class PolicyException(_Model):
     """A violation that is accepted for a while."""
@@ -393,6 +398,7 @@ class Settings(_Model):
             storage=self.storage.request(),
             mlflow=self.mlflow.request(),
             scheduling=self.scheduler.request(),
+            smoke=self.smoke.request(),
             log_retention_days=self.log_retention_days,
             allowed_regions=residency_regions(self.residency),
             protect=self.protect,

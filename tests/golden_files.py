@@ -14,6 +14,7 @@ from stacks.rehearsal.project import read_stack
 from stacks.rehearsal.rehearse import rehearse
 from stacks.resolve import namespace_values, resolve
 from tests.shared import ROOT
+from tests.sizing.recommend import golden_examples, published
 
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))
@@ -30,7 +31,7 @@ def plan_text(stack: str) -> str:
 def rehearsal_text(stack: str) -> str:
     """What the rehearsal of one example records and finds."""
     found = rehearse(ROOT, stack).as_json()
-    kept: dict[str, Any] = {key: found[key] for key in ("outputs", "findings", "violations", "critical_path")}
+    kept: dict[str, Any] = {key: found[key] for key in ("outputs", "findings", "critical_path")}
     kept["resources"] = [
         {key: value for key, value in resource.items() if key not in _LEFT_OUT and value not in ([], {}, False, "")}
         for resource in found["resources"]
@@ -52,7 +53,9 @@ def golden_texts() -> dict[Path, str]:
 
 
 def main() -> None:
-    """Writes every golden file."""
+    """Writes every golden file, and the tables of `docs/recommender.md`."""
+    golden_examples.write()
+    published.write()
     for path, text in golden_texts().items():
         changed = not path.exists() or path.read_text() != text
         path.write_text(text)

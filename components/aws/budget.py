@@ -5,7 +5,7 @@ see nothing until the payer account has activated the keys; `activate_cost_tags`
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 import pulumi

@@ -213,7 +213,7 @@ def node_taints(group: GpuNodeGroupArgs) -> list[eks.NodeGroupTaintArgsDict]:
 
 
 def node_resources(pool: GpuPoolArgs) -> dict[str, str]:
-    """What a node offers beside CPU and memory, as Kubernetes quantities: GPUs, adapters, scratch space."""
+    """What a node offers beside CPU and memory, as Kubernetes quantities: GPUs, adapters with their huge pages, scratch space."""
     if pool["local_nvme_gb"] > 0:
         scratch = f"{int(pool['local_nvme_gb'] * _USABLE_LOCAL_STORAGE)}G"
     else:
@@ -221,4 +221,6 @@ def node_resources(pool: GpuPoolArgs) -> dict[str, str]:
     resources = {GPU_RESOURCE: str(pool["gpus_per_node"]), "ephemeral-storage": scratch}
     if pool["efa_interfaces"] > 0:
         resources[EFA_RESOURCE] = str(pool["efa_interfaces"])
+        # The image sets them aside for the adapters; a pod that pins them starts a node from zero only if this says so.
+        resources["hugepages-2Mi"] = "5120Mi"
     return resources

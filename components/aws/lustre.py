@@ -66,6 +66,9 @@ class LustreFileSystem(pulumi.ComponentResource):
     file_system_id: pulumi.Output[str]
     dns_name: pulumi.Output[str]
     mount_name: pulumi.Output[str]
+    data_mount_name: pulumi.Output[str]
+    """Mounts `/data` alone, so that a mount point shows the bucket and nothing above it; carries the link, which makes
+    the directory. Source: FSx for Lustre User Guide, "Mounting specific filesets", 2026-11."""
     security_group_id: pulumi.Output[str]
 
     def __init__(self, name: str, args: LustreFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -110,7 +113,7 @@ class LustreFileSystem(pulumi.ComponentResource):
         self.file_system_id = file_system.id
         self.dns_name = file_system.dns_name
         self.mount_name = file_system.mount_name
-        self._link_bucket(name, args)
+        self.data_mount_name = pulumi.Output.concat(self.mount_name, self._link_bucket(name, args).file_system_path)
         self.register_outputs(
             {"fileSystemId": self.file_system_id, "dnsName": self.dns_name, "mountName": self.mount_name}
         )
@@ -151,7 +154,7 @@ class LustreFileSystem(pulumi.ComponentResource):
                     parent=self,
                 )
 
-    def _link_bucket(self, name: str, args: LustreFileSystemArgs) -> None:
+    def _link_bucket(self, name: str, args: LustreFileSystemArgs) -> fsx.DataRepositoryAssociation:
         association = fsx.DataRepositoryAssociation(
             f"{name}-data",
             file_system_id=self.file_system_id,
@@ -180,6 +183,7 @@ class LustreFileSystem(pulumi.ComponentResource):
             operations=["Decrypt", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo", "DescribeKey"],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[association]),
         )
+        return association
 
 
 def _check(name: str, args: LustreFileSystemArgs) -> None:

@@ -47,6 +47,7 @@ class LustreReference:
     id: pulumi.Output[str]
     dns_name: pulumi.Output[str]
     mount_name: pulumi.Output[str]
+    """Of the directory that mirrors the data bucket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ class StorageTiers(pulumi.ComponentResource):
             },
             opts=pulumi.ResourceOptions(parent=self),
         )
-        return LustreReference(id=made.file_system_id, dns_name=made.dns_name, mount_name=made.mount_name)
+        return LustreReference(id=made.file_system_id, dns_name=made.dns_name, mount_name=made.data_mount_name)
 
     def _shared_file_system(self, name: str, args: StorageTiersArgs) -> SharedReference | None:
         subnet_ids = args.get("shared_file_system_subnet_ids")

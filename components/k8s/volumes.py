@@ -34,7 +34,7 @@ class LustreVolumeArgs(TypedDict):
     dns_name: pulumi.Input[str]
     """Host name of the file system."""
     mount_name: pulumi.Input[str]
-    """Name that it is mounted by."""
+    """Name that it is mounted by, with the directory to mount where that is not its root: `abcdefgh/data`."""
     capacity_gib: int
     """Its size, GiB."""
 

@@ -44,14 +44,18 @@ class Launch:
             "--nnodes", str(self.nodes), "--nproc-per-node", str(self.nproc),
             "--rdzv-backend", "c10d", "--rdzv-endpoint", endpoint, "--rdzv-id", self.run_id,
             "--rdzv-conf", f"is_host={int(self.is_head)},join_timeout={int(self.join_timeout_s)}",
-            "--max-restarts", str(self.max_restarts), "--shutdown-timeout", str(self.shutdown_timeout_s),
-            "--signals-to-handle", "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1",
+            "--max-restarts", str(self.max_restarts),
             str(Path(__file__).absolute().with_name("__main__.py")),
         ]  # fmt: skip
 
     def start(self, extra: Mapping[str, str]) -> subprocess.Popen[bytes]:
         """Starts the agent in a session of its own; `extra` goes into the environment of the ranks."""
-        return subprocess.Popen(self.command(), env=environment(self.nproc, extra), start_new_session=True)
+        env = environment(self.nproc, extra)
+        # Options that torchrun 2.13 knows and 2.7, in images with a fabric's plugin, does not: it would refuse them on
+        # the command line, and ignores them here.
+        env["PET_SHUTDOWN_TIMEOUT"] = str(self.shutdown_timeout_s)
+        env["PET_SIGNALS_TO_HANDLE"] = "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1"
+        return subprocess.Popen(self.command(), env=env, start_new_session=True)
 
 
 def environment(nproc: int, extra: Mapping[str, str]) -> dict[str, str]:

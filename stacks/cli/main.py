@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from stacks.cli import check, cost, explain, rehearse, smoke
+from stacks.cli import catalog, check, cost, explain, recommend, rehearse, smoke
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,7 +21,9 @@ app.command("rehearse")(rehearse.rehearse)
 app.command("check")(check.check)
 app.command("cost")(cost.cost)
 app.command("explain")(explain.explain)
+app.command("recommend")(recommend.recommend)
 app.command("smoke")(smoke.smoke)
+app.add_typer(catalog.app, name="catalog")
 
 
 def _show_version(wanted: bool) -> None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from stacks.cli.files import write_whole
 from stacks.cli.project import ProjectOption, StackArgument, fail, fail_settings, find_project, find_stack, progress
 from stacks.problems import SettingsError
-
-if TYPE_CHECKING:
-    from stacks.review import Review
 
 EXIT_POLICY = 1
 EXIT_PROGRAM = 3
@@ -53,30 +50,15 @@ def rehearse(
         write_whole(html_file, report.as_html(rehearsal))
     if "-" not in (str(json_file), str(html_file)):
         report.print_report(rehearsal)
-        _show_verdicts(found)
+        if found.policies is not None:
+            from rich.console import Console
+
+            from stacks.cli.check import show_report
+
+            console = Console(highlight=False, soft_wrap=True)
+            console.print("\n[bold]Policies[/]")
+            show_report(console, found.policies)
     if found.policies is None:
         raise typer.Exit(EXIT_PROGRAM)
     if found.policies.mandatory:
         raise typer.Exit(EXIT_POLICY)
-
-
-def _show_verdicts(found: Review) -> None:
-    """The policies' verdict and the price in a few lines; `check` and `cost` tell all."""
-    if found.policies is None or found.cost is None:
-        return
-    from rich.console import Console
-
-    from stacks.cli.check import show_report
-    from stacks.cost.report import money
-
-    console = Console(highlight=False, soft_wrap=True)
-    console.print("\n[bold]Policies[/]")
-    show_report(console, found.policies)
-    total, budget = found.cost.total, found.cost.budget_usd
-    console.print("\n[bold]Cost a month[/]")
-    console.print(
-        f"floor {money(total.floor)}, expected {money(total.expected)}, ceiling {money(total.ceiling)}"
-        + (f"; the budget is {money(budget)}" if budget is not None else "")
-    )
-    if found.cost.unpriced:
-        console.print(f"[yellow]{len(found.cost.unpriced)} could not be priced[/]; `trainyard cost` lists them")

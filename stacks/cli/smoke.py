@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacks.cli import smoke_spec, smoke_targets
+from stacks.cli import smoke_targets
 from stacks.cli.files import write_whole
 from stacks.cli.project import ProjectOption, fail, fail_settings, find_project, find_stack
 from stacks.cli.smoke_targets import Launcher, Place, Target
 from stacks.problems import SettingsError
-from stacks.smoke import NoSuchName
 
 if TYPE_CHECKING:
     from smoke_jobs.launch.follow import Ended
@@ -121,6 +120,8 @@ def smoke(
     broke; 2 the command line or the settings are wrong.
     """
     from smoke_jobs.launch.job import LaunchError
+    from stacks.cli import smoke_spec
+    from stacks.smoke import NoSuchName
 
     given = smoke_spec.Given(
         target, nproc, nodes, image, instance, gpu, gpus, max(1, round(timeout * 60)), round(start_timeout * 60),

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from smoke_jobs.launch.job import SmokeSpec
 
 
+HOW_TO_APPLY = "# kubectl create -f FILE (apply only with --server-side: the worker outgrows its annotation)\n"
+
+
 class Target(StrEnum):
     """Where the job runs."""
 
@@ -78,7 +81,7 @@ def _kubernetes(spec: SmokeSpec, place: Place) -> Launcher:
     from smoke_jobs.launch import kubernetes
 
     return Launcher(
-        lambda: kubernetes.to_yaml(kubernetes.render(spec).manifests),
+        lambda: HOW_TO_APPLY + kubernetes.to_yaml(kubernetes.render(spec).manifests),
         lambda view: _on_cluster(kubernetes.render(_once(spec)).manifests, spec, place, view),
     )
 
@@ -87,7 +90,7 @@ def _trainjob(spec: SmokeSpec, place: Place) -> Launcher:
     from smoke_jobs.launch import kubernetes, trainjob
 
     return Launcher(
-        lambda: kubernetes.to_yaml(trainjob.render(spec).manifests),
+        lambda: HOW_TO_APPLY + kubernetes.to_yaml(trainjob.render(spec).manifests),
         lambda view: _on_cluster(trainjob.render(_once(spec)).manifests, spec, place, view),
     )
 

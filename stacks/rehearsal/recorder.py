@@ -24,7 +24,7 @@ from pulumi.runtime.proto import engine_pb2, resource_pb2
 
 from stacks.rehearsal import outputs, wire
 from stacks.rehearsal.invokes import invoke
-from stacks.rehearsal.loop import InlineLoop, no_source_positions, output_strings_raise, rare_collections, settled
+from stacks.rehearsal.loop import InlineLoop, light_sdk, output_strings_raise, rare_collections, settled
 from stacks.rehearsal.model import UNKNOWN, Alias, RecordedResource, leaves
 from stacks.rehearsal.sdk_types import resource_class
 from stacks.rehearsal.shapes import Place
@@ -355,7 +355,7 @@ def record(
             recording.error = error
 
     worker = threading.Thread(target=context.run, args=(thread,), name="rehearsal", daemon=True)
-    with output_strings_raise(), no_source_positions(), rare_collections():
+    with output_strings_raise(), light_sdk(), rare_collections():
         worker.start()
         worker.join(timeout_seconds + 1)
     if worker.is_alive():

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from stacks.cost.summary import summary
 from stacks.rehearsal.graph import Step
 from stacks.rehearsal.model import UNKNOWN, Finding, RecordedResource, Secret
 from stacks.rehearsal.rehearse import Rehearsal
@@ -162,6 +163,7 @@ def totals_of(rehearsal: Rehearsal) -> list[tuple[str, str]]:
     gpus = gpus_of(rehearsal.plan)
     if gpus is not None:
         rows.append(("GPUs", f"{gpus} at most"))
+    rows += summary(rehearsal.cost)
     rows.append(("first up", f"{rehearsal.minutes:.0f} minutes at least"))
     rows.append(("rehearsed in", f"{rehearsal.seconds['total']:.1f} s"))
     return rows

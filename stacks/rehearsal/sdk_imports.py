@@ -20,7 +20,9 @@ from types import ModuleType
 from typing import Any
 
 _STAR = re.compile(r"from \.(?P<module>\w+) import \*")
-_OTHER = re.compile(r"#.*|import builtins as _builtins|import typing|from \.+ import _utilities|from \. import outputs|")
+_OTHER = re.compile(
+    r"#.*|import builtins as _builtins|import typing|from \.+ import _utilities|from \. import outputs|"
+)
 _MODULES = "__piecewise_modules__"
 """Where a package keeps the modules that its `__init__` would import: by name in lower case without underscores."""
 
@@ -69,7 +71,7 @@ class _Package(ModuleType):
                 yield modules[key]
 
     def _import_all(self) -> None:
-        self.__class__ = ModuleType
+        super().__setattr__("__class__", ModuleType)
         del vars(self)[_MODULES]
         loader = self.__spec__.loader if self.__spec__ is not None else None
         if not isinstance(loader, _Loader):

@@ -256,6 +256,15 @@ class MlflowPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class SmokePlan:
+    """The DDP smoke job of every GPU pool, part of `pulumi up`."""
+
+    enabled: bool
+    image: str  # by digest
+    team: str  # in whose queue and namespace it runs
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetPlan:
     """The monthly budget with its alerts; percents are of the budget."""
 
@@ -335,6 +344,7 @@ class Plan:
     storage: StoragePlan
     database: DatabasePlan
     mlflow: MlflowPlan
+    smoke: SmokePlan
     budget: BudgetPlan
     idle_floor: IdleFloor
     pins: Pins

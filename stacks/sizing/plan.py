@@ -14,12 +14,12 @@ from stacks.problems import SettingsError, nearest
 from stacks.sizing import catalog
 from stacks.sizing.floor import check_budget, plan_floor
 from stacks.sizing.ledger import Ledger
-from stacks.sizing.model import Plan
+from stacks.sizing.model import Plan, SmokePlan, TeamPlan
 from stacks.sizing.network import check_addresses, plan_cluster, plan_network
 from stacks.sizing.placement import choose_zones, place
 from stacks.sizing.pools import draft_pools
 from stacks.sizing.profiles import PROFILE_NAMES, Profile, profile
-from stacks.sizing.request import PlanRequest, ProfileName, TeamRequest
+from stacks.sizing.request import PlanRequest, ProfileName, SmokeRequest, TeamRequest
 from stacks.sizing.sharing import MAX_PREFIX, check_name, check_teams, plan_scheduling, plan_teams
 from stacks.sizing.tiers import plan_budget, plan_database, plan_mlflow, plan_storage
 
@@ -173,12 +173,27 @@ def _plan(request: PlanRequest, team_size: int, figures: Profile, figures_sure: 
         storage=storage,
         database=database,
         mlflow=mlflow,
+        smoke=_smoke(request.smoke, teams, ledger),
         budget=budget,
         idle_floor=floor,
         pins=catalog.pins(),
         protect=ledger.decide("protect", request.protect, "setting protect"),
         create_autoscaling_role=request.create_autoscaling_role,
         decisions=(),
+    )
+
+
+def _smoke(request: SmokeRequest, teams: tuple[TeamPlan, ...], ledger: Ledger) -> SmokePlan:
+    names = [team.name for team in teams]
+    if request.team is not None and request.team not in names:
+        allowed = f"must be one of the teams: {', '.join(names)}"
+        ledger.problem("smoke.team", request.team, allowed, nearest(request.team, names))
+    source = "setting smoke.team" if request.team else "the first team"
+    image_source = "setting smoke.image" if request.image else "catalog/versions.yaml: it has the plugin of the fabric"
+    return SmokePlan(
+        enabled=ledger.decide("smoke.enabled", request.enabled, "setting smoke.enabled; on unless turned off"),
+        image=ledger.decide("smoke.image", request.image or catalog.pins().image("smoke"), image_source),
+        team=ledger.decide("smoke.team", request.team or names[0], source),
     )
 
 

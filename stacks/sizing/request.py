@@ -111,6 +111,13 @@ class MlflowRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class SmokeRequest:
+    enabled: bool = True
+    image: str | None = None  # by digest; None: the pinned one
+    team: str | None = None  # None: the first
+
+
+@dataclass(frozen=True, slots=True)
 class SchedulingRequest:
     """Overrides of the queues."""
 
@@ -169,6 +176,7 @@ class PlanRequest:
     storage: StorageRequest = field(default_factory=StorageRequest)
     mlflow: MlflowRequest = field(default_factory=MlflowRequest)
     scheduling: SchedulingRequest = field(default_factory=SchedulingRequest)
+    smoke: SmokeRequest = field(default_factory=SmokeRequest)
     log_retention_days: int | None = None
     allowed_regions: tuple[str, ...] = ()  # residency; empty: any
     protect: bool = True

@@ -10,7 +10,7 @@ from stacks.sizing.catalog.tables import rows
 
 @dataclass(frozen=True, slots=True)
 class ServicePrice:
-    """A list price; `unit` is what it is for: hour, zone-hour, month or GiB-month."""
+    """A list price; `unit` is what it is for, such as hour, zone-hour, month, GiB-month or thousand requests."""
 
     key: str
     unit: str

@@ -6,6 +6,7 @@ Pure: no cloud, no clock (the caller says what today is), no randomness. Units a
     memory.py       what training holds on a GPU        throughput.py  how much of the peak is reached
     parallelism.py  which strategy fits, and at what speed
     spot.py         interruptions and checkpoint interval
+    hours.py        the work at that speed, and what stretches it
     data_need.py    what the data and checkpoint tiers must deliver
     options.py      all of it for every instance type and node count, ranked
     onprem.py       managed training, a cluster, owned hardware

@@ -19,7 +19,7 @@ from stacks.problems import Problem, SettingsError, nearest
 from stacks.sizing.catalog.tables import rows
 from stacks.sizing.recommend.hardware import Machine
 from stacks.sizing.recommend.options import Option, Recommendation
-from stacks.sizing.recommend.prices import Price, price
+from stacks.sizing.recommend.prices import Capacity, Figure, Price, price
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.spot import HOURS_PER_MONTH
 
@@ -187,6 +187,7 @@ def compare(recommendation: Recommendation, given: Mapping[str, float]) -> Compa
         notes.append("the work fills less than half of one owned server: most of it would stand idle")
     if payback.typical > PLAUSIBLE_PAYBACK_MONTHS[1]:
         notes.append("payback is above the 36 months after which the agency guide advises against buying")
+    notes += _old(recommendation, option, known)
     return Comparison(
         option=option,
         gpu_hours_per_month=gpu_hours,
@@ -200,6 +201,22 @@ def compare(recommendation: Recommendation, given: Mapping[str, float]) -> Compa
         assumptions=tuple(known.values()),
         notes=tuple(note for note in notes if note),
     )
+
+
+def _old(recommendation: Recommendation, option: Option, known: Mapping[str, Assumption]) -> list[str]:
+    """What the comparison used that is older than 180 days: prices of renting, and assumptions that were not given."""
+    today = recommendation.request.today
+    kinds: tuple[Capacity, ...] = ("on-demand", "spot", "reserved-1y")
+    offers = (price(option.machine, recommendation.region, kind) for kind in kinds)
+    used = [figure for offer in offers if offer is not None for figure in offer.figures]
+    gpu = option.machine.gpu.name
+    used += [
+        Figure(item.key, item.source, item.date)
+        for item in known.values()
+        if not item.given and item.key.partition(".")[2] in ("", gpu)
+    ]
+    old = dict.fromkeys(f"{figure.what} ({figure.date})" for figure in used if figure.stale(today))
+    return [f"older than 180 days: {'; '.join(old)}"] if old else []
 
 
 BOUNDS = ("low", "typical", "high")

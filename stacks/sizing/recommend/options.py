@@ -13,21 +13,16 @@ from dataclasses import dataclass
 from stacks.sizing.recommend import convolution, parallelism, right_sizing
 from stacks.sizing.recommend.data_need import CheckpointNeed, DataNeed, checkpoint_need, data_need
 from stacks.sizing.recommend.hardware import HOME_REGIONS, Machine, left_out, machines
+from stacks.sizing.recommend.hours import GOODPUT, run_hours
 from stacks.sizing.recommend.parallelism import Fit
 from stacks.sizing.recommend.prices import STALE_DAYS, Capacity, Figure, Price, price
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.request import Request, check
 from stacks.sizing.recommend.sensitivity import Driver, drivers
-from stacks.sizing.recommend.spot import HOURS_PER_MONTH, Interruptions, interruptions
+from stacks.sizing.recommend.spot import HOURS_PER_MONTH, Interruptions
 from stacks.sizing.recommend.throughput import CALIBRATED_GPUS
 from stacks.sizing.recommend.work import Asked, ask
 
-GOODPUT = Range(0.59, 0.95, 1.0)
-"""Share of the time that trains, apart from the interruptions counted on their own: evaluation, stalls, restarts by
-hand. OPT-175B 59 %; Llama 3 above 90 % with interruptions; 95 % is an assumption between."""
-STARTUP_HOURS = Range(0.02, 0.25, 0.6)
-"""Nodes, images, compilation: warm nodes a minute; cold ones up to 12 min and the first torch.compile 7
-(modded-nanogpt)."""
 DEFAULT_DEADLINE_HOURS = 30 * 24.0
 NODE_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
 CAPACITIES: tuple[Capacity, ...] = ("spot", "on-demand", "reserved-1y", "reserved-3y")
@@ -210,8 +205,9 @@ def _points(request: Request, asked: Asked, region: str, deadline: float) -> Ite
             chooser = convolution.choose if asked.convolutional else parallelism.choose
             fit = chooser(asked.work, machine, nodes)
             if fit is not None:
+                run = _run(asked, machine, nodes, fit)
                 for offer in offers:
-                    option = _option(request, asked, machine, nodes, fit, offer, deadline)
+                    option = _option(request, asked, run, offer, deadline)
                     if option is not None:
                         yield option
 
@@ -226,27 +222,53 @@ def _node_counts(request: Request, machine: Machine) -> Iterator[int]:
         yield most
 
 
-def _option(
-    request: Request, asked: Asked, machine: Machine, nodes: int, fit: Fit, offer: Price, deadline: float
-) -> Option | None:
-    work, gpus = asked.work, nodes * machine.gpus
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A fit with what does not depend on how it is paid for; `hours` by the share of nodes reclaimed."""
+
+    machine: Machine
+    nodes: int
+    fit: Fit
+    checkpoint: CheckpointNeed
+    data: DataNeed
+    hours: dict[Range | None, tuple[Range, Interruptions]]
+
+
+def _run(asked: Asked, machine: Machine, nodes: int, fit: Fit) -> _Run:
+    work = asked.work
     held = work.states
-    mixed = held.bytes_per_param > 16
-    checkpoint = checkpoint_need(held.trained, mixed, nodes, machine.network_gbps)
-    rate = fit.tokens_per_second
-    one, broken = run_hours(work.tokens, fit, gpus, nodes, checkpoint.save_seconds, offer.reclaimed_per_month)
+    mb_per_s = fit.tokens_per_second.typical / work.sequence * asked.bytes_per_sequence / 1e6
+    return _Run(
+        machine,
+        nodes,
+        fit,
+        checkpoint_need(held.trained, held.bytes_per_param > 16, nodes, machine.network_gbps),
+        data_need(mb_per_s, nodes * machine.gpus, nodes, machine.cloud),
+        {},
+    )
+
+
+def _option(request: Request, asked: Asked, run: _Run, offer: Price, deadline: float) -> Option | None:
+    machine, nodes, fit = run.machine, run.nodes, run.fit
+    gpus = nodes * machine.gpus
+    reclaimed = offer.reclaimed_per_month
+    if reclaimed not in run.hours:
+        save = run.checkpoint.save_seconds
+        run.hours[reclaimed] = run_hours(asked.work.tokens, fit, gpus, nodes, save, reclaimed)
+    one, broken = run.hours[reclaimed]
     if asked.token_spread:
         one = Range(one.low * (1 - asked.token_spread), one.typical, one.high * (1 + asked.token_spread))
     copies = _copies(request, one.typical, deadline, nodes)
     hours = one.times(math.ceil(request.sweep / copies))
-    paid = one.times(request.sweep * nodes).times(offer.usd_per_hour)
+    node_hours = one.times(request.sweep * nodes)
+    paid = node_hours.times(offer.usd_per_hour)
     if request.sweep > 1:
         # Successive halving (ASHA, eta 3) trains log3(n) + 1 trials' worth where it stops the others early.
         early = min(1.0, (math.log(request.sweep, 3) + 1) / request.sweep)
         paid = Range(paid.low * early, paid.typical, paid.high)
         hours = Range(hours.low * early, hours.typical, hours.high)
     if offer.months:
-        committed = _committed(request, offer, machine.usd_per_hour, hours, nodes * copies)
+        committed = _committed(request, offer, machine.usd_per_hour, node_hours, nodes * copies)
         if committed is None:
             return None
         paid = committed
@@ -262,29 +284,13 @@ def _option(
         cost_usd=paid,
         monthly_usd=monthly,
         interruptions=broken,
-        data=data_need(rate.typical / work.sequence * asked.bytes_per_sequence / 1e6, gpus, nodes, machine.cloud),
-        checkpoint=checkpoint,
+        data=run.data,
+        checkpoint=run.checkpoint,
         meets_deadline=hours.typical <= deadline,
         may_be_late=hours.high > deadline,
         in_budget=request.budget_usd is None or spend.typical <= request.budget_usd,
-        flags=(*_flags(work.precision, fit, machine, gpus, broken), *_sharing(request, fit, machine)),
+        flags=(*_flags(asked.work.precision, fit, machine, gpus, broken), *_sharing(request, fit, machine)),
     )
-
-
-def run_hours(
-    tokens: float, fit: Fit, gpus: int, nodes: int, save_seconds: float, reclaimed_per_month: Range | None
-) -> tuple[Range, Interruptions]:
-    """Hours of one run with all that stretches it, and its interruptions; `tokens` are images for a convolution."""
-    rate = fit.tokens_per_second
-    bare = tokens / rate.typical / GOODPUT.typical / 3600
-    broken = interruptions(bare, gpus, nodes, save_seconds, reclaimed_per_month)
-    stretch = broken.stretch
-    hours = Range(
-        tokens / rate.high / GOODPUT.high / 3600 * stretch.low + STARTUP_HOURS.low,
-        bare * stretch.typical + STARTUP_HOURS.typical,
-        tokens / rate.low / GOODPUT.low / 3600 * stretch.high + STARTUP_HOURS.high,
-    )
-    return hours, broken
 
 
 def _copies(request: Request, hours: float, deadline: float, nodes: int) -> int:
@@ -296,23 +302,23 @@ def _copies(request: Request, hours: float, deadline: float, nodes: int) -> int:
     return min(math.ceil(request.sweep / waves), most)
 
 
-def _committed(request: Request, offer: Price, on_demand_usd: float, hours: Range, nodes: int) -> Range | None:
-    """Cost a run of nodes that are paid for around the clock; None where on-demand would be cheaper.
+def _committed(request: Request, offer: Price, on_demand_usd: float, node_hours: Range, nodes: int) -> Range | None:
+    """Cost of the work on nodes that are paid for around the clock; None where on-demand would be cheaper.
 
     With runs every month a month's price is shared by its runs; a single run must last through the commitment.
     """
     if request.monthly_runs is None:
-        paid_hours = max(hours.typical, offer.months * HOURS_PER_MONTH)
+        committed = nodes * offer.months * HOURS_PER_MONTH
     else:
-        paid_hours = max(hours.typical, HOURS_PER_MONTH / request.monthly_runs)
-    if offer.usd_per_hour.typical * paid_hours >= on_demand_usd * hours.typical:
+        committed = nodes * HOURS_PER_MONTH / request.monthly_runs
+    paid = max(node_hours.typical, committed)
+    if offer.usd_per_hour.typical * paid >= on_demand_usd * node_hours.typical:
         return None
-    minimum = paid_hours if paid_hours > hours.typical else min(hours.low, paid_hours)
     # What is committed is paid even if the run ends early.
     return Range(
-        offer.usd_per_hour.low * nodes * minimum,
-        offer.usd_per_hour.typical * nodes * paid_hours,
-        offer.usd_per_hour.high * nodes * max(hours.high, paid_hours),
+        offer.usd_per_hour.low * max(node_hours.low, committed),
+        offer.usd_per_hour.typical * paid,
+        offer.usd_per_hour.high * max(node_hours.high, committed),
     )
 
 

@@ -13,8 +13,9 @@ import bisect
 import itertools
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
-from stacks.sizing.recommend.ranges import Range, exactly
+from stacks.sizing.recommend.ranges import Range
 
 HOURS_PER_MONTH = 730.0
 FAILURES = ((8, 47.7 * 24), (1024, 7.9), (16_384, 1.8))
@@ -28,6 +29,10 @@ REPAIR_HOURS = Range(0.05, 0.15, 0.5)
 """The same after a hardware failure, with a spare node and automatic restart: Llama 3 trained more than 90 % of the
 time with a failure every three hours, so less than 0.3 h each; the split is an assumption."""
 
+_NONE = (0.0, 0.0, 0.0)
+_REPAIR = (REPAIR_HOURS.low, REPAIR_HOURS.typical, REPAIR_HOURS.high)
+_RESTART = (RESTART_HOURS.low, RESTART_HOURS.typical, RESTART_HOURS.high)
+
 
 @dataclass(frozen=True, slots=True)
 class Interruptions:
@@ -39,6 +44,7 @@ class Interruptions:
     mean_hours_between: float
 
 
+@lru_cache(maxsize=4096)
 def hardware_mttf_hours(gpus: int) -> float:
     """Mean hours between hardware failures of a job, straight in logarithms between the published figures."""
     if gpus <= FAILURES[0][0]:
@@ -72,26 +78,18 @@ def interruptions(
     """
     broken = 1 / hardware_mttf_hours(gpus)
     # Hardware fails half to one and a half times as often as published: an assumption.
-    failures = Range(broken / 2, broken, broken * 1.5)
-    reclaims = exactly(0.0)
-    if reclaimed_per_month is not None:
-        reclaims = Range(
-            nodes * hazard_per_hour(reclaimed_per_month.low),
-            nodes * hazard_per_hour(reclaimed_per_month.typical),
-            nodes * hazard_per_hour(reclaimed_per_month.high),
-        )
-    rate = failures.plus(reclaims)
+    failures = (broken / 2, broken, broken * 1.5)
+    share = reclaimed_per_month
+    reclaims = tuple(nodes * hazard_per_hour(one) for one in (share.low, share.typical, share.high)) if share else _NONE
+    mean = 1 / (failures[1] + reclaims[1])
     save = save_seconds / 3600
     blocked = save * BLOCKED_SHARE
-    interval = min(max(young_hours(1 / rate.typical, blocked), save, 1 / 60), max(hours, 1 / 60))
-    stretches = []
-    for bound in ("low", "typical", "high"):
-        reclaim, failure = getattr(reclaims, bound), getattr(failures, bound)
+    interval = min(max(young_hours(mean, blocked), save, 1 / 60), max(hours, 1 / 60))
+    stretches, expected = [], []
+    for failure, reclaim, repair, restart in zip(failures, reclaims, _REPAIR, _RESTART, strict=True):
         # Half an interval is lost, and the checkpoint is read again in the time that it took to save.
-        lost = (reclaim + failure) * (interval / 2 + save)
-        lost += reclaim * getattr(RESTART_HOURS, bound) + failure * getattr(REPAIR_HOURS, bound)
+        lost = (reclaim + failure) * (interval / 2 + save) + reclaim * restart + failure * repair
         # Above one the job would never end; ten times is as good as never.
         stretches.append((1 + blocked / interval) / max(0.1, 1 - lost))
-    stretch = Range(*stretches)
-    expected = Range(*(hours * getattr(rate, bound) * getattr(stretch, bound) for bound in ("low", "typical", "high")))
-    return Interruptions(interval * 60, expected, stretch, 1 / rate.typical)
+        expected.append(hours * (reclaim + failure) * stretches[-1])
+    return Interruptions(interval * 60, Range(*expected), Range(*stretches), mean)

@@ -1,8 +1,8 @@
 """How much of a GPU's peak training reaches (model FLOPS utilisation), and how fast gradients travel.
 
 Calibration: `mfu.csv`, measurements of one tuned stack (llm-foundry, FSDP, sequence 2048) on A100-40, A100-80 and H100
-from 125M to 70B parameters on 8 to 512 GPUs. Nothing else is fitted; published runs only check it
-(docs/recommender.md).
+from 125M to 70B parameters on 8 to 512 GPUs. Nothing else is fitted; how published runs were used:
+docs/recommender.md.
 
 - Model size: straight lines in the logarithm of the parameters between the measurements of a GPU; flat above the
   largest; below the smallest the shape of the A100-80 series, the only one that reaches 125M with eight GPUs.

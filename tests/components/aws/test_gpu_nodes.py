@@ -305,6 +305,7 @@ class TestScheduling:
             f"{AUTOSCALER}/node-template/taint/ml.platform/capacity": "spot:NoSchedule",
             f"{AUTOSCALER}/node-template/resources/nvidia.com/gpu": "8",
             f"{AUTOSCALER}/node-template/resources/vpc.amazonaws.com/efa": "4",
+            f"{AUTOSCALER}/node-template/resources/hugepages-2Mi": "5120Mi",
             f"{AUTOSCALER}/node-template/resources/ephemeral-storage": "7200G",
         }
         assert node_group(recording, "train-spot")["tags"] == expected
@@ -428,7 +429,7 @@ def test_callable_from_other_languages() -> None:
 
 def _group_tags(recording: Recording, name: str) -> Iterator[dict[str, Any]]:
     for tag in recording.of_type("aws:autoscaling/tag:Tag"):
-        if tag.inputs["autoscalingGroupName"] == f"eks-gpu-{name}-0a1b":
+        if tag.inputs["autoscalingGroupName"].startswith(f"eks-gpu-{name}-"):
             yield inputs_of(tag)
 
 

@@ -477,7 +477,7 @@ def test_references() -> None:
     assert seen["artifacts"] == "arn:aws:s3:::acme-storage-artifacts"
     assert seen["lustre"].startswith("fs-")
     assert seen["lustre_dns"] == f"{seen['lustre']}.fsx.us-east-1.amazonaws.com"
-    assert seen["lustre_mount"] == "abcdefgh"
+    assert seen["lustre_mount"] == "abcdefgh/data"
     assert seen["shared"].startswith("fs-")
     assert seen["shared"] != seen["lustre"]
 

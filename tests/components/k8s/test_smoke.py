@@ -82,7 +82,11 @@ def test_the_job_waits_for_its_parts_and_the_callers():
 
 def test_what_kueue_writes_is_ignored_and_everything_else_makes_a_new_job():
     job = _job(_recording())
-    assert set(job.ignore_changes) == {"spec.suspend", "spec.template.spec.nodeSelector", "spec.template.spec.tolerations"}
+    assert set(job.ignore_changes) == {
+        "spec.suspend",
+        "spec.template.spec.nodeSelector",
+        "spec.template.spec.tolerations",
+    }
     assert job.replace_on_changes == ("*",), "so that the engine replaces a Job that failed"
     assert job.delete_before_replace
 
@@ -128,7 +132,7 @@ def test_the_wait_is_longer_than_start_and_run(monkeypatch):
 
 
 def test_an_image_without_a_digest_is_refused():
-    with pytest.raises(ValueError, match="pinned by its digest, got pytorch/pytorch:2.13.0"):
+    with pytest.raises(ValueError, match=r"pinned by its digest, got pytorch/pytorch:2\.13\.0"):
         _recording(image="pytorch/pytorch:2.13.0")
 
 
@@ -142,4 +146,4 @@ def test_it_speaks_of_the_same_things_as_the_platform():
     assert pod.GPU_RESOURCE == conventions.GPU_RESOURCE
     spec = smoke_spec(ARGS)
     assert (spec.user, spec.service_account) == (conventions.TRAINER_UID, conventions.TRAINER_SERVICE_ACCOUNT)
-    assert mlflow.CREDENTIALS_SECRET == ARGS["tracking_secret"]
+    assert ARGS["tracking_secret"] == mlflow.CREDENTIALS_SECRET

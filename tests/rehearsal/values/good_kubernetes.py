@@ -132,6 +132,12 @@ KUBERNETES = [
     ),
     obj("v1", "ServiceAccount", "runner", "research"),
     obj(
+        "admissionregistration.k8s.io/v1",
+        "ValidatingAdmissionPolicyBinding",
+        "guard",
+        spec={"policyName": "guard", "validationActions": ["Deny", "Audit"]},
+    ),
+    obj(
         "v1",
         "ResourceQuota",
         "research",

@@ -78,6 +78,8 @@ OBJECTS: list[tuple[str, str, Any, str, str]] = [
     ),
     ("poddisruptionbudget-mlflow", "spec.maxUnavailable", 1, "k8s-disruption-budget", ""),
     ("resourcequota-research", "spec.hard.pods", "many", "k8s-quantity", ""),
+    ("validatingadmissionpolicybinding-guard", "spec.validationActions[0]", "Denied", "k8s-validation-actions", ""),
+    ("validatingadmissionpolicybinding-guard", "spec.validationActions", DROP, "k8s-validation-actions", ""),
     (
         "resourcequota-research",
         "spec.hard",

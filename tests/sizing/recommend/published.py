@@ -1,4 +1,4 @@
-"""Published training runs, what the recommender says of them, and how far it is off. Nothing is fitted to them."""
+"""Published training runs, what the recommender says of them, how far off it is; no figure is computed from them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
-from stacks.sizing.recommend.architectures import Architecture
+from stacks.sizing.recommend.architectures import Architecture, table
 from stacks.sizing.recommend.data_need import checkpoint_need
 from stacks.sizing.recommend.hardware import Machine, gpus
-from stacks.sizing.recommend.options import STARTUP_HOURS, run_hours
+from stacks.sizing.recommend.hours import STARTUP_HOURS, run_hours
 from stacks.sizing.recommend.parallelism import Fit, Work, choose
 from stacks.sizing.recommend.ranges import Range
+from stacks.sizing.recommend.throughput import COMPILED, utilisation
 
 RUNS = Path(__file__).with_name("published_runs.csv")
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "recommender.md"
+FITTED_BEGIN, FITTED_END = (
+    "<!-- fitted: written by tests/sizing/recommend/published.py -->",
+    "<!-- end of fitted -->",
+)
 BEGIN, END = "<!-- runs: written by tests/sizing/recommend/published.py -->", "<!-- end of runs -->"
 
 
@@ -127,12 +132,24 @@ def _three(estimate: Range) -> tuple[float, float, float]:
     return estimate.low, estimate.typical, estimate.high
 
 
+def fitted_markdown() -> str:
+    """The calibration's measurements beside the curve that is drawn through them."""
+    lines = ["| GPU | GPUs | parameters | measured | curve |", "|---|---|---|---|---|"]
+    for row in table("mfu.csv"):
+        reached = utilisation(gpus()[row["gpu"]], float(row["params"]), int(row["gpus"])).mfu.typical / COMPILED
+        size = f"{float(row['params']) / 1e9:g}B"
+        lines.append(f"| {row['gpu']} | {row['gpus']} | {size} | {row['mfu_percent']} % | {reached * 100:.1f} % |")
+    return "\n".join(lines) + "\n"
+
+
 def write() -> None:
-    """Puts the table and summaries into docs/recommender.md, between its two markers."""
+    """Puts the tables and summaries into docs/recommender.md, between their markers."""
     text = DOCUMENT.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{markdown()}{END}{after}", encoding="utf-8")
+    for begin, end, content in ((BEGIN, END, markdown()), (FITTED_BEGIN, FITTED_END, fitted_markdown())):
+        before, rest = text.split(begin)
+        _, after = rest.split(end)
+        text = f"{before}{begin}\n{content}{end}{after}"
+    DOCUMENT.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""Managed, cluster or owned: arithmetic, inputs, and the seeds' rule of 70 % and two to three years."""
+"""Managed, cluster or owned: arithmetic, inputs, and the agency guide's rule of 70 % and two to three years."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -102,6 +104,17 @@ def test_a_given_figure_has_no_spread_and_is_marked(busy):
                 if item.key == "electricity_usd_per_kwh")  # fmt: skip
     assert item.given
     assert item.range.low == item.range.high == 0.3
+
+
+def test_old_figures_of_the_comparison_are_named(busy):
+    (note,) = [note for note in compare(busy, {}).notes if "older than 180 days" in note]
+    assert "spot p4de.24xlarge in us-east-1" in note  # the advisor's table of 2025
+    assert "server_usd" not in note
+    later = dataclasses.replace(busy, request=dataclasses.replace(busy.request, today=date(2027, 6, 1)))
+    (note,) = [note for note in compare(later, {"server_kw.A100-80GB": 6.0}).notes if "older than 180 days" in note]
+    assert "server_usd.A100-80GB (2026-11-20)" in note
+    assert "server_kw" not in note
+    assert "server_usd.H100" not in note
 
 
 @pytest.mark.parametrize(

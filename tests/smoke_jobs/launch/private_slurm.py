@@ -1,4 +1,4 @@
-"""A Slurm cluster of one node on loopback, with its own munge key, ports and state; started by a test, gone after it."""
+"""A Slurm cluster of one node on loopback with its own munge key, ports and state; gone after the test."""
 
 from __future__ import annotations
 

@@ -106,7 +106,11 @@ def _run(server, cluster, steps, spec=GPU_POOL, limit=10_000.0, renderer=kuberne
 
 
 def test_from_the_queue_to_a_pass(server, cluster):
-    refused = {"type": "QuotaReserved", "status": "False", "message": "insufficient unused quota for nvidia.com/gpu in flavor train-spot, 8 more needed"}
+    refused = {
+        "type": "QuotaReserved",
+        "status": "False",
+        "message": "insufficient unused quota for nvidia.com/gpu in flavor train-spot, 8 more needed",
+    }
 
     def steps(story):
         return [
@@ -126,7 +130,7 @@ def test_from_the_queue_to_a_pass(server, cluster):
     assert view.statuses == [
         "waiting for Kueue to take the job into queue vision; does the WorkloadPriorityClass standard exist?",
         "waiting for quota in queue vision",
-        "waiting for quota in queue vision: insufficient unused quota for nvidia.com/gpu in flavor train-spot, 8 more needed",
+        f"waiting for quota in queue vision: {refused['message']}",
         "on train-spot, admitted, making pods",
         "on train-spot, 0 of 2 pods run: pulling the image and mounting volumes",
         "on train-spot, 2 of 2 pods run",
@@ -267,7 +271,7 @@ def test_a_cluster_without_kueue_is_fine(server, cluster):
 
 def test_a_refusal_says_what_and_why(server, cluster):
     server.refuse["POST", "services"] = 403
-    with pytest.raises(LaunchError, match="making Service smoke-train-.*403 services is forbidden: may you do this"):
+    with pytest.raises(LaunchError, match=r"making Service smoke-train-.*403 services is forbidden: may you do this"):
         _run(server, cluster, lambda story: [])
     assert server.objects["configmaps"] == {}, "what was made before is removed"
 

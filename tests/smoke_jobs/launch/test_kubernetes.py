@@ -142,7 +142,9 @@ def test_the_config_map_is_named_by_its_content_and_never_changes():
     assert found.config_map["metadata"]["name"] == same
     other = render(replace(GPU_POOL, files={"baseline.json": "{}"}))
     assert other.config_map["metadata"]["name"] != same
-    options = json.loads({e["name"]: e["value"] for e in other.job["spec"]["template"]["spec"]["containers"][0]["env"]}["SMOKE_OPTIONS"])
+    options = json.loads(
+        {e["name"]: e["value"] for e in other.job["spec"]["template"]["spec"]["containers"][0]["env"]}["SMOKE_OPTIONS"]
+    )
     assert options["baseline"] == "/smoke/ddp/baseline.json"
 
 

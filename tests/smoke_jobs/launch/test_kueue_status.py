@@ -16,7 +16,8 @@ def _workload(*conditions, uid="u1", created="2026-11-21T10:00:00Z", **more):
     return {
         "metadata": {"ownerReferences": [{"uid": uid}], "creationTimestamp": created},
         "spec": {"queueName": "vision"} | more.pop("spec", {}),
-        "status": {"conditions": [dict(zip(("type", "status", "message"), c, strict=False)) for c in conditions]} | more,
+        "status": {"conditions": [dict(zip(("type", "status", "message"), c, strict=False)) for c in conditions]}
+        | more,
     }
 
 
@@ -36,11 +37,15 @@ def test_only_the_parts_that_say_why_are_shown():
 
 
 def test_a_taint_is_shown():
-    text = "couldn't assign flavors to pod set main: untolerated taint {nvidia.com/gpu true NoSchedule <nil>} in flavor a"
+    text = (
+        "couldn't assign flavors to pod set main: untolerated taint {nvidia.com/gpu true NoSchedule <nil>} in flavor a"
+    )
     assert status.useful(text) == "untolerated taint {nvidia.com/gpu true NoSchedule <nil>} in flavor a"
 
 
-@pytest.mark.parametrize("text", ["LocalQueue nosuch doesn't exist", "workload namespace doesn't match ClusterQueue selector"])
+@pytest.mark.parametrize(
+    "text", ["LocalQueue nosuch doesn't exist", "workload namespace doesn't match ClusterQueue selector"]
+)
 def test_other_messages_are_shown_whole(text):
     assert status.useful(text) == text
 
@@ -100,7 +105,11 @@ def test_admitted_without_a_pod_shows_the_event():
 
 
 def test_pods_that_wait_say_for_what():
-    unschedulable = {"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."}
+    unschedulable = {
+        "type": "PodScheduled",
+        "status": "False",
+        "message": "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
+    }
     waiting = {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image x"}}}
     pods = [_pod(conditions=[unschedulable]), _pod(containerStatuses=[waiting]), _pod(), _pod("Running")]
     assert status.starting(pods, 4, []) == (

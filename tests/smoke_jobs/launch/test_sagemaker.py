@@ -133,7 +133,7 @@ def test_no_output_is_no_pass(clients):
 
 
 def test_a_refusal_is_told(clients):
-    with pytest.raises(LaunchError, match="AWS refused: .*NoSuchBucket"):
+    with pytest.raises(LaunchError, match=r"AWS refused: .*NoSuchBucket"):
         sagemaker.run(SPEC, replace(SETTINGS, bucket="s3://nosuch"), RecordedView(), clients)
 
 

@@ -93,7 +93,7 @@ def test_a_baseline_travels_with_the_script(cluster, tmp_path):
 
 
 def test_a_refused_job_says_why(cluster, tmp_path):
-    with pytest.raises(LaunchError, match="Slurm refused the job: .*partition"):
+    with pytest.raises(LaunchError, match=r"Slurm refused the job: .*partition"):
         slurm.run(replace(ON_NODE, queue="nosuch"), RecordedView(), SETTINGS, tmp_path)
 
 

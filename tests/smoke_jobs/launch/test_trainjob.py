@@ -34,7 +34,10 @@ def test_the_runtime_is_patched_with_what_it_lacks_only():
     pod = _patch()
     assert [volume["name"] for volume in pod["volumes"]] == ["smoke-code", "smoke-tracking"]
     assert pod["containers"][0]["name"] == "node"
-    assert {mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]} == {"/smoke/ddp", "/run/secrets/mlflow"}
+    assert {mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]} == {
+        "/smoke/ddp",
+        "/run/secrets/mlflow",
+    }
     assert "nodeAffinity" in pod["affinity"]
     assert not {"nodeSelector", "tolerations"} & pod.keys()
 

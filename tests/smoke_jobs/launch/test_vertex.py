@@ -25,7 +25,9 @@ SETTINGS = VertexSettings(bucket="gs://ml/smoke", project="p", region="us-centra
 def test_node_0_is_a_pool_of_its_own():
     pools = render(SPEC, SETTINGS, "job")["jobSpec"]["workerPoolSpecs"]
     assert [pool["replicaCount"] for pool in pools] == ["1", "1"]
-    assert [pool["replicaCount"] for pool in render(replace(SPEC, nodes=5), SETTINGS, "job")["jobSpec"]["workerPoolSpecs"]] == ["1", "4"]
+    assert [
+        pool["replicaCount"] for pool in render(replace(SPEC, nodes=5), SETTINGS, "job")["jobSpec"]["workerPoolSpecs"]
+    ] == ["1", "4"]
     assert len(render(replace(SPEC, nodes=1), SETTINGS, "job")["jobSpec"]["workerPoolSpecs"]) == 1
     assert pools[0]["machineSpec"] == {
         "machineType": "a2-ultragpu-8g", "acceleratorType": "NVIDIA_A100_80GB", "acceleratorCount": 8,
@@ -81,7 +83,7 @@ def test_without_the_packages_the_extra_is_named(monkeypatch):
         vertex.connect(SETTINGS)
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     pass
 
 
@@ -95,7 +97,7 @@ class _Google:
         self.cancelled = False
 
     def clients(self) -> Clients:
-        return Clients(jobs=self, storage=self, from_json=json.loads, errors=_Refused)
+        return Clients(jobs=self, storage=self, from_json=json.loads, errors=_RefusedError)
 
     def bucket(self, name: str):
         assert name == "ml"
@@ -110,7 +112,7 @@ class _Google:
 
     def create_custom_job(self, parent: str, custom_job: dict):
         if not self.states:
-            raise _Refused("quota exceeded")
+            raise _RefusedError("quota exceeded")
         self.submitted = {"parent": parent, "job": custom_job}
         return SimpleNamespace(name="jobs/1")
 

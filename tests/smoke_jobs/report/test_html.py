@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import re
 from html.parser import HTMLParser
 
@@ -11,7 +12,7 @@ from tests.smoke_jobs.report.support import document
 class _Balanced(HTMLParser):
     """Knows which elements are open."""
 
-    VOID = ("meta", "line", "circle", "polyline", "br")
+    VOID = ("meta", "line", "polyline", "br")
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +25,7 @@ class _Balanced(HTMLParser):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs) -> None:
-        self.seen.append(tag)
+        self.seen.append(tag)  # <line/>: nothing is open after it
 
     def handle_endtag(self, tag) -> None:
         assert self.open.pop() == tag
@@ -77,11 +78,10 @@ def test_bandwidth_is_drawn_on_two_logarithmic_axes():
     drawn = svg(bandwidth(document()))
     points = _points(drawn, 0)
     assert len(points) == 13
-    steps = {(round(b[0] - a[0], 0), round(b[1] - a[1], 0)) for a, b in zip(points, points[1:], strict=False)}
+    steps = {(round(b[0] - a[0], 0), round(b[1] - a[1], 0)) for a, b in itertools.pairwise(points)}
     assert len({x for x, _ in steps}) <= 2, "each doubling of the size is one step to the right"
-    assert all(b[1] < a[1] for a, b in zip(points, points[1:], strict=False))
-    assert "32 KiB" in drawn or "64 KiB" in drawn
-    assert "128 MiB" not in drawn and "64 MiB" in drawn
+    assert all(b[1] < a[1] for a, b in itertools.pairwise(points))
+    assert ">128 MiB</text>" in drawn, "the largest size always has its label"
     assert "gate: 372.3 GB/s" in drawn
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from stacks.problems import nearest
 from stacks.rehearsal.model import UNKNOWN
 from stacks.rehearsal.values.aws.format_kinds import NETWORK
-from stacks.rehearsal.values.context import Stack, View, as_number, follow, show
+from stacks.rehearsal.values.context import Stack, View, as_number, follow, listed, show
 from stacks.rehearsal.values.kubernetes.index import Objects, object_namespace
 from stacks.rehearsal.values.kubernetes.pods import check_pod, check_port
 from stacks.rehearsal.values.labels import check_label, is_label_key
@@ -61,6 +61,8 @@ def check(view: View, stack: Stack, objects: Objects) -> None:
         _binding(view, objects)
     if kind == "Job":
         _job(view)
+    if kind == "ValidatingAdmissionPolicyBinding":
+        _validation_actions(view)
     if kind == "ResourceQuota":
         _resource_quota(view)
     del stack
@@ -222,3 +224,18 @@ def _resource_quota(view: View) -> None:
             allowed="a standard resource, or one with a slash such as requests.nvidia.com/gpu or count/jobs.batch",
             hint=nearest(name, _QUOTA_RESOURCES),
         )
+
+
+def _validation_actions(view: View) -> None:
+    known = ("Deny", "Warn", "Audit")
+    if view.lacks("spec.validationActions"):
+        view.error("k8s-validation-actions", "spec.validationActions", "is missing", allowed="one of Deny, Warn, Audit")
+    for index, action in enumerate(listed(view.value("spec.validationActions"))):
+        if isinstance(action, str) and action not in known:
+            view.error(
+                "k8s-validation-actions",
+                f"spec.validationActions[{index}]",
+                f"got {show(action)}",
+                allowed=f"one of {', '.join(known)}",
+                hint=nearest(action, known),
+            )

@@ -1,0 +1,63 @@
+"""Files are written whole or not at all, and what is no file is written to, not replaced."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+import typer
+
+from stacks.cli.files import write_whole
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    file.write_text("before, and longer")
+    write_whole(file, "after")
+    assert file.read_text() == "after"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_a_new_file_has_the_rights_that_the_mask_leaves(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "out.json", "x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "out.json").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("before")
+    (tmp_path / "link").symlink_to("real")
+    write_whole(tmp_path / "link", "after")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "after"
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write_whole(pipe, "through")
+    reader.join(timeout=10)
+    assert read == ["through"]
+    assert pipe.is_fifo()
+
+
+def test_a_device_is_not_replaced() -> None:
+    write_whole(Path("/dev/null"), "nothing")
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("where", ["missing/out.json", "."])
+def test_what_cannot_be_written_is_told(tmp_path: Path, where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        write_whole(tmp_path / where, "x")
+    assert ended.value.exit_code == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

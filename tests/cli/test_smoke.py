@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from smoke_jobs.ddp.result import EXIT, problems
+from smoke_jobs.launch.follow import CheckDone, Ended
+from stacks import smoke as stack_smoke
+from stacks.cli import smoke_targets
+from stacks.cli.main import app
+from stacks.cli.smoke_targets import Launcher
+from stacks.rehearsal.project import read_stack
+from stacks.resolve import namespace_values, resolve
+from tests.shared import ROOT
+from tests.smoke_jobs.report.support import document
+
+PROJECT = ("--project", str(ROOT))
+QUICK = ("--check", "rendezvous", "--check", "devices")
+
+
+def _run(*arguments: str, **more):
+    return CliRunner().invoke(app, ["smoke", *arguments], **more)
+
+
+@pytest.fixture(scope="module")
+def plan():
+    config = read_stack(ROOT, "demo")
+    return resolve(namespace_values(config.values), config.stack)[1]
+
+
+@pytest.fixture
+def ended(monkeypatch):
+    """Puts a made-up end in the place of the job; returns the specs that were asked for."""
+    asked = []
+
+    def put(outcome: Ended) -> list:
+        def launcher(spec, target, place):
+            asked.append((spec, target, place))
+
+            def run(view):
+                view.status("starting")
+                view.check_done(CheckDone("devices", "pass", 1.0, "2"))
+                return outcome
+
+            return Launcher(lambda: "rendering\n", run)
+
+        monkeypatch.setattr(smoke_targets, "launcher", launcher)
+        return asked
+
+    return put
+
+
+def test_a_real_local_run_writes_all_that_was_asked_for(tmp_path):
+    files = {name: tmp_path / f"result.{name}" for name in ("json", "html")}
+    result = _run("--nproc", "2", *QUICK, "--json", str(files["json"]), "--html", str(files["html"]))
+    assert result.exit_code == 0, result.output
+    found = json.loads(files["json"].read_text())
+    assert problems(found) == []
+    assert found["topology"]["world_size"] == 2
+    assert "The chosen checks passed (exit 0)" in result.stdout
+    assert "1/10 rendezvous" in result.stderr
+    assert files["html"].read_text().startswith("<!doctype html>")
+
+
+def test_a_broken_check_is_exit_10_and_told(tmp_path):
+    result = _run("--nproc", "2", *QUICK, "--break", "devices", "--json", "-")
+    assert result.exit_code == 10
+    found = json.loads(result.stdout)
+    assert found["verdict"] == "fail", "standard output holds nothing but the JSON"
+
+
+@pytest.mark.parametrize("verdict", sorted(set(EXIT) - {"usage"}))
+def test_the_exit_code_is_the_verdicts(ended, verdict):
+    ended(Ended(EXIT[verdict], document() | {"verdict": verdict, "exit_code": EXIT[verdict]}))
+    assert _run().exit_code == EXIT[verdict]
+
+
+def test_a_job_without_a_result(ended, tmp_path):
+    ended(Ended(124, None, "did not end", ["last words"]))
+    result = _run("--json", str(tmp_path / "r.json"), "--html", str(tmp_path / "r.html"))
+    assert result.exit_code == 124
+    assert "last words" in result.stderr
+    assert "error: did not end (exit 124)" in result.stderr
+    assert "r.html was not written" in result.stderr
+    assert json.loads((tmp_path / "r.json").read_text())["reason"] == "did not end"
+
+
+def test_no_colour_where_nobody_watches(ended):
+    ended(Ended(10, document()))
+    result = _run(env={"NO_COLOR": "1"})
+    assert "\x1b" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--break", "devics"), "there is no check 'devics'; did you mean 'devices'?"),
+        (("--set", "kils=3"), "the worker has no option 'kils'; did you mean kills?"),
+        (("--set", "kills=many"), "--set kills=many: int is needed"),
+        (("--set", "kills"), "KEY=VALUE is needed"),
+        (("-t", "kubernetes"), "name the STACK, whose team, queue and GPU pool the job uses"),
+        (("-t", "trainjob"), "name the STACK"),
+        (("demo", "-t", "kubernetes", "--pool", "trian", *PROJECT), "has no GPU pool 'trian'; there is train"),
+        (("demo", "-t", "kubernetes", "--team", "visoin", *PROJECT), "did you mean vision?"),
+        (("demo", "-t", "kubernetes", "--nodes", "900", *PROJECT), "a job never spans two"),
+        (("dmeo", "-t", "kubernetes", *PROJECT), "no stack 'dmeo'"),
+        (("-t", "sagemaker", "--render"), "sagemaker needs image"),
+        (("-t", "vertex", "--render", "--image", "i", "--instance", "g2-standard-48"), "gs://bucket/prefix, --bucket"),
+        (("-t", "slurm", "--baseline", "/nonexistent"), "--baseline /nonexistent: No such file"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_exit_2_and_name_the_remedy(arguments, text):
+    result = _run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert text in " ".join(result.stderr.split())
+
+
+def test_the_kubernetes_rendering_of_a_stack(plan):
+    result = _run("demo", "-t", "kubernetes", "--render", *PROJECT)
+    assert result.exit_code == 0, result.output
+    config_map, service, job = yaml.safe_load_all(result.stdout)
+    assert [item["kind"] for item in (config_map, service, job)] == ["ConfigMap", "Service", "Job"]
+    team = plan.teams[0]
+    assert job["metadata"]["namespace"] == team.namespace
+    assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == team.local_queue
+    assert job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] in {p.name for p in plan.scheduling.priorities}
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    assert container["image"] == plan.pins.image("pytorch")
+    options = json.loads(next(e["value"] for e in container["env"] if e["name"] == "SMOKE_OPTIONS"))
+    pool = plan.pools[0]
+    assert (options["instance"], options["nproc_per_node"]) == (pool.instance_type, pool.gpus_per_node)
+    assert job["spec"]["completions"] <= max(group.max_nodes for group in pool.node_groups)
+
+
+def test_a_rendering_is_the_same_every_time():
+    first, second = (_run("demo", "-t", "trainjob", "--render", *PROJECT).stdout for _ in range(2))
+    assert first == second
+
+
+def test_every_target_renders_a_stack(plan):
+    bucket = {"sagemaker": "s3://ml/smoke", "vertex": "gs://ml/smoke"}
+    for target in ("local", "slurm", "sagemaker"):
+        arguments = ["demo", "-t", target, "--render", "--image", "registry/torch:1", *PROJECT]
+        if target in bucket:
+            arguments += ["--bucket", bucket[target], "--role-arn", "arn:aws:iam::123456789012:role/x"]
+        result = _run(*arguments)
+        assert result.exit_code == 0, result.output
+        if target == "sagemaker":
+            request = json.loads(result.stdout)
+            assert request["ResourceConfig"]["InstanceType"] == f"ml.{plan.pools[0].instance_type}"
+    result = _run("-t", "vertex", "--render", "--image", "i", "--instance", "g2-standard-96", "--gpu", "L4", "--gpus",
+                  "8", "--nodes", "3", "--bucket", "gs://ml/smoke")  # fmt: skip
+    assert len(json.loads(result.stdout)["jobSpec"]["workerPoolSpecs"]) == 2
+
+
+def test_what_is_submitted_has_a_name_of_its_own(plan):
+    spec = smoke_targets._once(replace(_spec(plan), rerun_on=()))
+    assert dict(spec.rerun_on).keys() == {"submitted"}
+
+
+def _spec(plan):
+    from stacks.cli.smoke_spec import Given, of_stack
+    from stacks.cli.smoke_targets import Target
+
+    given = Given(Target.kubernetes, None, None, "", "", "", None, 900, 1800, "", "", "", "", (), (), (), None)
+    return of_stack(plan, None, None, given)
+
+
+def test_the_command_line_wins_over_the_stack(ended, plan):
+    asked = ended(Ended(0, document() | {"verdict": "pass", "exit_code": 0}))
+    _run("demo", "-t", "kubernetes", "--image", "mine@sha256:1", "--nproc", "4", "--timeout", "5", "--tracking-uri",
+         "none", "--set", "kills=2", "--set", "checks=devices,data", *PROJECT)  # fmt: skip
+    spec, target, place = asked[0]
+    assert target == "kubernetes"
+    assert (spec.image, spec.processes_per_node, spec.timeout_s) == ("mine@sha256:1", 4, 300)
+    assert (spec.tracking_uri, spec.tracking_secret) == ("none", "")
+    assert spec.options == {"kills": 2, "checks": ["devices", "data"]}
+    assert place.region == plan.region
+    assert place.limit_s > spec.start_timeout_s + spec.run_timeout_s
+
+
+def test_a_baseline_is_recorded_from_a_pass_only(ended, tmp_path):
+    path = tmp_path / "baseline.json"
+    ended(Ended(10, document()))
+    assert "a baseline is the figures of a pass" in _run("--record-baseline", str(path)).stderr
+    assert not path.exists()
+    figures = [{"name": "checkpoint write", "value": 1.0, "unit": "GB/s", "better": "higher"}]
+    ended(Ended(0, document() | {"verdict": "pass", "exit_code": 0, "figures": figures}))
+    assert _run("--record-baseline", str(path)).exit_code == 0
+    assert json.loads(path.read_text())["figures"]["checkpoint write"]["value"] == 1.0
+    ended(Ended(0, document() | {"verdict": "pass", "exit_code": 0, "figures": []}))
+    assert "short result only" in _run("--record-baseline", str(tmp_path / "other.json")).stderr
+
+
+def test_a_baseline_goes_along(ended, tmp_path):
+    path = tmp_path / "baseline.json"
+    path.write_text("{}")
+    asked = ended(Ended(0, document()))
+    _run("-t", "slurm", "--baseline", str(path))
+    _run("--baseline", str(path))
+    assert asked[0][0].files == {"baseline.json": "{}"}
+    assert asked[1][0].options["baseline"] == str(path)
+    assert asked[1][0].files == {}
+
+
+# stacks.smoke: from a plan to what the job takes of a pool
+
+
+def test_a_job_takes_whole_nodes_of_one_capacity(plan):
+    for pool in plan.pools:
+        job = stack_smoke.pool_job(plan, pool, plan.teams[0])
+        assert 1 <= job.nodes <= min(2, max(group.max_nodes for group in pool.node_groups))
+        assert 0 < job.cpu < pool.vcpus
+        assert job.shared_memory_gib < job.memory_gib < pool.memory_gib
+        assert (job.hugepages_mib > 0) == pool.fabric == (job.transport == "efa")
+        assert job.gpu and job.gpu in pool.gpu
+
+
+def test_a_job_stays_inside_the_teams_limits(plan):
+    team = replace(plan.teams[0], cpu_limit=8, memory_limit_gib=64)
+    job = stack_smoke.pool_job(plan, plan.pools[0], team)
+    assert job.cpu * job.nodes <= 8
+    assert job.memory_gib * job.nodes <= 64
+
+
+def test_the_job_runs_again_when_the_pool_changes(plan):
+    pool = plan.pools[0]
+    before = stack_smoke.pool_job(plan, pool, plan.teams[0]).rerun_on
+    assert stack_smoke.pool_job(plan, pool, plan.teams[0]).rerun_on == before
+    fewer = replace(pool, node_groups=pool.node_groups[:1])
+    assert stack_smoke.pool_job(plan, fewer, plan.teams[0]).rerun_on != before
+
+
+def test_names_are_those_of_the_environment():
+    from components.k8s.mlflow import CREDENTIALS_SECRET
+    from stacks.cluster_workloads import MOUNTS
+
+    assert dict(stack_smoke.MOUNTS) == MOUNTS
+    assert stack_smoke.TRACKING_SECRET == CREDENTIALS_SECRET
