@@ -31,7 +31,7 @@ from components.aws.workload_policies import (
     mlflow_policy,
 )
 from components.k8s import autoscaler, drivers, mlflow
-from components.k8s.conventions import TRAINER_SERVICE_ACCOUNT
+from components.k8s.conventions import TRAINER_SERVICE_ACCOUNT, team_group
 from components.k8s.mlflow import MlflowDatabaseArgs
 from components.k8s.volumes import LustreVolumeArgs, SharedVolumeArgs
 from components.tags import check_tags
@@ -123,6 +123,7 @@ def build(plan: Plan) -> CloudLayer:
             "log_retention_days": plan.cluster.log_retention_days,
             "key_arn": key.key_arn,
             "admin_principal_arns": plan.cluster.admin_principal_arns,
+            "group_principal_arns": {team_group(team.name): team.principal_arns for team in plan.teams},
             "add_ons": [{"name": add_on.name, "version": add_on.version} for add_on in plan.cluster.add_ons],
             "system_nodes": {
                 "instance_types": plan.cluster.system_nodes.instance_types,
@@ -165,6 +166,7 @@ def build(plan: Plan) -> CloudLayer:
             "forecast_percents": plan.budget.forecast_percents,
             "emails": plan.budget.alert_emails,
             "anomaly_threshold_usd": plan.budget.anomaly_threshold_usd,
+            "anomaly_detection": plan.budget.anomaly_detection,
             "activate_cost_tags": plan.budget.activate_cost_tags,
             "cost_tag_keys": list(tags),
         },

@@ -125,10 +125,12 @@ class Team(_Model):
     members: int = Field(ge=1, le=10_000)
     share: Annotated[float, Field(gt=0, le=100)] | None = None
     """Percent of the GPUs; every team has one and they add up to 100, or none has and members decide."""
+    principals: list[Principal] = []
+    """IAM roles and users that may submit jobs in the team's namespace and see its pods."""
 
     def request(self) -> TeamRequest:
         """The team as the planner knows it."""
-        return TeamRequest(self.name, self.members, self.share)
+        return TeamRequest(self.name, self.members, self.share, tuple(self.principals))
 
 
 class NodeRange(_Model):
@@ -306,6 +308,8 @@ class BudgetAlerts(_Model):
     """Overrides of the budget's alerts."""
 
     anomaly_threshold_usd: int | None = Field(default=None, ge=1)
+    anomaly_detection: bool | None = None
+    """False in a member account of an AWS organisation: only its management account may monitor a tag for anomalies."""
     activate_cost_tags: bool | None = None
     """Only in the payer account, and only once billing has seen the tags (about a day)."""
 
@@ -387,6 +391,7 @@ class Settings(_Model):
             monthly_budget_usd=self.monthly_budget_usd,
             alert_emails=tuple(self.alert_emails),
             anomaly_threshold_usd=self.budget.anomaly_threshold_usd,
+            anomaly_detection=self.budget.anomaly_detection,
             activate_cost_tags=self.budget.activate_cost_tags,
             owner=self.owner or self.client,
             cost_centre=self.cost_centre or self.client,

@@ -3,7 +3,9 @@
 import json
 
 import pytest
-from hypothesis import given, settings as hypothesis_settings, strategies as st
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from stacks.problems import SettingsError
 from stacks.resolve import resolve
@@ -39,6 +41,14 @@ def test_good_settings_give_a_plan():
     assert settings.team_size == plan.team_size == 12
     assert plan.profile == "medium"
     assert [team.name for team in plan.teams] == ["vision", "language"]
+
+
+def test_principals_of_a_team_reach_the_plan():
+    role = "arn:aws:iam::123456789012:role/vision"
+    plan = resolve(config(teams=[{"name": "vision", "members": 12, "principals": [role]}]), "test")[1]
+    assert plan.teams[0].principal_arns == (role,)
+    wrong = problems(teams=[{"name": "vision", "members": 12, "principals": ["somebody"]}])
+    assert "ARN" in wrong["teams[0].principals[0]"].allowed
 
 
 def test_an_empty_text_is_a_key_left_out():

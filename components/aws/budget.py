@@ -51,6 +51,9 @@ class BudgetAlertsArgs(TypedDict):
     """At most 10. May be empty: then the topic is told alone."""
     anomaly_threshold_usd: int
     """Total impact of an anomaly from which it alerts."""
+    anomaly_detection: bool
+    """Whether to monitor `scope` for anomalies. Only a management account, or one outside of any organisation, may
+    monitor a tag (AWS Cost Management User Guide, "Getting started with AWS Cost Anomaly Detection", 2026-11)."""
     activate_cost_tags: bool
     """Whether to activate `cost_tag_keys` for billing: in the payer account only, and only a day after resources
     first carried them."""
@@ -59,7 +62,7 @@ class BudgetAlertsArgs(TypedDict):
 
 
 class BudgetAlerts(pulumi.ComponentResource):
-    """A monthly budget of the environment, an anomaly monitor, and the topic that both tell.
+    """A monthly budget of the environment, an anomaly monitor where the account may have one, and the topic of both.
 
     There is none for a team: teams share nodes, and a budget sees tags of nodes, not of pods. What a team spends is
     known at the queue.
@@ -105,7 +108,8 @@ class BudgetAlerts(pulumi.ComponentResource):
             opts=published,
         )
         self.budget_name = budget.name
-        self._anomalies(name, args, published)
+        if args["anomaly_detection"]:
+            self._anomalies(name, args, published)
         if args["activate_cost_tags"]:
             for key in args["cost_tag_keys"]:
                 costexplorer.CostAllocationTag(f"{name}-cost-tag-{key}", tag_key=key, status="Active", opts=child)

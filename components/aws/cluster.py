@@ -7,7 +7,7 @@ Ready only with them; what runs as Deployments after the system nodes.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.cloudwatch as cloudwatch
@@ -64,6 +64,9 @@ class ClusterArgs(TypedDict):
     admin_principal_arns: Sequence[str]
     """IAM users and roles that administer the cluster. Not the one that runs the first `pulumi up`: it is an
     administrator already, and EKS refuses a second entry."""
+    group_principal_arns: NotRequired[Mapping[str, Sequence[str]]]
+    """Kubernetes group to the IAM users and roles in it, without a right of EKS's own: what a group may do is for RBAC
+    to say. Default: none."""
     add_ons: Sequence[AddOnArgs]
     """Managed add-ons; `vpc-cni`, `kube-proxy`, `eks-pod-identity-agent` and `coredns` must be among them."""
     system_nodes: SystemNodesArgs
@@ -109,7 +112,7 @@ class Cluster(pulumi.ComponentResource):
         self.certificate_authority = self._cluster.certificate_authority.apply(lambda authority: authority.data or "")
         self.security_group_id = self._cluster.vpc_config.apply(lambda vpc: vpc.cluster_security_group_id or "")
         self.kubeconfig = kubeconfig(args["cluster_name"], args["region"], self.endpoint, self.certificate_authority)
-        self._admit_administrators()
+        self._admit_people()
         add_ons = {add_on["name"]: add_on for add_on in args["add_ons"]}
         permissions = self._make_node_role()
         first = [self._make_add_on(add_ons[key], after=()) for key in BEFORE_NODES]
@@ -190,13 +193,26 @@ class Cluster(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=before),
         )
 
-    def _admit_administrators(self) -> None:
-        for arn in self._args["admin_principal_arns"]:
+    def _admit_people(self) -> None:
+        administrators = self._args["admin_principal_arns"]
+        groups: dict[str, list[str]] = {arn: [] for arn in administrators}
+        for group, members in self._args.get("group_principal_arns", {}).items():
+            for arn in members:
+                groups.setdefault(arn, []).append(group)
+        for arn, in_groups in groups.items():  # a principal has one entry, whatever it is
             # The digest keeps apart a user and a role of one name; an index would rename entries when one goes.
-            entry_name = f"{self._name}-admin-{arn.rsplit('/', 1)[-1]}-{hashlib.sha256(arn.encode()).hexdigest()[:6]}"
+            kind = "admin" if arn in administrators else "member"
+            entry_name = f"{self._name}-{kind}-{arn.rsplit('/', 1)[-1]}-{hashlib.sha256(arn.encode()).hexdigest()[:6]}"
             entry = eks.AccessEntry(
-                entry_name, cluster_name=self.cluster_name, principal_arn=arn, type="STANDARD", opts=self._child
+                entry_name,
+                cluster_name=self.cluster_name,
+                principal_arn=arn,
+                kubernetes_groups=sorted(set(in_groups)) or None,
+                type="STANDARD",
+                opts=self._child,
             )
+            if arn not in administrators:
+                continue
             eks.AccessPolicyAssociation(
                 entry_name,
                 cluster_name=self.cluster_name,

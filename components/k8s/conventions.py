@@ -45,6 +45,11 @@ HOME_CLAIM = "home"
 """Claims of the storage tiers; the same names in every team's namespace, so that one training runtime mounts them."""
 
 
+def team_group(team: str) -> str:
+    """Kubernetes group of a team's members; the cloud maps its identities to it."""
+    return f"team:{team}"
+
+
 def gpu_node_tolerations(capacity: str) -> list[dict[str, str]]:
     """Tolerations for every taint of a GPU node group of one capacity.
 

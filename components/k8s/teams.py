@@ -8,7 +8,15 @@ import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.networking.v1 as networking
 import pulumi_kubernetes.rbac.v1 as rbac
 
-from components.k8s.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, gibibytes, named, prerequisites, whole
+from components.k8s.conventions import (
+    TEAM_LABEL,
+    TRAINER_SERVICE_ACCOUNT,
+    gibibytes,
+    named,
+    prerequisites,
+    team_group,
+    whole,
+)
 
 ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
 READ_VERBS = ["get", "list", "watch"]
@@ -111,7 +119,7 @@ class TeamNamespaces(pulumi.ComponentResource):
                 raise ValueError(f"two teams have the {what} {', '.join(twice)}")
         self._before = prerequisites(opts)
         self.service_account = TRAINER_SERVICE_ACCOUNT
-        self.groups = {team["name"]: f"team:{team['name']}" for team in args["teams"]}
+        self.groups = {team["name"]: team_group(team["name"]) for team in args["teams"]}
         self.namespaces = {
             team["name"]: self._team(f"{name}-{team['name']}", team, args.get("mlflow")) for team in args["teams"]
         }

@@ -22,12 +22,12 @@ def write_whole(path: Path, text: str) -> None:
         return
     temporary = None
     try:
-        path = path.resolve()
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.exists() and not path.is_file():
             path.write_text(text, encoding="utf-8")
             return
+        path = path.resolve()
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)

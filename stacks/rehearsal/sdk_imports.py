@@ -20,9 +20,10 @@ from types import ModuleType
 from typing import Any
 
 _STAR = re.compile(r"from \.(?P<module>\w+) import \*")
-_OTHER = re.compile(
-    r"#.*|import builtins as _builtins|import typing|from \.+ import _utilities|from \. import outputs|"
-)
+_OTHER = re.compile(r"#.*|import builtins as _builtins|import typing|from \.+ import _utilities|")
+_OUTPUTS = "outputs"
+"""The one module that stays a module in its package: `from . import outputs`."""
+
 _MODULES = "__piecewise_modules__"
 """Where a package keeps the modules that its `__init__` would import: by name in lower case without underscores."""
 
@@ -48,7 +49,8 @@ class _Package(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         """The import system names every module in its package; `import *` then puts the module's names there too."""
         super().__setattr__(name, value)
-        if isinstance(value, ModuleType) and name in vars(self).get(_MODULES, {}).values():
+        starred = name != _OUTPUTS and name in vars(self).get(_MODULES, {}).values()
+        if starred and isinstance(value, ModuleType):
             public = getattr(value, "__all__", None) or [key for key in vars(value) if not key.startswith("_")]
             vars(self).update({key: getattr(value, key) for key in public})
 
@@ -64,8 +66,6 @@ class _Package(ModuleType):
         for key in dict.fromkeys((squeezed, match["core"] if match else squeezed)):
             if key in modules:
                 yield modules[key]
-        if name == "outputs":
-            yield name
         for key in ("inputs", "enums"):
             if key in modules:
                 yield modules[key]
@@ -91,13 +91,15 @@ class _Loader(SourceFileLoader):
         modules: dict[str, str] = {}
         for line in self.get_data(self.path).decode("utf-8").splitlines():
             star = _STAR.fullmatch(line.strip())
-            if star is not None:
+            if star is not None and star["module"] != _OUTPUTS:
                 modules[_squeezed(star["module"])] = star["module"]
+            elif line.strip() == f"from . import {_OUTPUTS}":
+                modules[_OUTPUTS] = _OUTPUTS
             elif not _OTHER.fullmatch(line.strip()):
                 super().exec_module(module)
                 return
-        vars(module)[_MODULES] = modules
         module.__class__ = _Package
+        vars(module)[_MODULES] = modules
 
 
 class _Finder(MetaPathFinder):

@@ -171,6 +171,7 @@ class TeamPlan:
 
     name: str
     members: int
+    principal_arns: tuple[str, ...]  # IAM roles and users that work in the team's namespace
     share_percent: float
     namespace: str
     cluster_queue: str
@@ -273,6 +274,7 @@ class BudgetPlan:
     actual_percents: tuple[int, ...]
     forecast_percents: tuple[int, ...]
     anomaly_threshold_usd: int
+    anomaly_detection: bool  # False in a member account, where AWS refuses a monitor of a tag
     activate_cost_tags: bool  # only once billing has seen the keys, and in the payer account
 
 

@@ -21,6 +21,7 @@ class TeamRequest:
     name: str  # a DNS label
     members: int
     share_percent: float | None = None
+    principal_arns: tuple[str, ...] = ()  # IAM roles and users of the members
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ class PlanRequest:
     monthly_budget_usd: int | None = None
     alert_emails: tuple[str, ...] = ()
     anomaly_threshold_usd: int | None = None
+    anomaly_detection: bool | None = None
     activate_cost_tags: bool | None = None
     kubernetes_version: str | None = None
     public_access_cidrs: tuple[str, ...] = ()

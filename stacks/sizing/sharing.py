@@ -178,6 +178,7 @@ def plan_teams(
             TeamPlan(
                 name=team.name,
                 members=ledger.decide(f"{key}.members", team.members, "setting teams"),
+                principal_arns=team.principal_arns,
                 share_percent=ledger.decide(f"{key}.share_percent", share, source),
                 namespace=f"team-{team.name}",
                 cluster_queue=team.name,

@@ -189,6 +189,7 @@ def plan_budget(request: PlanRequest, team_size: int, profile: Profile, ledger: 
         )
     if threshold < 1:
         ledger.problem("budget.anomalyThresholdUsd", threshold, "must be at least 1")
+    anomalies = _take("budget.anomaly_detection", "budget.anomalyDetection", request.anomaly_detection, profile, ledger)
     tags = _take("budget.activate_cost_tags", "budget.activateCostTags", request.activate_cost_tags, profile, ledger)
     percents = {}
     for name in ("actual_percents", "forecast_percents"):
@@ -198,6 +199,7 @@ def plan_budget(request: PlanRequest, team_size: int, profile: Profile, ledger: 
         monthly_usd=monthly,
         alert_emails=request.alert_emails,
         anomaly_threshold_usd=threshold,
+        anomaly_detection=bool(anomalies),
         activate_cost_tags=bool(tags),
         **percents,
     )

@@ -123,6 +123,7 @@ def test_overrides_reach_the_plan(base):
             admin_principal_arns=("arn:aws:iam::123456789012:role/admin",),
             monthly_budget_usd=50_000,
             anomaly_threshold_usd=77,
+            anomaly_detection=False,
             activate_cost_tags=True,
             log_retention_days=731,
             protect=False,
@@ -200,6 +201,7 @@ def test_overrides_reach_the_plan(base):
         77,
         True,
     )
+    assert not plan.budget.anomaly_detection
     assert plan.cluster.public_access_cidrs == ("203.0.113.0/24",)
     assert plan.cluster.admin_principal_arns == ("arn:aws:iam::123456789012:role/admin",)
 

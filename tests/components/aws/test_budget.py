@@ -29,6 +29,7 @@ def arguments(**changes: Any) -> Any:
         "forecast_percents": [100],
         "emails": EMAILS,
         "anomaly_threshold_usd": 200,
+        "anomaly_detection": True,
         "activate_cost_tags": False,
         "cost_tag_keys": ["stack", "client", "team"],
         **changes,
@@ -37,6 +38,12 @@ def arguments(**changes: Any) -> Any:
 
 def alerts(**changes: Any) -> Recording:
     return record(lambda: BudgetAlerts("acme-budget", arguments(**changes)))
+
+
+def test_a_member_account_has_no_anomaly_monitor() -> None:
+    left = alerts(anomaly_detection=False)
+    assert not [resource.name for resource in left.resources if resource.type.startswith("aws:costexplorer/")]
+    assert left.one("aws:budgets/budget:Budget").inputs["notifications"]
 
 
 @functools.cache

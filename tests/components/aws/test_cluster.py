@@ -155,6 +155,18 @@ def test_add_ons_take_the_version_that_is_given_or_the_clouds() -> None:
         assert add_on.inputs["resolveConflictsOnCreate"] == "OVERWRITE"
 
 
+def test_members_get_their_groups_and_no_right_of_ekss_own() -> None:
+    member, admin = f"arn:aws:iam::{ACCOUNT}:role/vision", ADMINS[0]
+    found = recorded(group_principal_arns={"team:vision": (member, admin), "team:speech": (member,)})
+    entries = {
+        entry.inputs["principalArn"]: entry.inputs.get("kubernetesGroups")
+        for entry in found.of_type("aws:eks/accessEntry:AccessEntry")
+    }
+    assert entries == {admin: ["team:vision"], ADMINS[1]: None, member: ["team:speech", "team:vision"]}
+    policies = found.of_type("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
+    assert {policy.inputs["principalArn"] for policy in policies} == set(ADMINS)
+
+
 def test_administrators_by_name_however_alike(recording: Recording) -> None:
     entries = recording.of_type("aws:eks/accessEntry:AccessEntry")
     assert {entry.inputs["principalArn"] for entry in entries} == set(ADMINS)
