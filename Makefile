@@ -26,6 +26,7 @@ golden: .venv/dev  ## write the golden plans and rehearsals anew
 bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over all stacks
 	$(BIN)/python -m stacks.rehearsal.bench
 	$(BIN)/python -m stacks.policy_check.bench
+	$(BIN)/python -m stacks.sizing.recommend.bench
 
 COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header
 lock: .venv/dev  ## resolve the dependencies anew

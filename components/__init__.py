@@ -1,0 +1,1 @@
+"""Pulumi components: they read no configuration and know nothing of stacks."""

@@ -13,7 +13,9 @@ from stacks.sizing.model import Plan, PoolPlan, TeamPlan
 from stacks.smoke import MOUNTS, PRIORITY, TRACKING_SECRET, pool_job, team_of
 
 
-def smoke_jobs(plan: Plan, cloud: CloudLayer, teams: TeamNamespaces, after: Sequence[pulumi.Resource]) -> list[SmokeJob]:
+def smoke_jobs(
+    plan: Plan, cloud: CloudLayer, teams: TeamNamespaces, after: Sequence[pulumi.Resource]
+) -> list[SmokeJob]:
     """A smoke job for every GPU pool; none where the settings turn it off.
 
     `after` is everything that a user's job needs: queues, volumes, device plugins, the autoscaler, accounts.
@@ -48,7 +50,9 @@ def _args(plan: Plan, cloud: CloudLayer, pool: PoolPlan, team: TeamPlan, teams: 
         "image": plan.smoke.image,
         "mounts": dict(MOUNTS),
         # The team's own prefix: what its role may write.
-        "checkpoint_uri": pulumi.Output.concat("s3://", cloud.checkpoints_bucket, f"/teams/{team.name}/smoke/{pool.name}"),
+        "checkpoint_uri": pulumi.Output.concat(
+            "s3://", cloud.checkpoints_bucket, f"/teams/{team.name}/smoke/{pool.name}"
+        ),
         "environment": {"AWS_REGION": plan.region},
         "usd_per_node_hour": job.usd_per_node_hour,
         "start_timeout_minutes": plan.scheduling.pods_ready_timeout_minutes,

@@ -1,7 +1,7 @@
 """Golden plans and rehearsals of every example stack: what a change changes is seen in a review.
 
-`make golden` writes them anew; `tests/test_golden.py` holds them equal. A rehearsal's file has one resource a paragraph,
-sorted by URN, without what follows from the rest (dependencies of each property) or from the clock.
+`make golden` writes them anew; `tests/test_golden.py` holds them equal. A rehearsal's file has one resource a
+paragraph, sorted by URN, without what follows from the rest (dependencies of each property) or from the clock.
 """
 
 from __future__ import annotations

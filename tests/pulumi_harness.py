@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
-from pulumi.runtime import Mocks, MockCallArgs, MockResourceArgs, Settings, configure, run_in_stack, set_all_config
+from pulumi.runtime import MockCallArgs, MockResourceArgs, Mocks, Settings, configure, run_in_stack, set_all_config
 from pulumi.runtime.mocks import MockEngine, MockMonitor
 from pulumi.runtime.rpc import deserialize_properties
 
@@ -112,7 +112,7 @@ class _Monitor(MockMonitor):
         self._lock = threading.Lock()
         self.recording = Recording()
 
-    def RegisterResource(self, request: Any) -> Any:  # noqa: N802
+    def RegisterResource(self, request: Any) -> Any:
         response = super().RegisterResource(request)
         if request.type != "pulumi:pulumi:Stack":
             with self._lock:

@@ -177,7 +177,7 @@ def test_no_configuration_whatever_ends_in_a_traceback(extra):
 
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from(sorted(GOOD) + ["gpuPools", "storage", "network", "mlflow", "scheduler", "systemNodes", "budget"]),
+    st.sampled_from([*sorted(GOOD), "gpuPools", "storage", "network", "mlflow", "scheduler", "systemNodes", "budget"]),
     st.recursive(
         st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=5),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),

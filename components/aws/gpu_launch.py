@@ -213,7 +213,7 @@ def node_taints(group: GpuNodeGroupArgs) -> list[eks.NodeGroupTaintArgsDict]:
 
 
 def node_resources(pool: GpuPoolArgs) -> dict[str, str]:
-    """What a node offers beside CPU and memory, as Kubernetes quantities: GPUs, adapters with their huge pages, scratch space."""
+    """What a node offers beside CPU and memory, as quantities: GPUs, adapters with their huge pages, scratch space."""
     if pool["local_nvme_gb"] > 0:
         scratch = f"{int(pool['local_nvme_gb'] * _USABLE_LOCAL_STORAGE)}G"
     else:

@@ -113,6 +113,8 @@ class MlflowRequest:
 
 @dataclass(frozen=True, slots=True)
 class SmokeRequest:
+    """The smoke job of every GPU pool."""
+
     enabled: bool = True
     image: str | None = None  # by digest; None: the pinned one
     team: str | None = None  # None: the first

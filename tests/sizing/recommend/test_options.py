@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -103,16 +102,6 @@ def test_more_memory_never_turns_a_request_infeasible(monkeypatch):
     monkeypatch.setattr(options, "machines", larger)
     after = {(point.machine.type, point.nodes, point.capacity) for point in ask(params=13e9).points}
     assert before < after
-
-
-def test_a_recommendation_takes_less_than_100_ms():
-    ask()
-    seconds = []
-    for params in (1.1e9, 7.1e9, 29e9):
-        begin = time.process_time()
-        ask(params=params, tokens=300e9, monthly_runs=1, deadline_hours=720)
-        seconds.append(time.process_time() - begin)
-    assert min(seconds) < 0.1  # of processor time: other tests run beside this one
 
 
 @pytest.mark.parametrize("row", guides(), ids=lambda row: row.advice)

@@ -1,0 +1,245 @@
+"""Folders on the FSx for Lustre file system that training pods can write to.
+
+The root of a new file system belongs to root and is writable by nobody else, training pods run as
+`conventions.TRAINER_UID`, and the FSx CSI driver does not apply a pod's `fsGroup`: without these folders nobody could
+write a byte. A Job makes them once, with the claim on the file system's root in a namespace of its own.
+
+- `teams/<team>`: a team's scratch, mode 2775; what is made in it keeps its group.
+- `scratch`: everybody's, mode 1777 as /tmp.
+
+Both are beside the directory that is linked to the data bucket, so nothing of them is exported to S3 or backed up.
+All training pods run as one user, whatever their team: the folders keep teams out of each other's way, they do not keep
+one team's pod from writing to another's folder.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from typing import TypedDict
+
+import pulumi
+import pulumi_kubernetes.batch.v1 as batch
+import pulumi_kubernetes.core.v1 as core
+import pulumi_kubernetes.networking.v1 as networking
+
+from components.k8s.conventions import (
+    SYSTEM_NODES,
+    TRAINER_GID,
+    TRAINER_UID,
+    add_on_namespace,
+    gibibytes,
+    named,
+    prerequisites,
+)
+from components.k8s.volumes import FSX_DRIVER, LustreVolumeArgs
+
+NAMESPACE = "storage-setup"
+CLAIM = "lustre-root"
+MOUNT_PATH = "/lustre"
+DEADLINE_SECONDS = 900
+"""For all attempts. The work takes a second; the image is several GB and may be new to the node."""
+
+SCRIPT = """\
+root=$1 user=$2 group=$3
+shift 3
+make() {
+  if [ -L "$1" ]; then
+    echo "$1 is a symbolic link; left alone" >&2
+    exit 1
+  fi
+  mkdir -p -- "$1"
+}
+own() {
+  make "$2"
+  chown -- "$user:$group" "$2"
+  chmod -- "$1" "$2"
+  ls -ld -- "$2"
+}
+umask 022
+own 1777 "$root/scratch"
+make "$root/teams"
+for team in "$@"; do
+  own 2775 "$root/teams/$team"
+done
+"""
+"""Arguments: mount point, user, group, teams. Touches the folders themselves and nothing in them, and deletes nothing,
+so it may run again at any time. `teams` stays root's: a team can neither remove nor replace another's folder."""
+
+_TEAM = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+class LustreFoldersArgs(TypedDict):
+    """Arguments of `LustreFolders`."""
+
+    lustre: LustreVolumeArgs
+    """The file system; of its `mount_name` only the file system's own name counts."""
+    teams: Sequence[str]
+    """Short names of the teams."""
+    image: str
+    """Image with a POSIX shell, chown, chmod, ls and mkdir, `image:tag@sha256:...`. A change of it alone does not run
+    the Job again."""
+
+
+class LustreFolders(pulumi.ComponentResource):
+    """The folders `teams/<team>` and `scratch` at the root of the file system, made by a Job.
+
+    The Job runs again when the teams or the file system change, or after it has failed, and not otherwise. A team that
+    is left out keeps its folder. Raises ValueError for an image without a digest and for a team's name that is no DNS
+    label.
+    """
+
+    ready: list[pulumi.Resource]
+    """What users of the folders wait for; the engine reports the Job as made once it has succeeded."""
+
+    def __init__(self, name: str, args: LustreFoldersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:LustreFolders", name, {}, opts)
+        if "@sha256:" not in args["image"]:
+            raise ValueError(f"the image of {name} has to be pinned by its digest, got {args['image']}")
+        for team in args["teams"]:
+            if not _TEAM.fullmatch(team):
+                raise ValueError(f"a team's folder is named by a DNS label, got {team!r}")
+        before = prerequisites(opts)
+        namespace = add_on_namespace(f"{name}-namespace", NAMESPACE, self, pod_security="baseline", depends_on=before)
+        fence = networking.NetworkPolicy(
+            f"{name}-default-deny",
+            metadata={"name": "default-deny", "namespace": named(namespace, NAMESPACE)},
+            # The node's kernel mounts the file system; the pod itself talks to nobody.
+            spec={"pod_selector": {}, "policy_types": ["Ingress", "Egress"]},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=before),
+        )
+        claim = self._claim(name, namespace, file_system_root(args["lustre"]), before)
+        self.ready = [self._job(name, args, namespace, claim, [*before, fence])]
+        self.register_outputs({"namespace": named(namespace, NAMESPACE)})
+
+    def _claim(
+        self, name: str, namespace: core.Namespace, root: LustreVolumeArgs, before: Sequence[pulumi.Resource]
+    ) -> pulumi.Output[str]:
+        capacity = gibibytes(root["capacity_gib"])
+        volume = core.PersistentVolume(
+            f"{name}-volume",
+            metadata={"name": CLAIM},
+            spec={
+                "capacity": {"storage": capacity},
+                "access_modes": ["ReadWriteMany"],
+                "persistent_volume_reclaim_policy": "Retain",
+                "storage_class_name": "",
+                "volume_mode": "Filesystem",
+                "claim_ref": {"namespace": NAMESPACE, "name": CLAIM},
+                "mount_options": ["flock"],
+                "csi": {
+                    "driver": FSX_DRIVER,
+                    # Of its own, as those of the teams' volumes; no team's name can hold an underscore.
+                    "volume_handle": pulumi.Output.concat(root["file_system_id"], "_root"),
+                    "volume_attributes": {"dnsname": root["dns_name"], "mountname": root["mount_name"]},
+                },
+            },
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=list(before),
+                replace_on_changes=["spec.csi", "spec.claimRef"],  # the server refuses to change them
+                delete_before_replace=True,
+            ),
+        )
+        claim = core.PersistentVolumeClaim(
+            f"{name}-claim",
+            metadata={"name": CLAIM, "namespace": named(namespace, NAMESPACE)},
+            spec={
+                "access_modes": ["ReadWriteMany"],
+                "storage_class_name": "",
+                "volume_mode": "Filesystem",
+                "volume_name": named(volume, CLAIM),
+                "resources": {"requests": {"storage": capacity}},
+            },
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=list(before),
+                replace_on_changes=["spec.volumeName"],
+                delete_before_replace=True,
+            ),
+        )
+        return named(claim, CLAIM)
+
+    def _job(
+        self,
+        name: str,
+        args: LustreFoldersArgs,
+        namespace: core.Namespace,
+        claim: pulumi.Output[str],
+        before: Sequence[pulumi.Resource],
+    ) -> batch.Job:
+        arguments = [MOUNT_PATH, str(TRAINER_UID), str(TRAINER_GID), *sorted(set(args["teams"]))]
+        digest = content_hash(arguments)
+        labels = {"app.kubernetes.io/name": "lustre-folders"}
+        template: core.PodTemplateSpecArgsDict = {
+            # A new file system has no folders yet.
+            "metadata": {
+                "labels": labels,
+                "annotations": {"ml.platform/file-system": args["lustre"]["file_system_id"]},
+            },
+            "spec": {
+                "restart_policy": "Never",  # the log of an attempt that failed stays
+                "automount_service_account_token": False,
+                "enable_service_links": False,
+                "node_selector": dict(SYSTEM_NODES),
+                "security_context": {
+                    # The one pod of the platform that is root: only root can write to the root of a new file system
+                    # and give folders away.
+                    "run_as_user": 0,
+                    # Not 0: chmod drops the setgid bit where the folder's group is not the caller's, unless the caller
+                    # has FSETID too (chmod(2)).
+                    "run_as_group": TRAINER_GID,
+                    "seccomp_profile": {"type": "RuntimeDefault"},
+                },
+                "containers": [
+                    {
+                        "name": "folders",
+                        "image": args["image"],
+                        "image_pull_policy": "IfNotPresent",
+                        "command": ["sh", "-euc", SCRIPT, "lustre-folders"],
+                        "args": arguments,
+                        "resources": {
+                            "requests": {"cpu": "10m", "memory": "32Mi"},
+                            "limits": {"cpu": "100m", "memory": "64Mi"},
+                        },
+                        "security_context": {
+                            "allow_privilege_escalation": False,
+                            "read_only_root_filesystem": True,
+                            "capabilities": {"drop": ["ALL"], "add": ["CHOWN", "FOWNER", "DAC_OVERRIDE"]},
+                        },
+                        "volume_mounts": [{"name": CLAIM, "mount_path": MOUNT_PATH}],
+                    }
+                ],
+                "volumes": [{"name": CLAIM, "persistent_volume_claim": {"claim_name": claim}}],
+            },
+        }
+        return batch.Job(
+            # The hash is in the logical name too: a run for other teams is another resource, which ignores nothing of
+            # what is declared, while the Job that has run ignores a newer image.
+            f"{name}-job-{digest}",
+            metadata={
+                "name": f"lustre-folders-{digest}",
+                "namespace": named(namespace, NAMESPACE),
+                "labels": labels,
+            },
+            spec={"backoff_limit": 4, "active_deadline_seconds": DEADLINE_SECONDS, "template": template},
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=list(before),
+                ignore_changes=["spec.template.spec.containers[0].image"],
+                replace_on_changes=["*"],  # a Job's template cannot be changed; also brings a failed one again
+                delete_before_replace=True,
+                custom_timeouts=pulumi.CustomTimeouts(create=f"{DEADLINE_SECONDS + 60}s", delete="5m"),
+            ),
+        )
+
+
+def file_system_root(lustre: LustreVolumeArgs) -> LustreVolumeArgs:
+    """The same file system, mounted at its root: `abcdefgh/data` -> `abcdefgh`."""
+    mount_name = pulumi.Output.from_input(lustre["mount_name"]).apply(lambda text: text.partition("/")[0])
+    return {**lustre, "mount_name": mount_name}
+
+
+def content_hash(arguments: Sequence[str]) -> str:
+    """Of the script and its arguments: 10 hexadecimal digits."""
+    return hashlib.sha256(json.dumps([SCRIPT, *arguments]).encode()).hexdigest()[:10]
