@@ -35,9 +35,9 @@ CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Every GPU pool is proven by a smoke job.",
     types=(*POOL_TYPES, JOB),
     severity=Severity.MEDIUM,
-    level=EnforcementLevel.ADVISORY,
+    level=EnforcementLevel.MANDATORY,
     controls=("NIST 800-53r5 CA-2", "ISO 27001:2022 A.8.29"),
-    fix="Leave the smoke job on.",
+    fix="Leave `smoke.enabled` true.",
 )
 def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """A Job with the label ml.platform/smoke-pool naming the pool."""

@@ -8,10 +8,10 @@ import pulumi
 
 from components.k8s.autoscaler import ClusterAutoscaler
 from components.k8s.charts import ChartArgs
-from components.k8s.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM, HOME_CLAIM
 from components.k8s.drivers import StorageDrivers, StorageDriversArgs
 from components.k8s.gpu import GpuEnablement, GpuEnablementArgs
 from components.k8s.kueue import Kueue
+from components.k8s.lustre_folders import LustreFolders
 from components.k8s.mlflow import MlflowServer
 from components.k8s.mlflow_pod import PORT as MLFLOW_PORT
 from components.k8s.runtimes import TrainingRuntimes
@@ -19,12 +19,8 @@ from components.k8s.teams import TeamNamespaces, TeamNamespacesArgs
 from components.k8s.volumes import TeamVolumes, TeamVolumesArgs
 from stacks.aws_environment import ARTIFACTS_PREFIX, MLFLOW_NAMESPACE, CloudLayer
 from stacks.sizing.model import CAPACITIES, NodeGroupPlan, Plan
-
-MOUNTS = {DATA_CLAIM: "/data", CHECKPOINTS_CLAIM: "/checkpoints"}
-"""Where training containers find the storage tiers."""
-
-HOME_MOUNT = {HOME_CLAIM: "/home"}
-"""Where they find their team's directory of the shared file system, in an environment that has one."""
+from stacks.smoke import mounts
+from stacks.smoke_resources import smoke_jobs
 
 
 @dataclass(frozen=True)
@@ -34,6 +30,8 @@ class Workloads:
     tracking_uri: pulumi.Output[str] | None
     queues: dict[str, pulumi.Output[str]]
     """Name of the LocalQueue, by team."""
+    smoke_jobs: dict[str, pulumi.Output[str]]
+    """Name of the smoke job, by pool; empty where the settings turn it off."""
 
 
 def build(plan: Plan, cloud: CloudLayer) -> Workloads:
@@ -45,11 +43,13 @@ def build(plan: Plan, cloud: CloudLayer) -> Workloads:
         roles = [cloud.pod_roles[workload] for workload in workloads if workload in cloud.pod_roles]
         return pulumi.ResourceOptions(providers=cloud.providers, depends_on=roles)
 
-    _autoscaler(plan, cloud, with_roles("autoscaler"))
-    _gpu_enablement(plan, on_cluster)
+    scaler = _autoscaler(plan, cloud, with_roles("autoscaler"))
+    gpu = _gpu_enablement(plan, on_cluster)
     teams = _teams(plan, with_roles(*(f"team-{team.name}" for team in plan.teams)))
     drivers = _storage_drivers(plan, with_roles("fsx-driver", "efs-driver"))
-    _volumes(plan, cloud, teams, pulumi.ResourceOptions(providers=cloud.providers, depends_on=drivers.releases))
+    with_drivers = pulumi.ResourceOptions(providers=cloud.providers, depends_on=drivers.releases)
+    volumes = _volumes(plan, cloud, teams, with_drivers)
+    folders = _lustre_folders(plan, cloud, with_drivers)
     queues = _queues(plan, teams, on_cluster)
     TrainingRuntimes(
         "runtimes",
@@ -57,12 +57,18 @@ def build(plan: Plan, cloud: CloudLayer) -> Workloads:
             "jobset_chart": _chart(plan, "jobset"),
             "trainer_chart": _chart(plan, "kubeflow-trainer"),
             "image": plan.pins.image("pytorch"),
-            "mounts": {**MOUNTS, **HOME_MOUNT} if cloud.shared is not None else MOUNTS,
+            "mounts": mounts(plan),
         },
         on_cluster,
     )
     server = _mlflow(plan, cloud, teams, with_roles("mlflow"))
-    return Workloads(tracking_uri=server.tracking_uri if server else None, queues=queues.local_queues)
+    # A smoke job needs what a user's job needs.
+    needs = [part for part in (scaler, gpu, teams, volumes, folders, queues, server) if part is not None]
+    return Workloads(
+        tracking_uri=server.tracking_uri if server else None,
+        queues=queues.local_queues,
+        smoke_jobs=smoke_jobs(plan, cloud, teams, needs),
+    )
 
 
 def _chart(plan: Plan, name: str) -> ChartArgs:
@@ -70,8 +76,8 @@ def _chart(plan: Plan, name: str) -> ChartArgs:
     return {"chart": pin.chart, "version": pin.version, "repository": pin.repository}
 
 
-def _autoscaler(plan: Plan, cloud: CloudLayer, opts: pulumi.ResourceOptions) -> None:
-    ClusterAutoscaler(
+def _autoscaler(plan: Plan, cloud: CloudLayer, opts: pulumi.ResourceOptions) -> ClusterAutoscaler:
+    return ClusterAutoscaler(
         "autoscaler",
         {
             "chart": _chart(plan, "cluster-autoscaler"),
@@ -89,7 +95,7 @@ def _autoscaler(plan: Plan, cloud: CloudLayer, opts: pulumi.ResourceOptions) -> 
     )
 
 
-def _gpu_enablement(plan: Plan, opts: pulumi.ResourceOptions) -> None:
+def _gpu_enablement(plan: Plan, opts: pulumi.ResourceOptions) -> GpuEnablement:
     with_fabric = sorted({kind for pool in plan.pools if pool.fabric for kind in _instance_types(pool.node_groups)})
     args: GpuEnablementArgs = {
         "region": plan.region,
@@ -100,7 +106,7 @@ def _gpu_enablement(plan: Plan, opts: pulumi.ResourceOptions) -> None:
     }
     if with_fabric:
         args["efa_plugin_chart"] = _chart(plan, "aws-efa-k8s-device-plugin")
-    GpuEnablement("gpu", args, opts)
+    return GpuEnablement("gpu", args, opts)
 
 
 def _instance_types(groups: tuple[NodeGroupPlan, ...]) -> set[str]:
@@ -134,7 +140,7 @@ def _storage_drivers(plan: Plan, opts: pulumi.ResourceOptions) -> StorageDrivers
     return StorageDrivers("drivers", args, opts)
 
 
-def _volumes(plan: Plan, cloud: CloudLayer, teams: TeamNamespaces, opts: pulumi.ResourceOptions) -> None:
+def _volumes(plan: Plan, cloud: CloudLayer, teams: TeamNamespaces, opts: pulumi.ResourceOptions) -> TeamVolumes:
     args: TeamVolumesArgs = {
         "teams": [{"name": team.name, "namespace": teams.namespaces[team.name]} for team in plan.teams],
         "region": plan.region,
@@ -146,7 +152,21 @@ def _volumes(plan: Plan, cloud: CloudLayer, teams: TeamNamespaces, opts: pulumi.
         args["data_bucket"] = cloud.data_bucket
     if cloud.shared is not None:
         args["shared"] = cloud.shared
-    TeamVolumes("volumes", args, opts)
+    return TeamVolumes("volumes", args, opts)
+
+
+def _lustre_folders(plan: Plan, cloud: CloudLayer, opts: pulumi.ResourceOptions) -> LustreFolders | None:
+    if cloud.lustre is None:
+        return None
+    return LustreFolders(
+        "lustre-folders",
+        {
+            "lustre": cloud.lustre,
+            "teams": [team.name for team in plan.teams],
+            "image": plan.pins.image("pytorch"),
+        },
+        opts,
+    )
 
 
 def _queues(plan: Plan, teams: TeamNamespaces, opts: pulumi.ResourceOptions) -> Kueue:

@@ -26,6 +26,7 @@ def build_environment(plan: Plan) -> dict[str, pulumi.Input[Any]]:
         "mlflowTrackingUri": workloads.tracking_uri,
         "gpuPools": [pool.name for pool in plan.pools],
         "queues": workloads.queues,
+        "smokeJobs": workloads.smoke_jobs,
         "budget": cloud.budget_name,
         "alertTopic": cloud.alert_topic_arn,
     }

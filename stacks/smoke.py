@@ -12,9 +12,6 @@ from stacks.sizing.model import Plan, PoolPlan, TeamPlan
 
 PRIORITY = "standard"
 
-MOUNTS = (("data", "/data"), ("checkpoints", "/checkpoints"))
-"""The storage tiers as every training container of the platform finds them: claim and path."""
-
 TRACKING_SECRET = "mlflow-credentials"  # noqa: S105 - a name
 """In every team's namespace where the stack has an MLflow server."""
 
@@ -61,6 +58,21 @@ class PoolJob:
     def transport(self) -> str:
         """What the plan promises between the nodes."""
         return "efa" if self.pool.fabric else ""
+
+
+def mounts(plan: Plan) -> dict[str, str]:
+    """The storage tiers as every training container of the platform finds them: path by claim."""
+    found = {"data": "/data", "checkpoints": "/checkpoints"}
+    if plan.storage.lustre is not None:
+        found["scratch"] = "/scratch"
+    if plan.storage.shared_file_system:
+        found["home"] = "/home"
+    return found
+
+
+def scratch_path(plan: Plan, pool: str) -> str:
+    """A folder of the data tier that the smoke job of a pool may write to; "" where the tier is read only."""
+    return f"/scratch/smoke-{pool}" if plan.storage.lustre is not None else ""
 
 
 def pool_of(plan: Plan, name: str | None) -> PoolPlan:

@@ -10,21 +10,24 @@ from components.k8s.smoke import SmokeJob, SmokeJobArgs
 from components.k8s.teams import TeamNamespaces
 from stacks.aws_environment import CloudLayer
 from stacks.sizing.model import Plan, PoolPlan, TeamPlan
-from stacks.smoke import MOUNTS, PRIORITY, TRACKING_SECRET, pool_job, team_of
+from stacks.smoke import PRIORITY, TRACKING_SECRET, mounts, pool_job, scratch_path, team_of
 
 
 def smoke_jobs(
     plan: Plan, cloud: CloudLayer, teams: TeamNamespaces, after: Sequence[pulumi.Resource]
-) -> list[SmokeJob]:
-    """A smoke job for every GPU pool; none where the settings turn it off.
+) -> dict[str, pulumi.Output[str]]:
+    """Makes a smoke job for every GPU pool, and none where the settings turn it off; their names by pool.
 
     `after` is everything that a user's job needs: queues, volumes, device plugins, the autoscaler, accounts.
     """
     if not plan.smoke.enabled:
-        return []
+        return {}
     team = team_of(plan, plan.smoke.team)
     opts = pulumi.ResourceOptions(providers=cloud.providers, depends_on=[*after, cloud.pod_roles[f"team-{team.name}"]])
-    return [SmokeJob(f"smoke-{pool.name}", _args(plan, cloud, pool, team, teams), opts) for pool in plan.pools]
+    jobs = {
+        pool.name: SmokeJob(f"smoke-{pool.name}", _args(plan, cloud, pool, team, teams), opts) for pool in plan.pools
+    }
+    return {name: job.job_name for name, job in jobs.items()}
 
 
 def _args(plan: Plan, cloud: CloudLayer, pool: PoolPlan, team: TeamPlan, teams: TeamNamespaces) -> SmokeJobArgs:
@@ -48,7 +51,7 @@ def _args(plan: Plan, cloud: CloudLayer, pool: PoolPlan, team: TeamPlan, teams: 
         "queue": team.local_queue,
         "priority": PRIORITY,
         "image": plan.smoke.image,
-        "mounts": dict(MOUNTS),
+        "mounts": mounts(plan),
         # The team's own prefix: what its role may write.
         "checkpoint_uri": pulumi.Output.concat(
             "s3://", cloud.checkpoints_bucket, f"/teams/{team.name}/smoke/{pool.name}"
@@ -58,9 +61,8 @@ def _args(plan: Plan, cloud: CloudLayer, pool: PoolPlan, team: TeamPlan, teams: 
         "start_timeout_minutes": plan.scheduling.pods_ready_timeout_minutes,
         "rerun_on": dict(job.rerun_on),
     }
-    if cloud.lustre is not None:
-        # The team's folder on Lustre: everybody else's, and the file system's root, are not its to write.
-        args["data_path"] = f"/data/teams/{team.name}/smoke-{pool.name}"
+    if scratch_path(plan, pool.name):
+        args["data_path"] = scratch_path(plan, pool.name)
     if plan.mlflow.enabled:
         args["tracking_secret"] = TRACKING_SECRET
     return args

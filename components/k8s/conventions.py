@@ -42,6 +42,7 @@ The group is also the pods' `fsGroup`, which is what lets them write through the
 DATA_CLAIM = "data"
 CHECKPOINTS_CLAIM = "checkpoints"
 HOME_CLAIM = "home"
+SCRATCH_CLAIM = "scratch"
 """Claims of the storage tiers; the same names in every team's namespace, so that one training runtime mounts them."""
 
 

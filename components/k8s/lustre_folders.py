@@ -1,15 +1,12 @@
 """Folders on the FSx for Lustre file system that training pods can write to.
 
-The root of a new file system belongs to root and is writable by nobody else, training pods run as
-`conventions.TRAINER_UID`, and the FSx CSI driver does not apply a pod's `fsGroup`: without these folders nobody could
-write a byte. A Job makes them once, with the claim on the file system's root in a namespace of its own.
+The root of a new file system belongs to root and is writable by nobody else, training pods run as the trainers' user,
+and the FSx CSI driver does not apply a pod's `fsGroup`: without these folders nobody could write a byte. A Job makes
+them once, with the claim on the file system's root in a namespace of its own.
 
-- `teams/<team>`: a team's scratch, mode 2775; what is made in it keeps its group.
-- `scratch`: everybody's, mode 1777 as /tmp.
-
-Both are beside the directory that is linked to the data bucket, so nothing of them is exported to S3 or backed up.
-All training pods run as one user, whatever their team: the folders keep teams out of each other's way, they do not keep
-one team's pod from writing to another's folder.
+It makes `teams/<team>`, mode 2775 with the trainers' group: what is made in it keeps the group. The folders are beside
+the directory that is linked to the data bucket, so nothing of them is exported to S3 or backed up; each is the volume
+`scratch` of its team (`volumes.py`).
 """
 
 import hashlib
@@ -26,13 +23,12 @@ import pulumi_kubernetes.networking.v1 as networking
 from components.k8s.conventions import (
     SYSTEM_NODES,
     TRAINER_GID,
-    TRAINER_UID,
     add_on_namespace,
     gibibytes,
     named,
     prerequisites,
 )
-from components.k8s.volumes import FSX_DRIVER, LustreVolumeArgs
+from components.k8s.volumes import FSX_DRIVER, LustreVolumeArgs, file_system_root
 
 NAMESPACE = "storage-setup"
 CLAIM = "lustre-root"
@@ -41,8 +37,8 @@ DEADLINE_SECONDS = 900
 """For all attempts. The work takes a second; the image is several GB and may be new to the node."""
 
 SCRIPT = """\
-root=$1 user=$2 group=$3
-shift 3
+root=$1
+shift
 make() {
   if [ -L "$1" ]; then
     echo "$1 is a symbolic link; left alone" >&2
@@ -50,21 +46,17 @@ make() {
   fi
   mkdir -p -- "$1"
 }
-own() {
-  make "$2"
-  chown -- "$user:$group" "$2"
-  chmod -- "$1" "$2"
-  ls -ld -- "$2"
-}
 umask 022
-own 1777 "$root/scratch"
 make "$root/teams"
 for team in "$@"; do
-  own 2775 "$root/teams/$team"
+  make "$root/teams/$team"
+  chmod -- 2775 "$root/teams/$team"
+  ls -ld -- "$root/teams/$team"
 done
 """
-"""Arguments: mount point, user, group, teams. Touches the folders themselves and nothing in them, and deletes nothing,
-so it may run again at any time. `teams` stays root's: a team can neither remove nor replace another's folder."""
+"""Arguments: mount point, teams. A folder is its maker's, with the maker's group. Touches the folders themselves and
+nothing in them, and deletes nothing, so it may run again at any time. `teams` stays root's: a team can neither remove
+nor replace another's folder."""
 
 _TEAM = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -77,12 +69,12 @@ class LustreFoldersArgs(TypedDict):
     teams: Sequence[str]
     """Short names of the teams."""
     image: str
-    """Image with a POSIX shell, chown, chmod, ls and mkdir, `image:tag@sha256:...`. A change of it alone does not run
+    """Image with a POSIX shell, chmod, ls and mkdir, `image:tag@sha256:...`. A change of it alone does not run
     the Job again."""
 
 
 class LustreFolders(pulumi.ComponentResource):
-    """The folders `teams/<team>` and `scratch` at the root of the file system, made by a Job.
+    """The folders `teams/<team>` at the root of the file system, made by a Job.
 
     The Job runs again when the teams or the file system change, or after it has failed, and not otherwise. A team that
     is left out keeps its folder. Raises ValueError for an image without a digest and for a team's name that is no DNS
@@ -168,7 +160,7 @@ class LustreFolders(pulumi.ComponentResource):
         claim: pulumi.Output[str],
         before: Sequence[pulumi.Resource],
     ) -> batch.Job:
-        arguments = [MOUNT_PATH, str(TRAINER_UID), str(TRAINER_GID), *sorted(set(args["teams"]))]
+        arguments = [MOUNT_PATH, *sorted(set(args["teams"]))]
         digest = content_hash(arguments)
         labels = {"app.kubernetes.io/name": "lustre-folders"}
         template: core.PodTemplateSpecArgsDict = {
@@ -183,11 +175,11 @@ class LustreFolders(pulumi.ComponentResource):
                 "enable_service_links": False,
                 "node_selector": dict(SYSTEM_NODES),
                 "security_context": {
-                    # The one pod of the platform that is root: only root can write to the root of a new file system
-                    # and give folders away.
+                    # The one pod of the platform that is root, without a capability: the root of a new file system
+                    # is root's, and nobody else can write there.
                     "run_as_user": 0,
-                    # Not 0: chmod drops the setgid bit where the folder's group is not the caller's, unless the caller
-                    # has FSETID too (chmod(2)).
+                    # What it makes belongs to the trainers' group, and chmod keeps the setgid bit, which it drops
+                    # where the folder's group is not the caller's (chmod(2)).
                     "run_as_group": TRAINER_GID,
                     "seccomp_profile": {"type": "RuntimeDefault"},
                 },
@@ -205,7 +197,7 @@ class LustreFolders(pulumi.ComponentResource):
                         "security_context": {
                             "allow_privilege_escalation": False,
                             "read_only_root_filesystem": True,
-                            "capabilities": {"drop": ["ALL"], "add": ["CHOWN", "FOWNER", "DAC_OVERRIDE"]},
+                            "capabilities": {"drop": ["ALL"]},
                         },
                         "volume_mounts": [{"name": CLAIM, "mount_path": MOUNT_PATH}],
                     }
@@ -232,12 +224,6 @@ class LustreFolders(pulumi.ComponentResource):
                 custom_timeouts=pulumi.CustomTimeouts(create=f"{DEADLINE_SECONDS + 60}s", delete="5m"),
             ),
         )
-
-
-def file_system_root(lustre: LustreVolumeArgs) -> LustreVolumeArgs:
-    """The same file system, mounted at its root: `abcdefgh/data` -> `abcdefgh`."""
-    mount_name = pulumi.Output.from_input(lustre["mount_name"]).apply(lambda text: text.partition("/")[0])
-    return {**lustre, "mount_name": mount_name}
 
 
 def content_hash(arguments: Sequence[str]) -> str:

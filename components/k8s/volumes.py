@@ -5,6 +5,8 @@ deleted on AWS by them.
 
 - `data`: the FSx for Lustre file system, or, where the environment has none, the data bucket read-only. Shared by the
   teams; POSIX ownership decides who writes (files that came from the bucket belong to root and are readable).
+- `scratch`, where the environment has FSx for Lustre: the team's own folder `teams/<team>` of the file system, beside
+  the linked directory: fast, writable (`LustreFolders` makes it so), and on no bucket. No other team's pods see it.
 - `checkpoints`: the team's own prefix of the checkpoints bucket. Mountpoint for S3 writes files in sequence and does
   not rename: save under the final name, or use the S3 API.
 - `home`, where the environment has EFS: the team's own directory for code and notebooks, in every zone.
@@ -16,7 +18,15 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
-from components.k8s.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM, HOME_CLAIM, gibibytes, named, prerequisites
+from components.k8s.conventions import (
+    CHECKPOINTS_CLAIM,
+    DATA_CLAIM,
+    HOME_CLAIM,
+    SCRATCH_CLAIM,
+    gibibytes,
+    named,
+    prerequisites,
+)
 
 EFS_DRIVER = "efs.csi.aws.com"
 FSX_DRIVER = "fsx.csi.aws.com"
@@ -75,7 +85,7 @@ class TeamVolumesArgs(TypedDict):
 
 
 class TeamVolumes(pulumi.ComponentResource):
-    """The claims `data` and `checkpoints`, and `home` where there is EFS, in every team's namespace.
+    """The claims `data` and `checkpoints`, `scratch` where there is Lustre, `home` where there is EFS, for every team.
 
     Access to the buckets is that of the pod's own service account (`authenticationSource: pod`), so a team's role needs
     the bucket's list right and objects below its prefix. The driver gives the mount to the pod's `fsGroup`.
@@ -87,6 +97,8 @@ class TeamVolumes(pulumi.ComponentResource):
     """Name of the data claim by team; carries the dependency on it."""
     checkpoint_claims: dict[str, pulumi.Output[str]]
     """Name of the checkpoints claim by team."""
+    scratch_claims: dict[str, pulumi.Output[str]]
+    """Name of the scratch claim by team; empty without Lustre. A pod that mounts one waits for `LustreFolders`."""
     home_claims: dict[str, pulumi.Output[str]]
     """Name of the home claim by team; empty without a shared file system."""
 
@@ -95,10 +107,10 @@ class TeamVolumes(pulumi.ComponentResource):
         if ("lustre" in args) == ("data_bucket" in args):
             raise ValueError("give either lustre or data_bucket: the data tier is one of them")
         self._before = prerequisites(opts)
-        self.data_claims, self.checkpoint_claims, self.home_claims = {}, {}, {}
+        self.data_claims, self.checkpoint_claims, self.scratch_claims, self.home_claims = {}, {}, {}, {}
         for team in args["teams"]:
             self.data_claims[team["name"]] = (
-                self._lustre(name, team, args["lustre"])
+                self._lustre(name, team, DATA_CLAIM, args["lustre"])
                 if "lustre" in args
                 else self._volume(
                     name,
@@ -124,21 +136,26 @@ class TeamVolumes(pulumi.ComponentResource):
                 ],
                 csi=_bucket(args["checkpoints_bucket"], f"{team['name']}-{CHECKPOINTS_CLAIM}"),
             )
+            if "lustre" in args:
+                self.scratch_claims[team["name"]] = self._lustre(
+                    name, team, SCRATCH_CLAIM, team_folder(args["lustre"], team["name"])
+                )
             if "shared" in args:
                 self.home_claims[team["name"]] = self._home(name, team, args["shared"])
         self.register_outputs(
             {
                 "dataClaims": self.data_claims,
                 "checkpointClaims": self.checkpoint_claims,
+                "scratchClaims": self.scratch_claims,
                 "homeClaims": self.home_claims,
             }
         )
 
-    def _lustre(self, name: str, team: TeamVolumeArgs, lustre: LustreVolumeArgs) -> pulumi.Output[str]:
+    def _lustre(self, name: str, team: TeamVolumeArgs, claim: str, lustre: LustreVolumeArgs) -> pulumi.Output[str]:
         return self._volume(
             name,
             team,
-            DATA_CLAIM,
+            claim,
             capacity=gibibytes(lustre["capacity_gib"]),
             access_mode="ReadWriteMany",
             mount_options=["flock"],
@@ -146,7 +163,7 @@ class TeamVolumes(pulumi.ComponentResource):
                 "driver": FSX_DRIVER,
                 # Kubernetes wants a handle of its own for every volume. The driver mounts by dnsname and mountname
                 # and uses the handle only to tell its calls apart (aws-fsx-csi-driver pkg/driver/node.go, 2026-04-21).
-                "volume_handle": pulumi.Output.concat(lustre["file_system_id"], "-", team["name"]),
+                "volume_handle": pulumi.Output.concat(lustre["file_system_id"], "-", team["name"], "-", claim),
                 "volume_attributes": {"dnsname": lustre["dns_name"], "mountname": lustre["mount_name"]},
             },
         )
@@ -232,3 +249,15 @@ def _bucket(bucket: pulumi.Input[str], volume_handle: str) -> core.CSIPersistent
         "volume_handle": volume_handle,
         "volume_attributes": {"bucketName": bucket, "authenticationSource": "pod"},
     }
+
+
+def file_system_root(lustre: LustreVolumeArgs) -> LustreVolumeArgs:
+    """The same file system, mounted at its root: `abcdefgh/data` -> `abcdefgh`."""
+    mount_name = pulumi.Output.from_input(lustre["mount_name"]).apply(lambda text: text.partition("/")[0])
+    return {**lustre, "mount_name": mount_name}
+
+
+def team_folder(lustre: LustreVolumeArgs, team: str) -> LustreVolumeArgs:
+    """The same file system, mounted at a team's folder beside the linked directory."""
+    root = file_system_root(lustre)
+    return {**root, "mount_name": pulumi.Output.concat(root["mount_name"], f"/teams/{team}")}

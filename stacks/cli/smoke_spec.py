@@ -15,11 +15,12 @@ from stacks.sizing.model import Plan
 from stacks.smoke import (
     CORES_PER_GPU,
     MEMORY_PER_GPU_GIB,
-    MOUNTS,
     PRIORITY,
     TRACKING_SECRET,
+    mounts,
     pool_job,
     pool_of,
+    scratch_path,
     team_of,
 )
 
@@ -82,7 +83,7 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
         gpu_memory_gib=job.pool.gpu_memory_gib,
         transport=job.transport,
         usd_per_node_hour=job.usd_per_node_hour,
-        image=plan.pins.image("pytorch") if on_cluster else "",
+        image=plan.smoke.image if on_cluster else "",
         environment=(("AWS_REGION", plan.region), ("AWS_DEFAULT_REGION", plan.region)) if plan.cloud == "aws" else (),
         cpu=job.cpu,
         memory_gib=job.memory_gib,
@@ -92,7 +93,8 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
         namespace=owner.namespace,
         queue=owner.local_queue if on_cluster else "",
         priority=PRIORITY if on_cluster else "",
-        mounts=MOUNTS if on_cluster else (),
+        mounts=tuple(mounts(plan).items()) if on_cluster else (),
+        data_path=scratch_path(plan, job.pool.name) if on_cluster else "",
         tracking_secret=TRACKING_SECRET if on_cluster and plan.mlflow.enabled and not given.tracking_uri else "",
         rerun_on=job.rerun_on,
     )

@@ -129,7 +129,7 @@ def test_the_kubernetes_rendering_of_a_stack(plan):
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == team.local_queue
     assert job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] in {p.name for p in plan.scheduling.priorities}
     container = job["spec"]["template"]["spec"]["containers"][0]
-    assert container["image"] == plan.pins.image("pytorch")
+    assert container["image"] == plan.smoke.image
     options = json.loads(next(e["value"] for e in container["env"] if e["name"] == "SMOKE_OPTIONS"))
     pool = plan.pools[0]
     assert (options["instance"], options["nproc_per_node"]) == (pool.instance_type, pool.gpus_per_node)
@@ -235,9 +235,13 @@ def test_the_job_runs_again_when_the_pool_changes(plan):
     assert stack_smoke.pool_job(plan, fewer, plan.teams[0]).rerun_on != before
 
 
-def test_names_are_those_of_the_environment():
+def test_names_are_those_of_the_environment(plan):
+    from components.k8s import conventions
     from components.k8s.mlflow import CREDENTIALS_SECRET
-    from stacks.cluster_workloads import MOUNTS
 
-    assert dict(stack_smoke.MOUNTS) == MOUNTS
+    names = (conventions.DATA_CLAIM, conventions.CHECKPOINTS_CLAIM, conventions.SCRATCH_CLAIM)
+    assert stack_smoke.mounts(plan) == {name: f"/{name}" for name in names}
+    shared = replace(plan, storage=replace(plan.storage, lustre=None, shared_file_system=True))
+    names = (conventions.DATA_CLAIM, conventions.CHECKPOINTS_CLAIM, conventions.HOME_CLAIM)
+    assert stack_smoke.mounts(shared) == {name: f"/{name}" for name in names}
     assert stack_smoke.TRACKING_SECRET == CREDENTIALS_SECRET

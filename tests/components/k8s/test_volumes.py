@@ -40,7 +40,7 @@ def volume(recording: Recording, name: str) -> Recorded:
 
 
 def test_every_object_is_valid() -> None:
-    assert check_plain_objects(run()) == 8
+    assert check_plain_objects(run()) == 12
     assert check_plain_objects(run(lustre=None, data_bucket="acme-data")) == 8
 
 
@@ -52,7 +52,7 @@ SHARED = {
 
 def test_a_team_has_its_own_directory_of_the_shared_file_system() -> None:
     recording = run(shared=SHARED)
-    assert check_plain_objects(recording) == 12
+    assert check_plain_objects(recording) == 16
     for team, access_point in SHARED["access_point_ids"].items():
         spec = volume(recording, f"{team}-home").inputs["spec"]
         assert spec["csi"] == {"driver": "efs.csi.aws.com", "volumeHandle": f"fs-0aaaaaaaaaaaaaaaa::{access_point}"}
@@ -85,20 +85,30 @@ def test_volumes_and_claims_bind_to_each_other_and_nothing_else() -> None:
 
 def test_names_and_handles_of_volumes_are_their_own() -> None:
     volumes = run().of_type(VOLUME)
-    assert len({pv.inputs["metadata"]["name"] for pv in volumes}) == 4
-    assert len({pv.inputs["spec"]["csi"]["volumeHandle"] for pv in volumes}) == 4
+    assert len({pv.inputs["metadata"]["name"] for pv in volumes}) == 6
+    assert len({pv.inputs["spec"]["csi"]["volumeHandle"] for pv in volumes}) == 6
 
 
 def test_lustre_is_mounted_by_its_names() -> None:
     spec = volume(run(), "vision-data").inputs["spec"]
     assert spec["csi"] == {
         "driver": "fsx.csi.aws.com",
-        "volumeHandle": "fs-0123456789abcdef0-vision",
+        "volumeHandle": "fs-0123456789abcdef0-vision-data",
         "volumeAttributes": {"dnsname": LUSTRE["dns_name"], "mountname": "abcdefgh"},
     }
     assert spec["mountOptions"] == ["flock"]
     assert spec["capacity"] == {"storage": "2400Gi"}
     assert spec["accessModes"] == ["ReadWriteMany"]
+
+
+@pytest.mark.parametrize("mount_name", ["abcdefgh", "abcdefgh/data"])
+def test_scratch_is_the_teams_own_folder_beside_the_linked_directory(mount_name: str) -> None:
+    recording = run(lustre={**LUSTRE, "mount_name": mount_name})
+    for team in ("vision", "speech"):
+        spec = volume(recording, f"{team}-scratch").inputs["spec"]
+        assert spec["csi"]["volumeAttributes"] == {"dnsname": LUSTRE["dns_name"], "mountname": f"abcdefgh/teams/{team}"}
+        assert spec["accessModes"] == ["ReadWriteMany"]
+    assert not [pv for pv in run(lustre=None, data_bucket="acme-data").of_type(VOLUME) if "scratch" in pv.name]
 
 
 def test_without_lustre_the_data_bucket_is_read() -> None:
@@ -152,7 +162,7 @@ def test_volumes_wait_for_the_file_system_and_claims_reach_the_caller() -> None:
     pv = volume(recording, "vision-data")
     assert "tier" in depends_on(recording, pv)
     assert pv.inputs["spec"]["csi"]["volumeHandle"].startswith("fs-")
-    assert pv.inputs["spec"]["csi"]["volumeHandle"].endswith("-vision")
+    assert pv.inputs["spec"]["csi"]["volumeHandle"].endswith("-vision-data")
     assert pv.inputs["spec"]["capacity"] == {"storage": "1Ti"}
     job = recording.one("kubernetes:core/v1:ConfigMap")
     assert job.inputs["data"] == {"data": "data", "to": "checkpoints"}
