@@ -15,11 +15,13 @@ VERSIONING = "aws:s3/bucketVersioning:BucketVersioning"
 LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 DATABASE = "aws:rds/instance:Instance"
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
+CLOUD_SQL = "gcp:sql/databaseInstance:DatabaseInstance"
 ASSOCIATION = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
 STATEFUL = (
     BUCKET,
     GCP_BUCKET,
     DATABASE,
+    CLOUD_SQL,
     LUSTRE,
     "aws:rds/cluster:Cluster",
     "aws:efs/fileSystem:FileSystem",
@@ -90,7 +92,7 @@ def stateful_resource_unprotected(resource: ResourceValidationArgs, _: Config) -
 @resource_rule(
     "database-without-backups",
     "A database is backed up every day and once more before it is deleted.",
-    types=(DATABASE, "aws:rds/cluster:Cluster"),
+    types=(DATABASE, "aws:rds/cluster:Cluster", CLOUD_SQL),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
     fix="Raise mlflow.database.backupRetentionDays.",
@@ -98,6 +100,14 @@ def stateful_resource_unprotected(resource: ResourceValidationArgs, _: Config) -
 )
 def database_without_backups(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
     """A mistake is noticed in days; the tracking database is the record of every run."""
+    if resource.resource_type == CLOUD_SQL:
+        backups = at(resource.props, "settings", "backupConfiguration")
+        kept = at(backups, "backupRetentionSettings", "retainedBackups", default=7)  # one a day; 7 by default
+        if not true(backups, "enabled"):
+            yield "settings.backupConfiguration.enabled is off"
+        elif kept < config["minDays"]:
+            yield f"{kept:.0f} daily backups are kept; at least {config['minDays']:.0f} are required"
+        return
     days = at(resource.props, "backupRetentionPeriod", default=0)
     if days < config["minDays"]:
         yield f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"

@@ -1,4 +1,4 @@
-"""Exceptions are rules too: an expired one, or one for a policy that does not exist, is a violation."""
+"""Exceptions are rules too: an expired one is a violation. The offline check refuses one for no policy at all."""
 
 from __future__ import annotations
 

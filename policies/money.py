@@ -37,7 +37,9 @@ def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViol
             missing -= {
                 at(alert, "notificationType")
                 for alert in items(budget.props, "notifications")
-                if given(alert, "subscriberEmailAddresses") or given(alert, "subscriberSnsTopicArns")
+                if (given(alert, "subscriberEmailAddresses") or given(alert, "subscriberSnsTopicArns"))
+                # An alert above the whole of the budget comes when nothing is left to save.
+                and not (at(alert, "thresholdType") == "PERCENTAGE" and at(alert, "threshold", default=0) > 100)
             }
     for budget in resources.of(GCP_BUDGET):
         for rule in items(budget.props, "thresholdRules"):

@@ -51,11 +51,12 @@ def costed_resource_without_cost_tags(resource: ResourceValidationArgs, config: 
             at(spec, "resourceType"): mapping(spec, "tags") for spec in items(resource.props, "tagSpecifications")
         }
         for launched in LAUNCHED:
-            missing = [key for key in config["requiredTags"] if key not in tagged.get(launched, {})]
+            missing = [key for key in config["requiredTags"] if not tagged.get(launched, {}).get(key)]
             if missing:
                 yield f"tagSpecifications: what it launches ({launched}) has no tag {', '.join(missing)}"
         return
-    missing = [key for key in config["requiredTags"] if key not in _tags(resource)]
+    tags = _tags(resource)
+    missing = [key for key in config["requiredTags"] if not tags.get(key)]
     if missing:
         yield f"no tag {', '.join(missing)}"
 

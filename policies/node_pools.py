@@ -71,7 +71,8 @@ def _eks(resource: PolicyResource | ResourceValidationArgs) -> NodePool:
         gpus_per_node=min((found[1] for found in known), default=0),
         min_nodes=int(at(props, "scalingConfig", "minSize", default=0)),
         max_nodes=int(at(props, "scalingConfig", "maxSize", default=0)),
-        capacity=labels.get(CAPACITY_LABEL, "spot" if spot else "reserved" if block else "on-demand"),
+        # AWS's own word comes before the label, which alone tells a reserved node from another on demand.
+        capacity="spot" if spot else "reserved" if block or labels.get(CAPACITY_LABEL) == "reserved" else "on-demand",
     )
 
 

@@ -7,6 +7,7 @@ these helpers. All numbers are floats.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -32,6 +33,14 @@ def given(value: Any, *path: str | int) -> bool:
     return found is not None and found is not False and not (isinstance(found, (str, Sequence, Mapping)) and not found)
 
 
+def present(value: Any, key: str) -> bool:
+    """Whether there is anything under `key`, known or not, were it empty."""
+    try:
+        return at(value, key) is not None
+    except UnknownValueError:
+        return True
+
+
 def items(value: Any, *path: str | int) -> list[Any]:
     """The elements of the list at `path`; none where there is no list. A single value counts as a list of one."""
     found = at(value, *path)
@@ -55,15 +64,27 @@ def texts(value: Any, path: str = "", *, skip: frozenset[str] = frozenset()) -> 
     elif isinstance(value, Mapping):
         for key in value:
             if key not in skip:
-                yield from texts(_known(value, key), f"{path}.{key}" if path else str(key), skip=skip)
+                yield from texts(known(value, key), f"{path}.{key}" if path else str(key), skip=skip)
     elif isinstance(value, Sequence):
         for index in range(len(value)):
-            yield from texts(_known(value, index), f"{path}[{index}]", skip=skip)
+            yield from texts(known(value, index), f"{path}[{index}]", skip=skip)
 
 
 def true(value: Any, *path: str | int) -> bool:
     """Whether the flag at `path` is on; AWS writes some of them as text."""
     return at(value, *path) in (True, "true", "True")
+
+
+def internet(network: Any) -> bool:
+    """Whether a CIDR is the internet or a large part of it: wider than a /8 (IPv4) or a /16 (IPv6).
+
+    Two halves of everything are everything; 10.0.0.0/8 is the widest network that anybody has at home.
+    """
+    try:
+        found = ipaddress.ip_network(str(network), strict=False)
+    except ValueError:
+        return False
+    return found.prefixlen < (8 if found.version == 4 else 16)
 
 
 def statements(value: Any, *path: str | int) -> list[Mapping[str, Any]]:
@@ -85,7 +106,8 @@ def _step(value: Any, part: str | int) -> Any:
     return None
 
 
-def _known(container: Any, key: Any) -> Any:
+def known(container: Any, key: Any) -> Any:
+    """What lies under `key`, None for an unknown."""
     try:
         return container[key]
     except UnknownValueError:

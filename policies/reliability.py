@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
 from policies.exceptions import today
 from policies.node_pools import POOL_TYPES, TYPES, node_pool
-from policies.reading import at, given, mapping
+from policies.reading import at, given, known, mapping
 from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 from stacks.sizing.catalog import kubernetes_versions
 
@@ -19,6 +20,7 @@ DEPLOYMENTS = ("kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet"
 BUDGET = "kubernetes:policy/v1:PodDisruptionBudget"
 CLUSTER = "aws:eks/cluster:Cluster"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+FLOATING = re.compile(r"[*^~<>|,\s]|\b[xX]\b|latest|default")
 SMOKE_LABEL = "ml.platform/smoke-pool"
 CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "cluster-autoscaler": (("podDisruptionBudget",),),
@@ -91,6 +93,8 @@ def unpinned_version(resource: ResourceValidationArgs, _: Config) -> Iterator[st
     )
     if not given(resource.props, key):
         yield f"{key} is not set"
+    elif FLOATING.search(version := str(known(resource.props, key))):
+        yield f"{key} {version} is a range: it moves by itself"
 
 
 @stack_rule(
@@ -106,6 +110,8 @@ def missing_disruption_budget(resources: Resources, _: Config) -> Iterator[Stack
     budgets = [
         (at(budget.props, "metadata", "namespace"), mapping(budget.props, "spec", "selector", "matchLabels"))
         for budget in resources.of(BUDGET)
+        if at(budget.props, "spec", "minAvailable") not in (0, "0", "0%")
+        and at(budget.props, "spec", "maxUnavailable") != "100%"  # either keeps nobody
     ]
     for workload in resources.of(*DEPLOYMENTS):
         labels = mapping(workload.props, "spec", "template", "metadata", "labels")

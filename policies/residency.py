@@ -37,6 +37,7 @@ GLOBAL = (
     "aws:dynamodb/globalTable:*",
     "aws:rds/globalCluster:*",
     "aws:s3/bucketReplicationConfig:*",
+    "aws:s3/bucketAccelerateConfiguration:*",
     "aws:s3control/multiRegionAccessPoint:*",
 )
 """Types whose purpose is to keep data in more places than one, or in none that has a name."""

@@ -38,6 +38,7 @@ from pulumi_policy import (
 )
 
 from policies.exceptions import covered
+from policies.reading import present
 
 Config = Mapping[str, Any]
 ResourceCheck = Callable[[ResourceValidationArgs, Config], Iterator[str]]
@@ -86,8 +87,10 @@ Rule = ResourceRule | StackRule
 
 
 def refers(resource: PolicyResource, property_: str, target: PolicyResource) -> bool:
-    """Whether a top-level property of `resource` is made of an output of `target`."""
-    return any(found.urn == target.urn for found in resource.property_dependencies.get(property_, []))
+    """Whether a top-level property of `resource` is set, and made of an output of `target`."""
+    return present(resource.props, property_) and any(
+        found.urn == target.urn for found in resource.property_dependencies.get(property_, [])
+    )
 
 
 @lru_cache(maxsize=4096)

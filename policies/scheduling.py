@@ -14,6 +14,7 @@ from policies.rules import Config, Resources, StackViolation, resource_rule, sta
 
 KUEUE = "kubernetes:kueue.x-k8s.io/*:"
 CLUSTER_QUEUE = f"{KUEUE}ClusterQueue"
+COHORT = f"{KUEUE}Cohort"
 FLAVOR = f"{KUEUE}ResourceFlavor"
 PRIORITY = f"{KUEUE}WorkloadPriorityClass"
 GPU = "nvidia.com/gpu"
@@ -22,7 +23,7 @@ GPU = "nvidia.com/gpu"
 @stack_rule(
     "quota-exceeds-pool",
     "The queues of a cohort hand out no more GPUs of a flavor than its nodes have.",
-    types=(*POOL_TYPES, CLUSTER_QUEUE, FLAVOR),
+    types=(*POOL_TYPES, CLUSTER_QUEUE, COHORT, FLAVOR),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-6", "ISO 27001:2022 A.8.6"),
     fix="Leave quotas to the plan, or raise gpuPools.<pool>.*.maxNodes.",
@@ -36,7 +37,7 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
         fitting = [pool for pool in pools if labels.items() <= pool.labels.items()]
         held[str(at(flavor.props, "metadata", "name"))] = sum(pool.gpus for pool in fitting)
     promised: defaultdict[str, float] = defaultdict(float)
-    for queue in resources.of(CLUSTER_QUEUE):
+    for queue in resources.of(CLUSTER_QUEUE, COHORT):  # a cohort may have quota of its own
         for group in items(queue.props, "spec", "resourceGroups"):
             for flavor in items(group, "flavors"):
                 for quota in items(flavor, "resources"):

@@ -61,6 +61,10 @@ def queue_admits_everything(resource: ResourceValidationArgs, _: Config) -> Iter
         yield "namespaceSelector is missing: nobody is admitted"
     elif not given(selector, "matchLabels") and not given(selector, "matchExpressions"):
         yield "namespaceSelector is empty: every namespace is admitted"
+    elif not given(selector, "matchLabels") and not any(
+        at(expression, "operator") == "In" for expression in items(selector, "matchExpressions")
+    ):
+        yield "namespaceSelector names no team: whoever has, or lacks, a label is admitted"
     covered = [
         name for group in items(resource.props, "spec", "resourceGroups") for name in items(group, "coveredResources")
     ]

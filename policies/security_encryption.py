@@ -52,8 +52,12 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
                 yield resource, f"{property_} names no key of the environment"
     for template in resources.of(LAUNCH_TEMPLATE):
         for device in items(template.props, "blockDeviceMappings"):
-            if at(device, "ebs") is not None and not true(device, "ebs", "encrypted"):
+            if at(device, "ebs") is None:
+                continue
+            if not true(device, "ebs", "encrypted"):
                 yield template, f"{at(device, 'deviceName')} is not encrypted"
+            elif not given(device, "ebs", "kmsKeyId"):
+                yield template, f"{at(device, 'deviceName')} names no key"
     for database in resources.of(DATABASE):
         if not true(database.props, "storageEncrypted"):
             yield database, "storageEncrypted is off"
@@ -61,7 +65,7 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
         settings = resources.referring(bucket, "bucket", BUCKET_ENCRYPTION)
         # S3 delivers access logs only to a bucket whose default encryption is the service's own.
         receives_logs = bool(resources.referring(bucket, "targetBucket", BUCKET_LOGGING))
-        if not settings or not (receives_logs or any(_keyed(resources, found, "rules", config) for found in settings)):
+        if not settings or not (receives_logs or any(_default_key(resources, found, config) for found in settings)):
             yield bucket, "default encryption names no key of the environment"
     for bucket in resources.of(GCP_BUCKET):
         if not given(bucket.props, "encryption", "defaultKmsKeyName"):
@@ -74,6 +78,15 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
 def _keyed(resources: Resources, resource: PolicyResource, property_: str, config: Config) -> bool:
     made_of_a_key = any(refers(resource, property_, key) for key in resources.of(KEY))
     return made_of_a_key or any(text in config["keyArns"] for _, text in texts(_value(resource, property_)))
+
+
+def _default_key(resources: Resources, encryption: PolicyResource, config: Config) -> bool:
+    """S3 ignores the key of a rule whose algorithm is not that of KMS."""
+    defaults = [at(rule, "applyServerSideEncryptionByDefault") for rule in items(encryption.props, "rules")]
+    by_key = any(
+        str(at(found, "sseAlgorithm")).startswith("aws:kms") and given(found, "kmsMasterKeyId") for found in defaults
+    )
+    return by_key and _keyed(resources, encryption, "rules", config)
 
 
 def _value(resource: PolicyResource, property_: str) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.reading import at, items, mapping, statements, texts, true
+from policies.reading import at, internet, items, mapping, statements, texts, true
 from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
 BUCKET = "aws:s3/bucket:Bucket"
@@ -18,7 +20,15 @@ SERVICE = "kubernetes:core/v1:Service"
 INGRESS = "kubernetes:networking.k8s.io/v1:Ingress"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 LOAD_BALANCER = "aws:lb/loadBalancer:LoadBalancer"
-ANYWHERE = ("0.0.0.0/0", "::/0")
+CLOUD_SQL = "gcp:sql/databaseInstance:DatabaseInstance"
+BUCKET_ACL = "aws:s3/bucketAcl:BucketAcl"
+PUBLIC_ACLS = ("public-read", "public-read-write", "authenticated-read")
+NARROWING = re.compile(
+    r"aws:(Source(Arn|Account|Ip|Vpc|Vpce|OrgID|OrgPaths)|Principal(Arn|Account|OrgID|OrgPaths)|userId)"
+    r"|s3:DataAccessPoint(Arn|Account)",
+    re.IGNORECASE,
+)
+"""Condition keys with which S3 itself does not take a statement for everybody as public (S3 user guide)."""
 INTERNAL = (
     ("service.beta.kubernetes.io/aws-load-balancer-scheme", "internal"),
     ("service.beta.kubernetes.io/aws-load-balancer-internal", "true"),
@@ -31,7 +41,7 @@ INTERNAL = (
 @stack_rule(
     "public-bucket",
     "No bucket can be made public, by access list or by policy.",
-    types=(BUCKET, GCP_BUCKET, PUBLIC_ACCESS_BLOCK, BUCKET_POLICY),
+    types=(BUCKET, GCP_BUCKET, PUBLIC_ACCESS_BLOCK, BUCKET_POLICY, BUCKET_ACL),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 2.1.4", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Use the storage tiers as they are; they block public access.",
@@ -47,17 +57,25 @@ def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
         for statement in statements(policy.props, "policy"):
             principal = at(statement, "Principal")
             everybody = principal == "*" or "*" in items(principal, "AWS")
-            if at(statement, "Effect") == "Allow" and everybody and not mapping(statement, "Condition"):
+            if at(statement, "Effect") == "Allow" and everybody and not _narrowed(statement):
                 yield policy, f"statement {at(statement, 'Sid', default='')} lets everybody in"
+    for acl in resources.of(BUCKET_ACL):
+        if at(acl.props, "acl") in PUBLIC_ACLS:
+            yield acl, f"acl is {at(acl.props, 'acl')}"
     for bucket in resources.of(GCP_BUCKET):
         if at(bucket.props, "publicAccessPrevention") != "enforced":
             yield bucket, "publicAccessPrevention is not enforced"
 
 
+def _narrowed(statement: Any) -> bool:
+    """Whether a condition names who may come; one on TLS or on the request lets everybody in still."""
+    return any(NARROWING.fullmatch(key) for test in mapping(statement, "Condition").values() for key in mapping(test))
+
+
 @resource_rule(
     "public-database",
     "A database has no public address.",
-    types=("aws:rds/instance:Instance", "aws:rds/clusterInstance:ClusterInstance"),
+    types=("aws:rds/instance:Instance", "aws:rds/clusterInstance:ClusterInstance", CLOUD_SQL),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 2.3.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Leave publiclyAccessible off; reach the database from the cluster.",
@@ -66,6 +84,10 @@ def public_database(resource: ResourceValidationArgs, _: Config) -> Iterator[str
     """The subnets are isolated besides."""
     if true(resource.props, "publiclyAccessible"):
         yield "publiclyAccessible is on"
+    if resource.resource_type == CLOUD_SQL:
+        address = at(resource.props, "settings", "ipConfiguration", "ipv4Enabled", default=True)  # Google's default
+        if address not in (False, "false"):
+            yield "settings.ipConfiguration.ipv4Enabled is not off"
 
 
 @resource_rule(
@@ -91,7 +113,7 @@ def public_cluster_endpoint(resource: ResourceValidationArgs, config: Config) ->
     if at(network, "endpointPublicAccess", default=True) in (False, "false"):
         return
     networks = [str(cidr) for cidr in items(network, "publicAccessCidrs")]
-    if not networks or set(networks) & set(ANYWHERE):
+    if not networks or any(map(internet, networks)):
         yield "the endpoint is open to the internet"
     elif not config["namedNetworks"]:
         yield f"the endpoint is open to {', '.join(networks)}"

@@ -49,8 +49,9 @@ KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATI
 def wildcard_admin(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
     """IAM statements, attached policies, Kubernetes roles and bindings, project roles."""
     props = resource.props
-    for statement in statements(props, "policy"):
-        yield from _powers(statement)
+    for document in (props, *items(props, "inlinePolicies")):
+        for statement in statements(document, "policy"):
+            yield from _powers(statement)
     for arn in (at(props, "policyArn"), *items(props, "managedPolicyArns")):
         name = str(arn).rsplit("/", 1)[-1] if arn else ""
         if name in ADMINISTRATORS or name.endswith("FullAccess"):
@@ -72,7 +73,10 @@ def _powers(statement: Any) -> Iterator[str]:
     if given(statement, "NotAction"):
         yield f"statement {sid} allows everything but some actions"
     for action in actions:
-        if action == "*" or (everywhere and (action.endswith(":*") or action.lower() == "iam:passrole")):
+        # Who may do everything with identities can give himself the rest, whatever the resource says.
+        if action.lower() in ("*", "*:*", "iam:*") or (
+            everywhere and (action.endswith(":*") or action.lower() == "iam:passrole")
+        ):
             yield f"statement {sid} allows {action}{' on every resource' if everywhere else ''}"
 
 
@@ -123,6 +127,11 @@ def node_role_with_workload_rights(resources: Resources, config: Config) -> Iter
         trust = at(role.props, "assumeRolePolicy")
         if "ec2.amazonaws.com" not in (trust if isinstance(trust, str) else json.dumps(str(trust))):
             continue
+        if given(role.props, "inlinePolicies"):
+            yield role, "the node role has inline policies"
+        for arn in items(role.props, "managedPolicyArns"):
+            if str(arn).rsplit("/", 1)[-1] not in config["nodePolicies"]:
+                yield role, f"gives {str(arn).rsplit('/', 1)[-1]} to the node role"
         for inline in resources.of(INLINE):
             if refers(inline, "role", role):
                 yield inline, f"gives rights to the node role {role.name}"

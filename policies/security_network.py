@@ -7,10 +7,10 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.reading import at, items, true
+from policies.reading import at, internet, items, true
 from policies.rules import Config, resource_rule
 
-ANYWHERE = ("0.0.0.0/0", "::/0")
+FIREWALL = "gcp:compute/firewall:Firewall"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 
 
@@ -22,6 +22,7 @@ LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
         "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
         "aws:ec2/securityGroupRule:SecurityGroupRule",
         "aws:ec2/securityGroup:SecurityGroup",
+        FIREWALL,
     ),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 5.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
@@ -30,6 +31,11 @@ LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 def security_group_open_to_internet(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
     """Separate rules and inline ones, in both directions."""
     kind, props = resource.resource_type, resource.props
+    if kind == FIREWALL:
+        inward = at(props, "direction", default="INGRESS") == "INGRESS" and items(props, "allows")
+        if inward and any(internet(network) for network in items(props, "sourceRanges")):
+            yield "lets the internet in"
+        return
     incoming = [props] if "IngressRule" in kind or at(props, "type") == "ingress" else items(props, "ingress")
     outgoing = [props] if "EgressRule" in kind or at(props, "type") == "egress" else items(props, "egress")
     for rule in incoming:
@@ -42,7 +48,7 @@ def security_group_open_to_internet(resource: ResourceValidationArgs, _: Config)
 
 def _anywhere(rule: Any) -> bool:
     networks = (at(rule, "cidrIpv4"), at(rule, "cidrIpv6"), *items(rule, "cidrBlocks"), *items(rule, "ipv6CidrBlocks"))
-    return any(network in ANYWHERE for network in networks)
+    return any(internet(network) for network in networks)
 
 
 def _protocol(rule: Any) -> str:

@@ -13,6 +13,7 @@ from policies.rules import Config, Resources, StackViolation, refers, stack_rule
 BUCKET = "aws:s3/bucket:Bucket"
 BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"
 DATABASE = "aws:rds/instance:Instance"
+CLOUD_SQL = "gcp:sql/databaseInstance:DatabaseInstance"
 PARAMETERS = "aws:rds/parameterGroup:ParameterGroup"
 
 
@@ -48,13 +49,13 @@ def _everybody(principal: Any) -> bool:
 @stack_rule(
     "database-accepts-plain-connections",
     "The database refuses connections without TLS.",
-    types=(DATABASE, PARAMETERS),
+    types=(DATABASE, PARAMETERS, CLOUD_SQL),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-8", "ISO 27001:2022 A.8.24"),
     fix="Use the database as it is; its parameter group sets rds.force_ssl.",
 )
 def database_accepts_plain_connections(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """PostgreSQL: `rds.force_ssl` of the parameter group."""
+    """RDS for PostgreSQL: `rds.force_ssl` of the parameter group; Cloud SQL: its TLS mode."""
     for database in resources.of(DATABASE):
         forced = [
             found
@@ -64,6 +65,10 @@ def database_accepts_plain_connections(resources: Resources, _: Config) -> Itera
         ]
         if not forced:
             yield database, "its parameter group does not set rds.force_ssl to 1"
+    for database in resources.of(CLOUD_SQL):
+        mode = at(database.props, "settings", "ipConfiguration", "sslMode")
+        if mode not in ("ENCRYPTED_ONLY", "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"):
+            yield database, f"settings.ipConfiguration.sslMode is {mode or 'not set'}"
 
 
 def _is_one(parameter: dict[str, Any]) -> bool:

@@ -70,6 +70,13 @@ def mounts(plan: Plan) -> dict[str, str]:
     return found
 
 
+def environment(plan: Plan) -> dict[str, str]:
+    """Variables of the container. boto3 reads the second only, and EKS Pod Identity adds none where one is there."""
+    if plan.cloud != "aws":
+        return {}
+    return {"AWS_REGION": plan.region, "AWS_DEFAULT_REGION": plan.region}
+
+
 def scratch_path(plan: Plan, pool: str) -> str:
     """A folder of the data tier that the smoke job of a pool may write to; "" where the tier is read only."""
     return f"/scratch/smoke-{pool}" if plan.storage.lustre is not None else ""

@@ -10,7 +10,7 @@ from components.k8s.smoke import SmokeJob, SmokeJobArgs
 from components.k8s.teams import TeamNamespaces
 from stacks.aws_environment import CloudLayer
 from stacks.sizing.model import Plan, PoolPlan, TeamPlan
-from stacks.smoke import PRIORITY, TRACKING_SECRET, mounts, pool_job, scratch_path, team_of
+from stacks.smoke import PRIORITY, TRACKING_SECRET, environment, mounts, pool_job, scratch_path, team_of
 
 
 def smoke_jobs(
@@ -56,7 +56,7 @@ def _args(plan: Plan, cloud: CloudLayer, pool: PoolPlan, team: TeamPlan, teams: 
         "checkpoint_uri": pulumi.Output.concat(
             "s3://", cloud.checkpoints_bucket, f"/teams/{team.name}/smoke/{pool.name}"
         ),
-        "environment": {"AWS_REGION": plan.region},
+        "environment": environment(plan),
         "usd_per_node_hour": job.usd_per_node_hour,
         "start_timeout_minutes": plan.scheduling.pods_ready_timeout_minutes,
         "rerun_on": dict(job.rerun_on),

@@ -6,6 +6,7 @@ paragraph, sorted by URN, without what follows from the rest (dependencies of ea
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tests.sizing.recommend import golden_examples, published
 
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))
+LONGEST_TEXT = 2000
 _LEFT_OUT = {"propertyDependencies", "parent", "fromCheck"}
 
 
@@ -36,7 +38,18 @@ def rehearsal_text(stack: str) -> str:
         {key: value for key, value in resource.items() if key not in _LEFT_OUT and value not in ([], {}, False, "")}
         for resource in found["resources"]
     ]
-    return _json(kept)
+    return _json(_short(kept))
+
+
+def _short(value: Any) -> Any:
+    """Long texts (programs in ConfigMaps, whose own files a review sees) as their digest."""
+    if isinstance(value, dict):
+        return {key: _short(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        return f"sha256:{hashlib.sha256(value.encode()).hexdigest()} of {len(value)} characters"
+    return value
 
 
 def _json(value: Any) -> str:

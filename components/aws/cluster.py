@@ -20,6 +20,7 @@ from components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_
 from components.aws.identity import check_role_name
 from components.aws.kubeconfig import kubeconfig
 from components.aws.policy_documents import allow, document, service_trust
+from components.labels import POOL_LABEL
 
 _MANAGED = "arn:aws:iam::aws:policy"
 _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
@@ -264,7 +265,7 @@ class Cluster(pulumi.ComponentResource):
             tag_specifications=nodes.tag_specifications(full_name, self._args["tags"]),
             opts=self._child,
         )
-        labels = {nodes.POOL_LABEL: "system"}
+        labels = {POOL_LABEL: "system"}
         node_group = eks.NodeGroup(
             full_name,
             cluster_name=self.cluster_name,

@@ -9,11 +9,7 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 import pulumi_aws.eks.outputs as eks_outputs
 
-POOL_LABEL = "ml.platform/pool"
-CAPACITY_LABEL = "ml.platform/capacity"
 ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"
-GPU_RESOURCE = "nvidia.com/gpu"
-EFA_RESOURCE = "vpc.amazonaws.com/efa"
 
 LONGEST_NODE_GROUP_NAME = 55
 """Of a node group's logical name: EKS takes 63 characters and Pulumi appends `-` and seven digits."""

@@ -9,13 +9,9 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
-POOL_LABEL = "ml.platform/pool"
-CAPACITY_LABEL = "ml.platform/capacity"
-TEAM_LABEL = "ml.platform/team"
+from components.labels import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
 
 CAPACITIES = ("reserved", "spot", "on-demand")
-
-GPU_RESOURCE = "nvidia.com/gpu"
 
 SYSTEM_NODES: Mapping[str, str] = {POOL_LABEL: "system"}
 """Node selector of everything that is not a training job. The system node group has no taint."""

@@ -15,7 +15,8 @@ import pulumi
 import pulumi_kubernetes.helm.v3 as helm
 
 from components.k8s.charts import ChartArgs, release
-from components.k8s.conventions import GPU_TOLERATION, POOL_LABEL, SPOT_TOLERATION, prerequisites
+from components.k8s.conventions import GPU_TOLERATION, SPOT_TOLERATION, prerequisites
+from components.labels import POOL_LABEL
 
 NAMESPACE = "kube-system"
 EFA_REPOSITORY = "eks/aws-efa-k8s-device-plugin"

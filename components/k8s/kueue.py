@@ -17,16 +17,9 @@ import yaml
 
 from components.k8s import custom_resources as cr
 from components.k8s.charts import ChartArgs, release
-from components.k8s.conventions import (
-    GPU_RESOURCE,
-    SYSTEM_NODES,
-    TEAM_LABEL,
-    add_on_namespace,
-    gpu_node_tolerations,
-    named,
-    prerequisites,
-)
+from components.k8s.conventions import SYSTEM_NODES, add_on_namespace, gpu_node_tolerations, named, prerequisites
 from components.k8s.gpu_guard import gpu_guard
+from components.labels import GPU_RESOURCE, TEAM_LABEL
 
 NAMESPACE = "kueue-system"
 RELEASE = "kueue"

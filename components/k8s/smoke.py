@@ -72,9 +72,10 @@ class SmokeJobArgs(TypedDict):
     """Absolute mount path by PersistentVolumeClaim of the namespace. Default: none."""
     checkpoint_uri: NotRequired[pulumi.Input[str]]
     """The checkpoint tier: `s3://bucket/prefix` (needs boto3 in the image) or a folder below a mount that can rename
-    files. Default: the pod's scratch, which proves nothing of the tier."""
+    files. Default: the pod's scratch, which proves nothing of the tier and is refused on several nodes."""
     data_path: NotRequired[str]
-    """Folder of the data tier, below a mount. Default: the pod's scratch."""
+    """Folder of the data tier, below a mount. Default: the pod's scratch on one node; on several the data check is
+    skipped."""
     tracking_secret: NotRequired[str]
     """Secret of the namespace with MLFLOW_TRACKING_URI, _USERNAME and _PASSWORD, mounted as files. Default: the
     tracking check is skipped."""

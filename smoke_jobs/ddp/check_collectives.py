@@ -24,6 +24,13 @@ from .thresholds import Threshold
 _all_gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 _reduce_scatter = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor
 
+POINT_S = 4.0
+"""Seconds of repetitions at one point: a network that gives a node 0.3 GB/s would need ten minutes for the full count,
+and the job would end as timed out where it is only slow."""
+
+LEAST = 3
+"""Repetitions at one point, at least."""
+
 PERIOD = 7
 """Payload of rank r at i is (r + 1) x (i mod 7 + 1); sums stay exact in float32 up to 2,188 ranks."""
 
@@ -108,15 +115,10 @@ def _measure(job: Job, size: int) -> list[dict[str, Any]]:
     }
     points = []
     for name, operation in operations.items():
-        repetitions = 20 if job.cuda else (10 if size <= 2**20 else 5)
-        times = []
-        for repetition in range(-2, repetitions):  # two to warm up: channels are set up on first use
-            job.synchronize()
-            before = time.perf_counter()
-            operation()
-            job.synchronize()
-            if repetition >= 0:
-                times.append(time.perf_counter() - before)
+        _timed(job, operation)  # two to warm up: channels are set up on first use
+        warm = max(job.gather(_timed(job, operation)))  # the same on all ranks, so that they repeat equally often
+        repetitions = repeats(20 if job.cuda else (10 if size <= 2**20 else 5), warm)
+        times = [_timed(job, operation) for _ in range(repetitions)]
         slowest = [max(together) for together in zip(*job.gather(times), strict=True)]
         median = statistics.median(slowest)
         bytes_ = count * 4
@@ -132,6 +134,19 @@ def _measure(job: Job, size: int) -> list[dict[str, Any]]:
             }
         )
     return points
+
+
+def repeats(wanted: int, seconds: float) -> int:
+    """How often an operation of that many seconds is repeated: as wanted, or what `POINT_S` holds, `LEAST` at least."""
+    return max(LEAST, min(wanted, int(POINT_S / max(seconds, 1e-9))))
+
+
+def _timed(job: Job, operation: Callable[[], object]) -> float:
+    job.synchronize()
+    before = time.perf_counter()
+    operation()
+    job.synchronize()
+    return time.perf_counter() - before
 
 
 def size_text(size: int) -> str:

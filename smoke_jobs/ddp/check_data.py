@@ -16,7 +16,7 @@ from typing import Any
 
 from . import samples
 from .job import Job
-from .result import CheckFailed, Figure, Outcome, passed
+from .result import CheckFailed, Figure, Outcome, passed, skipped
 
 CONSUMED = (
     ("B300", 4063, "H100's 1,786 by ratio of peak BF16 (2250 against 989 TFLOPS)"),
@@ -49,7 +49,12 @@ def consumed(job: Job) -> tuple[float, str]:
 
 
 def run(job: Job) -> Outcome:
-    """See the module's docstring."""
+    """See the module's docstring. Skipped on several nodes without `data_path`: a stack may have no such folder."""
+    if job.nodes > 1 and not job.options.data_path:
+        return skipped(
+            f"no data_path: {job.nodes} nodes need a folder that all of them reach, to write samples to or, with "
+            "data_glob, to read from; a bucket that is mounted read only and empty is none"
+        )
     base = Path(job.options.data_path or f"{job.options.scratch_dir}/data")
     made = None
     try:

@@ -22,6 +22,7 @@ from . import tracking_client, training
 from .entrypoint import cost
 from .job import Job
 from .local_mlflow import MISSING
+from .options import Options
 from .result import Figure, Outcome, failed, passed, skipped
 from .system_metrics import Sampler
 from .tracking_client import Client, Point, TrackingError
@@ -59,7 +60,7 @@ def run(job: Job) -> Outcome:
             if job.options.tracking_uri == "local" and not job.broken("tracking"):
                 tracking_client.wait_until_ready(uri, LOCAL_START_S)
             client = tracking_client.open_client(uri, job.options.tracking_client)
-            run_id = client.start(job.options.tracking_experiment, job.options.job_name, _params(job), _tags(job))
+            run_id = client.start(experiment(job.options), job.options.job_name, _params(job), _tags(job))
         except TrackingError as error:
             problem = str(error)
     problem = job.broadcast(problem)
@@ -83,6 +84,12 @@ def run(job: Job) -> Outcome:
         figure=Figure("values read back", float(len(points)), ""),
         details={"uri": uri, "run_id": run_id, "seconds": seconds},
     )
+
+
+def experiment(options: Options) -> str:
+    """The experiment; one a user by default, because with MLflow's authentication only its maker may add runs to it."""
+    user = os.environ.get("MLFLOW_TRACKING_USERNAME", "")
+    return options.tracking_experiment or "-".join(part for part in ("trainyard-smoke", user) if part)
 
 
 def _params(job: Job) -> dict[str, str]:

@@ -61,20 +61,19 @@ def folder_name(step: int) -> str:
 
 
 class TierWriter(StorageWriter):
-    """Writes one checkpoint to a tier."""
+    """Writes one checkpoint to a tier; `rank` names this rank's blob, so it differs on every rank of the save."""
 
-    def __init__(self, tier: Tier, step: int) -> None:
+    def __init__(self, tier: Tier, step: int, rank: int) -> None:
         self.tier = tier
         self.step = step
         self.folder = folder_name(step)
-        self._rank = 0
+        self._rank = rank  # torch 2.7 does not tell it to set_up_storage_writer, 2.13 does
 
     def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
         """DCP calls it before each save; nothing is kept from one to the next."""
 
-    def set_up_storage_writer(self, is_coordinator: bool, *_args: Any, **kwargs: Any) -> None:
+    def set_up_storage_writer(self, is_coordinator: bool, *_args: Any, **_kwargs: Any) -> None:
         """The coordinator removes the manifest of an earlier attempt at this step: it would vouch for our bytes."""
-        self._rank = int(kwargs.get("rank", 0))
         if is_coordinator:
             self.tier.delete(f"{self.folder}/{MANIFEST}")
 
@@ -277,15 +276,20 @@ def steps_on(tier: Tier) -> list[int]:
 
 def save(flat: dict[str, Any], tier: Tier, step: int, group: dist.ProcessGroup | None = None) -> None:
     """A synchronous save by all ranks of `group`; raises DCP's CheckpointException with the ranks' TierErrors."""
-    writer = TierWriter(tier, step)
-    state_dict_saver.save(flat, storage_writer=writer, process_group=group)
+    state_dict_saver.save(flat, storage_writer=TierWriter(tier, step, _rank(group)), process_group=group)
 
 
 def save_behind(flat: dict[str, Any], tier: Tier, step: int, group: dist.ProcessGroup | None) -> Pending[Any]:
     """An asynchronous save; `flat` is copied before this returns. `group` must be used by nothing else meanwhile."""
-    started = state_dict_saver.async_save(flat, storage_writer=TierWriter(tier, step), process_group=group)
+    writer = TierWriter(tier, step, _rank(group))
+    started = state_dict_saver.async_save(flat, storage_writer=writer, process_group=group)
     assert isinstance(started, Pending)  # the other kind comes only with a stager of one's own
     return started
+
+
+def _rank(group: dist.ProcessGroup | None) -> int:
+    """Our rank among those that save together, as DCP takes them: no group is all ranks, or this process alone."""
+    return dist.get_rank(group) if dist.is_initialized() else 0
 
 
 def restore(flat: dict[str, Any], tier: Tier, step: int, group: dist.ProcessGroup | None = None) -> None:

@@ -62,13 +62,9 @@ def _complete(options: Options, topology: Topology) -> Options:
     if topology.nodes > 1 and options.tracking_uri == "local" and "tracking" in options.checks:
         problems.append("tracking_uri: `local` is for one node; give the stack's MLflow server, or `none`")
     if topology.nodes > 1:
-        for name, check in (
-            ("checkpoint_uri", "checkpoint"),
-            ("checkpoint_uri", "interruption"),
-            ("data_path", "data"),
-        ):
-            if check in options.checks and not getattr(options, name):
-                problems.append(f"{name}: check {check} on several nodes needs a tier that all of them reach")
+        for check in ("checkpoint", "interruption"):
+            if check in options.checks and not options.checkpoint_uri:
+                problems.append(f"checkpoint_uri: check {check} on several nodes needs a tier that all of them reach")
     for name in ("baseline", "thresholds"):
         needed = name == "thresholds" or topology.node_rank == 0
         if needed and getattr(options, name) and not Path(getattr(options, name)).is_file():

@@ -92,7 +92,7 @@ class Options:
 
     tracking_uri: str = _option("local", "MLflow server; `local` starts one on loopback, `none` skips the check")
     tracking_client: str = _option("auto", "auto, mlflow (the package) or rest (standard library)")
-    tracking_experiment: str = _option("trainyard-smoke", "experiment that gets the run")
+    tracking_experiment: str = _option("", "experiment that gets the run; empty: trainyard-smoke-<MLflow user>")
     usd_per_node_hour: float = _option(0.0, "price of a node, for the cost of the run; 0: unknown")
 
     thresholds: str = _option("", "thresholds.csv to use instead of the one in the package")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from smoke_jobs.ddp.entrypoint import visible_gpus
-from smoke_jobs.ddp.options import Options
+from smoke_jobs.ddp.options import CHECKS, Options
 from smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec
 from stacks.cli.smoke_targets import Target
 from stacks.problems import nearest
@@ -17,6 +17,7 @@ from stacks.smoke import (
     MEMORY_PER_GPU_GIB,
     PRIORITY,
     TRACKING_SECRET,
+    environment,
     mounts,
     pool_job,
     pool_of,
@@ -72,6 +73,7 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
     owner = team_of(plan, team)
     job = pool_job(plan, pool_of(plan, pool), owner, **({"max_nodes": given.nodes} if given.nodes else {}))
     on_cluster = given.target in (Target.kubernetes, Target.trainjob)
+    scratch = scratch_path(plan, job.pool.name) if on_cluster else ""
     spec = SmokeSpec(
         name=f"smoke-{job.pool.name}",
         stack=plan.stack,
@@ -84,7 +86,7 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
         transport=job.transport,
         usd_per_node_hour=job.usd_per_node_hour,
         image=plan.smoke.image if on_cluster else "",
-        environment=(("AWS_REGION", plan.region), ("AWS_DEFAULT_REGION", plan.region)) if plan.cloud == "aws" else (),
+        environment=tuple(environment(plan).items()),
         cpu=job.cpu,
         memory_gib=job.memory_gib,
         shared_memory_gib=job.shared_memory_gib,
@@ -94,7 +96,9 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
         queue=owner.local_queue if on_cluster else "",
         priority=PRIORITY if on_cluster else "",
         mounts=tuple(mounts(plan).items()) if on_cluster else (),
-        data_path=scratch_path(plan, job.pool.name) if on_cluster else "",
+        # The bucket's name is known to the engine only; without --checkpoint-uri the team's scratch has to do.
+        checkpoint_uri=f"{scratch}/checkpoints" if scratch else "",
+        data_path=scratch,
         tracking_secret=TRACKING_SECRET if on_cluster and plan.mlflow.enabled and not given.tracking_uri else "",
         rerun_on=job.rerun_on,
     )
@@ -103,7 +107,20 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
             f"--nodes {given.nodes}: pool {job.pool.name} has {job.nodes} in its largest node group, and a job never "
             "spans two"
         )
-    return _with_given(spec, given)
+    spec = _with_given(spec, given)
+    if on_cluster:
+        _needs_checkpoint_tier(spec, owner.name)
+    return spec
+
+
+def _needs_checkpoint_tier(spec: SmokeSpec, team: str) -> None:
+    """Refuses here what the worker would refuse after it has waited for nodes. Raises LaunchError."""
+    needing = {"checkpoint", "interruption"} & set(spec.options.get("checks", CHECKS))
+    if spec.nodes > 1 and needing and not (spec.checkpoint_uri or spec.options.get("checkpoint_uri")):
+        raise LaunchError(
+            f"--checkpoint-uri: {' and '.join(sorted(needing))} on {spec.nodes} nodes need a tier that all of them "
+            f"reach, and this stack has no Lustre: give s3://BUCKET/teams/{team}/smoke with the bucket of checkpoints"
+        )
 
 
 def _with_given(spec: SmokeSpec, given: Given) -> SmokeSpec:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from smoke_jobs.ddp.result import EXIT, problems
 from smoke_jobs.launch.follow import CheckDone, Ended
+from smoke_jobs.launch.job import LaunchError
 from stacks import smoke as stack_smoke
 from stacks.cli import smoke_targets
 from stacks.cli.main import app
@@ -162,12 +163,27 @@ def test_what_is_submitted_has_a_name_of_its_own(plan):
     assert dict(spec.rerun_on).keys() == {"submitted"}
 
 
-def _spec(plan):
+def _spec(plan, checkpoint_uri="", checks=()):
     from stacks.cli.smoke_spec import Given, of_stack
     from stacks.cli.smoke_targets import Target
 
-    given = Given(Target.kubernetes, None, None, "", "", "", None, 900, 1800, "", "", "", "", (), (), (), None)
+    given = Given(
+        Target.kubernetes, None, None, "", "", "", None, 900, 1800, checkpoint_uri, "", "", "", checks, (), (), None
+    )
     return of_stack(plan, None, None, given)
+
+
+def test_nodes_share_the_tiers_that_the_stack_has(plan):
+    pool = plan.pools[0].name
+    spec = _spec(plan)
+    assert spec.nodes == 2
+    assert (spec.checkpoint_uri, spec.data_path) == (f"/scratch/smoke-{pool}/checkpoints", f"/scratch/smoke-{pool}")
+    without = replace(plan, storage=replace(plan.storage, lustre=None))
+    with pytest.raises(LaunchError, match=r"--checkpoint-uri: checkpoint and interruption on 2 nodes .*/teams/"):
+        _spec(without)
+    spec = _spec(without, "s3://b/teams/vision/smoke")
+    assert (spec.checkpoint_uri, spec.data_path) == ("s3://b/teams/vision/smoke", "")
+    assert _spec(without, checks=("devices",)).checkpoint_uri == ""
 
 
 def test_the_command_line_wins_over_the_stack(ended, plan):
@@ -233,6 +249,18 @@ def test_the_job_runs_again_when_the_pool_changes(plan):
     assert stack_smoke.pool_job(plan, pool, plan.teams[0]).rerun_on == before
     fewer = replace(pool, node_groups=pool.node_groups[:1])
     assert stack_smoke.pool_job(plan, fewer, plan.teams[0]).rerun_on != before
+
+
+def test_boto3_finds_the_region(plan, monkeypatch):
+    import botocore.session
+
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/no/such/file")
+    for name, value in stack_smoke.environment(plan).items():
+        monkeypatch.setenv(name, value)
+    assert botocore.session.get_session().get_config_variable("region") == plan.region
+    assert stack_smoke.environment(replace(plan, cloud="other")) == {}
 
 
 def test_names_are_those_of_the_environment(plan):

@@ -54,6 +54,11 @@ def database(**inputs):
 LUSTRE = made("aws:fsx/lustreFileSystem:LustreFileSystem", "fs", {"automaticBackupRetentionDays": 0}, protect=True)
 
 
+def cloud_sql(**backups):
+    inputs = {"settings": {"backupConfiguration": backups}}
+    return made("gcp:sql/databaseInstance:DatabaseInstance", "db", inputs, protect=True)
+
+
 def association(events=("NEW", "CHANGED"), uses=(CHECKPOINTS,)):
     return made(
         "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
@@ -129,6 +134,9 @@ CASES = [
         ("a day", VIOLATED, database(backupRetentionPeriod=1)),
         ("no final snapshot", VIOLATED, database(skipFinalSnapshot=True)),
         ("unknown", UNDECIDED, database(backupRetentionPeriod=UNKNOWN)),
+        ("Cloud SQL", OK, cloud_sql(enabled=True)),
+        ("Cloud SQL, none", VIOLATED, cloud_sql()),
+        ("Cloud SQL, three", VIOLATED, cloud_sql(enabled=True, backupRetentionSettings={"retainedBackups": 3})),
         ("a day is enough", OK, database(backupRetentionPeriod=1), {}, {"minDays": 1}),
     ),
     *table(

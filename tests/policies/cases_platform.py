@@ -70,6 +70,10 @@ def secure(standard):
     return kubernetes("core/v1:Namespace", "tools", labels={"pod-security.kubernetes.io/enforce": standard})
 
 
+def expression(operator, *values):
+    return {"matchExpressions": [{"key": "ml.platform/team", "operator": operator, "values": list(values)}]}
+
+
 def queue(name="a", gpus="8", **spec):
     flavors = [{"name": "train-spot", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": gpus}]}]
     sound = {
@@ -335,7 +339,9 @@ CASES = [
         ("everybody", VIOLATED, queue(namespaceSelector={})),
         ("nobody", VIOLATED, queue(namespaceSelector=None)),
         ("no quota", VIOLATED, queue(resourceGroups=[])),
-        ("by expression", OK, queue(namespaceSelector={"matchExpressions": [{"key": "t", "operator": "Exists"}]})),
+        ("by expression", OK, queue(namespaceSelector=expression("In", "vision"))),
+        ("any team", VIOLATED, queue(namespaceSelector=expression("Exists"))),
+        ("any but one", VIOLATED, queue(namespaceSelector=expression("NotIn", "vision"))),
         ("unknown", UNDECIDED, queue(namespaceSelector=UNKNOWN)),
     ),
     *table(

@@ -13,7 +13,9 @@ def topic(**more):
 
 def encryption(of, *keys):
     type_ = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
-    return made(type_, f"{of.name}-encryption", {"rules": [{}]}, uses={"bucket": [of], "rules": keys})
+    default = {"sseAlgorithm": "aws:kms" if keys else "AES256", "kmsMasterKeyId": UNKNOWN if keys else None}
+    rules = [{"applyServerSideEncryptionByDefault": default}]
+    return made(type_, f"{of.name}-encryption", {"rules": rules}, uses={"bucket": [of], "rules": keys})
 
 
 def template(**inputs):
@@ -21,7 +23,8 @@ def template(**inputs):
 
 
 def disk(encrypted):
-    return template(blockDeviceMappings=[{"deviceName": "/dev/xvda", "ebs": {"encrypted": encrypted}}])
+    ebs = {"encrypted": encrypted, "kmsKeyId": UNKNOWN}
+    return template(blockDeviceMappings=[{"deviceName": "/dev/xvda", "ebs": ebs}])
 
 
 def on(of, type_, **inputs):
@@ -51,6 +54,15 @@ PARAMETERS = made(
 def database(*groups, **inputs):
     uses = {"parameterGroupName": groups, "kmsKeyId": [KEY]}
     return made("aws:rds/instance:Instance", "db", {"storageEncrypted": True, **inputs}, uses=uses)
+
+
+def cloud_sql(**address):
+    return made("gcp:sql/databaseInstance:DatabaseInstance", "db", {"settings": {"ipConfiguration": address}})
+
+
+def firewall(*sources, **inputs):
+    allows = [{"protocol": "tcp", "ports": ["443"]}]
+    return made("gcp:compute/firewall:Firewall", "in", {"sourceRanges": list(sources), "allows": allows, **inputs})
 
 
 def blocks(of, **changes):
@@ -116,6 +128,8 @@ CASES = [
     *table(
         "database-accepts-plain-connections",
         ("forced", OK, [database(PARAMETERS), PARAMETERS]),
+        ("Cloud SQL, TLS", OK, cloud_sql(sslMode="ENCRYPTED_ONLY")),
+        ("Cloud SQL, both", VIOLATED, cloud_sql(sslMode="ALLOW_UNENCRYPTED_AND_ENCRYPTED")),
         ("no group", VIOLATED, database()),
         ("not set", VIOLATED, [database(PARAMETERS), made(PARAMETERS.type, "parameters", {"parameters": []})]),
         ("unknown", UNDECIDED, [database(PARAMETERS), unknown(PARAMETERS, "parameters")]),
@@ -145,6 +159,8 @@ CASES = [
         ("not said", OK, database()),
         ("public", VIOLATED, database(publiclyAccessible=True)),
         ("unknown", UNDECIDED, database(publiclyAccessible=UNKNOWN)),
+        ("Cloud SQL, private", OK, cloud_sql(ipv4Enabled=False)),
+        ("Cloud SQL, not said", VIOLATED, cloud_sql()),
     ),
     *table(
         "public-cluster-endpoint",
@@ -182,6 +198,10 @@ CASES = [
     ),
     *table(
         "security-group-open-to-internet",
+        ("firewall, inside", OK, firewall("10.0.0.0/8")),
+        ("firewall, anyone", VIOLATED, firewall("10.0.0.0/8", PUBLIC)),
+        ("firewall, half of it", VIOLATED, firewall("128.0.0.0/1")),
+        ("firewall, nobody", OK, firewall(PUBLIC, allows=[], denies=[{"protocol": "all"}])),
         ("inside", OK, rule(cidrIpv4="10.0.0.0/16", fromPort=443, toPort=443, ipProtocol="tcp")),
         ("anyone", VIOLATED, rule(cidrIpv4=PUBLIC, fromPort=443, toPort=443, ipProtocol="tcp")),
         ("anyone over IPv6", VIOLATED, rule(cidrIpv6="::/0", ipProtocol="-1")),

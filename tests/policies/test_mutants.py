@@ -6,6 +6,7 @@ from policies.pack import POLICIES
 from stacks.policy_check.check import check_policies
 from stacks.rehearsal.rehearse import rehearse
 from tests.policies.mutants import MUTANTS
+from tests.policies.mutants_subtle import SUBTLE
 from tests.shared import ROOT
 
 
@@ -35,7 +36,10 @@ def test_every_policy_of_the_pack_has_a_mutant():
     assert {mutant.policy for mutant in MUTANTS} == {policy.name for policy in POLICIES}
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=[f"{mutant.policy}: {mutant.what}" for mutant in MUTANTS])
+ALL = (*MUTANTS, *SUBTLE)
+
+
+@pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])
 def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(mutant, demo, sound):
     assert mutant.overrides or mutant.change or mutant.settings
     rehearsal = rehearse(ROOT, "demo", config_overrides=mutant.overrides) if mutant.overrides else demo

@@ -20,10 +20,9 @@ def made(type_: str, name: str, inputs: Mapping[str, Any], **more: Any) -> Recor
     uses = more.pop("uses", {})
     urn = f"{PREFIX}{type_}::{name}"
     dependencies = {key: tuple(found.urn for found in of) for key, of in uses.items()}
+    inputs = {**dict.fromkeys(uses, "an output"), **inputs}  # what is made of an output is there
     fields = {"parent": "", "component": "", "custom": True, "provider": "", **more}
-    return RecordedResource(
-        urn=urn, type=type_, name=name, inputs=dict(inputs), property_dependencies=dependencies, **fields
-    )
+    return RecordedResource(urn=urn, type=type_, name=name, inputs=inputs, property_dependencies=dependencies, **fields)
 
 
 @dataclass(frozen=True)

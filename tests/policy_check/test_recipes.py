@@ -27,6 +27,8 @@ def test_github_checks_without_credentials_and_previews_after_it():
     jobs = github()
     assert "secrets." not in yaml.dump(jobs["check"])
     assert "id-token" not in jobs["check"]["permissions"]
+    # What it runs is the pull request's own code: the token that may comment must not lie in .git/config.
+    assert jobs["check"]["steps"][0]["with"] == {"fetch-depth": 0, "persist-credentials": False}
     assert jobs["preview"]["needs"] == "check"
     assert "vars.TRAINYARD_ROLE != ''" in jobs["preview"]["if"]
     [preview] = [step for step in jobs["preview"]["steps"] if step.get("uses", "").startswith("pulumi/actions")]

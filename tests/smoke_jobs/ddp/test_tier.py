@@ -19,6 +19,7 @@ import boto3
 import pytest
 import torch
 from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 
 from smoke_jobs.ddp import checkpoints, tier
 from smoke_jobs.ddp.checkpoints import Refused, newest_whole, read_manifest, restore, save
@@ -208,10 +209,20 @@ def test_a_checkpoint_that_is_not_whole_is_refused_and_the_one_before_taken(
 
 def test_an_old_manifest_does_not_vouch_for_a_new_attempt_at_the_same_step(any_tier: Tier) -> None:
     save(state(1), any_tier, 1)
-    writer = checkpoints.TierWriter(any_tier, 1)
+    writer = checkpoints.TierWriter(any_tier, 1, 0)
     writer.set_up_storage_writer(True, rank=0)
     with pytest.raises(Refused, match="no manifest"):
         read_manifest(any_tier, 1)
+
+
+def test_each_rank_has_a_blob_of_its_own_where_torch_does_not_tell_the_rank(any_tier: Tier) -> None:
+    for rank in range(2):
+        writer = checkpoints.TierWriter(any_tier, 1, rank)
+        writer.set_up_storage_writer(rank == 0)  # all that torch 2.7 says
+        planner = DefaultSavePlanner()
+        planner.set_up_planner({f"w{rank}": torch.full((4,), float(rank))}, is_coordinator=rank == 0)
+        writer.write_data(planner.create_local_plan(), planner).wait()
+    assert sorted(any_tier.sizes("step-00000001/")) == ["step-00000001/rank-00000", "step-00000001/rank-00001"]
 
 
 def test_objects_go_up_in_parts(s3: S3Tier, monkeypatch: pytest.MonkeyPatch) -> None:
