@@ -80,6 +80,7 @@ POLICIES: Final[tuple[Rule, ...]] = (
     reliability.pool_without_smoke_job,
     reliability.unsupported_kubernetes_version,
     reliability.unpinned_version,
+    reliability.outdated_add_on,
     reliability.missing_disruption_budget,
     exception_policy.exception_expired,
 )

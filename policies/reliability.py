@@ -12,7 +12,8 @@ from policies.exceptions import today
 from policies.node_pools import POOL_TYPES, TYPES, node_pool
 from policies.reading import at, given, known, mapping
 from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
-from stacks.sizing.catalog import kubernetes_versions
+from stacks.sizing.catalog import add_on_pins, default_kubernetes_version, kubernetes_versions
+from stacks.sizing.model import AddOnPlan
 
 JOB = "kubernetes:batch/v1:Job"
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -20,6 +21,7 @@ DEPLOYMENTS = ("kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet"
 BUDGET = "kubernetes:policy/v1:PodDisruptionBudget"
 CLUSTER = "aws:eks/cluster:Cluster"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+ADD_ON = "aws:eks/addon:Addon"
 FLOATING = re.compile(r"[*^~<>|,\s]|\b[xX]\b|latest|default")
 SMOKE_LABEL = "ml.platform/smoke-pool"
 CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -81,20 +83,49 @@ def unsupported_kubernetes_version(resource: ResourceValidationArgs, config: Con
 @resource_rule(
     "unpinned-version",
     "What is installed has a version, so that the next deployment installs the same.",
-    types=(CLUSTER, NODE_GROUP, "aws:eks/addon:Addon", RELEASE, "aws:rds/instance:Instance"),
+    types=(CLUSTER, NODE_GROUP, ADD_ON, RELEASE, "aws:rds/instance:Instance"),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 CM-2", "ISO 27001:2022 A.8.9"),
     fix="Pin it in stacks/sizing/catalog/versions.yaml, or choose the kubernetesVersion that add-ons are pinned for.",
 )
 def unpinned_version(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
     """Add-ons, charts, the database engine, the cluster and its nodes."""
-    key = {"aws:eks/addon:Addon": "addonVersion", "aws:rds/instance:Instance": "engineVersion"}.get(
-        resource.resource_type, "version"
-    )
+    key = {ADD_ON: "addonVersion", "aws:rds/instance:Instance": "engineVersion"}.get(resource.resource_type, "version")
     if not given(resource.props, key):
         yield f"{key} is not set"
     elif FLOATING.search(version := str(known(resource.props, key))):
         yield f"{key} {version} is a range: it moves by itself"
+
+
+@resource_rule(
+    "outdated-add-on",
+    "Managed add-ons are not far behind the builds that the catalogue pins.",
+    types=(ADD_ON,),
+    severity=Severity.MEDIUM,
+    controls=("NIST 800-53r5 SA-22", "ISO 27001:2022 A.8.8"),
+    fix="Take the version in stacks/sizing/catalog/versions.yaml.",
+    config={"minorsBehind": {"type": "integer", "minimum": 0, "default": 3, "description": "Minor versions, at most."}},
+)
+def outdated_add_on(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+    """By minor version; three is also how far behind the cluster Kubernetes lets kube-proxy be."""
+    name = at(resource.props, "addonName")
+    pinned = next((_minor(str(pin.version)) for pin in _add_ons() if pin.name == name and pin.version), None)
+    version = at(resource.props, "addonVersion")
+    found = _minor(str(version)) if version is not None else None  # unpinned-version says what is not set
+    if pinned is None or found is None:
+        return
+    if found[0] < pinned[0] or (found[0] == pinned[0] and pinned[1] - found[1] > config["minorsBehind"]):
+        newest = f"{pinned[0]}.{pinned[1]}"
+        yield f"addonVersion {version} of {name} is over {config['minorsBehind']:g} minor versions behind {newest}"
+
+
+def _add_ons() -> tuple[AddOnPlan, ...]:
+    return add_on_pins(default_kubernetes_version()[0])[0]
+
+
+def _minor(version: str) -> tuple[int, int] | None:
+    match = re.match(r"v?([0-9]+)\.([0-9]+)", version)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 @stack_rule(

@@ -43,6 +43,10 @@ def attached(name, role=POD_ROLE):
     )
 
 
+def add_on(name, version):
+    return made("aws:eks/addon:Addon", name, {"addonName": name, "addonVersion": version})
+
+
 def deployment(container=None, replicas=2, **pod):
     container = {"name": "app", "image": IMAGE, **(container or {})}
     template = {"metadata": {"labels": {"app": "x", "part": "y"}}, "spec": {"containers": [container], **pod}}
@@ -392,6 +396,18 @@ CASES = [
         ("database without", VIOLATED, made("aws:rds/instance:Instance", "d", {})),
         ("cluster without", VIOLATED, made(EKS, "c", {})),
         ("unknown is given", OK, node_group(version=UNKNOWN)),
+    ),
+    *table(
+        "outdated-add-on",
+        ("the pinned build's minor", OK, add_on("coredns", "v1.14.0-eksbuild.1")),
+        ("three behind", OK, add_on("coredns", "v1.11.1-eksbuild.1")),
+        ("four behind", VIOLATED, add_on("coredns", "v1.10.1-eksbuild.1")),
+        ("of another major", VIOLATED, add_on("vpc-cni", "v0.99.0-eksbuild.1")),
+        ("newer", OK, add_on("vpc-cni", "v2.0.0-eksbuild.1")),
+        ("nearer by configuration", VIOLATED, add_on("coredns", "v1.13.0-eksbuild.1"), {}, {"minorsBehind": 0}),
+        ("not in the catalogue", OK, add_on("adot", "v0.1.0-eksbuild.1")),
+        ("not said", OK, add_on("coredns", None)),
+        ("unknown", UNDECIDED, add_on("coredns", UNKNOWN)),
     ),
     *table(
         "missing-disruption-budget",

@@ -319,6 +319,11 @@ MUTANTS = (
         change=edit("aws:eks/addon:Addon", "cluster-coredns", put("addonVersion", value=None)),
     ),
     Mutant(
+        "outdated-add-on",
+        "an old build of CoreDNS",
+        change=edit("aws:eks/addon:Addon", "cluster-coredns", put("addonVersion", value="v1.9.3-eksbuild.2")),
+    ),
+    Mutant(
         "missing-disruption-budget",
         "none for MLflow",
         change=drop("kubernetes:policy/v1:PodDisruptionBudget", "mlflow-disruption-budget"),
