@@ -62,17 +62,10 @@ class Covered:
 heard: ContextVar[list[Covered] | None] = ContextVar("policy_exceptions_heard", default=None)
 """Where a caller that set a list hears of what exceptions took away."""
 
-_today: ContextVar[datetime.date | None] = ContextVar("policy_exceptions_today", default=None)
-
 
 def today() -> datetime.date:
-    """The day that decides on expiry and on end of support: today in UTC, unless `set_today` said otherwise."""
-    return _today.get() or datetime.datetime.now(tz=datetime.UTC).date()
-
-
-def set_today(day: datetime.date | None) -> None:
-    """Judges as of another day, within the current context."""
-    _today.set(day)
+    """The day that decides on expiry and on end of support: today in UTC."""
+    return datetime.datetime.now(tz=datetime.UTC).date()
 
 
 def stack_exceptions() -> tuple[PolicyException, ...]:

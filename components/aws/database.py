@@ -7,12 +7,11 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.cloudwatch as cloudwatch
-import pulumi_aws.ec2 as ec2
 import pulumi_aws.iam as iam
 import pulumi_aws.rds as rds
 from pulumi_aws.rds.outputs import InstanceMasterUserSecret
 
-from components.aws.security_rules import allow_tcp
+from components.aws.security_rules import access_group
 
 PORT = 5432
 
@@ -80,18 +79,16 @@ class Database(pulumi.ComponentResource):
         super().__init__("trainyard:index:Database", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         # A group of its own. Without egress rules nothing leaves: a database has nobody to call.
-        group = ec2.SecurityGroup(f"{name}-access", description="PostgreSQL", vpc_id=args["vpc_id"], opts=child)
+        group = access_group(
+            name,
+            service="PostgreSQL",
+            description="PostgreSQL",
+            port=PORT,
+            vpc_id=args["vpc_id"],
+            client_security_group_ids=args["client_security_group_ids"],
+            parent=self,
+        )
         self.security_group_id = group.id
-        for client, client_group in args["client_security_group_ids"].items():
-            allow_tcp(
-                f"{name}-ingress-{client}",
-                direction="ingress",
-                security_group_id=group.id,
-                peer_security_group_id=client_group,
-                ports=(PORT, PORT),
-                description=f"PostgreSQL from {client}",
-                parent=self,
-            )
         subnets = rds.SubnetGroup(
             f"{name}-subnets",
             description="Isolated subnets of the database",

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 import pulumi
-import pulumi_aws.ec2 as ec2
 import pulumi_aws.efs as efs
 
-from components.aws.security_rules import allow_tcp
+from components.aws.security_rules import access_group
 
 NFS_PORT = 2049
 
@@ -47,18 +46,16 @@ class SharedFileSystem(pulumi.ComponentResource):
     def __init__(self, name: str, args: SharedFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:SharedFileSystem", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        group = ec2.SecurityGroup(f"{name}-access", description="EFS mount targets", vpc_id=args["vpc_id"], opts=child)
+        group = access_group(
+            name,
+            service="NFS",
+            description="EFS mount targets",
+            port=NFS_PORT,
+            vpc_id=args["vpc_id"],
+            client_security_group_ids=args["client_security_group_ids"],
+            parent=self,
+        )
         self.security_group_id = group.id
-        for client, client_group in args["client_security_group_ids"].items():
-            allow_tcp(
-                f"{name}-ingress-{client}",
-                direction="ingress",
-                security_group_id=group.id,
-                peer_security_group_id=client_group,
-                ports=(NFS_PORT, NFS_PORT),
-                description=f"NFS from {client}",
-                parent=self,
-            )
         file_system = efs.FileSystem(
             name,
             encrypted=True,

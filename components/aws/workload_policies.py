@@ -1,16 +1,14 @@
 """IAM policies of what runs in the cluster, one function a workload, each a plain policy document.
 
 They hold what the program does with AWS and nothing else: no wildcard action, a resource or a condition on everything
-that changes something. ARNs may be outputs; `PodRole` resolves them. The EBS driver uses AWS's managed policy
-(`EBS_CSI_POLICY_ARN`), which AWS keeps in step with the driver.
+that changes something. ARNs may be outputs; `PodRole` resolves them. The EBS driver, an
+add-on of the cluster, uses AWS's managed policy (`add_ons.py`), which AWS keeps in step with the driver.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 import pulumi
-
-EBS_CSI_POLICY_ARN = "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"
 
 Policy = dict[str, Any]
 Statement = dict[str, Any]

@@ -34,8 +34,6 @@ from .tier import open_tier
 STEP_GRACE_S = 8.0
 """After SIGTERM: if no step ends within this, a peer is dead and the collective will not come back; leave."""
 
-SAVED = "saved.json"
-
 
 @dataclass(frozen=True, slots=True)
 class Kill:

@@ -15,8 +15,6 @@ from typing import Any
 
 from smoke_jobs.ddp.options import Options, UsageError, from_document
 
-TARGETS = ("local", "kubernetes", "trainjob", "slurm", "sagemaker", "vertex")
-
 MAX_NAME = 40
 """Characters of a job's name. Pods are called <name>-<8 hash>-<index>-<5 random>, at most 63 in all."""
 

@@ -140,9 +140,9 @@ def test_refused_credentials_fail_this_check_only(smoke: Callable[..., Any], sig
 
 def test_none_skips_with_the_reason(smoke: Callable[..., Any]) -> None:
     ran = smoke("--nproc-per-node", "1", "--tracking-uri", "none", checks=("tracking", "collectives", "data"))
-    assert ran.code in (0, 20)  # 20: the data check was held up by other tests
+    assert ran.code == 0
     assert "tracking_uri is `none`" in ran.check("tracking")["reason"]
-    assert ran.verdicts()["collectives"] == "skipped" and ran.verdicts()["data"] in ("pass", "below")
+    assert ran.verdicts()["collectives"] == "skipped" and ran.verdicts()["data"] == "pass"
 
 
 def test_samples_of_the_user_are_read_as_they_are(smoke: Callable[..., Any], tmp_path: Path) -> None:
@@ -156,10 +156,9 @@ def test_samples_of_the_user_are_read_as_they_are(smoke: Callable[..., Any], tmp
         "--data-glob",
         "*.tar",
         "--samples-per-second",
-        "50",
+        "8",  # two seconds of work for the files: a stall of a busy machine is small beside it
     )
     ran = smoke(*flags, checks=("data",))
-    # A third of a second of samples: other tests on the same cores may hold it up, and that is below the threshold.
-    assert ran.code in (0, 20), ran.output
+    assert ran.code == 0, ran.output
     assert ran.check("data")["details"]["samples"] == 32 and ran.check("data")["details"]["files"] == 4
     assert len(list(tmp_path.iterdir())) == 4  # nothing of ours is left there
