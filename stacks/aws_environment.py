@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pulumi
 import pulumi_aws
+import pulumi_aws.eks as eks
 import pulumi_kubernetes
 import pulumi_random
 
@@ -58,6 +59,8 @@ class CloudLayer:
     database: MlflowDatabaseArgs | None
     gpu_node_groups: Mapping[str, pulumi.Output[str]]
     """Name of the node group in the cloud, by its name in the plan."""
+    gpu_node_images: Mapping[str, pulumi.Output[str]]
+    """What a new node of the group starts with, likewise: "1.35.2-20260714, template 3"."""
     pod_roles: Mapping[str, PodRole]
     """Roles of pods, by workload (`autoscaler`, `fsx-driver`, `efs-driver`, `mlflow`, `team-<name>`). Whoever runs with
     one waits for it."""
@@ -189,10 +192,21 @@ def build(plan: Plan) -> CloudLayer:
         shared=_shared_volume(storage),
         database=_mlflow_database(database),
         gpu_node_groups={name: group.node_group_name for name, group in gpu_nodes.node_groups.items()},
+        gpu_node_images={name: _node_image(group) for name, group in gpu_nodes.node_groups.items()},
         pod_roles=roles,
         budget_name=budget.budget_name,
         alert_topic_arn=budget.topic_arn,
     )
+
+
+def _node_image(group: eks.NodeGroup) -> pulumi.Output[str]:
+    """Release of the image, which brings kernel, GPU driver and container runtime, and the launch template's version.
+
+    EKS keeps a node group at its release until somebody updates it, and reports what it has; an update made outside of
+    the engine is seen after a refresh.
+    """
+    template = group.launch_template.apply(lambda found: found.version if found else "")
+    return pulumi.Output.format("{0}, template {1}", group.release_version, template)
 
 
 def _provider(plan: Plan) -> pulumi_aws.Provider:

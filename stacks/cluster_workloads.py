@@ -31,7 +31,7 @@ class Workloads:
     queues: dict[str, pulumi.Output[str]]
     """Name of the LocalQueue, by team."""
     smoke_jobs: dict[str, pulumi.Output[str]]
-    """Name of the smoke job, by pool; empty where the settings turn it off."""
+    """Name of the smoke job, by node group; empty where the settings turn it off."""
 
 
 def build(plan: Plan, cloud: CloudLayer) -> Workloads:

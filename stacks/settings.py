@@ -21,6 +21,7 @@ from pydantic.alias_generators import to_camel
 
 from stacks.problems import Problem
 from stacks.sizing.catalog.residency import residency_regions
+from stacks.sizing.model import CAPACITIES, Capacity
 from stacks.sizing.request import (
     DatabaseRequest,
     LustreRequest,
@@ -322,10 +323,13 @@ class Smoke(_Model):
     """For all pools, in place of the pinned one; on a pool with a fabric it must hold the fabric's NCCL plugin."""
     team: Name | None = None
     """In whose queue and namespace it runs; the first team's by default."""
+    capacities: list[Capacity] = Field(default=list(CAPACITIES), min_length=1)
+    """Which of a pool's capacities are proven, each by a job of its own; all by default. Spot that is not to be had
+    fails the `up`."""
 
     def request(self) -> SmokeRequest:
         """The job's settings as the planner knows them."""
-        return SmokeRequest(**self.model_dump())
+        return SmokeRequest(self.enabled, self.image, self.team, tuple(self.capacities))
 
 
 class PolicyException(_Model):

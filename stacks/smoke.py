@@ -1,4 +1,4 @@
-"""From a plan to its smoke jobs: one a GPU pool, through the queue of one team. Pure."""
+"""From a plan to its smoke jobs: one a GPU pool and capacity, through the queue of one team. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from stacks.problems import nearest
 from stacks.sizing.catalog.instances import instance
-from stacks.sizing.model import Plan, PoolPlan, TeamPlan
+from stacks.sizing.model import Capacity, Plan, PoolPlan, TeamPlan
 
 PRIORITY = "standard"
 
@@ -45,13 +45,14 @@ class PoolJob:
     """What the smoke job takes of a pool. Memory in GiB a node, huge pages in MiB a node."""
 
     pool: PoolPlan
+    capacity: Capacity | None  # None: whichever the queue picks
     nodes: int
     cpu: int
     memory_gib: int
     shared_memory_gib: int
     hugepages_mib: int
     gpu: str  # text that the device's name contains
-    usd_per_node_hour: float  # on demand; 0: unknown
+    usd_per_node_hour: float  # on demand, whatever the capacity; 0: unknown
     rerun_on: tuple[tuple[str, str], ...]
 
     @property
@@ -77,9 +78,9 @@ def environment(plan: Plan) -> dict[str, str]:
     return {"AWS_REGION": plan.region, "AWS_DEFAULT_REGION": plan.region}
 
 
-def scratch_path(plan: Plan, pool: str) -> str:
-    """A folder of the data tier that the smoke job of a pool may write to; "" where the tier is read only."""
-    return f"/scratch/smoke-{pool}" if plan.storage.lustre is not None else ""
+def scratch_path(plan: Plan, name: str) -> str:
+    """A folder of the data tier for the smoke job of a pool or node group; "" where the tier is read only."""
+    return f"/scratch/smoke-{name}" if plan.storage.lustre is not None else ""
 
 
 def pool_of(plan: Plan, name: str | None) -> PoolPlan:
@@ -103,12 +104,16 @@ def _pick(kind: str, there: Mapping[str, _Named], name: str | None, stack: str) 
     raise NoSuchName(f"stack {stack} has no {wanted}; there is {known}{'; ' + hint if hint else ''}")
 
 
-def pool_job(plan: Plan, pool: PoolPlan, team: TeamPlan, max_nodes: int = MAX_NODES) -> PoolJob:
+def pool_job(
+    plan: Plan, pool: PoolPlan, team: TeamPlan, max_nodes: int = MAX_NODES, capacity: Capacity | None = None
+) -> PoolJob:
     """What the smoke job takes of the pool: whole nodes, inside the team's limits of CPU and memory.
 
-    A job never spans two capacities, so it has as many nodes as the largest node group at most.
+    With a `capacity` it runs on the nodes of that one, and again when they change. A job never spans two capacities,
+    so it has as many nodes as the largest node group at most.
     """
-    nodes = max(1, min(max_nodes, max((group.max_nodes for group in pool.node_groups), default=1)))
+    groups = [group for group in pool.node_groups if capacity in (None, group.capacity)]
+    nodes = max(1, min(max_nodes, max((group.max_nodes for group in groups), default=1)))
     cpu = min(pool.vcpus - RESERVED_CORES, 4 + CORES_PER_GPU * pool.gpus_per_node, team.cpu_limit // nodes)
     memory = min(
         int(pool.memory_gib * MEMORY_SHARE),
@@ -116,13 +121,14 @@ def pool_job(plan: Plan, pool: PoolPlan, team: TeamPlan, max_nodes: int = MAX_NO
         team.memory_limit_gib // nodes,
     )
     facts = {
-        "instance types": ",".join(sorted({kind for group in pool.node_groups for kind in group.instance_types})),
-        "capacities": ",".join(group.capacity for group in pool.node_groups),
-        "zones": ",".join(sorted({zone for group in pool.node_groups for zone in group.zones})),
+        "instance types": ",".join(sorted({kind for group in groups for kind in group.instance_types})),
+        "capacities": ",".join(group.capacity for group in groups),
+        "zones": ",".join(sorted({zone for group in groups for zone in group.zones})),
         "kubernetes": plan.cluster.kubernetes_version,
     }
     return PoolJob(
         pool=pool,
+        capacity=capacity,
         nodes=nodes,
         cpu=max(1, cpu),
         memory_gib=max(4, memory),

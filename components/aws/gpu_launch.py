@@ -83,12 +83,36 @@ Content-Type: application/node.eks.aws
 apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:
+{spec}
+--trainyard--
+"""
+
+_LOCAL_STORAGE = """\
   instance:
     localStorage:
       strategy: RAID0
-
---trainyard--
 """
+
+_LOCKED_MEMORY_BYTES = 2**50
+"""More than any node has. `unlimited` is 2^64 - 1, which nodeadm's passage through JSON rounds up to a number that no
+limit can hold; containers would not start."""
+
+_CONTAINER_LIMITS = f"""\
+  containerd:
+    baseRuntimeSpec:
+      process:
+        rlimits:
+        - {{type: RLIMIT_NOFILE, soft: 65536, hard: 1048576}}
+        - {{type: RLIMIT_MEMLOCK, soft: {_LOCKED_MEMORY_BYTES}, hard: {_LOCKED_MEMORY_BYTES}}}
+"""
+"""An adapter's driver pins the memory that it reads and writes, gigabytes of it, as locked memory of the process.
+
+Pods have no field for the limit, and take over what containerd starts with (8 MiB is systemd's default). The capability
+IPC_LOCK would lift it, but for root only (a process of another user starts without it, whatever its pod adds:
+NVIDIA/nvidia-container-toolkit#2037, 2026-08-31), and pod security `baseline` and `restricted` refuse it. So the node's
+containers start with a limit that is none: the memory limit of the pod still holds, for locked pages count towards it.
+A list replaces the image's own, hence its RLIMIT_NOFILE here (awslabs/amazon-eks-ami, nodeadm's base-runtime-spec.json,
+2026-07-23; `baseRuntimeSpec` in nodeadm/doc/examples.md)."""
 
 # The rest of the disk is the file system's own and what the kubelet keeps back for eviction.
 _USABLE_LOCAL_STORAGE = 0.9
@@ -165,8 +189,11 @@ def network_interfaces(
 
 
 def user_data(pool: GpuPoolArgs) -> str | None:
-    """Node configuration, base64: local NVMe as one RAID 0 that holds images, logs and scratch space of pods."""
-    return base64.b64encode(_NODE_CONFIG.encode()).decode() if pool["local_nvme_gb"] > 0 else None
+    """Node configuration, base64, or None: local NVMe as one RAID 0 that holds images, logs and scratch space of pods,
+    and on nodes with a fabric the right of containers to lock memory."""
+    spec = _LOCAL_STORAGE if pool["local_nvme_gb"] > 0 else ""
+    spec += _CONTAINER_LIMITS if pool["efa_interfaces"] > 0 else ""
+    return base64.b64encode(_NODE_CONFIG.format(spec=spec).encode()).decode() if spec else None
 
 
 def capacity_reservation(

@@ -122,26 +122,65 @@ def workload_priority_class(name: str, value: int, description: str) -> Manifest
     }
 
 
-def cluster_training_runtime(name: str, *, pod: Manifest, max_restarts: int) -> Manifest:
+def cluster_training_runtime(
+    name: str, *, pod: Manifest, max_restarts: int, permanent_exit_codes: Sequence[int] = ()
+) -> Manifest:
     """A ClusterTrainingRuntime for `torch.distributed`, one pod a node.
 
     `pod` is the pod's spec; its training container has to be called `node`, as has the replicated job, for the Trainer
     to find them. A rank is never restarted alone (`backoffLimit: 0`): the others would hang in a collective until
-    NCCL's timeout. The job set restarts whole, at most `max_restarts` times, from its last checkpoint.
+    NCCL's timeout. The job set restarts whole, from its last checkpoint:
+
+    - where a pod was taken away (condition DisruptionTarget: eviction, spot reclaim, lost node), however often;
+    - after any other failure at most `max_restarts` times. That includes the survivors of a lost node whose torchrun
+      gave up (exit code 1, measured) before the lost pod was found to have failed;
+    - never where the container ended with one of `permanent_exit_codes`, 1 to 255.
+
+    Both kinds reach the job set as one reason, `PodFailurePolicy`: the rule on exit codes tells them apart by the
+    message of the job controller ("Container node for pod ... failed with exit code 10 matching FailJob rule ...").
     """
+    pod_rules: list[Manifest] = [
+        {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+    ]
+    job_rules: list[Manifest] = [
+        {
+            "name": "disruption",
+            "action": "RestartJobSetAndIgnoreMaxRestarts",
+            "onJobFailureReasons": ["PodFailurePolicy"],
+        }
+    ]
+    if permanent_exit_codes:
+        codes = sorted(permanent_exit_codes)
+        pod_rules.append(
+            {"action": "FailJob", "onExitCodes": {"containerName": "node", "operator": "In", "values": codes}}
+        )
+        job_rules.insert(
+            0,
+            {
+                "name": "permanent",
+                "action": "FailJobSet",
+                "onJobFailureReasons": ["PodFailurePolicy"],
+                "onJobFailureMessagePatterns": [f"failed with exit code ({'|'.join(map(str, codes))}) "],
+            },
+        )
     job = {
         "name": "node",
         "template": {
             "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-            "spec": {"backoffLimit": 0, "template": {"spec": pod}},
+            "spec": {
+                "backoffLimit": 0,
+                "podFailurePolicy": {"rules": pod_rules},
+                "template": {"spec": pod},
+            },
         },
     }
+    failure_policy = {"maxRestarts": max_restarts, "rules": job_rules}
     return {
         "apiVersion": TRAINER,
         "kind": "ClusterTrainingRuntime",
         "metadata": {"name": name, "labels": {"trainer.kubeflow.org/framework": "torch"}},
         "spec": {
             "mlPolicy": {"numNodes": 1, "torch": {}},
-            "template": {"spec": {"failurePolicy": {"maxRestarts": max_restarts}, "replicatedJobs": [job]}},
+            "template": {"spec": {"failurePolicy": failure_policy, "replicatedJobs": [job]}},
         },
     }

@@ -32,6 +32,11 @@ GRACE_SECONDS = 120
 torch 2.13.0, 2026-11-20), which is less than a checkpoint may take."""
 
 
+PERMANENT_EXIT_CODES = (10, 20)
+"""With which a training container says that running it again is of no use: a check failed, a figure is below its
+threshold (`smoke_jobs/ddp/result.py`). torchrun itself ends with 1 whatever its ranks returned."""
+
+
 class TrainingRuntimesArgs(TypedDict):
     """Arguments of `TrainingRuntimes`."""
 
@@ -44,7 +49,8 @@ class TrainingRuntimesArgs(TypedDict):
     mounts: NotRequired[Mapping[str, str]]
     """Mount path by PersistentVolumeClaim of the team's namespace, e.g. {"data": "/data"}. Default: none."""
     max_restarts: NotRequired[int]
-    """How often a training job restarts whole after a failure or a lost node, before it fails. Default 3."""
+    """How often a training job restarts whole after a failure, before it fails. A pod that was taken away (eviction,
+    spot reclaim) does not count. Default 3."""
 
 
 class TrainingRuntimes(pulumi.ComponentResource):
@@ -84,7 +90,12 @@ class TrainingRuntimes(pulumi.ComponentResource):
         )
         runtime = cr.CustomResource(
             f"{name}-torch",
-            cr.cluster_training_runtime(TORCH_RUNTIME, pod=pod, max_restarts=args.get("max_restarts", 3)),
+            cr.cluster_training_runtime(
+                TORCH_RUNTIME,
+                pod=pod,
+                max_restarts=args.get("max_restarts", 3),
+                permanent_exit_codes=PERMANENT_EXIT_CODES,
+            ),
             pulumi.ResourceOptions(
                 parent=self,
                 depends_on=[self.trainer],

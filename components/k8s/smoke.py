@@ -1,10 +1,14 @@
 """The smoke job of one GPU pool as a resource of the environment: `pulumi up` is done when the pool has trained.
 
+One that names a capacity proves the pool's nodes of that capacity: reserved, spot and on-demand nodes come from
+different node groups, whose reservation, zone, placement and launch template may each be wrong by themselves.
+
 What it manages: the Job in a team's namespace, through the queue that the team uses, with its headless Service and the
 ConfigMap that holds the worker. What it leaves alone: nodes and quota; the job waits for them as any other job does.
 
 When it runs: the Job's name holds a hash of the worker, of its own content and of `rerun_on`, so a change of the pool
-makes another Job and nothing else does. A Job that failed is replaced at the next `pulumi up`: the engine
+makes another Job and nothing else does. `node_image`, which the engine knows only once the nodes are there, stands in
+an annotation and replaces the Job under its name. A Job that failed is replaced at the next `pulumi up`: the engine
 replaces a resource whose creation failed where `replace_on_changes` names everything.
 """
 
@@ -16,11 +20,14 @@ import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
 from components.k8s.conventions import TRAINER_SERVICE_ACCOUNT, TRAINER_UID, named, prerequisites
-from smoke_jobs.launch.job import LaunchError, SmokeSpec
+from smoke_jobs.launch.job import MAX_NAME, LaunchError, SmokeSpec
 from smoke_jobs.launch.kubernetes import LAST_SECONDS, Rendering, render
+from smoke_jobs.launch.payload import digest
 
 QUEUE_SECONDS = 900
 """How long the job may wait for quota beside nodes and run. It goes before development jobs, not before production."""
+
+NODE_IMAGE_ANNOTATION = "ml.platform/node-image"
 
 OF_KUEUE = ["spec.suspend", "spec.template.spec.nodeSelector", "spec.template.spec.tolerations"]
 """What Kueue writes into an admitted Job."""
@@ -31,6 +38,8 @@ class SmokePoolArgs(TypedDict):
 
     name: str
     """Value of the nodes' label `ml.platform/pool`."""
+    capacity: NotRequired[str]
+    """Value of the label `ml.platform/capacity` of the nodes to prove. Default: those that the queue picks."""
     instance_type: str
     """`p5.48xlarge`: selects the thresholds of bandwidth."""
     gpu: str
@@ -91,8 +100,11 @@ class SmokeJobArgs(TypedDict):
     options: NotRequired[Mapping[str, Any]]
     """Further options of the worker (`smoke_jobs/ddp/options.py`), which win. Default: none."""
     rerun_on: NotRequired[Mapping[str, str]]
-    """Facts of the pool that the Job does not hold but whose change has to run it again: the release of the node image,
-    the driver. Default: none."""
+    """Facts of the pool that the Job does not hold but whose change has to run it again: the Kubernetes version, the
+    instance types. Known before anything is made. Default: none."""
+    node_image: NotRequired[pulumi.Input[str]]
+    """What the nodes start with, likewise, known to the engine only: the release of the node group's image (with it
+    kernel, driver and container runtime) and the version of its launch template. Default: none."""
 
 
 class SmokeJob(pulumi.ComponentResource):
@@ -132,7 +144,7 @@ class SmokeJob(pulumi.ComponentResource):
             f"{name}-job",
             api_version="batch/v1",
             kind="Job",
-            metadata=_metadata(rendering.job, namespace),
+            metadata=_job_metadata(rendering, namespace, args.get("node_image")),
             spec=_job_spec(rendering, args.get("checkpoint_uri")),
             opts=pulumi.ResourceOptions(
                 parent=self,
@@ -154,7 +166,7 @@ def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
     pool = args["pool"]
     efa = pool.get("efa_interfaces", 0)
     return SmokeSpec(
-        name=f"smoke-{pool['name']}",
+        name=_name(pool["name"], pool.get("capacity", "")),
         stack=args.get("stack", ""),
         pool=pool["name"],
         nodes=pool["nodes"],
@@ -162,6 +174,7 @@ def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
         instance=pool["instance_type"],
         gpu=pool["gpu"],
         gpu_memory_gib=pool["gpu_memory_gib"],
+        capacity=pool.get("capacity", ""),
         transport="efa" if efa else "",
         usd_per_node_hour=args.get("usd_per_node_hour", 0.0),
         image=args["image"],
@@ -184,6 +197,19 @@ def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
         rerun_on=tuple(sorted(args.get("rerun_on", {}).items())),
         options=args.get("options", {}),
     )
+
+
+def _name(pool: str, capacity: str) -> str:
+    """`smoke-train-spot`; cut, with a hash of the whole, where a job's name would be too long."""
+    name = "-".join(part for part in ("smoke", pool, capacity) if part)
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 9].rstrip('-')}-{digest(name)}"
+
+
+def _job_metadata(rendering: Rendering, namespace: pulumi.Input[str], node_image: pulumi.Input[str] | None) -> Any:
+    metadata = _metadata(rendering.job, namespace)
+    if node_image is None:
+        return metadata
+    return metadata | {"annotations": {**metadata.get("annotations", {}), NODE_IMAGE_ANNOTATION: node_image}}
 
 
 def _metadata(manifest: Mapping[str, Any], namespace: pulumi.Input[str]) -> Any:

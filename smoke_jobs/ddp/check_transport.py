@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 from pathlib import Path
 
@@ -21,10 +22,17 @@ node:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/Socket/0
 
 HINTS = {
     "efa": "the image needs the EFA installer's aws-ofi-nccl plug-in, the pod `vpc.amazonaws.com/efa` and huge pages, "
-    "the security group all traffic to itself",
+    "its containers the right to lock memory, the security group all traffic to itself",
     "gpudirect": "the pod needs the TCPX/TCPXO daemon or the host's gIB libraries, and Google's NCCL plug-in",
     "ib": "the pod needs the RDMA devices (/dev/infiniband) and an unlimited locked-memory limit",
 }
+
+CAP_IPC_LOCK = 14
+"""Bit of the capability in Linux."""
+
+SUSPECT_MIB = 1024
+"""A limit of locked memory below which buffers of a fabric may not be registered. Limits in use are 8 MiB or less (the
+default that containers take over) or none."""
 
 
 def run(job: Job) -> Outcome:
@@ -42,9 +50,10 @@ def run(job: Job) -> Outcome:
     else:
         mine = _evidence(job)
     everyone = job.gather(mine)
+    lockable = job.gather(lockable_mib(job))
     silent = [rank for rank, evidence in enumerate(everyone) if not evidence.networks]
     details = {"networks": [list(e.networks) for e in everyone], "lines": list(everyone[0].lines),
-               "gpu_direct": [e.gpu_direct for e in everyone]}  # fmt: skip
+               "gpu_direct": [e.gpu_direct for e in everyone], "lockable_mib": lockable}  # fmt: skip
     if silent:
         return failed(
             f"NCCL of rank {silent[0]} says nothing about its network, so {promised} is not proven: is NCCL_DEBUG_FILE "
@@ -56,11 +65,30 @@ def run(job: Job) -> Outcome:
             host = job.inventories[rank]["host"]
             return failed(
                 f"the plan promises {promised}, rank {rank} on {host} uses {', '.join(other)} "
-                f"({evidence.lines[-1].split('NCCL INFO ')[-1]}): {HINTS[promised]}",
+                f"({evidence.lines[-1].split('NCCL INFO ')[-1]}): {HINTS[promised]}{_memory_hint(lockable[rank])}",
                 details=details,
             )
     direct = "with" if all(e.gpu_direct for e in everyone) else "without proof of"
     return passed(f"all {job.world_size} ranks use {promised}, {direct} GPUDirect RDMA", details=details)
+
+
+def lockable_mib(job: Job) -> int | None:
+    """How much memory this process may lock; None: all of it, or there is no GPU whose traffic would need any."""
+    limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
+    status = Path("/proc/self/status").read_text()
+    effective = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:"))
+    free = limit == resource.RLIM_INFINITY or effective >> CAP_IPC_LOCK & 1
+    return None if free or not job.cuda else limit >> 20
+
+
+def _memory_hint(lockable: int | None) -> str:
+    if lockable is None or lockable >= SUSPECT_MIB:
+        return ""
+    return (
+        f"; its process may lock {lockable} MiB of memory only, which is too little to register buffers: raise "
+        "RLIMIT_MEMLOCK in the node's container runtime (EKS: containerd.baseRuntimeSpec of the NodeConfig), as the "
+        "capability IPC_LOCK helps root only"
+    )
 
 
 def _evidence(job: Job) -> nccl_log.Evidence:

@@ -3,7 +3,8 @@
 It parses the options, finds its place among the nodes, calls the roll, starts torchrun, passes SIGTERM and SIGUSR1
 on, bounds the wall clock, and turns what the ranks left in the result folder into the exit code that torchrun hides.
 On every node the code is the same; node 0 prints the table and the `SMOKE_RESULT` line. result.json is there in every
-case after the options were understood: where the ranks could not finish, from what was known until then.
+case after the options were understood: where the ranks could not finish, from what was known until then. Where another
+node was lost, whatever the ranks made of it, this one is preempted too, so that the job starts again as a whole.
 """
 
 from __future__ import annotations
@@ -27,11 +28,15 @@ from typing import Any
 
 from . import local_mlflow, nccl_log, result, supervise
 from .options import CHECKS, Options, UsageError, parse, to_json
+from .peers import Peers, alone
 from .rollcall import call_roll
 from .topology import Topology, detect
 
 AFTER_TIMEOUT_S = 5.0
 """From SIGTERM to SIGKILL once the job has run out of time."""
+
+AFTER_BREAK_S = 10.0
+"""How long this node's ranks may go on once those of another node have ended without a result."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -92,6 +97,10 @@ def visible_gpus() -> int:
     return len(devices)
 
 
+class _Stopped(Exception):  # noqa: N818 - what happened
+    """SIGTERM came while this node waited for the others."""
+
+
 class _Run:
     """One run of the job on this node."""
 
@@ -103,6 +112,9 @@ class _Run:
         self.started = time.time()
         self.deadline = time.monotonic() + options.timeout_s
         self.preempted = False
+        self.lost = ""  # which other node, and how
+        self.peers: Peers = alone()
+        self.calling = False  # the roll
         self.process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> int:
@@ -120,18 +132,37 @@ class _Run:
                 problem = self._roll_call()
             if not problem and not self.preempted:
                 ended = self._torchrun()
+            if not self.preempted:
+                told = (self.folder / "result.json").exists() or ended == "preempted"
+                self.lost = self.peers.settle("" if told else ended)
         finally:
             supervise.sweep(self.marker)
-        return self._finish(problem, ended)
+        code = self._finish(problem, ended)
+        self.peers.close()
+        return code
 
     def _on_signal(self, number: int, _frame: object) -> None:
         self.preempted = True
+        self.peers.stopped()
+        if self.calling:
+            raise _Stopped
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(number)
 
     def _roll_call(self) -> str:
         o, t = self.options, self.topology
-        roll = call_roll(t.node_rank, t.nodes, t.head, o.port + 1, o.rendezvous_timeout_s, t.hosts)
+        try:
+            self.calling = not self.preempted
+            roll = call_roll(t.node_rank, t.nodes, t.head, o.port + 1, o.rendezvous_timeout_s, t.hosts)
+            self.calling = False
+        except _Stopped:
+            self.calling = False
+            return ""
+        if roll.problem:
+            for line in roll.lines.values():
+                line.close()
+        else:
+            self.peers = Peers(t.node_rank, roll.lines, roll.joined)
         return roll.problem
 
     def _torchrun(self) -> str:
@@ -156,15 +187,24 @@ class _Run:
         self.process = launch.start(extra)
         if self.preempted:  # the signal came while torchrun was being started
             self.process.terminate()
+        broken_at = 0.0
         while supervise.wait(self.process, min(1.0, self.deadline - time.monotonic())) is None:
             if time.monotonic() >= self.deadline:
                 supervise.stop(self.process, AFTER_TIMEOUT_S)
                 return "timeout"
+            if self.peers.lost:  # its ranks are gone, and ours may wait for them until the job is out of time
+                supervise.stop(self.process, AFTER_TIMEOUT_S)
+                return "preempted"
+            if self.peers.broken:  # likewise, and something is wrong: our ranks may have to say what
+                broken_at = broken_at or time.monotonic()
+                if time.monotonic() - broken_at > AFTER_BREAK_S:
+                    supervise.stop(self.process, AFTER_TIMEOUT_S)
+                    return self.peers.broken
         return "preempted" if self.preempted else "error"
 
     def _finish(self, problem: str, ended: str) -> int:
         path = self.folder / "result.json"
-        if path.exists():
+        if path.exists() and not self.lost:
             document: dict[str, Any] = json.loads(path.read_text())
         else:
             document = self._incomplete(problem, ended)
@@ -179,14 +219,20 @@ class _Run:
         progress = self.folder / "progress.json"
         document = json.loads(progress.read_text()) if progress.exists() else empty_document(self.options, self.started)
         done = {check["name"]: check for check in document["checks"]}
-        verdict = "fail" if problem else "preempted" if self.preempted else ended
+        if self.lost:  # a check that failed may have failed for that
+            done = {name: check for name, check in done.items() if check["verdict"] not in ("fail", "below")}
+        verdict = "fail" if problem else "preempted" if self.preempted or self.lost else ended
+        stopped = self.lost or "the job was told to stop (SIGTERM)"
         errors = dead_ranks(self.folder) if verdict == "error" else []
         if verdict == "error" and not errors:
-            errors = [{"rank": -1, "host": socket.gethostname(), "message": "torchrun ended before a rank started"}]
+            message = "torchrun ended before a rank started"
+            if self.peers.broken:
+                message = "the ranks of another node ended without a result; see its log"
+            errors = [{"rank": -1, "host": socket.gethostname(), "message": message}]
         running = next((name for name in CHECKS if name not in done and name in self.options.checks), "")
         why = {
             "fail": "needs rendezvous, which failed",
-            "preempted": "the job was told to stop (SIGTERM) before this check was done; run it again",
+            "preempted": f"{stopped} before this check was done; run it again",
             "timeout": f"the job ran out of its {self.options.timeout_s:.0f} s in check {running}",
             "error": "a rank died" + (f" in check {running}" if done else "") + "; see errors",
         }[verdict]

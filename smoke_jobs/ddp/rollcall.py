@@ -1,24 +1,30 @@
 """The nodes' roll call before torchrun starts, so that a node that never came is named.
 
 torchrun's own rendezvous waits ten minutes and then says only that it timed out. Here every wrapper tells the head
-its index and host name over one TCP connection, and gets the same answer back: complete, or who is missing.
+its index and host name over one TCP connection, and gets the same answer back: complete, or who is missing. The
+connections stay open: they are how a node hears that another was lost (`peers.py`).
 """
 
 from __future__ import annotations
 
-import json
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from .peers import Line
 
 
 @dataclass(frozen=True, slots=True)
 class RollCall:
-    """`joined` maps node index to host name; `problem` is empty when all are there."""
+    """`joined` maps node index to host name; `problem` is empty when all are there.
+
+    `lines` are the open connections by node index: the head's to every other node, another node's to the head.
+    """
 
     joined: dict[int, str]
     problem: str
+    lines: dict[int, Line] = field(default_factory=dict, compare=False)
 
 
 def call_roll(
@@ -33,45 +39,53 @@ def call_roll(
 
 def _host(nodes: int, port: int, deadline: float, timeout_s: float, hosts: Sequence[str]) -> RollCall:
     joined = {0: socket.gethostname()}
-    twice: list[str] = []
-    connections: list[socket.socket] = []
+    twice = ""
+    lines: dict[int, Line] = {}
+    refused: Line | None = None
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
     with socket.create_server(
         ("", port), family=family, backlog=nodes + 16, dualstack_ipv6=family == socket.AF_INET6
     ) as server:
-        while len(joined) < nodes and not twice:
+        while len(joined) < nodes:
             server.settimeout(max(0.01, deadline - time.monotonic()))
             try:
                 connection, _ = server.accept()
             except TimeoutError:
                 break
             connection.settimeout(5)
+            line = Line(connection)
             try:
-                message = json.loads(connection.makefile().readline())
+                message = line.receive()
                 rank, host = int(message["node_rank"]), str(message["host"])
             except (OSError, ValueError, KeyError, TypeError):
-                connection.close()  # a port scanner or a health probe, not one of us
+                line.close()  # a port scanner or a health probe, not one of us
                 continue
-            connections.append(connection)
-            if rank in joined and joined[rank] != host:
-                twice.append(f"node {rank} is claimed by {joined[rank]} and by {host}")
+            # The place of one that left is free, whatever the name of the next.
+            if rank in joined and joined[rank] != host and not (rank in lines and lines[rank].gone()):
+                twice = f"node {rank} is claimed by {joined[rank]} and by {host}"
             elif not 0 <= rank < nodes:
-                twice.append(f"{host} says it is node {rank} of {nodes}")
-            else:
-                joined[rank] = host
-        problem = _problem(joined, twice, nodes, timeout_s, hosts)
-        for connection in connections:
-            try:
-                connection.sendall((json.dumps({"joined": joined, "problem": problem}) + "\n").encode())
-            except OSError as error:
-                problem = problem or f"a node left during the roll call: {error}"
-            connection.close()
-    return RollCall(joined, problem)
+                twice = f"{host} says it is node {rank} of {nodes}"
+            if twice:
+                refused = line
+                break
+            joined[rank] = host
+            lines[rank] = line
+            if len(joined) == nodes:
+                # Who came and was taken away before the last one came has to come again.
+                for rank in [rank for rank, other in lines.items() if other.gone()]:
+                    lines.pop(rank).close()
+                    joined.pop(rank, None)
+    problem = _problem(joined, twice, nodes, timeout_s, hosts)
+    for line in (*lines.values(), *([refused] if refused else [])):
+        line.send({"joined": joined, "problem": problem})
+    if refused:
+        refused.close()
+    return RollCall(joined, problem, lines)
 
 
-def _problem(joined: dict[int, str], twice: list[str], nodes: int, timeout_s: float, hosts: Sequence[str]) -> str:
+def _problem(joined: dict[int, str], twice: str, nodes: int, timeout_s: float, hosts: Sequence[str]) -> str:
     if twice:
-        return "; ".join(twice) + ": every node needs its own node_rank"
+        return twice + ": every node needs its own node_rank"
     missing = [rank for rank in range(nodes) if rank not in joined]
     if not missing:
         return ""
@@ -83,18 +97,17 @@ def _problem(joined: dict[int, str], twice: list[str], nodes: int, timeout_s: fl
 
 
 def _answer(node_rank: int, head: str, port: int, deadline: float, timeout_s: float) -> RollCall:
-    me = json.dumps({"node_rank": node_rank, "host": socket.gethostname()}) + "\n"
+    me = {"node_rank": node_rank, "host": socket.gethostname()}
     last: Exception | str = "no attempt was made"
     while time.monotonic() < deadline:
         try:
-            with socket.create_connection((head, port), timeout=5) as connection:
-                connection.sendall(me.encode())
-                # The head answers at its own deadline at the latest; its clock may have started later than ours.
-                connection.settimeout(timeout_s + 10)
-                reply = connection.makefile().readline()
+            line = Line(socket.create_connection((head, port), timeout=5))
+            line.send(me)
+            # The head answers at its own deadline at the latest; its clock may have started later than ours.
+            reply = line.receive(timeout_s + 10)
             if reply:
-                message = json.loads(reply)
-                return RollCall({int(k): v for k, v in message["joined"].items()}, message["problem"])
+                return RollCall({int(k): v for k, v in reply["joined"].items()}, reply["problem"], {0: line})
+            line.close()
             last = "it closed the connection"
         except OSError as error:
             last = error

@@ -1,5 +1,8 @@
 """The smoke job as an Indexed Job with a headless Service, through Kueue: any cluster, no custom resource.
 
+A reclaimed node does not fail it: see `_failure_rules`. That may happen until `activeDeadlineSeconds`, which Kubernetes
+counts from the admission, is over.
+
 The Job is never updated: its name holds a hash of all of its content and of the worker, so a change makes another.
 It says nothing of `suspend`, `nodeSelector` and `tolerations`, which belong to Kueue once it admits the Job.
 """
@@ -168,7 +171,12 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str]) -> Rendering:
 
 
 def _failure_rules() -> list[Manifest]:
-    """A pod that the cluster took away does not count and is made again; a verdict ends the Job, with its code."""
+    """A pod that the cluster took away does not count and is made again; a verdict ends the Job, with its code.
+
+    The first rule that matches a failed pod decides about it. The pods that survive a lost node end with 75
+    (`ddp/peers.py`), so all are made again and the job runs again as a whole; how the lost one ended decides. Without
+    the condition, such as 137 of the out-of-memory killer, no rule matches: it counts, and one is one too many.
+    """
     return [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
         {"action": "Ignore", "onExitCodes": _codes((PREEMPTED,))},

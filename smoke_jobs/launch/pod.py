@@ -9,6 +9,7 @@ from smoke_jobs.launch.job import SmokeSpec, document
 from smoke_jobs.launch.payload import FOLDER
 
 POOL_LABEL = "ml.platform/pool"
+CAPACITY_LABEL = "ml.platform/capacity"
 GPU_RESOURCE = "nvidia.com/gpu"
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
 
@@ -107,9 +108,11 @@ def pod_security(spec: SmokeSpec) -> Manifest:
 
 
 def pool_affinity(spec: SmokeSpec) -> Manifest:
-    """The pool, by affinity.
+    """The pool, and one capacity of it where the job proves one, by affinity.
 
-    Not by `nodeSelector`: Kueue writes there on admission, and applying the same Job again would be refused.
+    Both labels are the flavors' too, so Kueue admits the job to that capacity or not at all. Not by `nodeSelector`:
+    Kueue writes there on admission, and applying the same Job again would be refused.
     """
-    term = {"matchExpressions": [{"key": POOL_LABEL, "operator": "In", "values": [spec.pool]}]}
+    wanted = {POOL_LABEL: spec.pool} | ({CAPACITY_LABEL: spec.capacity} if spec.capacity else {})
+    term = {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in wanted.items()]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}

@@ -1,7 +1,7 @@
 """The smoke job as a TrainJob of Kubeflow Trainer 2.3, on the platform's runtime `torch-distributed`.
 
-What a member of a team may make: the Trainer makes the headless Service. The runtime restarts a failed job, whatever
-its exit code; `cluster_watch` ends with the first verdict.
+What a member of a team may make: the Trainer makes the headless Service. The runtime restarts the job after a lost node
+and after an error, and not after a verdict (`components/k8s/runtimes.py`); `cluster_watch` ends with the first verdict.
 """
 
 from __future__ import annotations

@@ -51,6 +51,9 @@ def spot_quotes(
             "savings_low_percent": f"{max(low, 0):.1f}",
             "savings_percent": f"{max(value, 0):.1f}",
             "savings_high_percent": f"{max(high, 0):.1f}",
+            "usd_low": f"{min(prices):.10g}",
+            "usd": f"{median(prices):.10g}",
+            "usd_high": f"{max(prices):.10g}",
             "source": f"EC2 DescribeSpotPriceHistory, {len(prices)} prices of {HISTORY_DAYS} days; reclaims as before",
             "date": today.isoformat(),
         }
@@ -63,9 +66,11 @@ def spot_quotes(
 
 def _reclaims(table: Table, type_: str) -> dict[str, str]:
     """How often nodes of the type's family are reclaimed, as the table has it."""
-    columns = ("reclaimed_low_percent", "reclaimed_percent", "reclaimed_high_percent")
+    columns = ("low_percent", "percent", "high_percent", "source", "date")
     index = table.find((("cloud", "aws"), ("region", "*"), ("match", type_.partition(".")[0])))
-    return {column: table.rows[index][column] for column in columns} if index is not None else {}
+    return (
+        {f"reclaimed_{name}": table.rows[index][f"reclaimed_{name}"] for name in columns} if index is not None else {}
+    )
 
 
 def reserved_quotes(

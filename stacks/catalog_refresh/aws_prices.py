@@ -126,6 +126,27 @@ def instance_quotes(pricing: Any, tables: Mapping[str, Table], region: str, toda
     return Found(tuple(quotes), tuple(skipped))
 
 
+def managed_quotes(pricing: Any, tables: Mapping[str, Table], region: str, today: date) -> Found:
+    """What SageMaker asks for training on each type of `managed_prices.csv`.
+
+    The filters are those that a public workshop names for the same list, with Training in place of Studio; a table
+    that holds another region's prices becomes this region's.
+    """
+    quotes, skipped = [], []
+    name = "managed_prices.csv"
+    for row in tables[name].rows:
+        filters = {"instanceName": f"ml.{row['type']}", "platoinstancetype": "Training"}
+        try:
+            usd, sku = _price(pricing, "AmazonSageMaker", filters, region, "")
+        except NoPriceError as error:
+            skipped.append(Skipped(name, row["managed"], str(error)))
+            continue
+        cells = {"usd_per_hour": f"{usd:.10g}", "region": region, "source": _source(sku), "date": today.isoformat()}
+        key = (("cloud", "aws"), ("type", row["type"]))
+        quotes.append(Quote(name, key, "usd_per_hour", usd, "USD an hour", cells))
+    return Found(tuple(quotes), tuple(skipped))
+
+
 def _source(sku: str) -> str:
     return f"AWS Price List API, SKU {sku}"
 

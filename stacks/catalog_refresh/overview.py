@@ -45,6 +45,8 @@ _TABLES = {
     "aws_services.csv": (("key",), "usd", "USD {unit}", "region", "source", "date"),
     "spot.csv": (("cloud", "match"), "savings_percent", "% below on-demand", "region", "source", "date"),
     "commitments.csv": (("cloud", "kind", "match"), "savings_percent", "% below on-demand", "", "source", "date"),
+    "blocks.csv": (("cloud", "kind", "match"), "usd_per_hour", "USD an hour", "region", "source", "date"),
+    "managed_prices.csv": (("managed",), "usd_per_hour", "USD an hour", "region", "source", "date"),
     "gcp_instances.csv": (("type",), "usd_per_hour", "USD an hour", "", "price_source", "price_date"),
 }
 

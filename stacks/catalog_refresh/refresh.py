@@ -15,7 +15,7 @@ CLOUDS = ("aws", "gcp")
 AWS_REGION, GCP_REGION = "us-east-1", "us-central1"
 """Whose prices the catalogue holds unless it is refreshed for another region."""
 
-_AWS_TABLES = ("aws_services.csv", *aws_prices.INSTANCE_TABLES, "spot.csv", "commitments.csv")
+_AWS_TABLES = ("aws_services.csv", *aws_prices.INSTANCE_TABLES, "managed_prices.csv", "spot.csv", "commitments.csv")
 
 AwsClient = Callable[[str, str], Any]
 """Makes a client of a service in a region."""
@@ -75,6 +75,7 @@ def _aws(folder: Path, region: str, today: date, client: AwsClient) -> Found:
     return (
         instances
         + aws_prices.service_quotes(pricing, tables, region, today)
+        + aws_prices.managed_quotes(pricing, tables, region, today)
         + aws_market.spot_quotes(ec2, tables, on_demand, region, today)
         + aws_market.reserved_quotes(ec2, tables, on_demand, region, today)
     )

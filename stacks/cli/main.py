@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from stacks.cli import catalog, check, cost, explain, recommend, rehearse, smoke
+from stacks.cli import catalog, check, cost, estimate, explain, recommend, rehearse, smoke
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.command("rehearse")(rehearse.rehearse)
 app.command("check")(check.check)
 app.command("cost")(cost.cost)
+app.command("estimate")(estimate.estimate)
 app.command("explain")(explain.explain)
 app.command("recommend")(recommend.recommend)
 app.command("smoke")(smoke.smoke)

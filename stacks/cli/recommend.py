@@ -2,90 +2,154 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacks.cli.project import EXIT_SETTINGS, ProjectOption, fail_settings, find_project, find_stack
+from stacks.cli.project import ProjectOption, fail_settings, find_project, find_stack
+from stacks.cli.recommend_options import (
+    HARDWARE,
+    OUTPUT,
+    ActiveParamsOption,
+    ArchitectureOption,
+    CloudOption,
+    DatasetSizeOption,
+    EpochsOption,
+    GlobalBatchOption,
+    HiddenOption,
+    ImagesOption,
+    JsonOption,
+    LayersOption,
+    LoraRankOption,
+    OptimizerOption,
+    ParamsOption,
+    PrecisionOption,
+    Reader,
+    RegionOption,
+    SequenceOption,
+    TaskOption,
+    TokensOption,
+    VocabularyOption,
+    fail_options,
+)
 from stacks.problems import Problem, SettingsError
 
 if TYPE_CHECKING:
-    from stacks.sizing.recommend import Comparison, Recommendation, Request
+    from stacks.sizing.recommend import Comparison, Recommendation
 
 EXIT_NONE = 1
 """Nothing can be recommended: nothing fits, is in time or in the budget, or no formula covers it."""
+WISHES, COMPARISON, APPLYING = "By when, for how much", "Managed, own cluster or owned", "Into a stack"
+"""Panels of `--help`."""
 
 
 def recommend(
-    params: Annotated[str | None, typer.Option("--params", metavar="N", help="Parameters: 7e9, 7B, 300M.")] = None,
-    active_params: Annotated[
-        str | None, typer.Option("--active-params", metavar="N", help="Of a mixture of experts: those a token uses.")
-    ] = None,
-    architecture: Annotated[
-        str | None, typer.Option("--architecture", metavar="NAME", help="A known one: llama-3-8b, vit-l-16, resnet-50.")
-    ] = None,
-    task: Annotated[
-        str, typer.Option("--task", metavar="TASK", help="language, vision, tabular, fine-tune or lora.")
-    ] = "language",
-    tokens: Annotated[str | None, typer.Option("--tokens", metavar="N", help="Tokens of one pass: 1e12, 300B.")] = None,
-    dataset_size: Annotated[
-        str | None, typer.Option("--dataset-size", metavar="SIZE", help="Instead: size of the data, 200GB, 1.5TB.")
-    ] = None,
-    images: Annotated[
-        str | None, typer.Option("--images", metavar="N", help="Images of one pass, for vision: 1.28M.")
-    ] = None,
-    epochs: Annotated[float, typer.Option("--epochs", metavar="N", help="Passes over the data.")] = 1,
-    sequence_length: Annotated[
-        int | None, typer.Option("--sequence-length", metavar="N", help="Tokens of a sequence.")
-    ] = None,
-    global_batch: Annotated[
-        str | None, typer.Option("--global-batch", metavar="N", help="Tokens of a step; bounds the number of GPUs.")
-    ] = None,
-    precision: Annotated[
-        str, typer.Option("--precision", metavar="TYPE", help="bf16, fp16, fp8, tf32 or fp32.")
-    ] = "bf16",
+    params: ParamsOption = None,
+    active_params: ActiveParamsOption = None,
+    architecture: ArchitectureOption = None,
+    layers: LayersOption = None,
+    hidden: HiddenOption = None,
+    vocabulary: VocabularyOption = None,
+    task: TaskOption = "language",
+    tokens: TokensOption = None,
+    dataset_size: DatasetSizeOption = None,
+    images: ImagesOption = None,
+    epochs: EpochsOption = 1,
+    sequence_length: SequenceOption = None,
+    global_batch: GlobalBatchOption = None,
+    precision: PrecisionOption = "bf16",
+    optimizer: OptimizerOption = "adamw",
+    lora_rank: LoraRankOption = None,
     deadline: Annotated[
-        str | None, typer.Option("--deadline", metavar="TIME", help="12h, 30d, 2w; 30 days by default.")
+        str | None,
+        typer.Option("--deadline", metavar="TIME", help="12h, 30d, 2w; 30 days by default.", rich_help_panel=WISHES),
     ] = None,
     monthly_runs: Annotated[
-        float | None, typer.Option("--monthly-runs", metavar="N", help="Runs every month; makes commitments an option.")
+        float | None,
+        typer.Option(
+            "--monthly-runs", metavar="N", help="Runs every month; makes commitments an option.", rich_help_panel=WISHES
+        ),
     ] = None,
-    sweep: Annotated[int, typer.Option("--sweep", metavar="N", help="Trials of a hyperparameter search.")] = 1,
-    cloud: Annotated[str, typer.Option("--cloud", metavar="CLOUD", help="aws or gcp.")] = "aws",
-    region: Annotated[
-        str | None, typer.Option("--region", metavar="REGION", help="us-east-1 or us-central1 by default.")
-    ] = None,
+    sweep: Annotated[
+        int, typer.Option("--sweep", metavar="N", help="Trials of a hyperparameter search.", rich_help_panel=WISHES)
+    ] = 1,
+    cloud: CloudOption = "aws",
+    region: RegionOption = None,
     budget: Annotated[
-        str | None, typer.Option("--budget", metavar="USD", help="Of the run, or of a month with --monthly-runs: 50k.")
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="USD",
+            help="Of the run, or of a month with --monthly-runs: 50k.",
+            rich_help_panel=WISHES,
+        ),
     ] = None,
     max_nodes: Annotated[
-        int | None, typer.Option("--max-nodes", metavar="N", help="Nodes at most; 512 GPUs by default.")
+        int | None,
+        typer.Option("--max-nodes", metavar="N", help="Nodes at most; 512 GPUs by default.", rich_help_panel=HARDWARE),
     ] = None,
     spot: Annotated[
-        bool | None, typer.Option("--spot/--no-spot", help="Spot only, or no spot; both ways by default.")
+        bool | None,
+        typer.Option("--spot/--no-spot", help="Spot only, or no spot; both ways by default.", rich_help_panel=HARDWARE),
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Also compare managed training, an own cluster and owned hardware.")
+        bool,
+        typer.Option(
+            "--compare",
+            help="Also compare managed training, an own cluster and owned hardware.",
+            rich_help_panel=COMPARISON,
+        ),
     ] = False,
     assume: Annotated[
         list[str] | None,
-        typer.Option("--assume", metavar="KEY=VALUE", help="Replace a figure of --compare; may be repeated."),
+        typer.Option(
+            "--assume",
+            metavar="KEY=VALUE",
+            help="Replace a figure of --compare; may be repeated.",
+            rich_help_panel=COMPARISON,
+        ),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say where every figure comes from.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say where every figure comes from.", rich_help_panel=OUTPUT)
+    ] = False,
+    as_json: JsonOption = False,
     html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with hours against cost; '-': print it.")
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write a page with hours against cost; '-': print it.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     apply_to: Annotated[
-        str | None, typer.Option("--apply", metavar="STACK", help="Write the pool into a stack's file.")
+        str | None,
+        typer.Option("--apply", metavar="STACK", help="Write the pool into a stack's file.", rich_help_panel=APPLYING),
     ] = None,
     option: Annotated[
-        int, typer.Option("--option", metavar="N", help="Which of the ranked options --apply writes.")
+        int,
+        typer.Option(
+            "--option", metavar="N", help="Which of the ranked options --apply writes.", rich_help_panel=APPLYING
+        ),
     ] = 1,
-    pool: Annotated[str, typer.Option("--pool", metavar="NAME", help="The pool that --apply writes.")] = "train",
+    pool: Annotated[
+        str, typer.Option("--pool", metavar="NAME", help="The pool that --apply writes.", rich_help_panel=APPLYING)
+    ] = "train",
+    reservation: Annotated[
+        str | None,
+        typer.Option(
+            "--reservation",
+            metavar="ID",
+            help="Of a reserved option that --apply writes: cr-...",
+            rich_help_panel=APPLYING,
+        ),
+    ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option("--zone", metavar="ZONE", help="The reservation's zone.", rich_help_panel=APPLYING),
+    ] = None,
     project: ProjectOption = None,
 ) -> None:
     """What size a training needs and what it costs: instances, parallelism, hours and cost as ranges.
@@ -94,30 +158,23 @@ def recommend(
     """
     from stacks.cli.recommend_units import count, gigabytes, hours
 
-    problems: list[Problem] = []
-
-    def read(key: str, text: str | None, reader: Callable[[str], float]) -> float | None:
-        if text is None:
-            return None
-        try:
-            return reader(text)
-        except ValueError as error:
-            problems.append(Problem(key, text, str(error)))
-            return None
-
+    reader = Reader()
     values: dict[str, Any] = {
-        "params": read("--params", params, count),
-        "active_params": read("--active-params", active_params, count),
-        "tokens": read("--tokens", tokens, count),
-        "images": read("--images", images, count),
-        "dataset_gb": read("--dataset-size", dataset_size, gigabytes),
-        "global_batch_tokens": read("--global-batch", global_batch, count),
-        "deadline_hours": read("--deadline", deadline, hours),
-        "budget_usd": read("--budget", budget, count),
+        "params": reader.read("--params", params, count),
+        "active_params": reader.read("--active-params", active_params, count),
+        "tokens": reader.read("--tokens", tokens, count),
+        "images": reader.read("--images", images, count),
+        "dataset_gb": reader.read("--dataset-size", dataset_size, gigabytes),
+        "global_batch_tokens": reader.read("--global-batch", global_batch, count),
+        "deadline_hours": reader.read("--deadline", deadline, hours),
+        "budget_usd": reader.read("--budget", budget, count),
     }
-    given = _assumptions(assume or [], problems)
+    given = _assumptions(assume or [], reader.problems)
     if assume and not compare:
-        problems.append(Problem("--assume", assume[0], "is for --compare, which is not given"))
+        reader.problems.append(Problem("--assume", assume[0], "is for --compare, which is not given"))
+    if (reservation is None) != (zone is None) or (reservation is not None and apply_to is None):
+        got = reservation or zone or "nothing"
+        reader.problems.append(Problem("--reservation", got, "is given with --zone, and for --apply"))
     from stacks.sizing.recommend import Request
     from stacks.sizing.recommend import compare as make_comparison
     from stacks.sizing.recommend import recommend as make
@@ -126,9 +183,14 @@ def recommend(
         today=date.today(),
         task=task,  # type: ignore[arg-type]  # checked with the rest
         architecture=architecture,
+        layers=layers,
+        hidden=hidden,
+        vocabulary=vocabulary,
         epochs=epochs,
         sequence_length=sequence_length,
         precision=precision,
+        optimizer=optimizer,
+        lora_rank=lora_rank,
         monthly_runs=monthly_runs,
         sweep=sweep,
         cloud=cloud,
@@ -137,16 +199,15 @@ def recommend(
         spot=spot,
         **values,
     )
-    if problems:
-        _fail(SettingsError([*problems, *_other_problems(request, problems)]))
+    reader.fail_with(request)
     try:
         result = make(request)
         comparison = make_comparison(result, given) if compare and result.options else None
         _show(result, comparison, as_json=as_json, html_file=html_file, explain=explain)
         if apply_to is not None and result.options:
-            _apply(result, apply_to, option, pool, project)
+            _apply(result, apply_to, option, pool, project, (reservation, zone))
     except SettingsError as error:
-        _fail(error)
+        fail_options(error)
     if not result.options:
         raise typer.Exit(EXIT_NONE)
 
@@ -160,18 +221,6 @@ def _assumptions(given: list[str], problems: list[Problem]) -> dict[str, float]:
         except ValueError:
             problems.append(Problem("--assume", text, "must be KEY=VALUE with a number, like owned_utilisation=0.8"))
     return found
-
-
-def _other_problems(request: Request, unread: list[Problem]) -> tuple[Problem, ...]:
-    """What else is wrong where some options could not be read; what only misses those is left out."""
-    from stacks.sizing.recommend.request import check
-
-    try:
-        check(request)
-    except SettingsError as error:
-        keys = {problem.key for problem in unread}
-        return tuple(problem for problem in error.problems if problem.key not in keys and problem.got != "nothing")
-    return ()
 
 
 def _show(
@@ -199,9 +248,19 @@ def _show(
     recommend_text.show(recommend_text.console(), result, comparison, explain=explain)
 
 
-def _apply(result: Recommendation, stack: str, place: int, pool: str, project: Path | None) -> None:
+def _apply(
+    result: Recommendation,
+    stack: str,
+    place: int,
+    pool: str,
+    project: Path | None,
+    reserved: tuple[str | None, str | None],
+) -> None:
     from stacks.cli.files import write_whole
-    from stacks.cli.recommend_apply import write_checked
+    from stacks.cli.recommend_apply import Reservation, write_checked
+
+    reservation, zone = reserved
+    bought = Reservation(reservation, zone) if reservation and zone else None
 
     if not 1 <= place <= len(result.options):
         raise SettingsError([Problem("--option", str(place), f"must be 1 to {len(result.options)}")])
@@ -209,7 +268,7 @@ def _apply(result: Recommendation, stack: str, place: int, pool: str, project: P
     file = find_stack(folder, stack)
     chosen = result.options[place - 1]
     try:
-        text = write_checked(folder, file, pool, chosen, result.region)
+        text = write_checked(folder, file, pool, chosen, result.region, bought)
     except SettingsError as error:
         if any(problem.key.startswith("--") for problem in error.problems):
             raise
@@ -219,20 +278,3 @@ def _apply(result: Recommendation, stack: str, place: int, pool: str, project: P
         f"{file.name}: gpuPools.{pool} is now {chosen.nodes * chosen.copies} {chosen.machine.type}, {chosen.capacity}",
         err=True,
     )
-
-
-def _fail(error: SettingsError) -> NoReturn:
-    """Lists every problem of the options on standard error and ends the command."""
-    from rich.console import Console
-    from rich.markup import escape
-
-    out = Console(stderr=True, highlight=False)
-    count = len(error.problems)
-    out.print(f"[bold red]error[/]: {count} problem{'s' if count > 1 else ''} with the options")
-    for problem in error.problems:
-        hint = f" [dim]({escape(problem.hint)})[/]" if problem.hint else ""
-        out.print(
-            f"  [bold]{escape(problem.key)}[/]: got {escape(problem.got)}; {escape(problem.allowed)}{hint}",
-            soft_wrap=True,
-        )
-    raise typer.Exit(EXIT_SETTINGS)

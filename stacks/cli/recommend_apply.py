@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,35 @@ KEY = "trainyard:gpuPools"
 _REPLACED = ("gpu", "instanceType", "fabric", "zone", "spot", "onDemand")
 
 
-def pool_settings(option: Option, existing: dict[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What was bought: an On-Demand Capacity Reservation or a Capacity Block, and the zone that it is in."""
+
+    id: str
+    zone: str
+
+
+def pool_settings(option: Option, existing: dict[str, Any], reservation: Reservation | None) -> dict[str, Any]:
     """The pool's settings for an option: scale from zero to the nodes that it takes; other keys stay.
 
     Raises:
-        SettingsError: the option is reserved, which takes a reservation that exists.
+        SettingsError: the option takes a reservation and none is given, or it takes none and one is.
     """
-    if option.price.months:
+    bought = bool(option.price.months or option.price.block)
+    if bought and reservation is None:
         raise SettingsError(
             [
                 Problem(
                     "--apply",
                     option.capacity,
-                    "a reservation must be bought first; then its reservationId goes into gpuPools.<pool>.reserved",
+                    "must be bought first; then --reservation cr-... --zone ZONE bind the pool to it",
                     "--option N applies another of the ranked ones",
                 )
             ]
+        )
+    if reservation is not None and not bought:
+        raise SettingsError(
+            [Problem("--reservation", reservation.id, f"is for a reserved option; this one is {option.capacity}")]
         )
     nodes = option.nodes * option.copies
     kept = {key: value for key, value in existing.items() if key not in _REPLACED}
@@ -40,6 +54,14 @@ def pool_settings(option: Option, existing: dict[str, Any]) -> dict[str, Any]:
     some = {"minNodes": 0, "maxNodes": nodes}
     wanted["spot"] = some if option.capacity == "spot" else none
     wanted["onDemand"] = some if option.capacity == "on-demand" else none
+    if reservation is not None:
+        kind = "capacity-block" if option.capacity == "capacity-block" else "odcr"
+        wanted["reserved"] = {
+            "reservationId": reservation.id,
+            "kind": kind,
+            "nodes": nodes,
+            "availabilityZone": reservation.zone,
+        }
     return wanted | kept
 
 
@@ -119,7 +141,9 @@ def _end(text: str, node: yaml.Node) -> int:
     return int(node.start_mark.index + len("\n".join(lines)))
 
 
-def write_checked(folder: Path, file: Path, pool: str, option: Option, region: str) -> str:
+def write_checked(
+    folder: Path, file: Path, pool: str, option: Option, region: str, reservation: Reservation | None = None
+) -> str:
     """The new text of a stack file, resolved with the pool in it; the file is not written.
 
     Raises:
@@ -143,7 +167,7 @@ def write_checked(folder: Path, file: Path, pool: str, option: Option, region: s
         raise SettingsError(
             [Problem("--pool", pool, "is bound to a reservation of its instance type", "name another with --pool")]
         )
-    settings = pool_settings(option, before)
+    settings = pool_settings(option, before, reservation)
     merged = {**existing, pool: settings}
     config = read_stack(folder, file, {"gpuPools": merged})
     if config.problems:

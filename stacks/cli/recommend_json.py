@@ -28,20 +28,23 @@ def as_json_text(recommendation: Recommendation, comparison: Comparison | None =
             "batch_tokens": asked.work.batch_tokens,
         },
         "refusal": recommendation.refusal or None,
-        "options": [_option(option) for option in recommendation.options],
-        "nearest": [_option(option) for option in recommendation.nearest],
+        "options": [plain_option(option) for option in recommendation.options],
+        "nearest": [plain_option(option) for option in recommendation.nearest],
         "drivers": [dataclasses.asdict(driver) for driver in recommendation.drivers],
         "assumptions": list(recommendation.assumptions),
         "flags": list(recommendation.flags),
         "stale": [dataclasses.asdict(figure) for figure in recommendation.stale],
         "opinion": recommendation.opinion or None,
         "left_out": list(recommendation.left_out),
-        "comparison": dataclasses.asdict(comparison) | {"option": _option(comparison.option)} if comparison else None,
+        "comparison": dataclasses.asdict(comparison) | {"option": plain_option(comparison.option)}
+        if comparison
+        else None,
     }
-    return json.dumps(_plain(data), indent=2, allow_nan=False) + "\n"
+    return json.dumps(plain(data), indent=2, allow_nan=False) + "\n"
 
 
-def _option(option: Option) -> dict[str, Any]:
+def plain_option(option: Option) -> dict[str, Any]:
+    """One way to run it."""
     machine = option.machine
     return {
         "instance_type": machine.type,
@@ -67,11 +70,12 @@ def _option(option: Option) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Six digits of every number; null for infinite ones."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float):
         return float(f"{value:.6g}") if math.isfinite(value) else None
     return value

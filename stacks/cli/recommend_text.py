@@ -13,6 +13,7 @@ from rich.table import Table
 from stacks.cli.recommend_units import duration, minutes, money, short
 from stacks.sizing.recommend import Comparison, Option, Recommendation
 from stacks.sizing.recommend.request import Request
+from stacks.sizing.recommend.work import Asked
 
 WIDTH = 100
 
@@ -42,7 +43,7 @@ def show(
     out.print(f"[bold]{escape(headline(recommendation))}[/]")
     if recommendation.refusal:
         out.print()
-        _bullet(out, "no recommendation", recommendation.refusal, "bold red")
+        bullet(out, "no recommendation", recommendation.refusal, "bold red")
         if recommendation.nearest:
             out.print("\nclosest:")
             out.print(_table(recommendation.nearest))
@@ -60,7 +61,7 @@ def show(
 def headline(recommendation: Recommendation) -> str:
     """What was asked, in a line."""
     request = recommendation.request
-    parts = [f"{request.task}: {_work(recommendation)}" if request.task != "tabular" else "tabular"]
+    parts = [f"{request.task}: {work_line(recommendation.asked)}" if request.task != "tabular" else "tabular"]
     parts.append(request.precision)
     if request.sweep > 1:
         parts.append(f"sweep of {request.sweep}")
@@ -73,8 +74,8 @@ def headline(recommendation: Recommendation) -> str:
     return " · ".join(parts)
 
 
-def _work(recommendation: Recommendation) -> str:
-    asked = recommendation.asked
+def work_line(asked: Asked) -> str:
+    """The model and how much it is trained on."""
     model = asked.work.model
     name = model.name if "parameters" in model.name else f"{model.name}, {short(model.params)} parameters"
     if "parameters" in model.name:
@@ -106,7 +107,7 @@ def _table(options: tuple[Option, ...]) -> Table:
             str(place),
             f"{copies}{option.nodes} {option.machine.type}",
             f"{option.gpus * option.copies} {option.machine.gpu.name.removesuffix('GB')}",
-            option.capacity.replace("reserved-", "reserved "),
+            _paid(option),
             _strategy(option),
             duration(option.hours) + ("!" if option.may_be_late and option.meets_deadline else ""),
             money(option.cost_usd),
@@ -115,9 +116,15 @@ def _table(options: tuple[Option, ...]) -> Table:
     return table
 
 
+def _paid(option: Option) -> str:
+    short_ = {"capacity-block": "block", "flex-start": "flex"}
+    return short_.get(option.capacity, option.capacity.replace("reserved-", "reserved "))
+
+
 def _strategy(option: Option) -> str:
-    short_ = {"FSDP + offload": "FSDP+offload"}.get(option.fit.strategy, option.fit.strategy)
-    return f"{short_} {option.fit.micro_batch}×{option.fit.accumulation}{' rc' if option.fit.recompute else ''}"
+    fit = option.fit
+    way = fit.name.removesuffix(", recompute").replace(" + ", "+").replace(" × ", "·")
+    return f"{way} {fit.micro_batch}×{fit.accumulation}{' rc' if fit.recompute else ''}"
 
 
 def _best(out: Console, recommendation: Recommendation) -> None:
@@ -126,12 +133,12 @@ def _best(out: Console, recommendation: Recommendation) -> None:
     unit = "images/s" if recommendation.asked.convolutional else "tokens/s"
     out.print("\n[bold]The first in detail[/]")
     accumulated = f" × {fit.accumulation} accumulated" if fit.accumulation > 1 else ""
-    _bullet(
+    bullet(
         out,
         "parallelism",
         f"{fit.name}; micro-batch {fit.micro_batch}{accumulated} on {best.gpus} GPUs",
     )
-    _bullet(
+    bullet(
         out,
         "memory",
         f"{fit.states_gib:.1f} GiB of states and {fit.activations_gib:.1f} of activations in "
@@ -139,41 +146,42 @@ def _best(out: Console, recommendation: Recommendation) -> None:
         + (f"; {fit.host_gib:.0f} GiB on each host" if fit.host_gib else ""),
     )
     peak = f", {fit.mfu.typical:.0%} of the peak" if fit.mfu.typical else ""
-    _bullet(out, "speed", f"{short(fit.tokens_per_second.typical)} {unit}{peak}")
+    bullet(out, "speed", f"{short(fit.tokens_per_second.typical)} {unit}{peak}")
     expected = broken.expected
     often = "fewer than 0.1 expected"
     if expected.high >= 0.1:
         often = f"{expected.typical:.1f} expected (up to {expected.high:.1f})"
-    _bullet(
+    bullet(
         out,
         "interruptions",
         f"{often}; checkpoint every {minutes(broken.interval_minutes)}",
     )
-    _bullet(
+    bullet(
         out,
         "checkpoints",
         f"{short(checkpoint.size_gb)} GB each, saved in {minutes(checkpoint.save_seconds / 60)} to {checkpoint.tier} "
         f"at {checkpoint.tier_gb_per_s:.3g} GB/s; in five minutes {checkpoint.wanted_gb_per_s:.2g} GB/s would do",
     )
-    _bullet(
+    bullet(
         out,
         "data",
         f"{short(best.data.mb_per_s)} MB/s, {short(best.data.per_gpu_mb_per_s)} a GPU: {best.data.tier}",
     )
     if best.monthly_usd is not None:
-        _bullet(out, "a month", f"{money(best.monthly_usd)} USD")
+        bullet(out, "a month", f"{money(best.monthly_usd)} USD")
     driver = recommendation.drivers[0]
-    _bullet(
+    bullet(
         out,
         "driven by",
         f"{driver.name}, {driver.value}: cost ×{driver.factor_low:.2f} to ×{driver.factor_high:.2f}",
         "bold cyan",
     )
     for driver in recommendation.drivers[1:]:
-        _bullet(out, "", f"then {driver.name}, {driver.value}: ×{driver.factor_low:.2f} to ×{driver.factor_high:.2f}")
+        bullet(out, "", f"then {driver.name}, {driver.value}: ×{driver.factor_low:.2f} to ×{driver.factor_high:.2f}")
 
 
-def _bullet(out: Console, name: str, text: str, style: str = "bold") -> None:
+def bullet(out: Console, name: str, text: str, style: str = "bold") -> None:
+    """A named line, folded beside its name."""
     grid = Table.grid(padding=(0, 1))
     grid.add_column(width=17 if name == "no recommendation" else 13, style=style, no_wrap=True)
     grid.add_column(overflow="fold")
@@ -194,11 +202,11 @@ def _notes(out: Console, recommendation: Recommendation) -> None:
     if lines or recommendation.assumptions:
         out.print()
     if recommendation.opinion:
-        _bullet(out, "rule of thumb", recommendation.opinion)
+        bullet(out, "rule of thumb", recommendation.opinion)
     for index, line in enumerate(lines):
-        _bullet(out, "beware" if index == 0 else "", line, "bold yellow")
+        bullet(out, "beware" if index == 0 else "", line, "bold yellow")
     for index, line in enumerate(recommendation.assumptions):
-        _bullet(out, "assumed" if index == 0 else "", line)
+        bullet(out, "assumed" if index == 0 else "", line)
 
 
 def _explain(out: Console, recommendation: Recommendation) -> None:
@@ -206,13 +214,13 @@ def _explain(out: Console, recommendation: Recommendation) -> None:
     shown = recommendation.options or recommendation.nearest
     for figure in dict.fromkeys(figure for option in shown for figure in option.price.figures):
         old = " (old)" if figure in recommendation.stale else ""
-        _bullet(out, "price", f"{figure.what}: {figure.source}, {figure.date}{old}")
+        bullet(out, "price", f"{figure.what}: {figure.source}, {figure.date}{old}")
     for driver in recommendation.drivers:
-        _bullet(out, "driver", f"{driver.name}: {driver.source}")
-    _bullet(out, "utilisation", "mosaicml/llm-foundry tables times 0.86 (torchtitan compiled); see docs/recommender.md")
-    _bullet(out, "memory", "DeepSpeed, Megatron-Bridge and EleutherAI formulas; see stacks/sizing/recommend/memory.py")
+        bullet(out, "driver", f"{driver.name}: {driver.source}")
+    bullet(out, "utilisation", "mosaicml/llm-foundry tables times 0.86 (torchtitan compiled); see docs/recommender.md")
+    bullet(out, "memory", "DeepSpeed, Megatron-Bridge and EleutherAI formulas; see stacks/sizing/recommend/memory.py")
     for index, line in enumerate(recommendation.left_out):
-        _bullet(out, "left out" if index == 0 else "", line)
+        bullet(out, "left out" if index == 0 else "", line)
 
 
 def _comparison(out: Console, comparison: Comparison, *, explain: bool) -> None:
@@ -231,10 +239,10 @@ def _comparison(out: Console, comparison: Comparison, *, explain: bool) -> None:
         table.add_row(way.name, money(way.monthly_usd), parts, style="bold" if best else None)
     out.print(table)
     servers = f"{comparison.servers} server{'s' if comparison.servers > 1 else ''} of 8"
-    _bullet(out, "purchase", f"{money(comparison.purchase_usd)} USD: {servers}, fabric and storage")
-    _bullet(out, "payback", _payback(comparison))
+    bullet(out, "purchase", f"{money(comparison.purchase_usd)} USD: {servers}, fabric and storage")
+    bullet(out, "payback", _payback(comparison))
     even = comparison.break_even_utilisation
-    _bullet(
+    bullet(
         out,
         "break-even",
         f"owned costs less than the cluster on demand above {even:.0%} utilisation"
@@ -242,7 +250,7 @@ def _comparison(out: Console, comparison: Comparison, *, explain: bool) -> None:
         else "owned never costs less than the cluster on demand, even at full use",
     )
     for index, note in enumerate(comparison.notes):
-        _bullet(out, "note" if index == 0 else "", note, "bold yellow")
+        bullet(out, "note" if index == 0 else "", note, "bold yellow")
     used = [item for item in comparison.assumptions if _used(item.key, option)]
     listed = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     listed.add_column("assumption (--assume KEY=VALUE)", no_wrap=True)

@@ -14,6 +14,7 @@ from stacks.problems import nearest
 from stacks.sizing.model import Plan
 from stacks.smoke import (
     CORES_PER_GPU,
+    MAX_NODES,
     MEMORY_PER_GPU_GIB,
     PRIORITY,
     TRACKING_SECRET,
@@ -71,7 +72,7 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
     if given.target is Target.local:
         return replace(of_command_line(given), stack=plan.stack)
     owner = team_of(plan, team)
-    job = pool_job(plan, pool_of(plan, pool), owner, **({"max_nodes": given.nodes} if given.nodes else {}))
+    job = pool_job(plan, pool_of(plan, pool), owner, given.nodes or MAX_NODES)
     on_cluster = given.target in (Target.kubernetes, Target.trainjob)
     scratch = scratch_path(plan, job.pool.name) if on_cluster else ""
     spec = SmokeSpec(

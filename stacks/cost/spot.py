@@ -1,4 +1,4 @@
-"""What spot capacity saves, by instance type and region (`catalog/spot.csv`)."""
+"""What spot capacity and commitments save, and what Capacity Blocks are offered at, by instance type and region."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from stacks.cost.assumptions import Assumptions
+from stacks.cost.model import UnitPrice
 from stacks.sizing.catalog.tables import number, rows
 
 
@@ -86,3 +87,11 @@ def commitments(instance_type: str) -> tuple[Commitment, ...]:
             entry = Commitment(kind, months, low / 100, value / 100, high / 100, row["source"], row["date"])
             found[kind] = (rank, entry)
     return tuple(entry for _, entry in found.values())
+
+
+def block_offer(instance_type: str, region: str) -> UnitPrice | None:
+    """The listed price of an hour of a Capacity Block (`catalog/blocks.csv`); None where none was read."""
+    for row in rows("blocks.csv"):
+        if (row["kind"], row["match"], row["region"]) == ("capacity-block", instance_type, region):
+            return UnitPrice(float(row["usd_per_hour"]), "hour", region, row["source"], row["date"])
+    return None

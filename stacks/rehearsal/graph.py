@@ -11,6 +11,7 @@ import csv
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from stacks.rehearsal.model import RecordedResource
@@ -23,6 +24,7 @@ class CreationTime:
     """How long one resource of a type takes to be made."""
 
     type: str  # "*" for anything else; "kubernetes:*" for anything else of a package
+    component: str  # pattern; "" for any
     seconds: float
     source: str
     date: str
@@ -53,12 +55,19 @@ class Step:
 
 @functools.cache
 def creation_times() -> Mapping[str, CreationTime]:
-    """The table by type."""
+    """The table by type; a row for some components of a type follows the type with a blank and their pattern."""
     with _TABLE.open(encoding="utf-8", newline="") as file:
         return {
-            row["type"]: CreationTime(row["type"], float(row["seconds"]), row["source"], row["date"])
+            f"{row['type']} {row['component']}".rstrip(): CreationTime(
+                row["type"], row["component"], float(row["seconds"]), row["source"], row["date"]
+            )
             for row in csv.DictReader(file)
         }
+
+
+@functools.cache
+def _for_components(type_: str) -> tuple[CreationTime, ...]:
+    return tuple(time for time in creation_times().values() if time.type == type_ and time.component)
 
 
 def seconds_to_create(resource: RecordedResource) -> float:
@@ -66,8 +75,16 @@ def seconds_to_create(resource: RecordedResource) -> float:
     if not resource.custom or resource.read or resource.is_provider:
         return 0.0
     table = creation_times()
+    for time in _for_components(resource.type):
+        if fnmatchcase(resource.component, time.component):
+            return time.seconds
     found = table.get(resource.type) or table.get(f"{resource.package}:*") or table["*"]
     return found.seconds
+
+
+def proves(step: Step) -> bool:
+    """Whether a step is a smoke job: it makes nothing that others wait for, it proves what was made."""
+    return step.type == "kubernetes:batch/v1:Job" and fnmatchcase(step.component, "smoke-*")
 
 
 def critical_path(resources: Iterable[RecordedResource]) -> tuple[Step, ...]:

@@ -159,8 +159,14 @@ class Finding:
         return f"{text} ({tail})" if tail else text
 
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+"""Types of the values that hold no other, asked for first in what walks all inputs: is it a `Mapping` takes long."""
+
+
 def masked(value: Any) -> Any:
     """`value` as JSON can hold it: secrets as `[secret]`, unknowns as `[unknown]`, mappings sorted by key."""
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, Secret):
         return SECRET_TEXT
     if value is UNKNOWN:
@@ -174,6 +180,8 @@ def masked(value: Any) -> Any:
 
 def bare(value: Any) -> Any:
     """`value` without the `Secret` marks (for checks of values; never for anything that is written)."""
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, Secret):
         return bare(value.value)
     if isinstance(value, Mapping):
@@ -185,6 +193,8 @@ def bare(value: Any) -> Any:
 
 def has_unknown(value: Any) -> bool:
     """Whether anything in `value`, at any depth, is `UNKNOWN`."""
+    if type(value) in _SCALARS:
+        return False
     if value is UNKNOWN:
         return True
     if isinstance(value, Secret):
@@ -196,9 +206,24 @@ def has_unknown(value: Any) -> bool:
     return False
 
 
+def has_secret(value: Any) -> bool:
+    """Whether anything in `value`, at any depth, is a `Secret`."""
+    if type(value) in _SCALARS:
+        return False
+    if isinstance(value, Secret):
+        return True
+    if isinstance(value, Mapping):
+        return any(has_secret(item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(has_secret(item) for item in value)
+    return False
+
+
 def leaves(value: Any, path: str = "", *, secret: bool = False) -> Iterator[tuple[str, Any, bool]]:
     """Every scalar of `value` as (path, scalar, whether it lies in a secret)."""
-    if isinstance(value, Secret):
+    if type(value) in _SCALARS:
+        yield path, value, secret
+    elif isinstance(value, Secret):
         yield from leaves(value.value, path, secret=True)
     elif isinstance(value, Mapping):
         for key, item in value.items():
@@ -208,3 +233,8 @@ def leaves(value: Any, path: str = "", *, secret: bool = False) -> Iterator[tupl
             yield from leaves(item, f"{path}[{index}]", secret=secret)
     else:
         yield path, value, secret
+
+
+def secret_paths(value: Any) -> tuple[str, ...]:
+    """The paths of all scalars that lie in secrets, sorted. Most resources have none, and `leaves` takes its time."""
+    return tuple(sorted({path for path, _, secret in leaves(value) if secret})) if has_secret(value) else ()

@@ -24,8 +24,9 @@ from pulumi.runtime.proto import engine_pb2, resource_pb2
 
 from stacks.rehearsal import outputs, wire
 from stacks.rehearsal.invokes import invoke
-from stacks.rehearsal.loop import InlineLoop, light_sdk, output_strings_raise, rare_collections, settled
-from stacks.rehearsal.model import UNKNOWN, Alias, RecordedResource, leaves
+from stacks.rehearsal.light_sdk import light_sdk
+from stacks.rehearsal.loop import InlineLoop, output_strings_raise, rare_collections, settled
+from stacks.rehearsal.model import UNKNOWN, Alias, RecordedResource, secret_paths
 from stacks.rehearsal.sdk_types import resource_class
 from stacks.rehearsal.shapes import Place
 
@@ -170,7 +171,7 @@ class _Monitor:
                 custom=request.custom,
                 provider=request.provider,
                 inputs=made.inputs,
-                secret_paths=tuple(sorted({path for path, _, secret in leaves(made.inputs) if secret})),
+                secret_paths=secret_paths(made.inputs),
                 dependencies=tuple(sorted(request.dependencies)),
                 property_dependencies={
                     key: tuple(sorted(value.urns)) for key, value in sorted(request.propertyDependencies.items())

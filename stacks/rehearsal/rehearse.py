@@ -17,7 +17,7 @@ from stacks.capture import Captured, capturing
 from stacks.problems import SettingsError
 from stacks.rehearsal.engine_rules import check_both_runs, check_recording
 from stacks.rehearsal.failures import exception_chain, failure_findings
-from stacks.rehearsal.graph import Step, critical_path
+from stacks.rehearsal.graph import Step, critical_path, proves
 from stacks.rehearsal.loop import rare_collections
 from stacks.rehearsal.model import Finding, RecordedResource, masked
 from stacks.rehearsal.project import StackConfig, read_stack
@@ -54,8 +54,14 @@ class Rehearsal:
 
     @property
     def minutes(self) -> float:
-        """How long the first `pulumi up` takes at least."""
+        """How long the first `pulumi up` takes at least, the smoke jobs included."""
         return self.critical_path[-1].finish / 60 if self.critical_path else 0.0
+
+    @property
+    def minutes_until_proof(self) -> float:
+        """When the environment stands and the smoke jobs at the end of the critical path start."""
+        proving = (step.finish - step.seconds for step in self.critical_path if proves(step))
+        return next(proving, self.minutes * 60) / 60
 
     def as_json(self) -> dict[str, Any]:
         """The contract: plain values, secrets masked, in a stable order, equal between runs except for `seconds`."""

@@ -164,7 +164,9 @@ def totals_of(rehearsal: Rehearsal) -> list[tuple[str, str]]:
     if gpus is not None:
         rows.append(("GPUs", f"{gpus} at most"))
     rows += summary(rehearsal.cost)
-    rows.append(("first up", f"{rehearsal.minutes:.0f} minutes at least"))
+    stands, ends = rehearsal.minutes_until_proof, rehearsal.minutes
+    proof = f", then {ends - stands:.0f} for the smoke jobs" if ends > stands else ""
+    rows.append(("first up", f"{stands:.0f} minutes at least{proof}"))
     rows.append(("rehearsed in", f"{rehearsal.seconds['total']:.1f} s"))
     return rows
 

@@ -258,11 +258,12 @@ class MlflowPlan:
 
 @dataclass(frozen=True, slots=True)
 class SmokePlan:
-    """The DDP smoke job of every GPU pool, part of `pulumi up`."""
+    """The DDP smoke jobs, one a GPU pool and capacity, part of `pulumi up`."""
 
     enabled: bool
     image: str  # by digest
     team: str  # in whose queue and namespace it runs
+    capacities: tuple[Capacity, ...]  # of a pool, that are proven
 
 
 @dataclass(frozen=True, slots=True)

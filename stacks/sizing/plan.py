@@ -194,6 +194,7 @@ def _smoke(request: SmokeRequest, teams: tuple[TeamPlan, ...], ledger: Ledger) -
         enabled=ledger.decide("smoke.enabled", request.enabled, "setting smoke.enabled; on unless turned off"),
         image=ledger.decide("smoke.image", request.image or catalog.pins().image("smoke"), image_source),
         team=ledger.decide("smoke.team", request.team or names[0], source),
+        capacities=ledger.decide("smoke.capacities", request.capacities, "setting smoke.capacities; all by default"),
     )
 
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from stacks.sizing.model import CAPACITIES, Capacity
+
 ProfileName = Literal["small", "medium", "large"]
 
 
@@ -113,11 +115,12 @@ class MlflowRequest:
 
 @dataclass(frozen=True, slots=True)
 class SmokeRequest:
-    """The smoke job of every GPU pool."""
+    """The smoke jobs: one a GPU pool and capacity."""
 
     enabled: bool = True
     image: str | None = None  # by digest; None: the pinned one
     team: str | None = None  # None: the first
+    capacities: tuple[Capacity, ...] = CAPACITIES  # that are proven
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,16 @@ class Clients:
             regionCode=region,
         )
 
+    def managed(self, type_: str, *answers: str, region: str = "us-east-1") -> None:
+        """What the price list answers for training on a type."""
+        self.products(
+            "AmazonSageMaker",
+            list(answers),
+            instanceName=f"ml.{type_}",
+            platoinstancetype="Training",
+            regionCode=region,
+        )
+
     def spot(self, type_: str, *prices: float) -> None:
         """Spot prices of a type."""
         history = [

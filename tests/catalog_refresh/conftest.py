@@ -16,6 +16,7 @@ KEPT = {
     "aws_instances.csv": ("type", {"p4d.24xlarge", "g6.xlarge"}),
     "aws_cpu_instances.csv": ("type", {"m7i.xlarge"}),
     "aws_services.csv": ("key", SERVICES),
+    "managed_prices.csv": ("type", {"p4d.24xlarge", "g6.xlarge"}),
     "spot.csv": ("match", {"p4d.24xlarge", "g6"}),
     "commitments.csv": ("match", {"*"}),
     "gcp_instances.csv": ("type", {"g2-standard-4", "a3-highgpu-8g", "a2-highgpu-1g"}),

@@ -36,6 +36,8 @@ def clients():
         productFamily="Provisioned Throughput",
         regionCode="us-east-1",
     )
+    found.managed("g6.xlarge", product(1.2, "USE1-Train:ml.g6.xlarge", sku="ML"))
+    found.managed("p4d.24xlarge")
     found.spot("g6.xlarge", 0.4024, 0.2012, 0.3219)
     found.spot("p4d.24xlarge")
     found.reserved("g6.xlarge", 1, No_Upfront=(0, 0.52), All_Upfront=(0.48 * 8760, 0.0), Partial_Upfront=(2190, 0.25))
@@ -82,7 +84,9 @@ def test_spot_prices_become_savings_and_a_new_row_keeps_its_familys_reclaims(fol
     apply(found.changes, folder)
     (row,) = rows(folder, "spot.csv", match="g6.xlarge", region="us-east-1")
     assert [row[f"savings{part}_percent"] for part in ("_low", "", "_high")] == ["50.0", "60.0", "75.0"]
-    assert [row[f"reclaimed{part}_percent"] for part in ("_low", "", "_high")] == ["5", "20", "60"]
+    assert [row[f"reclaimed{part}_percent"] for part in ("_low", "", "_high")] == ["11", "19", "60"]
+    assert row["reclaimed_source"].startswith("AWS spot advisor") and row["reclaimed_date"] == "2025-06-28"
+    assert [row[f"usd{part}"] for part in ("_low", "", "_high")] == ["0.2012", "0.3219", "0.4024"]
     assert any(entry.name == "us-east-1 p4d.24xlarge" and "no spot price" in entry.reason for entry in found.skipped)
 
 
@@ -97,6 +101,16 @@ def test_reservations_become_savings_over_their_term(folder, found):
     assert any("reserved-3y g6.xlarge" in entry.name for entry in found.skipped)
 
 
+def test_managed_training_takes_the_services_own_price(folder, found):
+    change = next(change for change in found.changes if change.quote.table == "managed_prices.csv")
+    assert (change.quote.name, change.old, change.quote.value) == ("aws g6.xlarge", 1.127, 1.2)
+    apply(found.changes, folder)
+    (row,) = rows(folder, "managed_prices.csv", type="g6.xlarge")
+    assert (row["usd_per_hour"], row["region"], row["source"]) == ("1.2", "us-east-1", "AWS Price List API, SKU ML")
+    reasons = {entry.name: entry.reason for entry in found.skipped if entry.table == "managed_prices.csv"}
+    assert "has no such product" in reasons["SageMaker ml.p4d.24xlarge"]
+
+
 def test_what_the_list_does_not_have_stays_and_is_told(found):
     reasons = {(entry.table, entry.name): entry.reason for entry in found.skipped}
     assert "has no such product in us-east-1" in reasons["aws_cpu_instances.csv", "m7i.xlarge"]
@@ -106,7 +120,13 @@ def test_what_the_list_does_not_have_stays_and_is_told(found):
 def test_applied_prices_carry_their_source_date_and_region(folder, found):
     before = (folder / "aws_services.csv").read_text().splitlines()
     written = apply(found.changes, folder)
-    assert set(written) == {"aws_instances.csv", "aws_services.csv", "spot.csv", "commitments.csv"}
+    assert set(written) == {
+        "aws_instances.csv",
+        "aws_services.csv",
+        "managed_prices.csv",
+        "spot.csv",
+        "commitments.csv",
+    }
     (row,) = rows(folder, "aws_instances.csv", type="p4d.24xlarge")
     assert (row["usd_per_hour"], row["price_source"], row["price_date"]) == (
         "20", "AWS Price List API, SKU P4D", "2026-11-21",

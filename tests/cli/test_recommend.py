@@ -153,7 +153,10 @@ def test_apply_writes_the_pool_and_nothing_else(project):
         (["--pool", "x", "--cloud", "gcp"], "must be the stack's cloud, which is aws"),
         (["--pool", "x", "--option", "99"], "must be 1 to 8"),
         (["--pool", "Bad_Name"], "gpuPools"),
-        (["--pool", "x", "--monthly-runs", "200", "--deadline", "12h", "--no-spot"], "a reservation must be bought"),
+        (
+            ["--pool", "x", "--monthly-runs", "200", "--deadline", "12h", "--no-spot"],
+            "must be bought first; then --reservation",
+        ),
     ],
 )
 def test_what_cannot_be_applied_leaves_the_file_alone(project, options, text):

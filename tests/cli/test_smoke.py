@@ -236,6 +236,23 @@ def test_a_job_takes_whole_nodes_of_one_capacity(plan):
         assert job.gpu and job.gpu in pool.gpu
 
 
+def test_each_capacity_of_a_pool_is_a_job_of_its_own(plan):
+    """With nodes of that capacity only, and again when they change and not when others do."""
+    team, pool = plan.teams[0], plan.pools[0]
+    assert len(pool.node_groups) > 1
+    jobs = {
+        group.capacity: stack_smoke.pool_job(plan, pool, team, capacity=group.capacity) for group in pool.node_groups
+    }
+    for group in pool.node_groups:
+        assert jobs[group.capacity].nodes == min(2, group.max_nodes)
+        assert dict(jobs[group.capacity].rerun_on)["capacities"] == group.capacity
+    last = replace(pool.node_groups[-1], zones=("us-east-1f",))
+    changed = replace(pool, node_groups=(*pool.node_groups[:-1], last))
+    for group in pool.node_groups:
+        after = stack_smoke.pool_job(plan, changed, team, capacity=group.capacity).rerun_on
+        assert (after != jobs[group.capacity].rerun_on) == (group.capacity == last.capacity)
+
+
 def test_a_job_stays_inside_the_teams_limits(plan):
     team = replace(plan.teams[0], cpu_limit=8, memory_limit_gib=64)
     job = stack_smoke.pool_job(plan, plan.pools[0], team)

@@ -139,10 +139,11 @@ def test_a_capacity_block_is_listed_and_in_no_figure(rehearsed):
     (entry,) = cost.unpriced
     assert entry.what == "4 p5en.48xlarge"
     assert "paid for once" in entry.reason and "184,824" in entry.reason
+    assert "a month at the price listed on 2026-07-22 is" in entry.reason
     lines = [line for line in cost.lines if line.resource == "gpu-nodes-pretrain-reserved"]
     assert {line.what for line in lines} == {"disks, 200 GiB each", "detailed metrics"}
     spot = next(line for line in cost.lines if line.resource == "gpu-nodes-train-spot" and line.discount)
-    assert spot.discount == pytest.approx(0.46), "the quote of us-west-2, not of us-east-1"
+    assert spot.discount == pytest.approx(0.676), "the quote of us-west-2, not of us-east-1"
 
 
 def test_a_first_preview_costs_the_same(rehearsed):
@@ -162,5 +163,5 @@ def test_the_summary_is_three_lines(rehearsed):
         f"{cost.total.floor:,.0f} idle, {cost.total.expected:,.0f} expected, {cost.total.ceiling:,.0f} at most"
     )
     assert rows["budget"].startswith("400,000, ")
-    assert rows["prices"] == "1 not priced; prices of another region; some older than 180 days (oldest 2025-06-28)"
+    assert rows["prices"] == "1 not priced; prices of another region; some older than 180 days (oldest 2024-07-01)"
     assert summary({}) == []

@@ -7,8 +7,8 @@ MEDIUM = assumptions_for("medium")
 
 
 def test_a_quote_of_the_region_goes_before_the_familys_figure():
-    assert spot_discount("p4d.24xlarge", "us-west-2", MEDIUM).value == pytest.approx(0.53)
-    assert spot_discount("p4d.24xlarge", "ap-south-1", MEDIUM).value == pytest.approx(0.55)
+    assert spot_discount("p4d.24xlarge", "us-west-2", MEDIUM).value == pytest.approx(0.397)
+    assert spot_discount("p4d.24xlarge", "ap-south-1", MEDIUM).value == pytest.approx(0.457)
 
 
 def test_a_type_that_no_row_has_takes_the_assumption():

@@ -32,7 +32,7 @@ from stacks.cost.scene import (
     read_map,
     unpriced,
 )
-from stacks.cost.spot import commitments, spot_discount
+from stacks.cost.spot import block_offer, commitments, spot_discount
 from stacks.rehearsal.model import RecordedResource
 from stacks.sizing import catalog
 from stacks.sizing.catalog.staleness import is_stale
@@ -179,12 +179,17 @@ def node_group(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
 def _machines(group: Group, nodes: Amounts, scene: Scene, place: Place) -> Iterator[Found]:
     resource, first = group.resource, group.types[0]
     if group.capacity == "capacity-block":
+        offer = block_offer(first, scene.region_of(resource))
+        listed = ""
+        if offer is not None:
+            listed = f"; a month at the price listed on {offer.date} is {_month(offer, group.most):,.0f} USD"
         try:
             most = f"; on demand they would be up to {_month(scene.instance(first), group.most):,.0f} USD"
         except NotPriced:
             most = ""
         reason = (
-            f"Capacity Block {group.reservation}: paid for once, when it is bought, at the price of its offer{most}"
+            f"Capacity Block {group.reservation}: paid for once, when it is bought, at the price of its offer"
+            f"{listed}{most}"
         )
         yield unpriced(resource, f"{group.most:g} {first}", reason)
         return

@@ -11,9 +11,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from stacks.rehearsal.model import UNKNOWN, Finding, Level, RecordedResource, Secret, bare
+from stacks.rehearsal.model import UNKNOWN, Finding, Level, RecordedResource, Secret, bare, has_secret
 
 _STEP = re.compile(r"[^.\[\]]+|\[\d+\]")
 
@@ -28,9 +29,10 @@ class ValueContext:
     assumed_objects: frozenset[tuple[str, str, str]] = frozenset()  # (kind, namespace, name) that a chart makes
 
 
-def steps(path: str) -> list[str | int]:
-    """`a.b[0]` as ["a", "b", 0]."""
-    return [int(part[1:-1]) if part.startswith("[") else part for part in _STEP.findall(path)]
+@lru_cache(maxsize=4096)
+def steps(path: str) -> tuple[str | int, ...]:
+    """`a.b[0]` as ("a", "b", 0)."""
+    return tuple(int(part[1:-1]) if part.startswith("[") else part for part in _STEP.findall(path))
 
 
 def follow(value: Any, path: str) -> Any:
@@ -89,7 +91,7 @@ class View:
         self.name = resource.name
         self.inputs: dict[str, Any] = bare(dict(resource.inputs))
         self.findings: list[Finding] = []
-        self._secret = frozenset(_secret_paths(resource.inputs))
+        self._secret = frozenset(_secret_paths(resource.inputs) if has_secret(resource.inputs) else ())
 
     def value(self, path: str) -> Any:
         """What is at `path`; None where it is absent or unknown."""

@@ -4,16 +4,32 @@ Pure: no cloud, no clock (the caller says what today is), no randomness. Units a
 (2**30 bytes) for memory, GB (10**9 bytes) for data and checkpoints, TFLOPS (10**12 a second) for rates.
 
     memory.py       what training holds on a GPU        throughput.py  how much of the peak is reached
-    parallelism.py  which strategy fits, and at what speed
+    fit.py          a training, the ways that are allowed, a way that fits
+    parallelism.py  which strategy fits, and at what speed; model_parallel.py for cut models
     spot.py         interruptions and checkpoint interval
     hours.py        the work at that speed, and what stretches it
     data_need.py    what the data and checkpoint tiers must deliver
     options.py      all of it for every instance type and node count, ranked
+    estimation.py   the same on hardware that is given
     onprem.py       managed training, a cluster, owned hardware
 """
 
+from stacks.sizing.recommend.estimation import Estimate, estimate
+from stacks.sizing.recommend.fit import Ways
+from stacks.sizing.recommend.hardware import Machine
 from stacks.sizing.recommend.onprem import Comparison, compare
 from stacks.sizing.recommend.options import Option, Recommendation, recommend
 from stacks.sizing.recommend.request import Request
 
-__all__ = ["Comparison", "Option", "Recommendation", "Request", "compare", "recommend"]
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Machine",
+    "Option",
+    "Recommendation",
+    "Request",
+    "Ways",
+    "compare",
+    "estimate",
+    "recommend",
+]

@@ -43,8 +43,13 @@ class Architecture:
         return max(embedding, (self.params - embedding) / self.layers)
 
     def flops_per_token(self, sequence: int, *, weights: float = 6) -> float:
-        """Training FLOPs of one token: `weights` a parameter (6; LoRA 4) and 12·L·h·s for attention."""
-        return weights * self.active_params + weights * 2 * self.layers * self.hidden * sequence
+        """Training FLOPs of one token: `weights` a parameter (6; LoRA 4) and 6·L·h·s for attention.
+
+        The usual 12·L·h·s counts the half of the attention matrix that lies in the future, which kernels skip in a
+        decoder; an encoder has no such half.
+        """
+        seen = 1.0 if self.tokens_per_image else 0.5
+        return weights * self.active_params + weights * 2 * seen * self.layers * self.hidden * sequence
 
 
 @lru_cache(maxsize=1)
@@ -67,22 +72,26 @@ def architectures() -> dict[str, Architecture]:
     }
 
 
-def shape(params: float, active_params: float | None = None) -> Architecture:
+def shape(
+    params: float,
+    active_params: float | None = None,
+    *,
+    layers: int | None = None,
+    hidden: int | None = None,
+    vocabulary: int | None = None,
+) -> Architecture:
     """A decoder of that many parameters, with the proportions of the GPT-3 series.
 
     N = 12·L·h² + V·h with h/L from 64 (125M) to 128 (7B and above), the proportions of the GPT-3 paper's table;
-    vocabulary 50,257. Only memory and the attention term depend on it.
+    vocabulary 50,257. `layers` with `hidden`, or `vocabulary`, replace what would be derived. Only memory and the
+    attention term depend on the shape.
     """
-    ratio = min(128.0, max(64.0, 64 + 64 * math.log(params / 125e6) / math.log(6.7e9 / 125e6))) if params > 1 else 64.0
-    low, high = 16.0, 200_000.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if 12 * middle**3 / ratio + DEFAULT_VOCABULARY * middle < params:
-            low = middle
-        else:
-            high = middle
-    hidden = max(64, round(low / 64) * 64)
-    layers = max(1, round((params - DEFAULT_VOCABULARY * hidden) / (12 * hidden**2)))
+    words = vocabulary or DEFAULT_VOCABULARY
+    if layers is None or hidden is None:
+        layers, hidden = _proportions(params, words)
+        source = "proportions of the GPT-3 series"
+    else:
+        source = "as given"
     return Architecture(
         name=f"{params:.3g} parameters",
         task="language",
@@ -90,8 +99,23 @@ def shape(params: float, active_params: float | None = None) -> Architecture:
         active_params=active_params or params,
         layers=layers,
         hidden=hidden,
-        vocabulary=DEFAULT_VOCABULARY,
+        vocabulary=words,
         tokens_per_image=0,
         sequence_length=DEFAULT_SEQUENCE,
-        source="proportions of the GPT-3 series",
+        source=source,
     )
+
+
+def _proportions(params: float, vocabulary: int) -> tuple[int, int]:
+    """Layers and width."""
+    ratio = min(128.0, max(64.0, 64 + 64 * math.log(params / 125e6) / math.log(6.7e9 / 125e6))) if params > 1 else 64.0
+    low, high = 16.0, 200_000.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if 12 * middle**3 / ratio + vocabulary * middle < params:
+            low = middle
+        else:
+            high = middle
+    hidden = max(64, round(low / 64) * 64)
+    layers = max(1, round((params - vocabulary * hidden) / (12 * hidden**2)))
+    return layers, hidden

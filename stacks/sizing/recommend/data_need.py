@@ -2,8 +2,8 @@
 
 Samples: 2 to 4 bytes a token; 114.66 kB an ImageNet image (MLPerf Storage). Loaders that stream from object storage
 reach 3,100 to 7,200 images a second a node (LitData's benchmark of itself and others; vendors disagree): 350 MB/s, the
-lowest, is taken as what streaming delivers. Checkpoint: 14 bytes a parameter (bf16 and fp32 weights, Adam; BLOOM 176B:
-2.3 TB), 12 where weights are fp32 only.
+lowest, is taken as what streaming delivers. The size of a checkpoint is `memory.States`'s: 14 bytes a parameter (bf16
+and fp32 weights, Adam; BLOOM 176B: 2.3 TB), 12 where weights are fp32 only.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def _lustre(need_mb_per_s: float) -> tuple[int, int]:
     return capacity(best), best
 
 
-def checkpoint_need(trained_params: float, mixed: bool, nodes: int, network_gbps: float) -> CheckpointNeed:
-    """Size and save time of a checkpoint that every node writes a part of."""
-    size = trained_params * (14 if mixed else 12) / 1e9
+def checkpoint_need(size_bytes: float, nodes: int, network_gbps: float) -> CheckpointNeed:
+    """Save time of a checkpoint of that many bytes that every node writes a part of."""
+    size = size_bytes / 1e9
     rate = nodes * min(OBJECT_WRITE_GB_PER_S, network_gbps / 8 / 2)
     return CheckpointNeed(size, size / rate, rate, size / WANTED_SAVE_SECONDS, "object storage, all nodes writing")

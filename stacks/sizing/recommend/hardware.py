@@ -118,8 +118,7 @@ def left_out(cloud: str) -> tuple[str, ...]:
             else:
                 why = "no price" if price is None else f"peak of {gpu} not established"
             reasons.append(f"{type_}: {why}")
-    unpriced = (row for row in rows("commitments.csv") if row["cloud"] == cloud and not row["savings_percent"])
-    return (*reasons, *(f"{row['kind']} ({row['match']}): {row['source']}" for row in unpriced))
+    return tuple(reasons)
 
 
 def _usable(gpu: Gpu | None, price: float | None, count: int) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from stacks.sizing.recommend.parallelism import Fit
+from stacks.sizing.recommend.fit import Fit
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.spot import Interruptions, interruptions
+from stacks.sizing.recommend.throughput import goodput
 
-GOODPUT = Range(0.59, 0.95, 1.0)
-"""Share of the time that trains, apart from the interruptions counted on their own: evaluation, stalls, restarts by
-hand. OPT-175B 59 %; Llama 3 above 90 % with interruptions; 95 % is an assumption between."""
 STARTUP_HOURS = Range(0.02, 0.25, 0.6)
 """Nodes, images, compilation: warm nodes a minute; cold ones up to 12 min and the first torch.compile 7
 (modded-nanogpt)."""
@@ -17,14 +15,25 @@ STARTUP_HOURS = Range(0.02, 0.25, 0.6)
 def run_hours(
     tokens: float, fit: Fit, gpus: int, nodes: int, save_seconds: float, reclaimed_per_month: Range | None
 ) -> tuple[Range, Interruptions]:
-    """Hours of one run with all that stretches it, and its interruptions; `tokens` are images for a convolution."""
-    rate = fit.tokens_per_second
-    bare = tokens / rate.typical / GOODPUT.typical / 3600
-    broken = interruptions(bare, gpus, nodes, save_seconds, reclaimed_per_month)
-    stretch = broken.stretch
-    hours = Range(
-        tokens / rate.high / GOODPUT.high / 3600 * stretch.low + STARTUP_HOURS.low,
-        bare * stretch.typical + STARTUP_HOURS.typical,
-        tokens / rate.low / GOODPUT.low / 3600 * stretch.high + STARTUP_HOURS.high,
+    """Hours of one run with all that stretches it, and its interruptions; `tokens` are images for a convolution.
+
+    The published shares of time that trains have hardware failures in them, so these count on their own only where they
+    alone would cost more; reclaimed spot nodes come on top.
+    """
+    rate, share = fit.tokens_per_second, goodput(gpus)
+    bare = tokens / rate.typical / 3600
+    failing = interruptions(bare, gpus, nodes, save_seconds, None)
+    broken = failing
+    if reclaimed_per_month is not None:
+        broken = interruptions(bare, gpus, nodes, save_seconds, reclaimed_per_month)
+
+    def hours(speed: float, training: float, failures: float, all_: float) -> float:
+        return tokens / speed / 3600 * max(1 / training, failures) * all_ / failures
+
+    alone, both = failing.stretch, broken.stretch
+    trained = Range(
+        hours(rate.high, share.high, alone.low, both.low),
+        hours(rate.typical, share.typical, alone.typical, both.typical),
+        hours(rate.low, share.low, alone.high, both.high),
     )
-    return hours, broken
+    return trained.plus(STARTUP_HOURS), broken

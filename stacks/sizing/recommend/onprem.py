@@ -1,6 +1,7 @@
 """What the same training costs a month: managed service, a cluster of one's own in the cloud, owned hardware.
 
-Everything that is rented by the hour is on demand; the cluster is also priced on spot and with a one-year reservation.
+Everything that is rented by the hour is on demand; the cluster is also priced on spot, with a one-year reservation and,
+where they are sold, in Capacity Blocks or by the Dynamic Workload Scheduler.
 Payback = purchase / (cloud a month - running the owned hardware a month), against the cluster on demand and against the
 cheapest way to rent. The break-even utilisation is that of the owned GPUs above which a month of them, depreciation
 included, costs less than the same hours of the cluster on demand. Published paybacks run from four months (a vendor,
@@ -12,46 +13,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from datetime import date
 
-from stacks.problems import Problem, SettingsError, nearest
-from stacks.sizing.catalog.tables import rows
+from stacks.problems import Problem, SettingsError
+from stacks.sizing.recommend.assumed import Assumption, assumptions, defaults
 from stacks.sizing.recommend.hardware import Machine
+from stacks.sizing.recommend.managed import managed_price
 from stacks.sizing.recommend.options import Option, Recommendation
-from stacks.sizing.recommend.prices import Capacity, Figure, Price, price
+from stacks.sizing.recommend.prices import BLOCKS, Capacity, Figure, Price, price
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.spot import HOURS_PER_MONTH
 
 GPUS_A_SERVER = 8
 PLAUSIBLE_PAYBACK_MONTHS = (24, 36)
 """The agency guide asks for a payback of two to three years at most."""
-SHARES = {
-    "owned_utilisation",
-    "network_storage_share",
-    "idle_power_share",
-    "support_share_per_year",
-    "residual_share",
-    "cluster_idle_share",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """A figure of the comparison with its range; `given` where the caller set it."""
-
-    key: str
-    unit: str
-    range: Range
-    source: str
-    date: str
-    evidence: str
-    given: bool = False
-
-    @property
-    def value(self) -> float:
-        """The typical figure."""
-        return self.range.typical
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,47 +65,7 @@ class Comparison:
     cheapest: str
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...]
-
-
-@lru_cache(maxsize=1)
-def defaults() -> dict[str, Assumption]:
-    """All assumptions by key."""
-    return {
-        row["key"]: Assumption(
-            row["key"],
-            row["unit"],
-            Range(float(row["low"]), float(row["value"]), float(row["high"])),
-            row["source"],
-            row["date"],
-            row["evidence"],
-        )
-        for row in rows("onprem.csv")
-    }
-
-
-def assumptions(given: Mapping[str, float]) -> dict[str, Assumption]:
-    """The defaults with some replaced; a given figure has no spread.
-
-    Raises:
-        SettingsError: an unknown key, or a figure that cannot be.
-    """
-    known = dict(defaults())
-    problems = []
-    for key, value in given.items():
-        if key not in known:
-            allowed = "must be one of " + ", ".join(sorted(known))
-            problems.append(Problem("--assume", key, allowed, nearest(key, known)))
-        elif not math.isfinite(value) or value < 0 or (key in SHARES and value > 1):
-            problems.append(
-                Problem("--assume", f"{key}={value:g}", f"must be {'0 to 1' if key in SHARES else '0 or more'}")
-            )
-        elif value == 0 and key in {"owned_utilisation", "depreciation_months"}:
-            problems.append(Problem("--assume", f"{key}=0", "must be above 0"))
-        else:
-            known[key] = replace(known[key], range=Range(value, value, value), source="--assume", given=True)
-    if problems:
-        raise SettingsError(problems)
-    return known
+    figures: tuple[Figure, ...]  # prices of renting, with their sources
 
 
 def owned_gpus() -> tuple[str, ...]:
@@ -156,7 +92,7 @@ def compare(recommendation: Recommendation, given: Mapping[str, float]) -> Compa
     rented = price(option.machine, recommendation.region, "on-demand") or option.price
     runs = recommendation.request.monthly_runs
     node_hours = option.cost_usd.typical / option.price.usd_per_hour.typical  # every trial, at typical speed
-    if option.price.months:
+    if option.price.months or option.price.block:  # paid for more than is used
         node_hours = option.hours.typical * option.nodes * option.copies
     months = max(1.0, option.hours.typical / HOURS_PER_MONTH)
     per_month = node_hours * runs if runs is not None else node_hours / months
@@ -187,7 +123,8 @@ def compare(recommendation: Recommendation, given: Mapping[str, float]) -> Compa
         notes.append("the work fills less than half of one owned server: most of it would stand idle")
     if payback.typical > PLAUSIBLE_PAYBACK_MONTHS[1]:
         notes.append("payback is above the 36 months after which the agency guide advises against buying")
-    notes += _old(recommendation, option, known)
+    figures = _figures(recommendation, option, rented)
+    notes += _old(figures, recommendation.request.today, option.machine.gpu.name, known)
     return Comparison(
         option=option,
         gpu_hours_per_month=gpu_hours,
@@ -200,22 +137,29 @@ def compare(recommendation: Recommendation, given: Mapping[str, float]) -> Compa
         cheapest=min(ways, key=lambda way: way.monthly_usd.typical).name,
         assumptions=tuple(known.values()),
         notes=tuple(note for note in notes if note),
+        figures=figures,
     )
 
 
-def _old(recommendation: Recommendation, option: Option, known: Mapping[str, Assumption]) -> list[str]:
-    """What the comparison used that is older than 180 days: prices of renting, and assumptions that were not given."""
-    today = recommendation.request.today
-    kinds: tuple[Capacity, ...] = ("on-demand", "spot", "reserved-1y")
+def _figures(recommendation: Recommendation, option: Option, rented: Price) -> tuple[Figure, ...]:
+    """The prices of renting that the comparison is made of, with their sources."""
+    kinds: tuple[Capacity, ...] = ("on-demand", "spot", "reserved-1y", *BLOCKS)
     offers = (price(option.machine, recommendation.region, kind) for kind in kinds)
     used = [figure for offer in offers if offer is not None for figure in offer.figures]
-    gpu = option.machine.gpu.name
-    used += [
-        Figure(item.key, item.source, item.date)
-        for item in known.values()
-        if not item.given and item.key.partition(".")[2] in ("", gpu)
+    return tuple(dict.fromkeys((*used, managed_price(option.machine, rented.usd_per_hour).figure)))
+
+
+def _old(used: tuple[Figure, ...], today: date, gpu: str, known: Mapping[str, Assumption]) -> list[str]:
+    """What the comparison used that is older than 180 days: prices of renting, and assumptions that were not given."""
+    every = [
+        *used,
+        *(
+            Figure(item.key, item.source, item.date)
+            for item in known.values()
+            if not item.given and item.key.partition(".")[2] in ("", gpu)
+        ),
     ]
-    old = dict.fromkeys(f"{figure.what} ({figure.date})" for figure in used if figure.stale(today))
+    old = dict.fromkeys(f"{figure.what} ({figure.date})" for figure in every if figure.stale(today))
     return [f"older than 180 days: {'; '.join(old)}"] if old else []
 
 
@@ -226,42 +170,46 @@ def _payback(purchase: float, saving: float) -> float:
     return purchase / saving if saving > 0 else math.inf
 
 
-def _managed_factor(machine: Machine) -> tuple[str, Range, str]:
-    for row in rows("managed_instances.csv"):
-        if row["cloud"] == machine.cloud and (row["match"] == "*" or machine.family.startswith(row["match"])):
-            factor = Range(float(row["factor_low"]), float(row["factor"]), float(row["factor_high"]))
-            name = f"SageMaker ml.{machine.type}" if machine.cloud == "aws" else row["managed"]
-            return name, factor, f"{row['source']} ({row['evidence']})"
-    raise KeyError(machine.cloud)
-
-
 def _managed(machine: Machine, rented: Price, node_hours: float, known: Mapping[str, Assumption]) -> Way:
-    name, factor, _ = _managed_factor(machine)
-    compute = rented.usd_per_hour.times(factor).times(node_hours)
+    offer = managed_price(machine, rented.usd_per_hour)
+    compute = offer.usd_per_hour.times(node_hours)
     people = _people(known, "managed_engineers")
-    lines = (Line(f"{name}, {factor.typical:g} times the machine", compute.typical), Line("people", people.typical))
+    lines = (Line(f"{offer.name}, {offer.told}", compute.typical), Line("people", people.typical))
     return Way("managed training", lines, compute.plus(people))
 
 
 def _cluster_otherwise(
     option: Option, region: str, node_hours: float, known: Mapping[str, Assumption]
 ) -> Iterator[Way]:
-    """The cluster on spot, and with enough nodes reserved for a year at the owned hardware's utilisation."""
+    """The cluster on spot, with enough nodes reserved for a year at the owned hardware's utilisation, and in blocks."""
     spot = price(option.machine, region, "spot")
     if spot is not None:
         yield _cluster("own cluster, spot", spot, node_hours, known)
     reserved = price(option.machine, region, "reserved-1y")
     if reserved is not None:
         nodes = max(1, math.ceil(node_hours / (HOURS_PER_MONTH * known["owned_utilisation"].value) - 1e-9))
+        what = f"{nodes} GPU node{'s' if nodes > 1 else ''} around the clock"
         paid = reserved.usd_per_hour.times(nodes * HOURS_PER_MONTH)
-        base = known["cluster_base_usd_per_month"].range
-        people = _people(known, "cluster_engineers")
-        lines = (
-            Line(f"{nodes} GPU node{'s' if nodes > 1 else ''} around the clock", paid.typical),
-            Line("control plane, system nodes, network", base.typical),
-            Line("people", people.typical),
-        )
-        yield Way("own cluster, reserved 1y", lines, paid.plus(base).plus(people))
+        yield _paid_ahead("own cluster, reserved 1y", what, paid, known)
+    for kind in BLOCKS:
+        offer = price(option.machine, region, kind)
+        hours = option.hours.typical
+        if offer is not None and offer.block is not None and offer.block.holds(option.nodes * option.copies, hours):
+            whole = offer.block.paid_hours(hours) / hours
+            what = "GPU nodes, whole days" if offer.block.shortest_days else "GPU nodes at work"
+            yield _paid_ahead(f"own cluster, {kind}", what, offer.usd_per_hour.times(node_hours * whole), known)
+
+
+def _paid_ahead(name: str, what: str, paid: Range, known: Mapping[str, Assumption]) -> Way:
+    """The cluster with nodes that are bought for a time, so that none is paid while it idles between runs."""
+    base = known["cluster_base_usd_per_month"].range
+    people = _people(known, "cluster_engineers")
+    lines = (
+        Line(what, paid.typical),
+        Line("control plane, system nodes, network", base.typical),
+        Line("people", people.typical),
+    )
+    return Way(name, lines, paid.plus(base).plus(people))
 
 
 def _cluster(name: str, rented: Price, node_hours: float, known: Mapping[str, Assumption]) -> Way:

@@ -12,22 +12,26 @@ from dataclasses import dataclass
 
 from stacks.sizing.recommend import convolution, parallelism, right_sizing
 from stacks.sizing.recommend.data_need import CheckpointNeed, DataNeed, checkpoint_need, data_need
+from stacks.sizing.recommend.fit import Fit, Work
 from stacks.sizing.recommend.hardware import HOME_REGIONS, Machine, left_out, machines
-from stacks.sizing.recommend.hours import GOODPUT, run_hours
-from stacks.sizing.recommend.parallelism import Fit
+from stacks.sizing.recommend.hours import run_hours
 from stacks.sizing.recommend.prices import STALE_DAYS, Capacity, Figure, Price, price
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.request import Request, check
 from stacks.sizing.recommend.sensitivity import Driver, drivers
 from stacks.sizing.recommend.spot import HOURS_PER_MONTH, Interruptions
-from stacks.sizing.recommend.throughput import CALIBRATED_GPUS
+from stacks.sizing.recommend.throughput import CALIBRATED_GPUS, goodput
 from stacks.sizing.recommend.work import Asked, ask
 
 DEFAULT_DEADLINE_HOURS = 30 * 24.0
 NODE_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
-CAPACITIES: tuple[Capacity, ...] = ("spot", "on-demand", "reserved-1y", "reserved-3y")
+CAPACITIES: tuple[Capacity, ...] = ("spot", "on-demand", "capacity-block", "flex-start", "reserved-1y", "reserved-3y")
+"""Ways of paying that are ranked. Calendar mode is left out: its limits were not established."""
 SHOWN = 8
 PER_NODE = 2
+FEW_TOKENS = 2048
+"""That a GPU holds at once in the calibration, at least. With fewer: the tables of fine-tunes of Lightning-AI/litgpt
+(2023-10) and QwenLM/Qwen (2023)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +131,18 @@ def recommend(request: Request) -> Recommendation:
         options=options,
         nearest=nearest,
         points=points,
-        drivers=drivers(options[0].fit, options[0].price, options[0].interruptions, GOODPUT, asked.token_spread)
-        if options
-        else (),
+        drivers=_drivers(options[0], asked) if options else (),
         assumptions=tuple(assumptions),
         flags=tuple(flags),
         stale=stale,
-        left_out=left_out(request.cloud),
+        left_out=(*left_out(request.cloud), *_unproven(request, region)),
         opinion=opinion,
         refusal=refusal,
     )
+
+
+def _drivers(best: Option, asked: Asked) -> tuple[Driver, ...]:
+    return drivers(best.fit, best.price, best.interruptions, goodput(best.gpus), asked.token_spread)
 
 
 def _rank(option: Option) -> tuple[float, float, str, str, int]:
@@ -181,9 +187,8 @@ def _refusal(request: Request, asked: Asked, region: str, deadline: float, point
         )
     if not points:
         return (
-            f"{asked.work.model.name} fits no allowed number of instances in {region} by data parallelism and "
-            "sharding; it needs tensor or pipeline parallelism, which has no formula here, or "
-            "more nodes, a larger batch, or LoRA"
+            f"{asked.work.model.name} fits no allowed number of instances in {region}, whole, sharded or cut; "
+            "it needs more nodes (--max-nodes), a larger batch (--global-batch), or LoRA"
         )
     fastest = min(point.hours.typical for point in points)
     if all(not point.meets_deadline for point in points):
@@ -199,17 +204,30 @@ def _points(request: Request, asked: Asked, region: str, deadline: float) -> Ite
             offer
             for capacity in CAPACITIES
             if not (request.spot is True and capacity != "spot") and not (request.spot is False and capacity == "spot")
-            if (offer := price(machine, region, capacity)) is not None
+            if (offer := price(machine, region, capacity)) is not None and _reliable(offer, request)
         ]
         for nodes in _node_counts(request, machine) if offers else ():
             chooser = convolution.choose if asked.convolutional else parallelism.choose
             fit = chooser(asked.work, machine, nodes)
             if fit is not None:
-                run = _run(asked, machine, nodes, fit)
+                run = run_of(asked, machine, nodes, fit)
                 for offer in offers:
-                    option = _option(request, asked, run, offer, deadline)
-                    if option is not None:
-                        yield option
+                    found = offered(request, asked, run, offer, deadline)
+                    if found is not None:
+                        yield found
+
+
+def _reliable(offer: Price, request: Request) -> bool:
+    """Unproven spot is an option for those who ask for spot and nothing else."""
+    return not offer.unproven or request.spot is True
+
+
+def _unproven(request: Request, region: str) -> Iterator[str]:
+    if request.spot is None:
+        for machine in machines(request.cloud):
+            if region in machine.regions and (offer := price(machine, region, "spot")) and offer.unproven:
+                usd = offer.usd_per_hour.typical
+                yield f"{machine.type} spot, about {usd:,.2f} USD an hour: no interruption rate published; see --spot"
 
 
 def _node_counts(request: Request, machine: Machine) -> Iterator[int]:
@@ -223,7 +241,7 @@ def _node_counts(request: Request, machine: Machine) -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
     """A fit with what does not depend on how it is paid for; `hours` by the share of nodes reclaimed."""
 
     machine: Machine
@@ -233,35 +251,48 @@ class _Run:
     data: DataNeed
     hours: dict[Range | None, tuple[Range, Interruptions]]
 
+    def hours_with(self, asked: Asked, reclaimed_per_month: Range | None) -> tuple[Range, Interruptions]:
+        """Hours of one run and its interruptions; None where no node is spot."""
+        if reclaimed_per_month not in self.hours:
+            gpus, save = self.nodes * self.machine.gpus, self.checkpoint.save_seconds
+            self.hours[reclaimed_per_month] = run_hours(
+                asked.work.tokens, self.fit, gpus, self.nodes, save, reclaimed_per_month
+            )
+        one, broken = self.hours[reclaimed_per_month]
+        if asked.token_spread:
+            one = Range(one.low * (1 - asked.token_spread), one.typical, one.high * (1 + asked.token_spread))
+        return one, broken
 
-def _run(asked: Asked, machine: Machine, nodes: int, fit: Fit) -> _Run:
+
+def run_of(asked: Asked, machine: Machine, nodes: int, fit: Fit) -> Run:
+    """A fit with its checkpoint and data needs."""
     work = asked.work
     held = work.states
     mb_per_s = fit.tokens_per_second.typical / work.sequence * asked.bytes_per_sequence / 1e6
-    return _Run(
+    return Run(
         machine,
         nodes,
         fit,
-        checkpoint_need(held.trained, held.bytes_per_param > 16, nodes, machine.network_gbps),
+        checkpoint_need(held.trained * held.checkpoint_bytes_per_param, nodes, machine.network_gbps),
         data_need(mb_per_s, nodes * machine.gpus, nodes, machine.cloud),
         {},
     )
 
 
-def _option(request: Request, asked: Asked, run: _Run, offer: Price, deadline: float) -> Option | None:
+def offered(request: Request, asked: Asked, run: Run, offer: Price, deadline: float) -> Option | None:
+    """A run paid for in one way; None where that way is not sold for it, or costs more than on-demand."""
     machine, nodes, fit = run.machine, run.nodes, run.fit
     gpus = nodes * machine.gpus
-    reclaimed = offer.reclaimed_per_month
-    if reclaimed not in run.hours:
-        save = run.checkpoint.save_seconds
-        run.hours[reclaimed] = run_hours(asked.work.tokens, fit, gpus, nodes, save, reclaimed)
-    one, broken = run.hours[reclaimed]
-    if asked.token_spread:
-        one = Range(one.low * (1 - asked.token_spread), one.typical, one.high * (1 + asked.token_spread))
+    one, broken = run.hours_with(asked, offer.reclaimed_per_month)
     copies = _copies(request, one.typical, deadline, nodes)
     hours = one.times(math.ceil(request.sweep / copies))
     node_hours = one.times(request.sweep * nodes)
     paid = node_hours.times(offer.usd_per_hour)
+    if offer.block is not None:
+        if request.sweep > 1 or not offer.block.holds(nodes, hours.typical):
+            return None
+        paid = Range(*map(offer.block.paid_hours, (hours.low, hours.typical, hours.high)))
+        paid = paid.times(nodes).times(offer.usd_per_hour)
     if request.sweep > 1:
         # Successive halving (ASHA, eta 3) trains log3(n) + 1 trials' worth where it stops the others early.
         early = min(1.0, (math.log(request.sweep, 3) + 1) / request.sweep)
@@ -289,7 +320,7 @@ def _option(request: Request, asked: Asked, run: _Run, offer: Price, deadline: f
         meets_deadline=hours.typical <= deadline,
         may_be_late=hours.high > deadline,
         in_budget=request.budget_usd is None or spend.typical <= request.budget_usd,
-        flags=(*_flags(asked.work.precision, fit, machine, gpus, broken), *_sharing(request, fit, machine)),
+        flags=(*_buying(offer), *doubts(asked.work, fit, machine, gpus, broken), *_sharing(request, fit, machine)),
     )
 
 
@@ -322,6 +353,14 @@ def _committed(request: Request, offer: Price, on_demand_usd: float, node_hours:
     )
 
 
+def _buying(offer: Price) -> Iterator[str]:
+    """What a way of paying takes that is not on-demand or spot."""
+    if offer.block is not None:
+        yield f"{offer.capacity}: bought ahead for a time, where and when one is free; the price is of its date"
+    if offer.unproven:
+        yield "spot without a published interruption rate: there may be none to be had"
+
+
 def _sharing(request: Request, fit: Fit, machine: Machine) -> Iterator[str]:
     """Whether a GPU would hold several trials of a sweep at once."""
     slices = machine.gpu.mig_instances
@@ -332,7 +371,14 @@ def _sharing(request: Request, fit: Fit, machine: Machine) -> Iterator[str]:
             yield f"trials are small: a GPU could hold {slices} as MIG instances, one GPU a trial; not counted here"
 
 
-def _flags(precision: str, fit: Fit, machine: Machine, gpus: int, broken: Interruptions) -> Iterator[str]:
+def doubts(work: Work, fit: Fit, machine: Machine, gpus: int, broken: Interruptions) -> Iterator[str]:
+    """What to beware of in a fit, a line each."""
+    precision = work.arithmetic
+    if fit.mfu.typical and fit.micro_batch * work.sequence < FEW_TOKENS:
+        yield (
+            f"{fit.micro_batch * work.sequence:,} tokens at once on a GPU, where the calibration has {FEW_TOKENS:,}: "
+            "published runs with a sequence of 256 to 1,300 took two to six times as long"
+        )
     if not fit.utilisation.measured:
         yield f"no measurement on {machine.gpu.name}: utilisation carried over from H100"
     if machine.gpu.peak_tflops(precision) is None:
@@ -340,7 +386,10 @@ def _flags(precision: str, fit: Fit, machine: Machine, gpus: int, broken: Interr
     if not fit.utilisation.within:
         yield f"{gpus} GPUs: the calibration ends at {CALIBRATED_GPUS}"
     if fit.communication_share > 0.1:
-        yield f"{fit.communication_share:.0%} of a step waits for the network"
+        pipeline = " and the pipeline" if fit.stages > 1 else ""
+        yield f"{fit.communication_share:.0%} of a step waits for the network{pipeline}"
+    if fit.tensor > 1:
+        yield "tensor and pipeline parallelism: by formula, nothing of it is in the calibration"
     if machine.memory_gib < fit.host_gib * 1.5:
         yield "host memory is nearly full with offloaded states"
     if fit.margin < 0.05:

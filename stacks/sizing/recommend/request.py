@@ -10,10 +10,15 @@ from typing import Literal
 from stacks.problems import Problem, SettingsError, nearest
 from stacks.sizing import catalog
 from stacks.sizing.recommend.architectures import Architecture, architectures
-from stacks.sizing.recommend.hardware import CLOUDS, PRECISIONS, machines
+from stacks.sizing.recommend.hardware import CLOUDS, machines
+from stacks.sizing.recommend.hardware import PRECISIONS as ARITHMETIC
+from stacks.sizing.recommend.memory import OPTIMIZERS
 
-Task = Literal["language", "vision", "tabular", "fine-tune", "lora"]
-TASKS: tuple[Task, ...] = ("language", "vision", "tabular", "fine-tune", "lora")
+Task = Literal["language", "vision", "tabular", "fine-tune", "lora", "qlora"]
+TASKS: tuple[Task, ...] = ("language", "vision", "tabular", "fine-tune", "lora", "qlora")
+ADAPTER_TASKS = ("lora", "qlora")
+PRECISIONS = (*ARITHMETIC, "bf16-true")
+"""bf16, fp16 and fp8 are mixed, with an fp32 copy of the weights; bf16-true holds all in 16 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,8 @@ class Request:
     The work is `tokens` or `images` a pass, or `dataset_gb` (10**9 bytes a pass), times `epochs`. `deadline_hours` is
     for one run, or for the whole sweep. `spot` True allows spot only, False forbids it. Without `monthly_runs` there
     is one run and no more; `budget_usd` is for it (or its sweep), else for a month. `params` of a mixture of experts
-    are all; `active_params` those of a token.
+    are all; `active_params` those of a token. `layers`, `hidden` and `vocabulary` refine the shape that is otherwise
+    derived from `params`.
     """
 
     today: date
@@ -31,12 +37,17 @@ class Request:
     params: float | None = None
     active_params: float | None = None
     architecture: str | None = None
+    layers: int | None = None
+    hidden: int | None = None
+    vocabulary: int | None = None
     tokens: float | None = None
     images: float | None = None
     dataset_gb: float | None = None
     epochs: float = 1
     sequence_length: int | None = None
     precision: str = "bf16"
+    optimizer: str = "adamw"
+    lora_rank: int | None = None
     global_batch_tokens: float | None = None
     deadline_hours: float | None = None
     monthly_runs: float | None = None
@@ -69,6 +80,10 @@ def _ranges(request: Request) -> Iterator[Problem]:
         ("--dataset-size", request.dataset_gb, 1e-3, 1e9, "a size between 1MB and 1EB, like 200GB"),
         ("--epochs", request.epochs, 1e-3, 1e5, "passes over the data"),
         ("--sequence-length", request.sequence_length, 16, 1_048_576, "tokens"),
+        ("--layers", request.layers, 1, 1000, "transformer layers"),
+        ("--hidden", request.hidden, 16, 200_000, "width of a layer"),
+        ("--vocabulary", request.vocabulary, 2, 10_000_000, "tokens of the vocabulary"),
+        ("--lora-rank", request.lora_rank, 1, 4096, "rank of the adapters"),
         ("--global-batch", request.global_batch_tokens, 16, 1e9, "tokens a step"),
         ("--deadline", request.deadline_hours, 0.1, 24 * 365 * 3, "a time up to three years, like 30d or 12h"),
         ("--monthly-runs", request.monthly_runs, 0.01, 1e5, "runs a month"),
@@ -86,6 +101,7 @@ def _choices(request: Request) -> Iterator[Problem]:
     for key, value, allowed in (
         ("--task", request.task, TASKS),
         ("--precision", request.precision, PRECISIONS),
+        ("--optimizer", request.optimizer, OPTIMIZERS),
         ("--cloud", request.cloud, CLOUDS),
         ("--architecture", request.architecture, known),
     ):
@@ -108,6 +124,13 @@ def _work(request: Request) -> Iterator[Problem]:
         yield Problem("--params", "nothing", "give --params, or --architecture for a known one")
     if request.params is not None and request.architecture is not None:
         yield Problem("--params", f"{request.params:g}", "give --params or --architecture, not both")
+    if (request.layers is None) != (request.hidden is None):
+        missing = "--hidden" if request.hidden is None else "--layers"
+        yield Problem(missing, "nothing", "--layers and --hidden are given together")
+    if request.architecture is not None and (request.layers or request.hidden or request.vocabulary):
+        yield Problem("--architecture", request.architecture, "has its own shape; give --params with --layers")
+    if request.lora_rank is not None and request.task not in ADAPTER_TASKS:
+        yield Problem("--lora-rank", str(request.lora_rank), f"is for the tasks {' and '.join(ADAPTER_TASKS)}")
     if request.active_params is not None and (request.params is None or request.active_params > request.params):
         yield Problem("--active-params", f"{request.active_params:g}", "needs --params, and must not be above it")
     if named is not None and (request.task == "vision") != (named.task == "vision"):

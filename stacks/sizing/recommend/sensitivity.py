@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stacks.sizing.recommend.parallelism import Fit
+from stacks.sizing.recommend.fit import Fit
 from stacks.sizing.recommend.prices import Price
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.spot import Interruptions

@@ -10,10 +10,13 @@ docs/recommender.md.
   in the logarithm between, and continued with the last slope beyond 512 (flagged).
 - A GPU without measurements takes the H100's figures, times the root of the ratio of memory bandwidth to compute where
   it has less of it, as the three measured GPUs suggest (flagged, wider).
-- Typical is the table times 0.86: torchtitan's compiled Llama 8B reaches 39.6 % on 8 H100 (6,667 tokens a second,
-  attention counted) where the table has 46 %. The worst case is torchtitan without compilation: 34 of 46 %, 0.74. The
-  best case is what the table reaches at any size on that chip (A100 64 %), and 55 % at least, the highest that
-  published runs imply end to end (they spread from 14 to 55 %): a stack made for the model closes the gap at its size.
+- Typical is the table on one node, where it was measured with code that anyone can run; from 64 to 512 GPUs it is the
+  table times 0.86: torchtitan's compiled Llama 8B reaches 39.6 % on H100 (6,667 tokens a second on 8, 6,514 on 128,
+  attention counted) where the table has 46 %; from 1,024 on it is the table again.
+- The best and the worst case are those that published runs imply end to end, 55 and 14 %. The best is what the table
+  reaches at any size on that chip where that is more (A100 64 %), since a stack made for the model closes the gap at
+  its size; on one node half of the way from there to what plain matrix products reach (an assumption). The worst is
+  less at sizes where the table itself is lower.
 """
 
 from __future__ import annotations
@@ -25,14 +28,28 @@ import statistics
 from dataclasses import dataclass
 from functools import lru_cache
 
-from stacks.sizing.recommend.architectures import table
+from stacks.sizing.recommend.architectures import shape, table
 from stacks.sizing.recommend.hardware import Gpu, Machine, gpus
 from stacks.sizing.recommend.ranges import Range
 
 CALIBRATED_GPUS = 512
-BEST_END_TO_END = 0.55
-EAGER, COMPILED = 0.74, 0.86
-"""Share of the table's figure that torchtitan reaches without and with compilation."""
+BEST_END_TO_END, WORST_END_TO_END = 0.55, 0.14
+"""Share of the peak that published runs imply, with all that went wrong."""
+MATRIX_PRODUCTS = {"A100": 0.87, "H100": 0.80}
+"""Share of the peak that plain matrix products reach: 271 of 312 and 795 of 989 TFLOPS (stas00/ml-engineering)."""
+COMPILED = 0.86
+"""Share of the table's figure that torchtitan reaches, compiled."""
+ONE_NODE, MANY_NODES = 8, 64
+"""GPUs up to which runs go as on one node, and from which they go as large ones do; between, straight in the logarithm.
+The second is an assumption."""
+TUNED = 1024
+"""GPUs from which a run is taken to have a stack tuned like the tables' own. Assumption: a loss of a seventh is worth a
+team's work there; published runs of that size bear it out."""
+GOODPUT = Range(0.59, 0.85, 1.0)
+"""Share of the time that trains on many nodes: evaluation, stalls, hardware failures, restarts by hand. OPT-175B 59 %;
+Llama 3 above 90 %; 85 % is an assumption between."""
+GOODPUT_ON_ONE_NODE = Range(0.59, 0.97, 1.0)
+"""The same on one node: evaluation and checkpoints. Assumption."""
 UNMEASURED = Range(0.8, 1.0, 1.2)
 """More spread for a GPU that the table does not have."""
 BEYOND = Range(0.85, 1.0, 1.1)
@@ -46,6 +63,9 @@ the larger micro-batch makes up for a part; nothing lost for 13B."""
 RECOMPUTED_FROM = 20e9
 """Parameters above which the calibration's own measurements (30B, 70B) recompute, so that nothing more is lost; the
 smaller ones (up to 13B) do not."""
+QUANTISED = Range(0.5, 0.6, 0.7)
+"""Speed of QLoRA over LoRA, since 4-bit weights are unpacked before every product: 3.19 against 6.38 minutes for 13B,
+2.52 against 3.68 for 7B, on one A100-40 (Lightning-AI/litgpt, resource tables of 2023-10)."""
 
 PCIE_BUS_GB_PER_S = 10.0
 """All-reduce bus bandwidth between GPUs without NVLink. Assumption: no trustworthy figure is published for G5 and
@@ -65,14 +85,27 @@ class Utilisation:
     mfu: Range
     measured: bool  # the table has this GPU
     within: bool  # and this many GPUs
+    whole: bool = False  # measured on the training itself: recomputation, unpacking and networks are in it
 
 
 @lru_cache(maxsize=1)
 def _table() -> dict[tuple[str, int], dict[float, float]]:
+    """(GPU, count) to parameters to utilisation, with attention counted as `flops_per_token` does.
+
+    The measurements count 12·L·h·s for it.
+    """
     found: dict[tuple[str, int], dict[float, float]] = {}
     for row in table("mfu.csv"):
-        found.setdefault((row["gpu"], int(row["gpus"])), {})[float(row["params"])] = float(row["mfu_percent"]) / 100
+        params = float(row["params"])
+        done = float(row["mfu_percent"]) / 100 * attention_recounted(params, int(row["sequence_length"]))
+        found.setdefault((row["gpu"], int(row["gpus"])), {})[params] = done
     return found
+
+
+def attention_recounted(params: float, sequence: int) -> float:
+    """FLOPs as they are counted here over FLOPs with 12·L·h·s for attention, of a model of the usual shape."""
+    model = shape(params)
+    return model.flops_per_token(sequence) / (6 * params + 12 * model.layers * model.hidden * sequence)
 
 
 @lru_cache(maxsize=1)
@@ -90,6 +123,23 @@ def count_factors() -> tuple[tuple[int, float], ...]:
 
     to_128 = median(8, 128)
     return ((8, 1.0), (128, to_128), (512, to_128 * median(128, 512)))
+
+
+def size_of_job(count: int) -> float:
+    """0 up to one node, 1 from `MANY_NODES` GPUs on."""
+    return min(1.0, max(0.0, math.log(count / ONE_NODE) / math.log(MANY_NODES / ONE_NODE)))
+
+
+def practice(count: int) -> float:
+    """Share of the tables' speed that is typical: 1 on one node, `COMPILED` on many, 1 again where teams tune."""
+    tuned = min(1.0, max(0.0, math.log(count / CALIBRATED_GPUS) / math.log(TUNED / CALIBRATED_GPUS)))
+    return 1 - (size_of_job(count) - tuned) * (1 - COMPILED)
+
+
+def goodput(count: int) -> Range:
+    """Share of the time that trains, of a job on that many GPUs."""
+    share, one, many = size_of_job(count), GOODPUT_ON_ONE_NODE, GOODPUT
+    return one.times(1 - share).plus(many.times(share))
 
 
 @lru_cache(maxsize=4096)
@@ -126,13 +176,14 @@ def _interpolate(points: tuple[tuple[float, float], ...], params: float) -> floa
 
 
 @lru_cache(maxsize=256)
-def _on_eight(gpu: str, params: float) -> float:
+def curve(gpu: str, params: float) -> float:
+    """Utilisation on eight GPUs of the table, of a model of that many parameters."""
     points = _series(gpu)
     smallest = points[0][0]
     if params >= smallest:
         return _interpolate(points, params)
-    shape = _series("A100-80GB")
-    return points[0][1] * _interpolate(shape, params) / _interpolate(shape, smallest)
+    full = _series("A100-80GB")
+    return points[0][1] * _interpolate(full, params) / _interpolate(full, smallest)
 
 
 @lru_cache(maxsize=8)
@@ -156,13 +207,24 @@ def _balance(gpu: Gpu) -> float:
     return peak / gpu.memory_tb_per_s
 
 
-def utilisation(gpu: Gpu, params: float, count: int, precision: str = "bf16") -> Utilisation:
-    """What `count` GPUs reach on a model whose tokens pass through `params` parameters; without slow networks."""
+def utilisation(gpu: Gpu, params: float, count: int, precision: str = "bf16", *, sharded: bool = True) -> Utilisation:
+    """What `count` GPUs reach on a model whose tokens pass through `params` parameters; without slow networks.
+
+    `sharded` False leaves out what the tables' FSDP loses by the count of GPUs: a cut model's communication is reckoned
+    by formula and would count twice.
+    """
     measured = any(name == gpu.name for name, _ in _table())
     like, carried = (gpu.name, 1.0) if measured else ("H100", _carried_over(gpu))
-    here = _on_eight(like, params) * carried * count_factor(count)
-    best = max(_best_of_chip(like) * carried * count_factor(count), here)
-    spread = Range(here * EAGER, here * COMPILED, best)
+    kept = carried * (count_factor(count) if sharded else 1.0)
+    here = curve(like, params) * kept
+    size = size_of_job(count)
+    table_best = _best_of_chip(like)
+    closed = math.sqrt(MATRIX_PRODUCTS[like.partition("-")[0]] / table_best)  # half of the way
+    best = max(table_best * (closed + (1 - closed) * size) * kept, here)
+    typical = here * practice(count)
+    of_best_size = min(1.0, here / (max(value for _, value in _series(like)) * kept))
+    worst = min(typical, WORST_END_TO_END / GOODPUT.low * of_best_size * carried)
+    spread = Range(worst, typical, best)
     if not measured:
         spread = spread.times(UNMEASURED)
     if precision == "fp8":

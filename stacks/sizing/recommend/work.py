@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from stacks.sizing.recommend.architectures import DEFAULT_SEQUENCE, Architecture, shape
 from stacks.sizing.recommend.data_need import BYTES_OF_TEXT_PER_TOKEN, BYTES_PER_TOKEN, KB_PER_IMAGE
-from stacks.sizing.recommend.parallelism import LORA_RANK, Work
-from stacks.sizing.recommend.request import Request
+from stacks.sizing.recommend.fit import LORA_RANK, Work
+from stacks.sizing.recommend.request import ADAPTER_TASKS, Request
 
 FINE_TUNE_SEQUENCES = 128
 """A step of fine-tuning. Assumption, as Stanford Alpaca."""
@@ -47,14 +47,20 @@ def ask(request: Request, known: Architecture | None) -> Asked:
             "their input; measure one epoch on the smallest GPU instance (g6.xlarge, g2-standard-4) and scale by rows"
         )
         return Asked(nothing, None, False, 0, 0, (), (), text)
-    model = known or shape(float(request.params or 0), request.active_params)
+    model = known or shape(
+        float(request.params or 0),
+        request.active_params,
+        layers=request.layers,
+        hidden=request.hidden,
+        vocabulary=request.vocabulary,
+    )
     assumptions, flags = [], []
-    if known is None:
+    if known is None and request.layers is None:
         assumptions.append(f"shape: {model.layers} layers of {model.hidden}, {model.source}; --architecture names one")
     if model.active_params < model.params:
         flags.append(
-            "mixture of experts: time counts the active parameters, memory all; expert parallelism and its "
-            "all-to-all are not covered, so hours are a lower bound"
+            "mixture of experts: computing counts the active parameters, memory and communication all; expert "
+            "parallelism, which gathers less and exchanges more, is not covered"
         )
     elif known is None:
         assumptions.append("every parameter is active; a mixture of experts needs --active-params")
@@ -74,7 +80,7 @@ def _language(request: Request, model: Architecture, assumptions: list[str], fla
     sequence = request.sequence_length or min(model.sequence_length or DEFAULT_SEQUENCE, 8192)
     if request.sequence_length is None:
         assumptions.append(f"sequence length {sequence}")
-    tuning = request.task in ("fine-tune", "lora")
+    tuning = request.task == "fine-tune" or request.task in ADAPTER_TASKS
     default = float(FINE_TUNE_SEQUENCES * sequence) if tuning else next(b for top, b in _BATCHES if model.params <= top)
     batch = max(request.global_batch_tokens or default, float(sequence))
     if request.global_batch_tokens is None:
@@ -82,20 +88,16 @@ def _language(request: Request, model: Architecture, assumptions: list[str], fla
     if sequence > 8192:
         flags.append(f"sequences of {sequence}: the calibration is at 2,048; utilisation is lower on long ones")
     if not tuning and model.params > 70e9:
-        flags.append(
-            "above 70B parameters: the calibration ends there, and such models are trained with tensor and "
-            "pipeline parallelism, which has no formula here"
-        )
+        flags.append("above 70B parameters: the calibration ends there")
     if model.params < SMALLEST_PARAMS:
         flags.append("below 125M parameters: the calibration begins there; kernels and input bound small models")
-    if request.precision != "bf16":
-        flags.append(
-            f"{request.precision}: the calibration is in bf16; {_PRECISION_NOTES.get(request.precision, _TAKEN_OVER)}"
-        )
+    flags += _precision_flags(request)
     rank = None
-    if request.task == "lora":
-        rank = LORA_RANK
+    if request.task in ADAPTER_TASKS:
+        rank = request.lora_rank or LORA_RANK
         assumptions.append(f"LoRA of rank {rank} on every linear layer; 4 FLOPs a parameter and token")
+    if request.task == "qlora":
+        flags.append("QLoRA: 0.5 to 0.7 of the speed of LoRA, from measurements of two models on one A100")
     work = Work(
         model=model,
         sequence=sequence,
@@ -104,8 +106,17 @@ def _language(request: Request, model: Architecture, assumptions: list[str], fla
         weights_flops=4 if rank else 6,
         lora_rank=rank,
         precision=request.precision,
+        optimizer=request.optimizer,
+        quantised=request.task == "qlora",
     )
     return Asked(work, None, False, BYTES_PER_TOKEN * sequence, spread, tuple(assumptions), tuple(flags), "")
+
+
+def _precision_flags(request: Request) -> list[str]:
+    if request.precision in ("bf16", "bf16-true"):
+        return []
+    note = _PRECISION_NOTES.get(request.precision, _TAKEN_OVER)
+    return [f"{request.precision}: the calibration is in bf16; {note}"]
 
 
 def _vision(request: Request, model: Architecture, assumptions: list[str], flags: list[str]) -> Asked:
@@ -126,11 +137,7 @@ def _vision(request: Request, model: Architecture, assumptions: list[str], flags
             "vision transformer: FLOPs a token as for text; the calibration has no images, and decoding and "
             "augmenting on the CPU may be slower than the GPU"
         )
-        if request.precision != "bf16":
-            flags.append(
-                f"{request.precision}: the calibration is in bf16; "
-                f"{_PRECISION_NOTES.get(request.precision, _TAKEN_OVER)}"
-            )
+        flags += _precision_flags(request)
     work = Work(
         model=model,
         sequence=sequence,
@@ -139,5 +146,6 @@ def _vision(request: Request, model: Architecture, assumptions: list[str], flags
         weights_flops=6,
         lora_rank=None,
         precision=request.precision,
+        optimizer=request.optimizer,
     )
     return Asked(work, images, convolutional, KB_PER_IMAGE * 1e3, spread, tuple(assumptions), tuple(flags), "")

@@ -69,6 +69,18 @@ def template(recording: Recording, name: str) -> dict[str, Any]:
     return inputs_of(recording.one(TEMPLATE, f"gpu-{name}-template"))
 
 
+def node_config(recording: Recording, name: str) -> dict[str, Any]:
+    """The spec of the NodeConfig in the user data."""
+    message = email.message_from_bytes(base64.b64decode(template(recording, name)["userData"]))
+    parts: Any = message.get_payload()
+    (part,) = parts
+    assert part.get_content_type() == "application/node.eks.aws"
+    config: dict[str, Any] = yaml.safe_load(part.get_payload())
+    assert (config["apiVersion"], config["kind"]) == ("node.eks.aws/v1alpha1", "NodeConfig")
+    spec: dict[str, Any] = config["spec"]
+    return spec
+
+
 def changed(pool: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """The pool with its first node group changed, and no other."""
     return {**pool, "node_groups": ({**pool["node_groups"][0], **changes},)}
@@ -134,13 +146,27 @@ class TestEveryGroup:
 
     @pytest.mark.parametrize("name", GROUPS)
     def test_local_disks_become_one(self, recording: Recording, name: str) -> None:
-        message = email.message_from_bytes(base64.b64decode(template(recording, name)["userData"]))
-        parts: Any = message.get_payload()
-        (part,) = parts
-        assert part.get_content_type() == "application/node.eks.aws"
-        config = yaml.safe_load(part.get_payload())
-        assert (config["apiVersion"], config["kind"]) == ("node.eks.aws/v1alpha1", "NodeConfig")
-        assert config["spec"] == {"instance": {"localStorage": {"strategy": "RAID0"}}}
+        assert node_config(recording, name)["instance"] == {"localStorage": {"strategy": "RAID0"}}
+
+    @pytest.mark.parametrize("name", GROUPS)
+    def test_containers_of_nodes_with_a_fabric_may_lock_memory(self, recording: Recording, name: str) -> None:
+        """Without a capability, which pod security refuses and which does nothing for a user that is not root."""
+        adapters = [card for card in template(recording, name).get("networkInterfaces", [])
+                    if card["interfaceType"].startswith("efa")]  # fmt: skip
+        config = node_config(recording, name)
+        assert ("containerd" in config) == bool(adapters)
+        if adapters:
+            limits = {entry["type"]: entry for entry in config["containerd"]["baseRuntimeSpec"]["process"]["rlimits"]}
+            # the image's own, which a list of ours replaces
+            assert limits["RLIMIT_NOFILE"] == {"type": "RLIMIT_NOFILE", "soft": 65536, "hard": 1048576}
+            memory = limits["RLIMIT_MEMLOCK"]
+            assert memory["soft"] == memory["hard"] > 32 * 2**40, "more than a node has"
+            # nodeadm merges documents as JSON, whose numbers are doubles there
+            assert int(float(memory["hard"])) == memory["hard"] < 2**63
+
+    def test_a_fabric_without_local_disk(self) -> None:
+        config = node_config(recorded({**train_pool(), "local_nvme_gb": 0}), "train-spot")
+        assert set(config) == {"containerd"}
 
     def test_no_local_disk_no_user_data(self) -> None:
         without = recorded({**dev_pool(), "local_nvme_gb": 0})

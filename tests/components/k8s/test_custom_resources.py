@@ -96,7 +96,10 @@ def test_runtime_is_found_by_the_trainer_and_restarts_whole() -> None:
     assert job["template"]["metadata"]["labels"] == {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
     assert job["template"]["spec"]["backoffLimit"] == 0
     assert spec["mlPolicy"] == {"numNodes": 1, "torch": {}}
-    assert spec["template"]["spec"]["failurePolicy"] == {"maxRestarts": 3}
+    policy = spec["template"]["spec"]["failurePolicy"]
+    assert policy["maxRestarts"] == 3
+    (rule,) = policy["rules"]
+    assert (rule["action"], rule["onJobFailureReasons"]) == ("RestartJobSetAndIgnoreMaxRestarts", ["PodFailurePolicy"])
     assert MANIFESTS["runtime"]["metadata"]["labels"] == {"trainer.kubeflow.org/framework": "torch"}
 
 

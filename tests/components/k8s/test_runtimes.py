@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import kubernetes_validate
@@ -9,19 +10,24 @@ import pytest
 
 from components.k8s.runtimes import (
     GRACE_SECONDS,
+    PERMANENT_EXIT_CODES,
     SHUTDOWN_SECONDS,
     TrainingRuntimes,
     TrainingRuntimesArgs,
     training_pod,
 )
+from smoke_jobs.ddp.result import EXIT
 from tests.components.k8s.checkers import (
     KUBERNETES_VERSION,
     chart_value_problems,
     check_custom_resources,
     check_plain_objects,
+    custom_resource_problems,
     depends_on,
+    whole_numbers,
 )
 from tests.pulumi_harness import Recording, record
+from tests.smoke_jobs.launch.failure_policy import Pod, job_failure, job_set_action
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 RUNTIME = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"
@@ -160,9 +166,56 @@ def test_runtime_mounts_the_claims_that_it_is_given() -> None:
 
 def test_restarts_are_the_callers_and_replace_the_runtime() -> None:
     runtime = run(max_restarts=0).one(RUNTIME)
-    assert runtime.inputs["spec"]["template"]["spec"]["failurePolicy"] == {"maxRestarts": 0}
+    assert runtime.inputs["spec"]["template"]["spec"]["failurePolicy"]["maxRestarts"] == 0
     assert runtime.replace_on_changes == ("spec.template.spec.failurePolicy",)
     assert runtime.delete_before_replace
+
+
+def job_set() -> dict[str, Any]:
+    spec: dict[str, Any] = whole_numbers(run().one(RUNTIME).inputs["spec"]["template"]["spec"])
+    return spec
+
+
+def test_what_the_runtime_makes_is_valid_for_jobset_and_job() -> None:
+    manifest = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "train"}, "spec": job_set(),
+    }  # fmt: skip
+    assert custom_resource_problems(manifest) == []
+    (replicated,) = job_set()["replicatedJobs"]
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train-node-0"}}
+    kubernetes_validate.validate({**job, "spec": replicated["template"]["spec"]}, KUBERNETES_VERSION, strict=True)
+    assert replicated["template"]["spec"]["template"]["spec"]["restartPolicy"] == "Never", "rules of pods need it"
+    broken = copy.deepcopy(manifest)
+    broken["spec"]["failurePolicy"]["rules"][0]["action"] = "FailJob"  # of a pod's rule, not of a job's
+    assert custom_resource_problems(broken)
+
+
+AGAIN, COUNTED, END = "RestartJobSetAndIgnoreMaxRestarts", "RestartJobSet", "FailJobSet"
+
+
+@pytest.mark.parametrize(
+    ("pods", "action"),
+    [
+        ([Pod(75, disrupted=True), Pod(143)], AGAIN),
+        ([Pod(137, disrupted=True), Pod(1)], AGAIN),
+        ([Pod(1)], COUNTED),  # the survivor's torchrun, where it is seen before the pod that was taken away
+        ([Pod(137), Pod(1)], COUNTED),  # out of memory
+        ([Pod(2)], COUNTED),
+        ([Pod(10), Pod(10)], END),
+        ([Pod(20), Pod(0)], END),
+        ([Pod(100)], COUNTED),
+        ([Pod(110)], COUNTED),
+    ],
+)
+def test_a_lost_node_restarts_the_job_and_a_verdict_ends_it(pods: list[Pod], action: str) -> None:
+    spec = job_set()
+    failure = job_failure(spec["replicatedJobs"][0]["template"]["spec"], pods)
+    assert failure is not None, "a pod is never made again alone"
+    assert job_set_action(spec, failure) == action
+
+
+def test_the_permanent_codes_are_the_smoke_jobs_verdicts() -> None:
+    assert set(PERMANENT_EXIT_CODES) == {EXIT["fail"], EXIT["below"]}
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 import pytest
 
+from components import labels
 from components.k8s import conventions, mlflow
+from components.k8s.runtimes import training_pod
 from components.k8s.smoke import QUEUE_SECONDS, SmokeJob, SmokeJobArgs, smoke_spec
 from smoke_jobs.launch import pod
 from smoke_jobs.launch.kubernetes import render
@@ -101,7 +104,55 @@ def test_the_name_changes_with_the_pool_and_not_with_the_run():
 
 
 def test_the_name_is_known_at_the_first_preview():
-    assert _job(_recording(preview=True)).inputs["metadata"]["name"].startswith("smoke-train-")
+    job = _job(_recording(preview=True, node_image=lambda: core.Namespace("later").metadata["uid"]))
+    assert job.inputs["metadata"]["name"].startswith("smoke-train-")
+
+
+def _wanted_nodes(job):
+    affinity = job.inputs["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    return {wanted["key"]: wanted["values"] for wanted in term["matchExpressions"]}
+
+
+def test_a_job_of_one_capacity_runs_nowhere_else():
+    job = _job(_recording(pool={**ARGS["pool"], "capacity": "spot"}))
+    assert job.inputs["metadata"]["name"].startswith("smoke-train-spot-")
+    assert _wanted_nodes(job) == {"ml.platform/pool": ["train"], "ml.platform/capacity": ["spot"]}
+    assert _wanted_nodes(_job(_recording())) == {"ml.platform/pool": ["train"]}, "whichever the queue picks"
+    environment = {item["name"]: item["value"] for item in _container(job)["env"]}
+    assert json.loads(environment["SMOKE_OPTIONS"])["capacity"] == "spot", "the result says so"
+
+
+def _container(job):
+    return job.inputs["spec"]["template"]["spec"]["containers"][0]
+
+
+def test_long_names_of_pools_still_make_jobs():
+    names = set()
+    for pool in ("a" * 45, "a" * 44 + "b"):
+        job = _job(_recording(pool={**ARGS["pool"], "name": pool, "capacity": "on-demand"}))
+        assert len(f"{job.inputs['metadata']['name']}-999-abcde") <= 63
+        assert job.inputs["metadata"]["labels"]["ml.platform/smoke-pool"] == pool
+        names.add(job.inputs["metadata"]["name"])
+    assert len(names) == 2
+
+
+def test_another_node_image_makes_the_job_again_under_its_name():
+    def made(release: str) -> Any:
+        return _job(_recording(node_image=lambda: pulumi.Output.from_input(f"1.35.2-{release}, template 3")))
+
+    before, after = made("20260714"), made("20260802")
+    annotation = "ml.platform/node-image"
+    assert after.inputs["metadata"]["annotations"][annotation] == "1.35.2-20260802, template 3"
+    assert before.inputs["metadata"]["name"] == after.inputs["metadata"]["name"]
+    assert after.replace_on_changes == ("*",) and after.delete_before_replace
+    assert not any("annotations" in path for path in after.ignore_changes)
+    assert annotation not in _job(_recording()).inputs["metadata"].get("annotations", {})
+
+
+def test_facts_of_the_pool_and_the_node_image_are_both_kept():
+    job = _job(_recording(node_image="1.35.2-20260714", rerun_on={"kubernetes": "1.35"}))
+    assert set(job.inputs["metadata"]["annotations"]) == {"ml.platform/rerun-on", "ml.platform/node-image"}
 
 
 def test_the_checkpoint_tier_may_be_known_to_the_engine_only():
@@ -131,6 +182,24 @@ def test_the_wait_is_longer_than_start_and_run(monkeypatch):
     assert create > 40 * 60
 
 
+@pytest.mark.parametrize("pod_of", ["job", "runtime"])
+def test_a_fabric_needs_no_capability(pod_of):
+    """Restricted pod security refuses IPC_LOCK, and a user that is not root would start without it. The nodes of a
+    pool with a fabric let every container lock memory instead (components/aws/gpu_launch.py)."""
+    assert ARGS["pool"].get("efa_interfaces", 0) > 0
+    if pod_of == "job":
+        spec = _job(_recording()).inputs["spec"]["template"]["spec"]
+    else:
+        spec = training_pod(IMAGE, {})
+    (container,) = spec["containers"]
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert container["securityContext"]["allowPrivilegeEscalation"] is False
+    assert not container["securityContext"].get("privileged")
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert not {"hostNetwork", "hostIPC", "hostPID"} & spec.keys()
+    assert not any("hostPath" in volume for volume in spec["volumes"])
+
+
 def test_an_image_without_a_digest_is_refused():
     with pytest.raises(ValueError, match=r"pinned by its digest, got pytorch/pytorch:2\.13\.0"):
         _recording(image="pytorch/pytorch:2.13.0")
@@ -143,6 +212,7 @@ def test_arguments_that_the_worker_refuses_are_refused_at_once():
 
 def test_it_speaks_of_the_same_things_as_the_platform():
     assert pod.POOL_LABEL == conventions.POOL_LABEL
+    assert pod.CAPACITY_LABEL == labels.CAPACITY_LABEL
     assert pod.GPU_RESOURCE == conventions.GPU_RESOURCE
     spec = smoke_spec(ARGS)
     assert (spec.user, spec.service_account) == (conventions.TRAINER_UID, conventions.TRAINER_SERVICE_ACCOUNT)

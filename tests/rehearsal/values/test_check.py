@@ -123,7 +123,7 @@ def test_a_second_run_of_a_hundred_objects_takes_milliseconds() -> None:
 
 def test_paths() -> None:
     value = {"a": [{"b": 1}, {"b": UNKNOWN}, {}]}
-    assert steps("a[0].b") == ["a", 0, "b"]
+    assert steps("a[0].b") == ("a", 0, "b")
     assert follow(value, "a[0].b") == 1
     assert follow(value, "a[1].b") is UNKNOWN
     assert follow(value, "a[9].b") is None

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import statistics
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacks.sizing.recommend import memory
+from stacks.sizing.recommend import Request, Ways, estimate, memory
 from stacks.sizing.recommend.architectures import architectures, shape
-from stacks.sizing.recommend.memory import GIB, STRATEGIES, Strategy
-from stacks.sizing.recommend.parallelism import Work, choose, fits
+from stacks.sizing.recommend.estimation import hardware
+from stacks.sizing.recommend.fit import Work
+from stacks.sizing.recommend.memory import DATA_PARALLEL, GIB, Strategy
+from stacks.sizing.recommend.parallelism import choose, fits
+from tests.sizing.recommend.asking import TODAY
 from tests.sizing.recommend.published import machine, runs
+from tests.sizing.recommend.published_memory import cases
 
 SEVEN = architectures()["llama-2-7b"]
 
@@ -23,7 +28,7 @@ def work(model=SEVEN, *, sequence=2048, batch=2e6, lora=None, precision="bf16"):
 
 @pytest.mark.parametrize(
     ("strategy", "gpus", "per_param"),
-    [("DDP", 8, 18), ("ZeRO-2", 8, 4 + 16 / 8), ("FSDP", 8, 18 / 8), ("FSDP + offload", 8, 2 / 8)],
+    [("DDP", 8, 18), ("ZeRO-2", 8, 2 + 16 / 8), ("FSDP", 8, 16 / 8), ("FSDP + offload", 8, 2 / 8)],
 )
 def test_states_are_those_of_the_published_formulas(strategy, gpus, per_param):
     held = memory.states(SEVEN, lora_rank=None, precision="bf16")
@@ -74,11 +79,12 @@ def test_the_verdict_is_right_in_published_cases(model, gpu, gpus, nodes, sequen
 
 
 def test_every_published_run_fits():
-    assert [run.name for run in runs() if run.fit is None] == []
+    """But one: a rumour, whose count of GPUs does not divide into nodes and stages that would hold it."""
+    assert [run.name for run in runs() if run.fit is None] == ["GPT-4 (leaked figures)"]
 
 
 models = st.builds(shape, st.floats(1e7, 2e11))
-strategy_names: st.SearchStrategy[Strategy] = st.sampled_from(STRATEGIES)
+strategy_names: st.SearchStrategy[Strategy] = st.sampled_from(DATA_PARALLEL)
 
 
 @given(models, st.sampled_from(["A10G", "A100-40GB", "H100"]), st.integers(1, 32), st.floats(1, 4), strategy_names)
@@ -113,3 +119,33 @@ def test_the_shape_has_the_parameters_that_were_asked():
     for params in (125e6, 1e9, 7e9, 70e9, 4e11):
         model = shape(params)
         assert 12 * model.layers * model.hidden**2 + model.vocabulary * model.hidden == pytest.approx(params, rel=0.06)
+
+
+@pytest.fixture(scope="module")
+def published():
+    return cases()
+
+
+def test_nine_in_ten_published_verdicts_are_right_where_the_formulas_apply(published):
+    clear = [case for case in published if case.covered and not case.verdict.tight]
+    assert len(clear) >= 150
+    assert sum(case.row["verdict"] == "out-of-memory" for case in clear) >= 25
+    assert statistics.fmean(case.right for case in clear) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("params", "task", "gpu_gib", "fits_", "source"),
+    [
+        (65e9, "qlora", 48, True, "QLoRA paper: 65B on one 48 GB GPU"),
+        (33e9, "qlora", 24, True, "QLoRA paper: 33B on one 24 GB GPU"),
+        (7e9, "lora", 24, True, "LoRA of 7B in bf16 on one 24 GB GPU"),
+        (7e9, "fine-tune", 80, False, "7B with AdamW in mixed precision is over 110 GB"),
+        (13e9, "fine-tune", 80, False, "likewise"),
+        (70e9, "lora", 80, False, "70B in bf16 is 140 GB of weights"),
+    ],
+)
+def test_the_best_known_verdicts_are_right(params, task, gpu_gib, fits_, source):
+    node, nodes, _ = hardware("A100-80GB", 1, gpu_memory_gib=gpu_gib, host_memory_gib=64)
+    request = Request(today=TODAY, task=task, params=params, tokens=1e7, sequence_length=512)
+    answer = estimate(request, node, nodes, Ways(strategies=("DDP",), micro_batch=1))
+    assert (answer.fit is not None) == fits_, source

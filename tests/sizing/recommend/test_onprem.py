@@ -11,8 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacks.problems import SettingsError
+from stacks.sizing.catalog.tables import rows
 from stacks.sizing.recommend import compare
-from stacks.sizing.recommend.onprem import assumptions, defaults
+from stacks.sizing.recommend.assumed import assumptions, defaults
+from stacks.sizing.recommend.hardware import CLOUDS, machines
+from stacks.sizing.recommend.managed import managed_price
+from stacks.sizing.recommend.prices import price
+from stacks.sizing.recommend.ranges import exactly
 from tests.sizing.recommend.asking import ask
 
 
@@ -23,6 +28,11 @@ def busy():
 
 def way(comparison, name):
     return next(item for item in comparison.ways if item.name == name)
+
+
+def server(recommendation):
+    """The key of the price of a server with the GPUs that are compared."""
+    return f"server_usd.{compare(recommendation, {}).option.machine.gpu.name}"
 
 
 def test_every_assumption_is_an_input_with_range_and_source():
@@ -85,7 +95,7 @@ def test_hardware_that_stands_idle_never_pays_back():
 
 
 def test_a_payback_above_three_years_is_pointed_out(busy):
-    dear = compare(busy, {"server_usd.A100-80GB": 600_000.0})
+    dear = compare(busy, {server(busy): 3_000_000.0})
     assert dear.payback_months.typical > 36
     assert any("36 months" in note for note in dear.notes)
 
@@ -94,7 +104,7 @@ def test_a_payback_above_three_years_is_pointed_out(busy):
 @given(st.floats(20_000, 900_000), st.floats(1, 3))
 def test_a_dearer_server_never_pays_back_sooner(usd, factor):
     result = ask(params=7e9, tokens=300e9, monthly_runs=1)
-    cheap, dear = (compare(result, {"server_usd.A100-80GB": price}) for price in (usd, usd * factor))
+    cheap, dear = (compare(result, {server(result): paid}) for paid in (usd, usd * factor))
     assert cheap.payback_months.typical <= dear.payback_months.typical
     assert cheap.break_even_utilisation <= dear.break_even_utilisation
 
@@ -108,11 +118,14 @@ def test_a_given_figure_has_no_spread_and_is_marked(busy):
 
 def test_old_figures_of_the_comparison_are_named(busy):
     (note,) = [note for note in compare(busy, {}).notes if "older than 180 days" in note]
-    assert "spot p4de.24xlarge in us-east-1" in note  # the advisor's table of 2025
+    machine = compare(busy, {}).option.machine
+    assert f"spot {machine.type} in us-east-1" in note
+    assert "reclaimed in a month" in note  # the advisor's table of 2025
     assert "server_usd" not in note
     later = dataclasses.replace(busy, request=dataclasses.replace(busy.request, today=date(2027, 6, 1)))
-    (note,) = [note for note in compare(later, {"server_kw.A100-80GB": 6.0}).notes if "older than 180 days" in note]
-    assert "server_usd.A100-80GB (2026-11-20)" in note
+    given_ = {server(busy).replace("usd", "kw"): 6.0}
+    (note,) = [note for note in compare(later, given_).notes if "older than 180 days" in note]
+    assert f"{server(busy)} (2026-06-14)" in note
     assert "server_kw" not in note
     assert "server_usd.H100" not in note
 
@@ -138,3 +151,47 @@ def test_a_gpu_without_a_purchase_price_is_refused():
     result = small.__class__(**{**{f: getattr(small, f) for f in small.__slots__}, "options": ()})
     with pytest.raises(SettingsError, match="a server's price is known for"):
         compare(result, {})
+
+
+def test_the_services_own_price_goes_before_the_factor():
+    """p5 has a SageMaker price that was read, p5en has none."""
+    by_type = {item.type: item for item in machines("aws")}
+    listed = managed_price(by_type["p5.48xlarge"], exactly(55.04))
+    assert (listed.usd_per_hour, listed.told) == (exactly(63.296), "list price")
+    other = managed_price(by_type["p5en.48xlarge"], exactly(63.296))
+    assert other.usd_per_hour.typical == pytest.approx(63.296 * 1.15)
+    assert other.usd_per_hour.low < other.usd_per_hour.typical < other.usd_per_hour.high
+    assert other.told == "1.15 times the machine"
+    vertex = managed_price(next(iter(machines("gcp"))), exactly(1.0))
+    assert vertex.name == "Vertex AI custom training"
+    assert all(offer.figure.source and offer.figure.date for offer in (listed, other, vertex))
+
+
+def test_every_managed_price_is_of_a_machine_and_above_it():
+    known = {(item.cloud, item.type): item for cloud in CLOUDS for item in machines(cloud)}
+    offers = [row for row in rows("managed_prices.csv") if (row["cloud"], row["type"]) in known]
+    assert len(offers) > 20
+    for row in offers:
+        factor = float(row["usd_per_hour"]) / known[row["cloud"], row["type"]].usd_per_hour
+        assert 1.1 < factor < 1.45, row
+
+
+def test_capacity_blocks_are_compared_where_they_are_sold():
+    """Three days and a half are paid as four."""
+    result = compare(ask(params=7e9, tokens=300e9, monthly_runs=1, spot=False, region="us-east-1"), {})
+    block = price(result.option.machine, "us-east-1", "capacity-block")
+    assert block.block.paid_hours(84.0) == 96
+    hours = result.option.hours.typical
+    days = math.ceil(hours / 24)
+    nodes = result.option.nodes * result.option.copies
+    first = way(result, "own cluster, capacity-block").lines[0]
+    assert first.what == "GPU nodes, whole days"
+    assert first.usd == pytest.approx(block.usd_per_hour.typical * nodes * days * 24)
+    assert any(figure.what.startswith("capacity-block") for figure in result.figures)
+    assert any(figure.what.startswith("SageMaker") for figure in result.figures)
+
+
+def test_a_run_longer_than_a_block_is_not_compared_in_one():
+    result = compare(ask(params=7e9, tokens=300e9, cloud="gcp", deadline_hours=24 * 365), {})
+    assert result.option.hours.typical > 7 * 24
+    assert not any("flex-start" in item.name for item in result.ways), "seven days at most"

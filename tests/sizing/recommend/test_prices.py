@@ -6,6 +6,7 @@ from datetime import date
 
 import pytest
 
+from stacks.sizing import catalog
 from stacks.sizing.catalog.tables import rows
 from stacks.sizing.recommend.hardware import CLOUDS, HOME_REGIONS, gpus, left_out, machines
 from stacks.sizing.recommend.prices import Figure, price
@@ -26,7 +27,10 @@ def machine(type_, cloud="aws"):
         ("gcp_instances.csv", "price_source", "price_date"),
         ("spot.csv", "source", "date"),
         ("commitments.csv", "source", "date"),
+        ("spot.csv", "reclaimed_source", "reclaimed_date"),
         ("managed_instances.csv", "source", "date"),
+        ("managed_prices.csv", "source", "date"),
+        ("blocks.csv", "source", "date"),
         ("onprem.csv", "source", "date"),
     ],
 )
@@ -53,17 +57,76 @@ def test_a_price_is_in_order_and_below_the_list(item, capacity):
 @pytest.mark.parametrize(
     ("type_", "region", "saving"),
     [
-        ("p4d.24xlarge", "us-east-1", 0.67),
-        ("p4d.24xlarge", "us-west-2", 0.53),
+        ("p4d.24xlarge", "us-east-1", 0.549),
+        ("p4d.24xlarge", "us-west-2", 0.397),
         ("p4d.24xlarge", "eu-west-1", 0.34),
-        ("g5.12xlarge", "us-east-1", 0.71),  # another size of the family in the region
-        ("p4d.24xlarge", "ap-south-1", 0.55),  # the family anywhere
-        ("p5.48xlarge", "us-east-1", 0.52),
+        ("g5.12xlarge", "us-east-1", 0.534),  # another size of the family in the region
+        ("p4d.24xlarge", "ap-south-1", 0.457),  # the family anywhere
+        ("p5.48xlarge", "us-east-1", 0.66),
     ],
 )
 def test_spot_takes_the_closest_figure(type_, region, saving):
     item = machine(type_)
     assert price(item, region, "spot").usd_per_hour.typical == pytest.approx(item.usd_per_hour * (1 - saving))
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind", "saving"),
+    [
+        ("a3-highgpu-8g", "reserved-1y", 0.306),  # the family's list price, not the assumption of all
+        ("a3-highgpu-8g", "reserved-3y", 0.561),
+        ("g2-standard-12", "reserved-1y", 0.37),
+        ("a2-ultragpu-8g", "reserved-1y", 0.32),  # no list price: what is assumed of all
+    ],
+)
+def test_a_commitment_takes_the_most_precise_figure(type_, kind, saving):
+    item = machine(type_, "gcp")
+    offer = price(item, "us-central1", kind)
+    assert offer.usd_per_hour.typical == pytest.approx(item.usd_per_hour * (1 - saving))
+    assert ("assumption" in offer.figures[-1].source) == (type_ == "a2-ultragpu-8g")
+
+
+def test_the_usd_of_spot_are_the_savings_of_the_region():
+    quoted = [row for row in rows("spot.csv") if row["usd"]]
+    assert len(quoted) > 60
+    for row in quoted:
+        low, usd, high = (float(row[f"usd{bound}"]) for bound in ("_low", "", "_high"))
+        assert 0 < low <= usd <= high, row
+        list_price = usd / (1 - float(row["savings_percent"]) / 100)
+        assert high <= list_price * 1.003, row
+    row = next(row for row in quoted if (row["region"], row["match"]) == ("us-east-1", "p5.48xlarge"))
+    assert float(row["usd"]) == pytest.approx(55.04 * (1 - float(row["savings_percent"]) / 100), rel=0.003)
+    figures = price(machine("p5.48xlarge"), "us-east-1", "spot").figures
+    assert f"{float(row['usd']):g} USD an hour there" in figures[1].what
+    assert figures[2].what.startswith("reclaimed in a month") and figures[2].date == "2025-06-28"
+
+
+def test_a_capacity_block_costs_its_region_and_has_limits():
+    item = machine("p5.48xlarge")
+    here, there = (price(item, region, "capacity-block") for region in ("us-east-1", "eu-west-2"))
+    assert (here.usd_per_hour.typical, there.usd_per_hour.typical) == (41.528, 37.76)
+    assert here.months == 0 and here.reclaimed_per_month is None
+    assert here.block.holds(64, 182 * 24) and not here.block.holds(65, 24) and not here.block.holds(1, 183 * 24)
+    assert (here.block.paid_hours(1), here.block.paid_hours(24), here.block.paid_hours(25)) == (24, 24, 48)
+    assert price(item, "ca-central-1", "capacity-block") is None, "not sold there"
+    assert price(machine("g6.12xlarge"), "us-east-1", "capacity-block") is None
+
+
+def test_the_workload_scheduler_has_prices_and_its_own_limits():
+    flex = price(machine("a3-highgpu-8g", "gcp"), "us-central1", "flex-start")
+    assert flex.usd_per_hour.typical == pytest.approx(8 * 4.79)
+    assert flex.block.holds(1000, 7 * 24) and not flex.block.holds(1, 7 * 24 + 1)
+    assert flex.block.paid_hours(1.5) == 1.5, "by use"
+    calendar = price(machine("a4-highgpu-8g", "gcp"), "us-central1", "calendar")
+    assert calendar.usd_per_hour.typical == 90.22
+
+
+def test_blocks_are_of_types_of_the_catalogue():
+    known = {item.type for item in catalog.instances()} | {row["type"] for row in rows("gcp_instances.csv")}
+    sold = {item.type: catalog.offered_regions(item.type) for item in catalog.instances() if item.capacity_block}
+    for row in rows("blocks.csv"):
+        assert row["match"] in known
+        assert row["cloud"] == "gcp" or row["match"] in sold, row
 
 
 def test_what_is_not_sold_on_demand_is_only_offered_as_spot():
@@ -90,7 +153,7 @@ def test_a_price_is_old_after_180_days():
 def test_old_prices_are_flagged_wherever_they_are_used():
     now, later = ask(spot=False), ask(spot=False, today=date(2027, 2, 1))
     assert now.stale == ()
-    assert {figure.date for figure in later.stale} == {"2026-07-20"}
+    assert {figure.date for figure in later.stale} == {"2026-07-20", "2026-07-22"}
     assert any("older than 180 days" in flag for flag in later.flags)
     spot = ask(spot=True)  # the advisor's table is of 2025
     assert any("older than 180 days" in flag for flag in spot.flags)

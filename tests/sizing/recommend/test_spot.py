@@ -50,12 +50,12 @@ def test_spot_is_interrupted_more_often_and_saves_more_often():
 
 
 def test_a_checkpoint_of_bloom_is_two_terabytes():
-    assert checkpoint_need(176e9, True, 48, 400).size_gb == pytest.approx(2300, rel=0.1)
-    assert checkpoint_need(1e9, False, 1, 400).size_gb == 12
+    assert checkpoint_need(176e9 * 14, 48, 400).size_gb == pytest.approx(2300, rel=0.1)
+    assert checkpoint_need(12e9, 1, 400).size_gb == 12
 
 
 def test_a_slow_network_slows_the_save():
-    slow, fast = (checkpoint_need(7e9, True, 1, gbps).save_seconds for gbps in (5, 400))
+    slow, fast = (checkpoint_need(7e9 * 14, 1, gbps).save_seconds for gbps in (5, 400))
     assert slow == pytest.approx(98 / (5 / 16))
     assert fast == pytest.approx(49)
 

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacks.sizing.recommend import throughput
+from stacks.sizing.recommend.architectures import shape
 from stacks.sizing.recommend.hardware import gpus, machines
 from stacks.sizing.recommend.throughput import COMPILED, bus_gb_per_s, count_factor, utilisation
+from tests.sizing.recommend.published import drawn
 
 TABLE = Path(throughput.__file__).with_name("mfu.csv")
 
@@ -23,8 +25,31 @@ def rows():
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row['gpu']}-{row['gpus']}-{row['params']}")
 def test_the_model_of_the_table_stays_within_five_points_of_it(row):
-    got = utilisation(gpus()[row["gpu"]], float(row["params"]), int(row["gpus"])).mfu.typical / COMPILED
-    assert got * 100 == pytest.approx(float(row["mfu_percent"]), abs=5)
+    assert drawn(row) * 100 == pytest.approx(float(row["mfu_percent"]), abs=5)
+
+
+@given(st.sampled_from(["A100-40GB", "A100-80GB", "H100"]), st.floats(125e6, 70e9))
+def test_typical_is_the_table_on_one_node_and_torchtitans_share_of_it_on_many(gpu, params):
+    of_table = utilisation(gpus()[gpu], params, 8).mfu.typical
+    assert of_table == pytest.approx(throughput.curve(gpu, params))
+    for count in (64, 512):
+        expected = of_table * count_factor(count) * COMPILED
+        assert utilisation(gpus()[gpu], params, count).mfu.typical == pytest.approx(expected)
+    assert throughput.practice(8) == throughput.practice(1024) == throughput.practice(20_000) == 1
+
+
+@given(st.integers(1, 10_000), st.integers(1, 10_000))
+def test_less_of_the_time_trains_on_more_gpus(few, more):
+    less, much = throughput.goodput(max(few, more)), throughput.goodput(min(few, more))
+    assert less.typical <= much.typical
+    assert less.high == much.high == 1
+
+
+def test_a_longer_sequence_costs_what_a_decoder_computes():
+    """Half of the attention matrix: at 2,048 the table's own time, at 32k less than twice of it for 7B."""
+    model = shape(6.7e9)
+    assert model.flops_per_token(32_768) / model.flops_per_token(2_048) < 1.7
+    assert throughput.attention_recounted(6.7e9, 2048) == pytest.approx(0.963, abs=0.003)
 
 
 def test_count_factors_are_the_tables_own_ratios():

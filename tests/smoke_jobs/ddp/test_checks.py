@@ -1,11 +1,12 @@
 """What single checks decide without a job around them."""
 
+import resource
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from smoke_jobs.ddp import check_collectives, check_data, check_tracking
+from smoke_jobs.ddp import check_collectives, check_data, check_tracking, check_transport, nccl_log
 from smoke_jobs.ddp.options import Options
 
 
@@ -31,3 +32,38 @@ def test_teams_do_not_share_an_experiment_that_one_of_them_owns(monkeypatch: pyt
     assert check_tracking.experiment(Options(tracking_experiment="mine")) == "mine"
     monkeypatch.delenv("MLFLOW_TRACKING_USERNAME")
     assert check_tracking.experiment(Options()) == "trainyard-smoke"
+
+
+@pytest.mark.parametrize(
+    ("limit", "capabilities", "lockable"),
+    [
+        (8 << 20, "0000000000000000", 8),
+        (2**50, "0000000000000000", 2**30),
+        (resource.RLIM_INFINITY, "0000000000000000", None),
+        (8 << 20, "00000000a80465fb", None),  # root with IPC_LOCK
+        (8 << 20, "00000000a80425fb", 8),  # root without
+    ],
+)
+def test_what_a_rank_may_lock(
+    monkeypatch: pytest.MonkeyPatch, limit: int, capabilities: str, lockable: int | None
+) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda _: (limit, limit))
+    monkeypatch.setattr("pathlib.Path.read_text", lambda _: f"Name:\tpython\nCapEff:\t{capabilities}\n")
+    assert check_transport.lockable_mib(SimpleNamespace(cuda=True)) == lockable  # type: ignore[arg-type]
+    assert check_transport.lockable_mib(SimpleNamespace(cuda=False)) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("lockable", "told"), [(8, True), (None, False), (2**30, False)])
+def test_a_fall_back_to_sockets_names_the_limit_of_locked_memory(
+    monkeypatch: pytest.MonkeyPatch, lockable: int | None, told: bool
+) -> None:
+    monkeypatch.setattr(check_transport, "_evidence", lambda _: nccl_log.read(check_transport.FALLBACK))
+    monkeypatch.setattr(check_transport, "lockable_mib", lambda _: lockable)
+    job: Any = SimpleNamespace(
+        options=Options(expect_transport="efa"), cuda=True, world_size=1, inventories=[{"host": "a"}],
+        broken=lambda _: False, gather=lambda value: [value],
+    )  # fmt: skip
+    outcome = check_transport.run(job)
+    assert outcome.verdict == "fail" and "aws-ofi-nccl" in outcome.reason
+    assert ("may lock 8 MiB of memory only" in outcome.reason) is told
+    assert outcome.details["lockable_mib"] == [lockable]

@@ -7,6 +7,7 @@ import pytest
 from torch.distributed import TCPStore
 
 from smoke_jobs.ddp.job import RankMissing, announce
+from smoke_jobs.ddp.peers import Line
 from smoke_jobs.ddp.rollcall import RollCall, call_roll
 
 
@@ -28,7 +29,39 @@ def together(nodes: int, ranks: list[int], timeout_s: float, hosts: tuple[str, .
         time.sleep(0.05)
     for thread in threads:
         thread.join()
+    for roll in found.values():
+        for line in roll.lines.values():
+            line.close()
     return found
+
+
+def test_a_node_that_is_taken_away_before_the_last_one_comes_has_to_come_again() -> None:
+    """Node 1 is evicted while the head waits for node 2; its pod, made again under the same name, calls once more."""
+    port, found = free_port(), {}
+
+    def one(rank: int) -> None:
+        found[rank] = call_roll(rank, 3, "127.0.0.1", port, 15)
+
+    head = threading.Thread(target=one, args=(0,))
+    head.start()
+    time.sleep(0.2)
+    evicted = Line(socket.create_connection(("127.0.0.1", port), timeout=5))
+    evicted.send({"node_rank": 1, "host": "pod-1"})
+    time.sleep(0.2)
+    evicted.close()
+    last = threading.Thread(target=one, args=(2,))
+    last.start()
+    time.sleep(0.5)
+    assert found == {}, "node 1 is missing"
+    again = Line(socket.create_connection(("127.0.0.1", port), timeout=5))
+    again.send({"node_rank": 1, "host": "pod-1"})
+    answer = again.receive(10)
+    for thread in (head, last):
+        thread.join()
+    assert answer["problem"] == "" and set(answer["joined"]) == {"0", "1", "2"}
+    assert all(roll.problem == "" and set(roll.joined) == {0, 1, 2} for roll in found.values())
+    for line in (again, *(line for roll in found.values() for line in roll.lines.values())):
+        line.close()
 
 
 def test_all_nodes_hear_that_all_are_there() -> None:
@@ -51,7 +84,8 @@ def test_a_head_that_never_comes_is_named() -> None:
 
 def test_a_node_rank_beyond_the_job_is_told() -> None:
     found = together(3, [0, 7], 2.0)
-    assert "says it is node 7 of 3" in found[0].problem
+    assert all("says it is node 7 of 3" in roll.problem for roll in found.values())
+    assert len(found) == 2
 
 
 def test_a_started_rank_that_does_not_announce_itself_is_named() -> None:

@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from smoke_jobs.launch.follow import CheckDone
 from smoke_jobs.launch.job import SmokeSpec
+from smoke_jobs.launch.kubernetes import render
 
 DIGEST = "@sha256:" + "0" * 64
 IMAGE = f"pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime{DIGEST}"
@@ -75,3 +77,9 @@ def run_start(start: Path, variables: dict[str, str], *arguments: str) -> subpro
         timeout=120,
         check=False,
     )
+
+
+def job_policy(spec: SmokeSpec) -> dict[str, Any]:
+    """The spec of the Job that the Kubernetes launcher renders."""
+    found: dict[str, Any] = render(spec).job["spec"]
+    return found

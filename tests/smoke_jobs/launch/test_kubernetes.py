@@ -14,7 +14,8 @@ from smoke_jobs.launch import kubernetes
 from smoke_jobs.launch.follow import Follower
 from smoke_jobs.launch.job import LaunchError
 from smoke_jobs.launch.kubernetes import render, to_yaml
-from tests.smoke_jobs.launch.support import CPU, GPU_POOL, RecordedView, run_start, unpack
+from tests.smoke_jobs.launch.failure_policy import Pod, job_goes_on
+from tests.smoke_jobs.launch.support import CPU, GPU_POOL, RecordedView, job_policy, run_start, unpack
 
 SPECS = {"gpu": GPU_POOL, "cpu": CPU, "one node": replace(GPU_POOL, nodes=1, efa_interfaces=0, hugepages_mib=0)}
 
@@ -61,6 +62,26 @@ def test_a_verdict_ends_the_job_and_a_disruption_does_not():
     by_code = {code: rule["action"] for rule in rules[1:] for code in rule["onExitCodes"]["values"]}
     assert by_code == {75: "Ignore", 1: "FailJob", 2: "FailJob", 10: "FailJob", 20: "FailJob", 124: "FailJob"}
     assert {rule["onExitCodes"]["containerName"] for rule in rules[1:]} == {_container()["name"]}
+
+
+@pytest.mark.parametrize(
+    ("pods", "goes_on"),
+    [
+        ([Pod(75, disrupted=True), Pod(75)], True),  # evicted, and the survivor
+        ([Pod(137, disrupted=True), Pod(75)], True),  # its machine was gone before it could end
+        ([Pod(75), Pod(75)], True),
+        ([Pod(10, disrupted=True), Pod(75)], True),  # a check that failed because of the eviction
+        ([Pod(137), Pod(75)], False),  # out of memory
+        ([Pod(1), Pod(75)], False),
+        ([Pod(10), Pod(10)], False),
+        ([Pod(20), Pod(20)], False),
+        ([Pod(124), Pod(1)], False),
+        ([Pod(2), Pod(2)], False),
+        ([Pod(1, disrupted=True), Pod(10)], False),
+    ],
+)
+def test_a_lost_node_makes_all_pods_again_and_nothing_else_does(pods, goes_on):
+    assert job_goes_on(job_policy(GPU_POOL), pods) is goes_on
 
 
 def test_ranks_find_the_head_through_the_headless_service():

@@ -1,0 +1,56 @@
+"""An estimate as JSON: plain values in the units that the names say."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from stacks.cli.recommend_json import plain, plain_option
+from stacks.sizing.recommend import Estimate
+
+
+def as_json_text(estimate: Estimate) -> str:
+    """Everything, indented; infinite figures are null."""
+    request = dataclasses.asdict(estimate.request)
+    request["today"] = estimate.request.today.isoformat()
+    work = estimate.asked.work
+    data: dict[str, Any] = {
+        "currency": "USD",
+        "request": request,
+        "model": dataclasses.asdict(work.model),
+        "work": {
+            "tokens": None if estimate.asked.convolutional else work.tokens,
+            "images": estimate.asked.images,
+            "sequence": work.sequence,
+            "batch_tokens": work.batch_tokens,
+        },
+        "hardware": {
+            "instance_type": estimate.machine.type if estimate.machine.regions else None,
+            "gpu": estimate.machine.gpu.name,
+            "gpus": estimate.gpus,
+            "gpus_per_node": estimate.machine.gpus,
+            "nodes": estimate.nodes,
+            "gpu_memory_gib": estimate.machine.gpu_memory_gib,
+            "network_gbps": estimate.machine.network_gbps,
+        },
+        "fits": estimate.fit is not None,
+        "refusal": estimate.refusal or None,
+        "training_hours": _range(estimate.training_hours),
+        "hours": _range(estimate.hours),
+        "gpu_hours": _range(estimate.gpu_hours),
+        "fit": dataclasses.asdict(estimate.fit) if estimate.fit else None,
+        "memory": [
+            dataclasses.asdict(verdict) | {"needed_gib": verdict.needed_gib, "tight": verdict.tight}
+            for verdict in estimate.verdicts
+        ],
+        "interruptions": dataclasses.asdict(estimate.interruptions) if estimate.interruptions else None,
+        "offers": [plain_option(offer) for offer in estimate.offers],
+        "assumptions": list(estimate.assumptions),
+        "flags": list(estimate.flags),
+    }
+    return json.dumps(plain(data), indent=2, allow_nan=False) + "\n"
+
+
+def _range(value: Any) -> Any:
+    return dataclasses.asdict(value) if value is not None else None
