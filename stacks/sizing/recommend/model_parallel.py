@@ -15,13 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stacks.sizing.recommend.architectures import Architecture
-from stacks.sizing.recommend.fit import HIDDEN_SHARE, WANTED_MARGIN, Fit, Ways, Work, computing, slowed
+from stacks.sizing.recommend.fit import HIDDEN_SHARE, Fit, Ways, Work, computing, slowed
 from stacks.sizing.recommend.hardware import Machine
 from stacks.sizing.recommend.memory import GIB, States, usable_bytes
 from stacks.sizing.recommend.throughput import Utilisation, bus_gb_per_s
 
-MICRO_BATCHES = (1, 2, 4, 8)
-STAGES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+MOST_STAGES = 64
 INTERLEAVED = 4
 """Parts of a stage that take turns, where it has that many layers. Assumption; Megatron-LM's papers use 2 to 5."""
 ACTIVATION_BYTES = 2
@@ -46,9 +45,9 @@ def layouts(model: Architecture, machine: Machine, nodes: int) -> Iterator[Layou
     gpus = machine.gpus * nodes
     if not machine.nvlink or not model.layers:
         return
-    for stages in STAGES:
+    for stages in range(1, min(MOST_STAGES, model.layers) + 1):
         for tensor in (2, 4, 8):
-            if machine.gpus % tensor == 0 and gpus % (tensor * stages) == 0 and stages <= model.layers:
+            if machine.gpus % tensor == 0 and gpus % (tensor * stages) == 0:
                 yield Layout(tensor, stages, gpus // (tensor * stages))
 
 
@@ -78,22 +77,16 @@ def smallest(work: Work, machine: Machine, nodes: int) -> Layout | None:
 def fits(
     work: Work, machine: Machine, nodes: int, ways: Ways, reached: Utilisation, peak_tflops: float
 ) -> Iterator[Fit]:
-    """The layouts that fit, the simplest first, each with the micro-batch that is fastest."""
+    """The layouts that fit, the simplest first; a micro-batch of one makes the bubble least, so that is the default."""
     usable = usable_bytes(machine.gpu_memory_gib, machine.gpus * nodes)
     for layout in layouts(work.model, machine, nodes):
         room = usable - model_bytes(work.model, work.states, layout)
         for recompute in ways.recompute:
             # As many micro-batches are in flight as there are stages, each of a stage's layers: a whole model's.
             one = work.activations[recompute] / layout.tensor
-            share = work.batch_tokens / work.sequence / layout.replicas
-            batches = [ways.micro_batch] if ways.micro_batch else MICRO_BATCHES
-            speeds = [
-                _fit(work, machine, nodes, layout, recompute, batch, reached, peak_tflops, usable)
-                for batch in batches
-                if batch <= share and batch * one <= room * (1 - WANTED_MARGIN if batch > 1 else 1)
-            ]
-            if speeds:
-                yield max(speeds, key=lambda fit: fit.mfu.typical)
+            batch = ways.micro_batch or 1
+            if batch <= work.batch_tokens / work.sequence / layout.replicas and batch * one <= room:
+                yield _fit(work, machine, nodes, layout, recompute, batch, reached, peak_tflops, usable)
 
 
 def _fit(

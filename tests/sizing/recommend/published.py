@@ -20,6 +20,7 @@ from stacks.sizing.recommend.hardware import Machine
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.request import Request
 from stacks.sizing.recommend.throughput import attention_recounted, count_factor, curve
+from tests.sizing.recommend import published_memory
 from tests.sizing.recommend.asking import TODAY
 
 RUNS = Path(__file__).with_name("published_runs.csv")
@@ -31,6 +32,7 @@ FITTED_BEGIN, FITTED_END = (
     "<!-- fitted: written by tests/sizing/recommend/published.py -->",
     "<!-- end of fitted -->",
 )
+MEMORY_BEGIN, MEMORY_END = "<!-- memory: written by tests/sizing/recommend/published.py -->", "<!-- end of memory -->"
 BEGIN, END = "<!-- runs: written by tests/sizing/recommend/published.py -->", "<!-- end of runs -->"
 
 
@@ -200,7 +202,11 @@ def fitted_markdown() -> str:
 def write() -> None:
     """Puts the summaries and the fitted table into docs/recommender.md, and writes docs/published-runs.md."""
     text = DOCUMENT.read_text(encoding="utf-8")
-    for begin, end, content in ((BEGIN, END, summaries()), (FITTED_BEGIN, FITTED_END, fitted_markdown())):
+    for begin, end, content in (
+        (BEGIN, END, summaries()),
+        (FITTED_BEGIN, FITTED_END, fitted_markdown()),
+        (MEMORY_BEGIN, MEMORY_END, published_memory.summary()),
+    ):
         before, rest = text.split(begin)
         _, after = rest.split(end)
         text = f"{before}{begin}\n{content}{end}{after}"

@@ -6,6 +6,7 @@ import statistics
 
 import pytest
 
+from tests.sizing.recommend import published_memory
 from tests.sizing.recommend.published import DOCUMENT, LIST, SETS, fitted_markdown, listed, runs, summaries
 
 
@@ -51,4 +52,5 @@ def test_the_documents_show_the_runs_as_they_come_out():
     text = DOCUMENT.read_text(encoding="utf-8")
     assert summaries() in text, "write the tables anew: make golden"
     assert fitted_markdown() in text, "write the tables anew: make golden"
+    assert published_memory.summary() in text, "write the tables anew: make golden"
     assert LIST.read_text(encoding="utf-8") == listed(), "write the tables anew: make golden"
