@@ -41,10 +41,10 @@ CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     severity=Severity.MEDIUM,
     level=EnforcementLevel.MANDATORY,
     controls=("NIST 800-53r5 CA-2", "ISO 27001:2022 A.8.29"),
-    fix="Leave `smoke.enabled` true.",
+    fix="Leave `smoke.enabled` true, and in `smoke.capacities` one that the pool has.",
 )
 def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """A Job with the label ml.platform/smoke-pool naming the pool."""
+    """A Job with the label ml.platform/smoke-pool naming the pool; in which capacity it runs is not looked at."""
     proven = {str(at(job.props, "metadata", "labels", SMOKE_LABEL)) for job in resources.of(JOB)}
     pools = [(resource, node_pool(resource)) for resource in resources.of(*TYPES)]
     unproven = {pool.pool: resource for resource, pool in pools if pool.gpu_models and pool.pool not in proven}

@@ -323,13 +323,18 @@ class Smoke(_Model):
     """For all pools, in place of the pinned one; on a pool with a fabric it must hold the fabric's NCCL plugin."""
     team: Name | None = None
     """In whose queue and namespace it runs; the first team's by default."""
-    capacities: list[Capacity] = Field(default=list(CAPACITIES), min_length=1)
+    capacities: list[Capacity] = list(CAPACITIES)
     """Which of a pool's capacities are proven, each by a job of its own; all by default. Spot that is not to be had
     fails the `up`."""
 
     def request(self) -> SmokeRequest:
         """The job's settings as the planner knows them."""
-        return SmokeRequest(self.enabled, self.image, self.team, tuple(self.capacities))
+        return SmokeRequest(
+            enabled=self.enabled,
+            image=self.image,
+            team=self.team,
+            capacities=tuple(dict.fromkeys(self.capacities)),
+        )
 
 
 class PolicyException(_Model):

@@ -131,7 +131,11 @@ def cluster_training_runtime(
     to find them. A rank is never restarted alone (`backoffLimit: 0`): the others would hang in a collective until
     NCCL's timeout. The job set restarts whole, from its last checkpoint:
 
-    - where a pod was taken away (condition DisruptionTarget: eviction, spot reclaim, lost node), however often;
+    - where a pod was taken away (condition DisruptionTarget: eviction, spot reclaim, lost node), however often. A long
+      job on spot nodes is reclaimed more often than any number that would still stop a fault in time. The price: a job
+      that is evicted through its own doing, as one that fills the disk of its node, starts again without end. What
+      bounds it is the job's own: `activeDeadlineSeconds` of the TrainJob, and a limit of `ephemeral-storage` in its
+      `resourcesPerNode`, above which a pod fails without that condition and is counted;
     - after any other failure at most `max_restarts` times. That includes the survivors of a lost node whose torchrun
       gave up (exit code 1, measured) before the lost pod was found to have failed;
     - never where the container ended with one of `permanent_exit_codes`, 1 to 255.

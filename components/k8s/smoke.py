@@ -20,9 +20,8 @@ import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
 from components.k8s.conventions import TRAINER_SERVICE_ACCOUNT, TRAINER_UID, named, prerequisites
-from smoke_jobs.launch.job import MAX_NAME, LaunchError, SmokeSpec
+from smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
 from smoke_jobs.launch.kubernetes import LAST_SECONDS, Rendering, render
-from smoke_jobs.launch.payload import digest
 
 QUEUE_SECONDS = 900
 """How long the job may wait for quota beside nodes and run. It goes before development jobs, not before production."""
@@ -166,7 +165,7 @@ def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
     pool = args["pool"]
     efa = pool.get("efa_interfaces", 0)
     return SmokeSpec(
-        name=_name(pool["name"], pool.get("capacity", "")),
+        name=job_name(pool["name"], pool.get("capacity", "")),
         stack=args.get("stack", ""),
         pool=pool["name"],
         nodes=pool["nodes"],
@@ -197,12 +196,6 @@ def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
         rerun_on=tuple(sorted(args.get("rerun_on", {}).items())),
         options=args.get("options", {}),
     )
-
-
-def _name(pool: str, capacity: str) -> str:
-    """`smoke-train-spot`; cut, with a hash of the whole, where a job's name would be too long."""
-    name = "-".join(part for part in ("smoke", pool, capacity) if part)
-    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 9].rstrip('-')}-{digest(name)}"
 
 
 def _job_metadata(rendering: Rendering, namespace: pulumi.Input[str], node_image: pulumi.Input[str] | None) -> Any:

@@ -3,8 +3,9 @@
 It parses the options, finds its place among the nodes, calls the roll, starts torchrun, passes SIGTERM and SIGUSR1
 on, bounds the wall clock, and turns what the ranks left in the result folder into the exit code that torchrun hides.
 On every node the code is the same; node 0 prints the table and the `SMOKE_RESULT` line. result.json is there in every
-case after the options were understood: where the ranks could not finish, from what was known until then. Where another
-node was lost, whatever the ranks made of it, this one is preempted too, so that the job starts again as a whole.
+case after the options were understood: where the ranks could not finish, from what was known until then. Where any node
+was lost, whatever the ranks made of it, all are preempted, so that the job starts again as a whole; the head decides
+(`peers.py`), and ends with 0 only where every node has ended.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Any
 
 from . import local_mlflow, nccl_log, result, supervise
 from .options import CHECKS, Options, UsageError, parse, to_json
-from .peers import Peers, alone
+from .peers import SETTLE_S, Peers, alone
 from .rollcall import call_roll
 from .topology import Topology, detect
 
@@ -112,7 +113,9 @@ class _Run:
         self.started = time.time()
         self.deadline = time.monotonic() + options.timeout_s
         self.preempted = False
-        self.lost = ""  # which other node, and how
+        self.again = ""  # why the job has to be run again: which node was lost, and how
+        self.broken = ""  # the verdict of another node's ranks, where it came before ours had ended
+        self.cut = False  # our ranks were stopped because of that
         self.peers: Peers = alone()
         self.calling = False  # the roll
         self.process: subprocess.Popen[bytes] | None = None
@@ -132,9 +135,7 @@ class _Run:
                 problem = self._roll_call()
             if not problem and not self.preempted:
                 ended = self._torchrun()
-            if not self.preempted:
-                told = (self.folder / "result.json").exists() or ended == "preempted"
-                self.lost = self.peers.settle("" if told else ended)
+            self._settle(ended)
         finally:
             supervise.sweep(self.marker)
         code = self._finish(problem, ended)
@@ -145,6 +146,7 @@ class _Run:
         self.preempted = True
         self.peers.stopped()
         if self.calling:
+            self.calling = False  # once: the next signal must not interrupt what the first has led to
             raise _Stopped
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(number)
@@ -152,12 +154,15 @@ class _Run:
     def _roll_call(self) -> str:
         o, t = self.options, self.topology
         try:
-            self.calling = not self.preempted
+            self.calling = True
+            if self.preempted:  # the signal came just before
+                return ""
             roll = call_roll(t.node_rank, t.nodes, t.head, o.port + 1, o.rendezvous_timeout_s, t.hosts)
             self.calling = False
         except _Stopped:
-            self.calling = False
             return ""
+        finally:
+            self.calling = False
         if roll.problem:
             for line in roll.lines.values():
                 line.close()
@@ -198,17 +203,31 @@ class _Run:
             if self.peers.broken:  # likewise, and something is wrong: our ranks may have to say what
                 broken_at = broken_at or time.monotonic()
                 if time.monotonic() - broken_at > AFTER_BREAK_S:
+                    self.broken, self.cut = self.peers.broken, True
                     supervise.stop(self.process, AFTER_TIMEOUT_S)
-                    return self.peers.broken
+                    return self.broken
+        self.broken = self.peers.broken
         return "preempted" if self.preempted else "error"
+
+    def _settle(self, ended: str) -> None:
+        """Has the job settled among the nodes; a signal that comes afterwards changes nothing."""
+        there = (self.folder / "result.json").exists()
+        verdict = "" if there else "preempted" if self.preempted else ended
+        lost = self.peers.settle(verdict, max(SETTLE_S, self.deadline - time.monotonic()))
+        if self.preempted and not self.peers.settled:
+            self.again = "the job was told to stop (SIGTERM)"
+        else:
+            self.again = lost
 
     def _finish(self, problem: str, ended: str) -> int:
         path = self.folder / "result.json"
-        if path.exists() and not self.lost:
+        if path.exists() and not self.again:
             document: dict[str, Any] = json.loads(path.read_text())
+            if document["verdict"] == "pass" and not self.peers.settled:
+                _end_with(document, "timeout", f"{self.peers.missing()} did not end within the job's time")
         else:
             document = self._incomplete(problem, ended)
-            result.write_json(path, document)
+        result.write_json(path, document)
         if self.topology.node_rank == 0:
             print(result.table(document))
         print(result.line(document), flush=True)
@@ -219,20 +238,22 @@ class _Run:
         progress = self.folder / "progress.json"
         document = json.loads(progress.read_text()) if progress.exists() else empty_document(self.options, self.started)
         done = {check["name"]: check for check in document["checks"]}
-        if self.lost:  # a check that failed may have failed for that
+        if self.again:  # a check that failed may have failed for that
             done = {name: check for name, check in done.items() if check["verdict"] not in ("fail", "below")}
-        verdict = "fail" if problem else "preempted" if self.preempted or self.lost else ended
-        stopped = self.lost or "the job was told to stop (SIGTERM)"
-        errors = dead_ranks(self.folder) if verdict == "error" else []
-        if verdict == "error" and not errors:
+        verdict = "fail" if problem else "preempted" if self.again else ended
+        if verdict == "error":
+            document["errors"] = dead_ranks(self.folder, stopped=self.cut)
             message = "torchrun ended before a rank started"
-            if self.peers.broken:
+            if self.broken:
                 message = "the ranks of another node ended without a result; see its log"
-            errors = [{"rank": -1, "host": socket.gethostname(), "message": message}]
+            _end_with(document, verdict, "" if document["errors"] else message)
+        else:  # where all checks had passed, no reason of a check says why the job was preempted
+            document["errors"] = []
+            _end_with(document, verdict, self.again if verdict == "preempted" else "")
         running = next((name for name in CHECKS if name not in done and name in self.options.checks), "")
         why = {
             "fail": "needs rendezvous, which failed",
-            "preempted": f"{stopped} before this check was done; run it again",
+            "preempted": f"{self.again} before this check was done; run it again",
             "timeout": f"the job ran out of its {self.options.timeout_s:.0f} s in check {running}",
             "error": "a rank died" + (f" in check {running}" if done else "") + "; see errors",
         }[verdict]
@@ -241,11 +262,16 @@ class _Run:
         if problem:
             done["rendezvous"] = result.failed(problem).entry("rendezvous", time.time() - self.started)
         document["checks"] = [done[name] for name in CHECKS]
-        document["errors"] = errors
-        document["verdict"], document["exit_code"] = verdict, result.EXIT[verdict]
         document["timings"]["seconds"] = round(time.time() - self.started, 3)
         document["cost"] = cost(self.options, document["topology"]["world_size"], time.time() - self.started)
         return document
+
+
+def _end_with(document: dict[str, Any], verdict: str, message: str) -> None:
+    """Sets the verdict, with a `message` of this node where it is not empty."""
+    document["verdict"], document["exit_code"] = verdict, result.EXIT[verdict]
+    if message:
+        document["errors"].append({"rank": -1, "host": socket.gethostname(), "message": message})
 
 
 def empty_document(options: Options, started: float) -> dict[str, Any]:
@@ -292,18 +318,18 @@ def cost(options: Options, world_size: int, seconds: float) -> dict[str, Any]:
     return {"device_hours": round(world_size * seconds / 3600, 6), "node_hours": round(node_hours, 6), "usd": usd}
 
 
-def dead_ranks(folder: Path) -> list[dict[str, Any]]:
+def dead_ranks(folder: Path, stopped: bool = False) -> list[dict[str, Any]]:
     """Who raised, and who died without a trace, from the ranks' own files.
 
     Every rank says when it starts, when it raises, and when torchrun stops it because of another. One that says
-    nothing after its start was killed.
+    nothing after its start was killed: by us where the wrapper has `stopped` them.
     """
     errors = []
     for path in sorted((folder / "ranks").glob("rank-*.json")):
         document = json.loads(path.read_text())
         if document["state"] == "raised":
             message = document["message"]
-        elif document["state"] == "started":
+        elif document["state"] == "started" and not stopped:
             message = (
                 f"process {document['pid']} died without a trace, so it was killed: "
                 "look for the out-of-memory killer in dmesg or the pod's last state, and for Xid errors of its GPU"

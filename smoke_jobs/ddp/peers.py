@@ -7,8 +7,13 @@ the roll call open, all to the head, and speak one JSON object a line:
     node -> head    {"ended": ""}          its ranks have ended by themselves and left a result
     node -> head    {"ended": "error"}     they have not, and so the others never will ("timeout" likewise)
     node -> head    {"lost": text}         it was told to stop (SIGTERM), so the job has to be run again
-    head -> node    {"broken": "error"}, {"lost": text}    likewise, of any node
+    head -> node    {"broken": "error"}    of another node
+    head -> node    {"lost": text}         of any node: the job has to be run again
     head -> node    {"settled": true}      every node has ended by itself; nobody was lost
+
+The head alone decides, once: lost or settled. So a node that is told to stop asks for it, as everybody does, and waits
+for the answer; what comes after the decision changes nothing. A head that has neither heard from a node nor missed it
+by the job's limit decides nothing, and the job has not passed.
 
 A connection that closes without any of this is a node that died: killed, or its machine is gone. For a machine that
 vanishes without a word the kernel's keep-alive probes close it, after `SILENT_S`.
@@ -26,6 +31,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
+from queue import SimpleQueue
 from typing import Any
 
 SILENT_S = 25
@@ -33,7 +39,7 @@ SILENT_S = 25
 is missed before its silence looks like a check that failed."""
 
 SETTLE_S = SILENT_S + 10.0
-"""How long an ended node waits to hear how the others fared."""
+"""How long an ended node waits at least to hear how the others fared, and one that was told to stop at most."""
 
 _PROBES = 4
 
@@ -44,7 +50,7 @@ class Line:
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
         self._reader = connection.makefile("rb")
-        self._sending = threading.RLock()  # a signal handler may send while the main thread does
+        self._sending = threading.Lock()
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in (
             ("TCP_KEEPIDLE", SILENT_S // (_PROBES + 1)),
@@ -84,92 +90,134 @@ class Line:
 
     def close(self) -> None:
         """Gives the connection back."""
-        self.shut()
-        self._reader.close()
-        self._socket.close()
+        self.shut()  # who sends or receives lets go of it
+        with self._sending:
+            self._reader.close()
+            self._socket.close()
 
 
 class Peers:
     """The other nodes of the job, from the roll call on.
 
-    `lost` says which one was lost and how, or is empty. `broken` is the verdict of the first whose ranks ended without
-    a result (`error`, `timeout`), or empty.
+    `lost` says which node was lost and how, or is empty. `broken` is the verdict of the first other node whose ranks
+    ended without a result (`error`, `timeout`), or empty. `settled`: the head has decided that nobody was lost.
     """
 
     def __init__(self, node_rank: int, lines: Mapping[int, Line], hosts: Mapping[int, str]) -> None:
         self.lost = ""
         self.broken = ""
-        self._me = f"node {node_rank} ({hosts.get(node_rank, '')})"
+        self.settled = False
+        self._rank = node_rank
         self._head = node_rank == 0
         self._lines = dict(lines)
         self._hosts = hosts
         self._pending = set(lines)  # nodes that have neither ended nor been lost
         self._news = threading.Condition()
+        self._passed_on: set[str] = set()  # kinds of news, by the head
+        self._told = False  # to stop
+        # A signal handler may interrupt whoever holds a lock; this queue is the one thing that it may put into.
+        self._signals: SimpleQueue[None] = SimpleQueue()
         for rank, line in self._lines.items():
             threading.Thread(target=self._listen, args=(rank, line), name=f"node-{rank}", daemon=True).start()
+        threading.Thread(target=self._heed, name="stopped", daemon=True).start()
+
+    def name(self, rank: int) -> str:
+        """`node 1 (host)`."""
+        return f"node {rank} ({self._hosts.get(rank, '')})"
+
+    def missing(self) -> str:
+        """The nodes that were not heard of, by name."""
+        return ", ".join(self.name(rank) for rank in sorted(self._pending))
 
     def _listen(self, rank: int, line: Line) -> None:
         with contextlib.suppress(OSError, ValueError):  # a reset, or the keep-alive gave up: as if it had closed
             while message := line.receive(None):
-                if "lost" in message:
-                    self._lose(str(message["lost"]))
+                if lost := message.get("lost"):
+                    self._hear("lost", str(lost), rank)
                 if broken := message.get("broken") or message.get("ended"):
-                    self._break(str(broken))
+                    self._hear("broken", str(broken), rank)
                 if "ended" in message or "settled" in message:
-                    self._end(rank)
+                    self._end(rank, settled=not self._head and "settled" in message)
         if rank in self._pending:
-            self._lose(f"node {rank} ({self._hosts.get(rank, '')}) is gone: its pod was killed or its machine is lost")
+            self._hear("lost", f"{self.name(rank)} is gone: its pod was killed or its machine is lost", rank)
             self._end(rank)
         line.close()
 
-    def _lose(self, text: str) -> None:
+    def _heed(self) -> None:
+        self._signals.get()
+        if self._told:
+            self._stop()
+
+    def _hear(self, kind: str, text: str, origin: int) -> None:
+        """Keeps the first news of a kind until the job has settled; the head passes it on, before anybody may leave."""
         with self._news:
-            first, self.lost = not self.lost, self.lost or text
+            if self.settled:
+                return
+            if kind == "lost":
+                self.lost = self.lost or text
+            elif origin != self._rank:
+                self.broken = self.broken or text
+            if self._head and kind not in self._passed_on:
+                self._passed_on.add(kind)
+                # Who was told to stop waits for the answer; who broke knows it, and better.
+                self._say({kind: text}, but=origin if kind == "broken" else None)
             self._news.notify_all()
-        if first and self._head:
-            self._say({"lost": text})
 
-    def _break(self, verdict: str) -> None:
-        first, self.broken = not self.broken, self.broken or verdict
-        if first and self._head:
-            self._say({"broken": verdict})
-
-    def _end(self, rank: int) -> None:
+    def _end(self, rank: int, settled: bool = False) -> None:
         with self._news:
             self._pending.discard(rank)
+            self.settled = self.settled or (settled and not self.lost)
             self._news.notify_all()
 
+    def _stop(self) -> None:
+        text = f"{self.name(self._rank)} was told to stop (SIGTERM)"
+        if self._head:
+            self._hear("lost", text, self._rank)
+        elif not self.settled and not self.lost:
+            self._say({"lost": text})
+
     def stopped(self) -> None:
-        """Tells the others that this node was told to stop. Safe in a signal handler."""
-        self._say({"lost": f"{self._me} was told to stop (SIGTERM)"})
+        """This node was told to stop: asks the head to have the job run again. For a signal handler; takes no lock."""
+        self._told = True
+        self._signals.put(None)
 
-    def settle(self, broken: str) -> str:
-        """Tells the others that this node's ranks have ended, waits until that is so everywhere, and returns `lost`.
+    def settle(self, verdict: str, limit_s: float = SETTLE_S) -> str:
+        """Says how this node's ranks have ended, waits until that is known of all nodes, and returns `lost`.
 
-        `broken` is the verdict where the ranks left no result, else empty.
-
-        A verdict of ranks that lost a node is none, and a pass is worth nothing where another node has to run again.
-        Waits `SETTLE_S` at most: a node that neither ends nor dies is stopped by its own limit.
+        `verdict` is empty where the ranks left a result, else what became of them: `error`, `timeout`, or `preempted`
+        where this node was told to stop. A result of ranks that lost a node is none, and a pass is worth nothing where
+        another node has to run again. Waits `limit_s` seconds at most; if that was not enough neither `lost` nor
+        `settled` is set afterwards, and nobody may call the job done.
         """
-        if not self._head:
-            self._say({"ended": broken})
-        elif broken:
-            self._break(broken)
-        deadline = time.monotonic() + SETTLE_S
+        self._told = self._told or verdict == "preempted"
+        if self._told:
+            limit_s = min(limit_s, SETTLE_S)
+            self._stop()
+        elif self._head and verdict:
+            self._hear("broken", verdict, self._rank)
+        if not self._head and verdict != "preempted":
+            self._say({"ended": verdict})
+        deadline = time.monotonic() + limit_s
         with self._news:
             while self._pending and not self.lost and (left := deadline - time.monotonic()) > 0:
                 self._news.wait(left)
-        if self._head and not self.lost:
-            self._say({"settled": True})
+            if self._head and self._told:
+                self._stop()
+            if self._head and not self._pending and not self.lost:
+                self.settled = True
+                self._say({"settled": True})
         return self.lost
 
-    def _say(self, message: Mapping[str, Any]) -> None:
-        for line in self._lines.values():
-            line.send(message)
+    def _say(self, message: Mapping[str, Any], but: int | None = None) -> None:
+        for rank, line in self._lines.items():
+            if rank != but:
+                line.send(message)
 
     def close(self) -> None:
         """Ends the connections."""
-        self._pending.clear()
+        self._signals.put(None)  # ends the thread
+        with self._news:
+            self._pending.clear()
         for line in self._lines.values():
             line.shut()
 

@@ -52,7 +52,6 @@ def _host(nodes: int, port: int, deadline: float, timeout_s: float, hosts: Seque
                 connection, _ = server.accept()
             except TimeoutError:
                 break
-            connection.settimeout(5)
             line = Line(connection)
             try:
                 message = line.receive()
@@ -69,6 +68,8 @@ def _host(nodes: int, port: int, deadline: float, timeout_s: float, hosts: Seque
                 refused = line
                 break
             joined[rank] = host
+            if rank in lines:
+                lines[rank].close()
             lines[rank] = line
             if len(joined) == nodes:
                 # Who came and was taken away before the last one came has to come again.
@@ -102,15 +103,19 @@ def _answer(node_rank: int, head: str, port: int, deadline: float, timeout_s: fl
     while time.monotonic() < deadline:
         try:
             line = Line(socket.create_connection((head, port), timeout=5))
-            line.send(me)
-            # The head answers at its own deadline at the latest; its clock may have started later than ours.
-            reply = line.receive(timeout_s + 10)
-            if reply:
-                return RollCall({int(k): v for k, v in reply["joined"].items()}, reply["problem"], {0: line})
-            line.close()
-            last = "it closed the connection"
         except OSError as error:
             last = error
+        else:
+            try:
+                line.send(me)
+                # The head answers at its own deadline at the latest; its clock may have started later than ours.
+                reply = line.receive(timeout_s + 10)
+                if reply:
+                    return RollCall({int(k): v for k, v in reply["joined"].items()}, reply["problem"], {0: line})
+                last = "it closed the connection"
+            except (OSError, ValueError, KeyError, AttributeError) as error:
+                last = error  # something else may listen there
+            line.close()
         time.sleep(0.5)
     return RollCall(
         {}, f"the head {head}:{port} (node 0) did not answer node {node_rank} within {timeout_s:.0f} s: {last}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from smoke_jobs.ddp.options import Options, UsageError, from_document
+from smoke_jobs.launch.payload import digest
 
 MAX_NAME = 40
 """Characters of a job's name. Pods are called <name>-<8 hash>-<index>-<5 random>, at most 63 in all."""
@@ -67,7 +68,7 @@ class SmokeSpec:
 
     timeout_s: int = 900  # of the checks
     start_timeout_s: int = 1800  # from admission to the first process: a node from zero, then the image
-    rerun_on: tuple[tuple[str, str], ...] = ()  # facts whose change makes it another job: AMI release, node count
+    rerun_on: tuple[tuple[str, str], ...] = ()  # facts whose change makes it another job: instance types, zones
     options: Mapping[str, Any] = field(default_factory=dict)  # further options of the worker, which win
     files: Mapping[str, str] = field(default_factory=dict)  # shipped beside the worker; `BASELINE` is compared with
 
@@ -78,13 +79,23 @@ class SmokeSpec:
 
     @property
     def rendezvous_timeout_s(self) -> int:
-        """How long a node waits for the others: half of what one may need from zero, but at least 5 minutes."""
-        return max(300, self.start_timeout_s // 2)
+        """How long a node waits for the others: as long as one may need from zero.
+
+        That is what it takes after a reclaim: the survivors' pods are back at once, on nodes that hold the image, while
+        the lost one waits for its node to be given up (5 minutes), for another, and for the image.
+        """
+        return self.start_timeout_s
 
     @property
     def run_timeout_s(self) -> int:
         """Wall-clock limit of the worker, its wait for the other nodes included."""
         return self.timeout_s + (self.rendezvous_timeout_s if self.nodes > 1 else 0)
+
+
+def job_name(pool: str, capacity: str = "") -> str:
+    """`smoke-train-spot`: a node group's job; cut, with a hash of the whole, where it would be above `MAX_NAME`."""
+    name = "-".join(part for part in ("smoke", pool, capacity) if part)
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 9].rstrip('-')}-{digest(name)}"
 
 
 def check(spec: SmokeSpec, target: str, needs: Mapping[str, str]) -> None:

@@ -1,7 +1,7 @@
 """The smoke job as an Indexed Job with a headless Service, through Kueue: any cluster, no custom resource.
 
 A reclaimed node does not fail it: see `_failure_rules`. That may happen until `activeDeadlineSeconds`, which Kubernetes
-counts from the admission, is over.
+counts from the admission, is over: two starts from zero and one run.
 
 The Job is never updated: its name holds a hash of all of its content and of the worker, so a change makes another.
 It says nothing of `suspend`, `nodeSelector` and `tolerations`, which belong to Kueue once it admits the Job.
@@ -158,6 +158,9 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str]) -> Rendering:
             "backoffLimit": 0,
             "activeDeadlineSeconds": spec.start_timeout_s + spec.run_timeout_s + LAST_SECONDS,
             "podFailurePolicy": {"rules": _failure_rules()},
+            # The head ends with 0 only where every node has ended (`ddp/peers.py`). A node that is lost after that, and
+            # before its own end, must not come again alone. Stable since Kubernetes 1.33.
+            "successPolicy": {"rules": [{"succeededIndexes": "0"}]},
             "template": {"metadata": {"labels": labels(spec)}, "spec": pod},
         },
     }

@@ -21,6 +21,14 @@ START = f"{CODE_PATH}/start.py"
 GRACE_SECONDS = 120
 """From SIGTERM to SIGKILL: what AWS gives a spot node, and above the worker's own limit for its ranks."""
 
+SCRATCH_GIB = 24
+"""Size of /tmp at most: 4 GiB of samples and the few 1 GiB checkpoints of a job without tiers, three times over. A pod
+that writes more is evicted by itself and fails; without a limit it would fill the node's disk, and the eviction would
+look like the cluster's doing, after which the job runs again until its deadline."""
+
+LOGS_GIB = 1
+"""Of the container besides, as local storage."""
+
 Manifest = dict[str, Any]
 
 
@@ -29,7 +37,11 @@ def resources(spec: SmokeSpec) -> dict[str, str]:
 
     Quantities are spelt as the server keeps them, or every preview would show a change.
     """
-    found = {"cpu": str(spec.cpu), "memory": f"{spec.memory_gib}Gi"}
+    found = {
+        "cpu": str(spec.cpu),
+        "memory": f"{spec.memory_gib}Gi",
+        "ephemeral-storage": f"{SCRATCH_GIB + LOGS_GIB}Gi",
+    }
     if spec.gpus_per_node:
         found[GPU_RESOURCE] = str(spec.gpus_per_node)
     if spec.efa_interfaces:
@@ -64,7 +76,7 @@ def volumes(spec: SmokeSpec, config_map: str) -> list[Manifest]:
         {"name": "smoke-code", "configMap": {"name": config_map}},
         # A container's usual 64 MiB are too few for data loaders and NCCL.
         {"name": "smoke-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": f"{spec.shared_memory_gib}Gi"}},
-        {"name": "smoke-tmp", "emptyDir": {}},
+        {"name": "smoke-tmp", "emptyDir": {"sizeLimit": f"{SCRATCH_GIB}Gi"}},
     ]
     if spec.tracking_secret:
         # 0440 (288): the group is the pod's fsGroup

@@ -26,7 +26,7 @@ def spot_quotes(
     """What spot saves of each GPU type: largest, median and smallest price of all zones over two weeks.
 
     `on_demand` are current on-demand prices of the region by type. How often nodes are reclaimed is no price: a new
-    row takes it from its family.
+    row takes it from its family, and without one there is no new row.
     """
     quotes, skipped = [], []
     name = "spot.csv"
@@ -37,6 +37,12 @@ def spot_quotes(
         usd = on_demand.get(type_)
         if not usd:
             skipped.append(Skipped(name, f"{region} {type_}", f"no on-demand price in {region} to compare with"))
+            continue
+        key = (("cloud", "aws"), ("region", region), ("match", type_))
+        reclaims = {} if tables[name].find(key) is not None else _reclaims(tables[name], type_)
+        if reclaims is None:
+            family = type_.partition(".")[0]
+            skipped.append(Skipped(name, f"{region} {type_}", f"no row says how often {family} is reclaimed"))
             continue
         with told_clearly():
             pages = ec2.get_paginator("describe_spot_price_history").paginate(
@@ -56,21 +62,19 @@ def spot_quotes(
             "usd_high": f"{max(prices):.10g}",
             "source": f"EC2 DescribeSpotPriceHistory, {len(prices)} prices of {HISTORY_DAYS} days; reclaims as before",
             "date": today.isoformat(),
+            **reclaims,
         }
-        key = (("cloud", "aws"), ("region", region), ("match", type_))
-        if tables[name].find(key) is None:
-            cells |= _reclaims(tables[name], type_)
         quotes.append(Quote(name, key, "savings_percent", round(max(value, 0), 1), "% below on-demand", cells))
     return Found(tuple(quotes), tuple(skipped))
 
 
-def _reclaims(table: Table, type_: str) -> dict[str, str]:
-    """How often nodes of the type's family are reclaimed, as the table has it."""
+def _reclaims(table: Table, type_: str) -> dict[str, str] | None:
+    """How often nodes of the type's family are reclaimed, as the table has it; None where it does not say."""
     columns = ("low_percent", "percent", "high_percent", "source", "date")
     index = table.find((("cloud", "aws"), ("region", "*"), ("match", type_.partition(".")[0])))
-    return (
-        {f"reclaimed_{name}": table.rows[index][f"reclaimed_{name}"] for name in columns} if index is not None else {}
-    )
+    if index is None:
+        return None
+    return {f"reclaimed_{name}": table.rows[index][f"reclaimed_{name}"] for name in columns}
 
 
 def reserved_quotes(

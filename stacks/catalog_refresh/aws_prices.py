@@ -27,7 +27,10 @@ from stacks.cost.model import a_unit
 PRICING_REGION = "us-east-1"
 """Where the Price List API is; it has the prices of every region."""
 
-ACTIONS = "pricing:GetProducts, ec2:DescribeSpotPriceHistory, ec2:DescribeReservedInstancesOfferings"
+ACTIONS = (
+    "pricing:GetProducts, ec2:DescribeSpotPriceHistory, ec2:DescribeReservedInstancesOfferings, "
+    "ec2:DescribeCapacityBlockOfferings"
+)
 INSTANCE_TABLES = ("aws_instances.csv", "aws_cpu_instances.csv")
 _ON_DEMAND_LINUX = {
     "operatingSystem": "Linux",

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from stacks.catalog_refresh import aws_market, aws_prices, gcp_prices
+from stacks.catalog_refresh import aws_blocks, aws_market, aws_prices, gcp_prices
 from stacks.catalog_refresh.model import Found, Refresh, RefreshError
 from stacks.catalog_refresh.tables import Table, compare
 
@@ -15,7 +15,14 @@ CLOUDS = ("aws", "gcp")
 AWS_REGION, GCP_REGION = "us-east-1", "us-central1"
 """Whose prices the catalogue holds unless it is refreshed for another region."""
 
-_AWS_TABLES = ("aws_services.csv", *aws_prices.INSTANCE_TABLES, "managed_prices.csv", "spot.csv", "commitments.csv")
+_AWS_TABLES = (
+    "aws_services.csv",
+    *aws_prices.INSTANCE_TABLES,
+    "managed_prices.csv",
+    "spot.csv",
+    "commitments.csv",
+    aws_blocks.TABLE,
+)
 
 AwsClient = Callable[[str, str], Any]
 """Makes a client of a service in a region."""
@@ -45,7 +52,8 @@ def refresh(
     """Current prices beside those in `folder`, of every cloud that answers. Nothing is written.
 
     A cloud without credentials or network is told in `failures`. The catalogue holds the prices of one region of each
-    cloud; a refresh for another region makes all that is sold there that region's.
+    cloud; a refresh for another region makes all that is sold there that region's. Capacity Blocks stay those of the
+    regions that their rows name.
 
     Raises:
         RefreshError: none of the clouds answers; the text says what to set for each.
@@ -78,6 +86,7 @@ def _aws(folder: Path, region: str, today: date, client: AwsClient) -> Found:
         + aws_prices.managed_quotes(pricing, tables, region, today)
         + aws_market.spot_quotes(ec2, tables, on_demand, region, today)
         + aws_market.reserved_quotes(ec2, tables, on_demand, region, today)
+        + aws_blocks.block_quotes(lambda place: ec2 if place == region else client("ec2", place), tables, today)
     )
 
 

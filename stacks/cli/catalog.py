@@ -46,7 +46,9 @@ def refresh(
 ) -> None:
     """Current prices from the clouds' price APIs beside the catalogue's. Writes only with --apply.
 
-    AWS takes the usual credentials (AWS_PROFILE, …), Google Cloud GOOGLE_API_KEY or GOOGLE_OAUTH_ACCESS_TOKEN.
+    AWS takes the usual credentials (AWS_PROFILE, …) of an identity that may pricing:GetProducts,
+    ec2:DescribeSpotPriceHistory, ec2:DescribeReservedInstancesOfferings and ec2:DescribeCapacityBlockOfferings; Google
+    Cloud takes GOOGLE_API_KEY or GOOGLE_OAUTH_ACCESS_TOKEN.
     Exit codes: 0 done; 2 no cloud answers, or the catalogue cannot be written.
     """
     from stacks.catalog_refresh import refresh as refreshing

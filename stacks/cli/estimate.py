@@ -171,7 +171,7 @@ def estimate(
         "--gpus": gpus, "--gpus-per-node": gpus_per_node, "--network": network, "--gpu-memory": gpu_memory,
         "--host-memory": host_memory,
     }  # fmt: skip
-    reader.problems += _clashes(instance, gpu, nodes, given)
+    reader.problems += _clashes(instance, gpu, nodes, region, given)
     if mfu is not None and not 0 < mfu < 1:
         reader.problems.append(Problem("--mfu", f"{mfu:g}", "must be a share between 0 and 1, like 0.42"))
     ways = _ways(strategy, micro_batch, recompute, mfu, reader)
@@ -195,12 +195,19 @@ def estimate(
         raise typer.Exit(EXIT_DOES_NOT_FIT)
 
 
-def _clashes(instance: str | None, gpu: str | None, nodes: int | None, given: dict[str, Any]) -> list[Problem]:
+def _clashes(
+    instance: str | None, gpu: str | None, nodes: int | None, region: str | None, given: dict[str, Any]
+) -> list[Problem]:
     """Hardware that is missing, or described twice."""
     if (instance is None) == (gpu is None):
         return [Problem("--instance", instance or "nothing", "give either --instance or --gpu")]
     if gpu is not None:
-        return [] if nodes is None else [Problem("--nodes", str(nodes), "is for --instance; --gpu takes --gpus")]
+        clashes = []
+        if nodes is not None:
+            clashes.append(Problem("--nodes", str(nodes), "is for --instance; --gpu takes --gpus"))
+        if region is not None:
+            clashes.append(Problem("--region", region, "is for --instance, which has a price"))
+        return clashes
     return [
         Problem(key, f"{value:g}", "is for --gpu; an instance type has its own")
         for key, value in given.items()

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from stacks.cli.recommend_text import bullet, work_line
+from stacks.cli.recommend_text import bullet, speed, work_line
 from stacks.cli.recommend_units import duration, minutes, money, short
 from stacks.sizing.recommend import Estimate
 from stacks.sizing.recommend.estimation import Verdict
@@ -46,12 +46,11 @@ def _time(out: Console, estimate: Estimate) -> None:
     fit, training, total = estimate.fit, estimate.training_hours, estimate.gpu_hours
     broken = estimate.interruptions
     assert fit and training and total and broken and estimate.hours
-    unit = "images/s" if estimate.asked.convolutional else "tokens/s"
+    rate, unit = speed(estimate.asked, fit.tokens_per_second.typical)
     bullet(out, "time", f"{duration(training)} of training; {duration(estimate.hours)} with start-up")
     bullet(out, "GPU hours", money(total))
     peak = f", {fit.mfu.typical:.0%} of the peak ({fit.mfu.low:.0%} to {fit.mfu.high:.0%})" if fit.mfu.typical else ""
-    rate = fit.tokens_per_second
-    bullet(out, "speed", f"{short(rate.typical)} {unit}, {short(rate.typical / estimate.gpus)} a GPU{peak}")
+    bullet(out, "speed", f"{short(rate)} {unit}, {short(rate / estimate.gpus)} a GPU{peak}")
     batch = f"micro-batch {fit.micro_batch}, {fit.accumulation} a step"
     bullet(out, "way", f"{fit.name}, {batch}; {fit.margin:.0%} of the GPU's memory free")
     bullet(out, "interruptions", f"{broken.expected.typical:.1f} of hardware expected; checkpoint every "
@@ -60,7 +59,8 @@ def _time(out: Console, estimate: Estimate) -> None:
 
 def _memory(estimate: Estimate) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    shown = [verdict for verdict in estimate.verdicts if verdict.reason != NOTHING_TO_SHARD]
+    told = [verdict for verdict in estimate.verdicts if verdict.reason != NOTHING_TO_SHARD]
+    shown = told or estimate.verdicts
     hosts = any(verdict.host_gib for verdict in shown)
     table.add_column("way", no_wrap=True)
     for heading in ("states", "activ.", "needed", *(["host"] if hosts else []), "max batch"):

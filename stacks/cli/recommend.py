@@ -129,14 +129,20 @@ def recommend(
         typer.Option("--apply", metavar="STACK", help="Write the pool into a stack's file.", rich_help_panel=APPLYING),
     ] = None,
     option: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--option", metavar="N", help="Which of the ranked options --apply writes.", rich_help_panel=APPLYING
+            "--option",
+            metavar="N",
+            help="Which of the ranked options --apply writes; the first by default.",
+            rich_help_panel=APPLYING,
         ),
-    ] = 1,
+    ] = None,
     pool: Annotated[
-        str, typer.Option("--pool", metavar="NAME", help="The pool that --apply writes.", rich_help_panel=APPLYING)
-    ] = "train",
+        str | None,
+        typer.Option(
+            "--pool", metavar="NAME", help="The pool that --apply writes; train by default.", rich_help_panel=APPLYING
+        ),
+    ] = None,
     reservation: Annotated[
         str | None,
         typer.Option(
@@ -172,9 +178,17 @@ def recommend(
     given = _assumptions(assume or [], reader.problems)
     if assume and not compare:
         reader.problems.append(Problem("--assume", assume[0], "is for --compare, which is not given"))
-    if (reservation is None) != (zone is None) or (reservation is not None and apply_to is None):
-        got = reservation or zone or "nothing"
-        reader.problems.append(Problem("--reservation", got, "is given with --zone, and for --apply"))
+    if (reservation is None) != (zone is None):
+        reader.problems.append(Problem("--reservation", reservation or "nothing", "is given with --zone"))
+    if apply_to is None:
+        for key, value in (("--option", option), ("--pool", pool), ("--reservation", reservation)):
+            if value is not None:
+                reader.problems.append(Problem(key, str(value), "is for --apply, which is not given"))
+    printed = str(html_file) == "-"
+    if as_json and printed:
+        reader.problems.append(Problem("--json", "--html -", "prints too; give --html a file"))
+    if explain and (as_json or printed):
+        reader.problems.append(Problem("--explain", "--json" if as_json else "--html -", "has every source anyway"))
     from stacks.sizing.recommend import Request
     from stacks.sizing.recommend import compare as make_comparison
     from stacks.sizing.recommend import recommend as make
@@ -205,7 +219,7 @@ def recommend(
         comparison = make_comparison(result, given) if compare and result.options else None
         _show(result, comparison, as_json=as_json, html_file=html_file, explain=explain)
         if apply_to is not None and result.options:
-            _apply(result, apply_to, option, pool, project, (reservation, zone))
+            _apply(result, apply_to, option or 1, pool or "train", project, (reservation, zone))
     except SettingsError as error:
         fail_options(error)
     if not result.options:

@@ -12,6 +12,12 @@ from stacks.problems import Problem, SettingsError
 from stacks.sizing.recommend import Option
 
 KEY = "trainyard:gpuPools"
+SCHEDULED = {
+    "flex-start": "make a node pool with flex-start there, which Google fills when it has the machines",
+    "calendar": "reserve the days there in calendar mode, and make a node pool on that reservation",
+}
+"""Sold by Google's Dynamic Workload Scheduler, and what to do in place of `--apply`."""
+
 _REPLACED = ("gpu", "instanceType", "fabric", "zone", "spot", "onDemand")
 
 
@@ -27,8 +33,10 @@ def pool_settings(option: Option, existing: dict[str, Any], reservation: Reserva
     """The pool's settings for an option: scale from zero to the nodes that it takes; other keys stay.
 
     Raises:
-        SettingsError: the option takes a reservation and none is given, or it takes none and one is.
+        SettingsError: the option takes a reservation and none is given, it takes none and one is, or it is of Google's
+            scheduler, which no pool can be bound to.
     """
+    _refuse_scheduled(option)
     bought = bool(option.price.months or option.price.block)
     if bought and reservation is None:
         raise SettingsError(
@@ -63,6 +71,13 @@ def pool_settings(option: Option, existing: dict[str, Any], reservation: Reserva
             "availabilityZone": reservation.zone,
         }
     return wanted | kept
+
+
+def _refuse_scheduled(option: Option) -> None:
+    if option.capacity in SCHEDULED:
+        allowed = f"is Google's Dynamic Workload Scheduler, not a pool of a stack: {SCHEDULED[option.capacity]}"
+        hint = "--option N applies another of the ranked ones, --cloud aws ranks those that a stack can have"
+        raise SettingsError([Problem("--apply", option.capacity, allowed, hint)])
 
 
 def gpu_pools(text: str) -> dict[str, Any]:
@@ -147,12 +162,13 @@ def write_checked(
     """The new text of a stack file, resolved with the pool in it; the file is not written.
 
     Raises:
-        SettingsError: the stack is of another cloud or region, its pool is bound to a reservation, or the stack with
-            the pool does not resolve.
+        SettingsError: the option cannot be a pool, the stack is of another cloud or region, its pool is bound to a
+            reservation, or the stack with the pool does not resolve.
     """
     from stacks.rehearsal.project import read_stack
     from stacks.resolve import namespace_values, resolve
 
+    _refuse_scheduled(option)
     text = file.read_text(encoding="utf-8")
     values = read_stack(folder, file).values
     for key, wanted in (("cloud", option.machine.cloud), ("region", region)):

@@ -38,7 +38,7 @@ ImagesOption = Annotated[str | None, _option("--images", "N", "Images of one pas
 EpochsOption = Annotated[float, _option("--epochs", "N", "Passes over the data.")]
 SequenceOption = Annotated[int | None, _option("--sequence-length", "N", "Tokens of a sequence.")]
 GlobalBatchOption = Annotated[
-    str | None, _option("--global-batch", "N", "Tokens of a step; bounds the number of GPUs.")
+    str | None, _option("--global-batch", "N", "Tokens (vision: images) of a step; bounds the number of GPUs.")
 ]
 PrecisionOption = Annotated[
     str, _option("--precision", "TYPE", "bf16, fp16, fp8 (mixed), bf16-true (all in 16 bits), tf32 or fp32.")

@@ -12,7 +12,6 @@ from rich.table import Table
 
 from stacks.cli.recommend_units import duration, minutes, money, short
 from stacks.sizing.recommend import Comparison, Option, Recommendation
-from stacks.sizing.recommend.request import Request
 from stacks.sizing.recommend.work import Asked
 
 WIDTH = 100
@@ -86,7 +85,7 @@ def work_line(asked: Asked) -> str:
 
 
 def _deadline(hours: float) -> str:
-    return f"{hours / 24:g} days" if hours >= 48 else f"{hours:g} hours"
+    return f"{hours / 24:g} days" if hours >= 48 else f"{hours:g} hour{'s' if hours != 1 else ''}"
 
 
 def _table(options: tuple[Option, ...]) -> Table:
@@ -130,13 +129,13 @@ def _strategy(option: Option) -> str:
 def _best(out: Console, recommendation: Recommendation) -> None:
     best = recommendation.options[0]
     fit, broken, checkpoint = best.fit, best.interruptions, best.checkpoint
-    unit = "images/s" if recommendation.asked.convolutional else "tokens/s"
+    rate, unit = speed(recommendation.asked, fit.tokens_per_second.typical)
     out.print("\n[bold]The first in detail[/]")
     accumulated = f" × {fit.accumulation} accumulated" if fit.accumulation > 1 else ""
     bullet(
         out,
         "parallelism",
-        f"{fit.name}; micro-batch {fit.micro_batch}{accumulated} on {best.gpus} GPUs",
+        f"{fit.name}; micro-batch {fit.micro_batch}{accumulated} on {best.gpus} GPU{'s' if best.gpus > 1 else ''}",
     )
     bullet(
         out,
@@ -146,7 +145,7 @@ def _best(out: Console, recommendation: Recommendation) -> None:
         + (f"; {fit.host_gib:.0f} GiB on each host" if fit.host_gib else ""),
     )
     peak = f", {fit.mfu.typical:.0%} of the peak" if fit.mfu.typical else ""
-    bullet(out, "speed", f"{short(fit.tokens_per_second.typical)} {unit}{peak}")
+    bullet(out, "speed", f"{short(rate)} {unit}{peak}")
     expected = broken.expected
     often = "fewer than 0.1 expected"
     if expected.high >= 0.1:
@@ -178,6 +177,13 @@ def _best(out: Console, recommendation: Recommendation) -> None:
     )
     for driver in recommendation.drivers[1:]:
         bullet(out, "", f"then {driver.name}, {driver.value}: ×{driver.factor_low:.2f} to ×{driver.factor_high:.2f}")
+
+
+def speed(asked: Asked, per_second: float) -> tuple[float, str]:
+    """What a fit does in a second and its unit: images for vision, tokens for the rest."""
+    if asked.images is None:
+        return per_second, "tokens/s"
+    return per_second / asked.work.sequence, "images/s"
 
 
 def bullet(out: Console, name: str, text: str, style: str = "bold") -> None:
@@ -217,7 +223,11 @@ def _explain(out: Console, recommendation: Recommendation) -> None:
         bullet(out, "price", f"{figure.what}: {figure.source}, {figure.date}{old}")
     for driver in recommendation.drivers:
         bullet(out, "driver", f"{driver.name}: {driver.source}")
-    bullet(out, "utilisation", "mosaicml/llm-foundry tables times 0.86 (torchtitan compiled); see docs/recommender.md")
+    bullet(
+        out,
+        "utilisation",
+        "mosaicml/llm-foundry tables, from 64 to 512 GPUs times 0.86 (torchtitan compiled); see docs/recommender.md",
+    )
     bullet(out, "memory", "DeepSpeed, Megatron-Bridge and EleutherAI formulas; see stacks/sizing/recommend/memory.py")
     for index, line in enumerate(recommendation.left_out):
         bullet(out, "left out" if index == 0 else "", line)
@@ -284,9 +294,3 @@ def _payback(comparison: Comparison) -> str:
         f"{said(months.typical)} months ({said(months.low)} to {said(months.high)}) against the cluster on demand; "
         f"{against}{' months' if against != 'never' else ''} against the cheapest way to rent"
     )
-
-
-def request_line(request: Request) -> str:
-    """The command that asks for this, for pages."""
-    work = f"--architecture {request.architecture}" if request.architecture else f"--params {request.params or 0:g}"
-    return f"trainyard recommend {work} --task {request.task} --cloud {request.cloud}"

@@ -57,7 +57,8 @@ def short(value: float) -> str:
     rounded = float(f"{value:.3g}")
     for suffix in ("T", "B", "M", "k"):
         if abs(rounded) >= _SUFFIXES[suffix]:
-            return f"{rounded / _SUFFIXES[suffix]:.3g}{suffix}"
+            scaled = rounded / _SUFFIXES[suffix]
+            return f"{scaled:,.0f}{suffix}" if scaled >= 1000 else f"{scaled:.3g}{suffix}"
     return f"{rounded:.3g}"
 
 

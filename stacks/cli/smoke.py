@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,14 @@ PLAIN_WIDTH = 160
 
 
 _JOB, _PLACE = "The job", "Where it runs"
+
+
+class CapacityName(StrEnum):
+    """How the nodes are paid for (`stacks.sizing.model.Capacity`)."""
+
+    reserved = "reserved"
+    spot = "spot"
+    on_demand = "on-demand"
 
 
 def smoke(
@@ -80,6 +89,10 @@ def smoke(
     pool: Annotated[
         str | None, typer.Option(help="GPU pool of the stack. Default: its first.", rich_help_panel=_PLACE)
     ] = None,
+    capacity: Annotated[
+        CapacityName | None,
+        typer.Option(help="Nodes of this capacity only (a cluster's).", rich_help_panel=_PLACE),
+    ] = None,
     team: Annotated[
         str | None, typer.Option(help="Team whose queue it uses. Default: the first.", rich_help_panel=_PLACE)
     ] = None,
@@ -126,7 +139,7 @@ def smoke(
     given = smoke_spec.Given(
         target, nproc, nodes, image, instance, gpu, gpus, max(1, round(timeout * 60)), round(start_timeout * 60),
         checkpoint_uri, data_path, tracking_uri, partition, tuple(checks or ()), tuple(breaks or ()),
-        tuple(set_options or ()), baseline,
+        tuple(set_options or ()), baseline, capacity.value if capacity else None,
     )  # fmt: skip
     plan = _read_plan(stack, project)
     if plan is None and target in (Target.kubernetes, Target.trainjob):

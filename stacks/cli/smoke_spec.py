@@ -8,10 +8,10 @@ from typing import Any
 
 from smoke_jobs.ddp.entrypoint import visible_gpus
 from smoke_jobs.ddp.options import CHECKS, Options
-from smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec
+from smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec, job_name
 from stacks.cli.smoke_targets import Target
 from stacks.problems import nearest
-from stacks.sizing.model import Plan
+from stacks.sizing.model import Capacity, Plan, PoolPlan
 from stacks.smoke import (
     CORES_PER_GPU,
     MAX_NODES,
@@ -51,10 +51,13 @@ class Given:
     breaks: tuple[str, ...]
     set_options: tuple[str, ...]  # KEY=VALUE
     baseline: Path | None
+    capacity: Capacity | None
 
 
 def of_command_line(given: Given) -> SmokeSpec:
     """The job without a stack. Raises LaunchError."""
+    if given.capacity:
+        raise LaunchError(f"--capacity {given.capacity}: is for a stack's pool with --target kubernetes or trainjob")
     local = given.target is Target.local
     gpus = given.gpus or 0
     processes = given.nproc or (visible_gpus() or LOCAL_PROCESSES if local else 0)
@@ -71,12 +74,13 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
     """The job on a pool of a stack, through a team's queue; here without them. Raises LaunchError, NoSuchName."""
     if given.target is Target.local:
         return replace(of_command_line(given), stack=plan.stack)
-    owner = team_of(plan, team)
-    job = pool_job(plan, pool_of(plan, pool), owner, given.nodes or MAX_NODES)
+    owner, chosen = team_of(plan, team), pool_of(plan, pool)
     on_cluster = given.target in (Target.kubernetes, Target.trainjob)
-    scratch = scratch_path(plan, job.pool.name) if on_cluster else ""
+    group = _node_group(chosen, given.capacity, on_cluster)
+    job = pool_job(plan, chosen, owner, given.nodes or MAX_NODES, given.capacity)
+    scratch = scratch_path(plan, group) if on_cluster else ""
     spec = SmokeSpec(
-        name=f"smoke-{job.pool.name}",
+        name=job_name(job.pool.name, given.capacity or ""),
         stack=plan.stack,
         pool=job.pool.name,
         nodes=job.nodes,
@@ -84,6 +88,7 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
         instance=f"ml.{job.pool.instance_type}" if given.target is Target.sagemaker else job.pool.instance_type,
         gpu=job.gpu,
         gpu_memory_gib=job.pool.gpu_memory_gib,
+        capacity=given.capacity or "",
         transport=job.transport,
         usd_per_node_hour=job.usd_per_node_hour,
         image=plan.smoke.image if on_cluster else "",
@@ -105,13 +110,29 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
     )
     if given.nodes and given.nodes > job.nodes:
         raise LaunchError(
-            f"--nodes {given.nodes}: pool {job.pool.name} has {job.nodes} in its largest node group, and a job never "
-            "spans two"
+            f"--nodes {given.nodes}: pool {job.pool.name} has {job.nodes} in its largest node group"
+            + (f" of capacity {given.capacity}" if given.capacity else "")
+            + ", and a job never spans two"
         )
     spec = _with_given(spec, given)
     if on_cluster:
         _needs_checkpoint_tier(spec, owner.name)
     return spec
+
+
+def _node_group(pool: PoolPlan, capacity: Capacity | None, on_cluster: bool) -> str:
+    """The name of the pool's node group of that capacity, or the pool's where the queue picks one.
+
+    Raises LaunchError.
+    """
+    if capacity is None:
+        return pool.name
+    if not on_cluster:
+        raise LaunchError(f"--capacity {capacity}: only --target kubernetes and trainjob choose among a pool's nodes")
+    groups = {group.capacity: group.name for group in pool.node_groups}
+    if capacity not in groups:
+        raise LaunchError(f"--capacity {capacity}: pool {pool.name} has nodes of {', '.join(groups)} only")
+    return groups[capacity]
 
 
 def _needs_checkpoint_tier(spec: SmokeSpec, team: str) -> None:

@@ -16,6 +16,9 @@ from pathlib import Path
 
 from stacks.rehearsal.model import RecordedResource
 
+SMOKE_COMPONENTS = "smoke-*"
+"""Names of the components that prove an environment, as in the table."""
+_SKIP_AWAIT = "pulumi.com/skipAwait"
 _TABLE = Path(__file__).with_name("creation_seconds.csv")
 
 
@@ -55,25 +58,30 @@ class Step:
 
 @functools.cache
 def creation_times() -> Mapping[str, CreationTime]:
-    """The table by type; a row for some components of a type follows the type with a blank and their pattern."""
+    """The rows that hold for every component, by type."""
+    return {time.type: time for time in _rows() if not time.component}
+
+
+@functools.cache
+def _rows() -> tuple[CreationTime, ...]:
     with _TABLE.open(encoding="utf-8", newline="") as file:
-        return {
-            f"{row['type']} {row['component']}".rstrip(): CreationTime(
-                row["type"], row["component"], float(row["seconds"]), row["source"], row["date"]
-            )
+        return tuple(
+            CreationTime(row["type"], row["component"], float(row["seconds"]), row["source"], row["date"])
             for row in csv.DictReader(file)
-        }
+        )
 
 
 @functools.cache
 def _for_components(type_: str) -> tuple[CreationTime, ...]:
-    return tuple(time for time in creation_times().values() if time.type == type_ and time.component)
+    return tuple(time for time in _rows() if time.type == type_ and time.component)
 
 
 def seconds_to_create(resource: RecordedResource) -> float:
     """How long one resource takes. Components and what is only read take nothing."""
     if not resource.custom or resource.read or resource.is_provider:
         return 0.0
+    if resource.inputs.get("metadata", {}).get("annotations", {}).get(_SKIP_AWAIT) == "true":
+        return creation_times()["kubernetes:*"].seconds
     table = creation_times()
     for time in _for_components(resource.type):
         if fnmatchcase(resource.component, time.component):
@@ -84,7 +92,7 @@ def seconds_to_create(resource: RecordedResource) -> float:
 
 def proves(step: Step) -> bool:
     """Whether a step is a smoke job: it makes nothing that others wait for, it proves what was made."""
-    return step.type == "kubernetes:batch/v1:Job" and fnmatchcase(step.component, "smoke-*")
+    return step.type == "kubernetes:batch/v1:Job" and fnmatchcase(step.component, SMOKE_COMPONENTS)
 
 
 def critical_path(resources: Iterable[RecordedResource]) -> tuple[Step, ...]:

@@ -172,11 +172,12 @@ def light_sdk() -> Iterator[None]:
     """Spares the SDK within the block what only costs time. Blocks may overlap."""
     global _light_runs
     with _switch:
-        _light_runs += 1
-        if _light_runs == 1:
+        if _light_runs == 0:
+            # All are looked up before any is replaced: an SDK that lacks one is left as it is.
             _heavier[:] = [vars(owner)[name] for owner, name, _ in _LIGHTER]
             for owner, name, lighter in _LIGHTER:
                 setattr(owner, name, lighter)
+        _light_runs += 1
     try:
         yield
     finally:

@@ -14,7 +14,7 @@ from stacks.problems import SettingsError, nearest
 from stacks.sizing import catalog
 from stacks.sizing.floor import check_budget, plan_floor
 from stacks.sizing.ledger import Ledger
-from stacks.sizing.model import Plan, SmokePlan, TeamPlan
+from stacks.sizing.model import Plan, PoolPlan, SmokePlan, TeamPlan
 from stacks.sizing.network import check_addresses, plan_cluster, plan_network
 from stacks.sizing.placement import choose_zones, place
 from stacks.sizing.pools import draft_pools
@@ -173,7 +173,7 @@ def _plan(request: PlanRequest, team_size: int, figures: Profile, figures_sure: 
         storage=storage,
         database=database,
         mlflow=mlflow,
-        smoke=_smoke(request.smoke, teams, ledger),
+        smoke=_smoke(request.smoke, teams, pools, ledger),
         budget=budget,
         idle_floor=floor,
         pins=catalog.pins(),
@@ -183,11 +183,19 @@ def _plan(request: PlanRequest, team_size: int, figures: Profile, figures_sure: 
     )
 
 
-def _smoke(request: SmokeRequest, teams: tuple[TeamPlan, ...], ledger: Ledger) -> SmokePlan:
+def _smoke(
+    request: SmokeRequest, teams: tuple[TeamPlan, ...], pools: tuple[PoolPlan, ...], ledger: Ledger
+) -> SmokePlan:
     names = [team.name for team in teams]
     if request.team is not None and request.team not in names:
         allowed = f"must be one of the teams: {', '.join(names)}"
         ledger.problem("smoke.team", request.team, allowed, nearest(request.team, names))
+    for pool in pools if request.enabled else ():
+        has = [group.capacity for group in pool.node_groups]
+        if has and not set(has) & set(request.capacities):  # a pool without nodes has its own problem
+            got = ", ".join(request.capacities) or "none"
+            allowed = f"must name a capacity of pool {pool.name}, which has {', '.join(has)} nodes"
+            ledger.problem("smoke.capacities", got, allowed, "to prove none: smoke.enabled false")
     source = "setting smoke.team" if request.team else "the first team"
     image_source = "setting smoke.image" if request.image else "catalog/versions.yaml: it has the plugin of the fabric"
     return SmokePlan(

@@ -122,6 +122,30 @@ class Clients:
             },
         )
 
+    def blocks(self, type_: str, *pages: Sequence[tuple[float, int, int]], currency: str = "USD") -> None:
+        """The pages of Capacity Blocks of one machine for a day: USD in all, hours, and minutes beside them."""
+        for index, page in enumerate(pages):
+            expected: dict[str, Any] = {"InstanceType": type_, "InstanceCount": 1, "CapacityDurationHours": 24}
+            if index:
+                expected["NextToken"] = f"page-{index}"
+            answer: dict[str, Any] = {
+                "CapacityBlockOfferings": [
+                    {
+                        "CapacityBlockOfferingId": f"cb-{index}-{place}",
+                        "InstanceType": type_,
+                        "InstanceCount": 1,
+                        "CapacityBlockDurationHours": hours,
+                        "CapacityBlockDurationMinutes": minutes,
+                        "UpfrontFee": f"{usd:.4f}",
+                        "CurrencyCode": currency,
+                    }
+                    for place, (usd, hours, minutes) in enumerate(page)
+                ]
+            }
+            if index + 1 < len(pages):
+                answer["NextToken"] = f"page-{index + 1}"
+            self.stubs["ec2"].add_response("describe_capacity_block_offerings", answer, expected)
+
     def all_answered(self) -> None:
         """Fails where an answer was not asked for."""
         for stub in self.stubs.values():

@@ -19,6 +19,7 @@ KEPT = {
     "managed_prices.csv": ("type", {"p4d.24xlarge", "g6.xlarge"}),
     "spot.csv": ("match", {"p4d.24xlarge", "g6"}),
     "commitments.csv": ("match", {"*"}),
+    "blocks.csv": ("match", {"p4de.24xlarge", "a3-highgpu-8g"}),
     "gcp_instances.csv": ("type", {"g2-standard-4", "a3-highgpu-8g", "a2-highgpu-1g"}),
 }
 

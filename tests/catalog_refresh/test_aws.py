@@ -5,10 +5,10 @@ import botocore.session
 import pytest
 from botocore.config import Config
 
-from stacks.catalog_refresh import aws_prices
+from stacks.catalog_refresh import aws_market, aws_prices
 from stacks.catalog_refresh.model import RefreshError
 from stacks.catalog_refresh.refresh import aws_client, refresh
-from stacks.catalog_refresh.tables import apply, catalog_folder
+from stacks.catalog_refresh.tables import Table, apply, catalog_folder
 from stacks.sizing.catalog import service_prices
 from tests.catalog_refresh.answers import Clients, product
 
@@ -44,6 +44,8 @@ def clients():
     found.reserved("g6.xlarge", 3)
     found.reserved("p4d.24xlarge", 1, No_Upfront=(0, 13.0))
     found.reserved("p4d.24xlarge", 3, No_Upfront=(0, 9.0))
+    found.blocks("p4de.24xlarge", [(480.0, 24, 0)], [(456.0, 24, 0), (612.5, 24, 30)])  # us-east-1
+    found.blocks("p4de.24xlarge", [])  # us-west-2
     return found
 
 
@@ -126,6 +128,7 @@ def test_applied_prices_carry_their_source_date_and_region(folder, found):
         "managed_prices.csv",
         "spot.csv",
         "commitments.csv",
+        "blocks.csv",
     }
     (row,) = rows(folder, "aws_instances.csv", type="p4d.24xlarge")
     assert (row["usd_per_hour"], row["price_source"], row["price_date"]) == (
@@ -210,7 +213,38 @@ def test_no_network_is_told(folder):
 
 
 def test_the_real_tables_can_be_read_and_are_as_they_are_written():
-    from stacks.catalog_refresh.tables import Table
-
-    for name in ("aws_services.csv", "aws_instances.csv", "aws_cpu_instances.csv", "spot.csv", "commitments.csv"):
+    for name in (
+        "aws_services.csv",
+        "aws_instances.csv",
+        "aws_cpu_instances.csv",
+        "spot.csv",
+        "commitments.csv",
+        "blocks.csv",
+    ):
         assert Table(catalog_folder(), name).text == (catalog_folder() / name).read_text(encoding="utf-8")
+
+
+def test_blocks_are_refreshed_with_the_rest(folder, found, clients):
+    (change,) = [change for change in found.changes if change.quote.table == "blocks.csv"]
+    assert (change.quote.name, change.quote.value) == ("aws capacity-block p4de.24xlarge us-east-1", 20.0)
+    assert ("ec2", "us-west-2") in clients.asked, "each row is of its own region"
+    reasons = {entry.name: entry.reason for entry in found.skipped if entry.table == "blocks.csv"}
+    assert reasons == {"us-west-2 p4de.24xlarge": "no Capacity Block of 24 hours is offered now"}
+
+
+def test_spot_of_a_family_without_reclaims_makes_no_row(folder):
+    """A row of spot without them cannot be read."""
+    table = Table(folder, "aws_instances.csv")
+    table.rows.append(table.rows[0] | {"type": "g6f.large"})
+    tables = {"aws_instances.csv": table, "spot.csv": Table(folder, "spot.csv")}
+    on_demand = {"p4d.24xlarge": 20.0, "g6.xlarge": 0.8, "g6f.large": 0.2}
+    types = [row["type"] for row in table.rows]
+    asked = Clients()
+    for type_ in types[:-1]:
+        asked.spot(type_, on_demand[type_] / 2)
+    result = aws_market.spot_quotes(asked("ec2", "us-east-1"), tables, on_demand, "us-east-1", TODAY)
+    asked.all_answered()
+    assert [quote.key[2][1] for quote in result.quotes] == types[:-1]
+    assert [(entry.name, entry.reason) for entry in result.skipped] == [
+        ("us-east-1 g6f.large", "no row says how often g6f is reclaimed")
+    ]

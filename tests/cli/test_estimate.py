@@ -41,7 +41,7 @@ def test_an_instance_type_has_its_cost():
 def test_what_does_not_fit_ends_with_one_and_says_by_how_much():
     result = run("--params", "7B", "--tokens", "1B", "--gpu", "A100-80GB")
     assert result.exit_code == 1
-    assert "does not fit 1 A100-80GB" in " ".join(result.stdout.split())
+    assert "do not fit 1 A100-80GB" in " ".join(result.stdout.split())
     assert "54 GiB over" in result.stdout
 
 
@@ -55,7 +55,7 @@ def test_json_has_the_three_hours_and_a_verdict_for_every_way():
     refused = json.loads(run("--params", "70B", "--tokens", "1B", "--gpu", "L4", "--json").stdout)
     assert refused["fits"] is False
     assert refused["hours"] is None
-    assert "does not fit" in refused["refusal"]
+    assert "70B parameters do not fit 1 L4" in refused["refusal"]
 
 
 def test_a_measured_share_of_the_peak_replaces_the_tables():

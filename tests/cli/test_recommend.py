@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shutil
@@ -13,10 +14,12 @@ from typer.testing import CliRunner
 
 from stacks.cli import recommend_units
 from stacks.cli.recommend import recommend
-from stacks.cli.recommend_apply import with_pool
+from stacks.cli.recommend_apply import Reservation, pool_settings, with_pool
 from stacks.problems import SettingsError
+from stacks.sizing.recommend.prices import price
 from stacks.sizing.recommend.ranges import Range
 from tests.shared import ROOT
+from tests.sizing.recommend.asking import ask
 
 app = typer.Typer()
 app.command()(recommend)
@@ -157,6 +160,14 @@ def test_apply_writes_the_pool_and_nothing_else(project):
             ["--pool", "x", "--monthly-runs", "200", "--deadline", "12h", "--no-spot"],
             "must be bought first; then --reservation",
         ),
+        (
+            ["--pool", "x", "--cloud", "gcp", "--no-spot"],
+            "--apply: got flex-start; is Google's Dynamic Workload Scheduler, not a pool of a stack: make a node pool",
+        ),
+        (
+            ["--pool", "x", "--cloud", "gcp", "--no-spot", "--reservation", "cr-1", "--zone", "us-central1-a"],
+            "--cloud aws ranks those that a stack can have",
+        ),
     ],
 )
 def test_what_cannot_be_applied_leaves_the_file_alone(project, options, text):
@@ -165,6 +176,16 @@ def test_what_cannot_be_applied_leaves_the_file_alone(project, options, text):
     assert result.exit_code == 2
     assert text in " ".join(result.output.split())
     assert stack_file(project).read_bytes() == before
+
+
+def test_calendar_mode_asks_for_no_reservation_of_aws():
+    option = next(option for option in ask(cloud="gcp").options if option.machine.type == "a4-highgpu-8g")
+    calendar = dataclasses.replace(option, price=price(option.machine, "us-central1", "calendar"))
+    assert calendar.capacity == "calendar"
+    for reservation in (None, Reservation("cr-1", "us-central1-a")):
+        with pytest.raises(SettingsError, match="reserve the days there in calendar mode") as caught:
+            pool_settings(calendar, {}, reservation)
+        assert "--reservation" not in str(caught.value)
 
 
 def test_an_unknown_stack_is_refused(project):

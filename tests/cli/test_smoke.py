@@ -9,13 +9,15 @@ from typer.testing import CliRunner
 
 from smoke_jobs.ddp.result import EXIT, problems
 from smoke_jobs.launch.follow import CheckDone, Ended
-from smoke_jobs.launch.job import LaunchError
+from smoke_jobs.launch.job import LaunchError, job_name
 from stacks import smoke as stack_smoke
 from stacks.cli import smoke_targets
 from stacks.cli.main import app
+from stacks.cli.smoke import CapacityName
 from stacks.cli.smoke_targets import Launcher
 from stacks.rehearsal.project import read_stack
 from stacks.resolve import namespace_values, resolve
+from stacks.sizing.model import CAPACITIES
 from tests.shared import ROOT
 from tests.smoke_jobs.report.support import document
 
@@ -105,6 +107,10 @@ def test_no_colour_where_nobody_watches(ended):
         (("--set", "kills"), "KEY=VALUE is needed"),
         (("-t", "kubernetes"), "name the STACK, whose team, queue and GPU pool the job uses"),
         (("-t", "trainjob"), "name the STACK"),
+        (("-t", "slurm", "--capacity", "spot"), "is for a stack's pool with --target kubernetes or trainjob"),
+        (("demo", "--capacity", "spot", *PROJECT), "is for a stack's pool with --target"),
+        (("demo", "-t", "slurm", "--capacity", "spot", *PROJECT), "only --target kubernetes and trainjob choose"),
+        (("demo", "-t", "kubernetes", "--capacity", "rented", *PROJECT), "'rented' is not one of"),
         (("demo", "-t", "kubernetes", "--pool", "trian", *PROJECT), "has no GPU pool 'trian'; there is train"),
         (("demo", "-t", "kubernetes", "--team", "visoin", *PROJECT), "did you mean vision?"),
         (("demo", "-t", "kubernetes", "--nodes", "900", *PROJECT), "a job never spans two"),
@@ -163,14 +169,62 @@ def test_what_is_submitted_has_a_name_of_its_own(plan):
     assert dict(spec.rerun_on).keys() == {"submitted"}
 
 
-def _spec(plan, checkpoint_uri="", checks=()):
+def _spec(plan, checkpoint_uri="", checks=(), capacity=None, pool=None):
     from stacks.cli.smoke_spec import Given, of_stack
     from stacks.cli.smoke_targets import Target
 
     given = Given(
-        Target.kubernetes, None, None, "", "", "", None, 900, 1800, checkpoint_uri, "", "", "", checks, (), (), None
+        Target.kubernetes,
+        None,
+        None,
+        "",
+        "",
+        "",
+        None,
+        900,
+        1800,
+        checkpoint_uri,
+        "",
+        "",
+        "",
+        checks,
+        (),
+        (),
+        None,
+        capacity,
     )
-    return of_stack(plan, None, None, given)
+    return of_stack(plan, pool, None, given)
+
+
+def test_the_capacities_are_the_plans():
+    assert tuple(CapacityName) == CAPACITIES
+
+
+def test_the_nodes_of_one_capacity_may_be_chosen(plan):
+    """As the stack's own job does: by name, place, nodes and what it looks for."""
+    for pool in plan.pools:
+        for group in pool.node_groups:
+            spec = _spec(plan, capacity=group.capacity, pool=pool.name)
+            assert spec.name == job_name(pool.name, group.capacity)
+            assert spec.capacity == group.capacity and spec.nodes <= group.max_nodes
+            assert dict(spec.rerun_on)["capacities"] == group.capacity
+            assert spec.data_path == stack_smoke.scratch_path(plan, group.name)
+
+
+def test_a_capacity_that_the_pool_lacks_is_refused(plan):
+    without = replace(plan.pools[0], node_groups=plan.pools[0].node_groups[:1])
+    absent = plan.pools[0].node_groups[-1].capacity
+    with pytest.raises(LaunchError, match=f"--capacity {absent}: pool {without.name} has nodes of .* only"):
+        _spec(replace(plan, pools=(without,)), capacity=absent)
+
+
+def test_a_rendering_of_one_capacity_runs_nowhere_else(plan):
+    group = plan.pools[0].node_groups[0]
+    result = _run("demo", "-t", "kubernetes", "--pool", group.pool, "--capacity", group.capacity, "--render", *PROJECT)
+    assert result.exit_code == 0, result.output
+    job = list(yaml.safe_load_all(result.stdout))[2]
+    assert job["metadata"]["name"].startswith(f"smoke-{group.pool}-{group.capacity}-")
+    assert json.dumps({"key": "ml.platform/capacity", "operator": "In", "values": [group.capacity]}) in json.dumps(job)
 
 
 def test_nodes_share_the_tiers_that_the_stack_has(plan):

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from datetime import date
 
 import pytest
 
@@ -140,10 +141,13 @@ def test_a_capacity_block_is_listed_and_in_no_figure(rehearsed):
     assert entry.what == "4 p5en.48xlarge"
     assert "paid for once" in entry.reason and "184,824" in entry.reason
     assert "a month at the price listed on 2026-07-22 is" in entry.reason
+    later = price_stack(rehearsal.resources, rehearsal.plan, today=date(2027, 1, 19))
+    assert "listed on 2026-07-22, older than 180 days, is" in later.unpriced[0].reason
     lines = [line for line in cost.lines if line.resource == "gpu-nodes-pretrain-reserved"]
     assert {line.what for line in lines} == {"disks, 200 GiB each", "detailed metrics"}
     spot = next(line for line in cost.lines if line.resource == "gpu-nodes-train-spot" and line.discount)
-    assert spot.discount == pytest.approx(0.676), "the quote of us-west-2, not of us-east-1"
+    assert spot.unit_usd * (1 - spot.discount) == pytest.approx(17.8468), "the quote of us-west-2, not of us-east-1"
+    assert "17.8468 USD an hour on spot in us-west-2" in spot.note
 
 
 def test_a_first_preview_costs_the_same(rehearsed):

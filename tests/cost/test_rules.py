@@ -182,7 +182,7 @@ class TestNodeGroups:
     def test_spot_has_its_discount_below_the_ceiling_only(self):
         cost = priced(*node_group("train-spot", capacity="spot", most=2))
         line = lines_of(cost)["p4d.24xlarge on spot, up to 2"]
-        assert line.usd.expected == pytest.approx(0.7 * 2 * HOURS * 21.957642 * (1 - 0.549), abs=0.01)
+        assert line.usd.expected == pytest.approx(0.7 * 2 * HOURS * 9.8979, abs=0.01), "the price in us-east-1"
         assert line.usd.ceiling == pytest.approx(2 * HOURS * 21.957642, abs=0.01)
         assert line.stale, "the quote of spot is of 2026-02-06"
         (saving,) = cost.savings
@@ -190,6 +190,24 @@ class TestNodeGroups:
         full = 0.7 * 2 * HOURS * 21.957642
         assert saving.usd + line.usd.expected == pytest.approx(full, abs=0.01)
         assert saving.low_usd < saving.usd < saving.high_usd
+
+    def test_spot_in_another_region_costs_what_it_costs_there(self):
+        def there(region):
+            template, group = node_group("s", types=["p5.48xlarge"], capacity="spot", most=1)
+            cost = priced(template, replace(group, inputs={**group.inputs, "region": region}))
+            return lines_of(cost)["p5.48xlarge on spot, up to 1"], cost.savings[0]
+
+        line, saving = there("eu-north-1")
+        assert line.usd.expected == pytest.approx(0.7 * HOURS * 10.5722, abs=0.01)
+        assert (line.low_usd, line.high_usd) == pytest.approx((0.7 * HOURS * 7.6276, 0.7 * HOURS * 16.4615), abs=0.01)
+        assert line.usd.ceiling == pytest.approx(HOURS * 55.04, abs=0.01)
+        assert line.other_region and "below the on-demand price of us-east-1" in line.note
+        assert saving.usd == pytest.approx(0.7 * HOURS * (55.04 - 10.5722), abs=0.01)
+        line, saving = there("ca-central-1")
+        assert line.usd.expected == pytest.approx(0.7 * HOURS * 63.296, abs=0.01)
+        assert line.usd.ceiling == pytest.approx(HOURS * 63.296, abs=0.01), "above the list price of us-east-1"
+        assert not line.other_region
+        assert saving.usd == 0
 
     def test_a_dearer_alternative_on_spot_is_in_the_ceiling(self):
         cost = priced(*node_group("s", types=["g6e.12xlarge", "g6e.24xlarge"], capacity="spot", most=2))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 
-from stacks.rehearsal.graph import creation_times, critical_path
+from stacks.rehearsal.graph import creation_times, critical_path, proves, seconds_to_create
 from stacks.rehearsal.model import RecordedResource
 
 
@@ -39,6 +40,24 @@ def test_ten_thousand_in_a_row() -> None:
     chain = [made(f"r{i:05}", "aws:s3/bucket:Bucket", *([f"r{i - 1:05}"] if i else [])) for i in range(10_000)]
     steps = critical_path(chain)
     assert len(steps) == 10_000 and steps[-1].finish == 30_000.0
+
+
+def test_a_smoke_job_takes_minutes_another_job_one_and_what_is_not_awaited_nothing_to_speak_of() -> None:
+    def seconds(type_: str, component: str, **metadata: object) -> float:
+        resource = made("one", type_)
+        return seconds_to_create(dataclasses.replace(resource, component=component, inputs={"metadata": metadata}))
+
+    assert seconds("kubernetes:batch/v1:Job", "smoke-train-spot") == 960
+    assert seconds("kubernetes:batch/v1:Job", "lustre-folders") == 60
+    assert seconds("kubernetes:core/v1:Service", "mlflow") == 11
+    assert seconds("kubernetes:core/v1:Service", "mlflow", annotations={"pulumi.com/skipAwait": "true"}) == 2
+
+
+def test_the_proof_is_told_apart_from_what_it_proves() -> None:
+    job = dataclasses.replace(made("job", "kubernetes:batch/v1:Job", "cluster"), component="smoke-train-spot")
+    other = dataclasses.replace(made("other", "kubernetes:batch/v1:Job"), component="lustre-folders")
+    steps = critical_path([made("cluster", "aws:eks/cluster:Cluster"), job, other])
+    assert [(step.urn, proves(step)) for step in steps] == [("cluster", False), ("job", True)]
 
 
 def test_nothing_to_make() -> None:

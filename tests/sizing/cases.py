@@ -9,6 +9,7 @@ from stacks.sizing.request import (
     RangeRequest,
     ReservedRequest,
     SchedulingRequest,
+    SmokeRequest,
     StorageRequest,
     SystemNodesRequest,
     TeamRequest,
@@ -303,6 +304,12 @@ CASES = [
     ({"mlflow": MlflowRequest(replicas=0)}, "mlflow.replicas", "must be at least 1", ""),
     ({"scheduling": SchedulingRequest(requeue_limit=-1)}, "scheduler.requeueLimit", "must be 0 or more", ""),
     ({"scheduling": SchedulingRequest(priorities={"Top": 1})}, "scheduler.priorities.Top", "lower-case", ""),
+    (
+        {"smoke": SmokeRequest(capacities=("reserved",))},
+        "smoke.capacities",
+        "got reserved; must name a capacity of pool",
+        "smoke.enabled false",
+    ),
     # money
     (
         {"monthly_budget_usd": 900},

@@ -32,10 +32,12 @@ from stacks.cost.scene import (
     read_map,
     unpriced,
 )
-from stacks.cost.spot import block_offer, commitments, spot_discount
+from stacks.cost.spot import family_of, spot_discount
 from stacks.rehearsal.model import RecordedResource
 from stacks.sizing import catalog
-from stacks.sizing.catalog.staleness import is_stale
+from stacks.sizing.catalog.blocks import block_offer
+from stacks.sizing.catalog.commitments import commitments
+from stacks.sizing.catalog.staleness import STALE_DAYS, is_stale
 
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
@@ -179,12 +181,14 @@ def node_group(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
 def _machines(group: Group, nodes: Amounts, scene: Scene, place: Place) -> Iterator[Found]:
     resource, first = group.resource, group.types[0]
     if group.capacity == "capacity-block":
-        offer = block_offer(first, scene.region_of(resource))
+        offer = block_offer("aws", "capacity-block", first, scene.region_of(resource))
         listed = ""
         if offer is not None:
-            listed = f"; a month at the price listed on {offer.date} is {_month(offer, group.most):,.0f} USD"
+            old = f", older than {STALE_DAYS} days," if is_stale(offer.date, scene.today) else ""
+            month = _month(offer.usd_per_hour, group.most)
+            listed = f"; a month at the price listed on {offer.date}{old} is {month:,.0f} USD"
         try:
-            most = f"; on demand they would be up to {_month(scene.instance(first), group.most):,.0f} USD"
+            most = f"; on demand they would be up to {_month(scene.instance(first).usd, group.most):,.0f} USD"
         except NotPriced:
             most = ""
         reason = (
@@ -218,58 +222,60 @@ def _machines(group: Group, nodes: Amounts, scene: Scene, place: Place) -> Itera
 
 def _spot(group: Group, price: UnitPrice, hours: Amounts, scene: Scene, place: Place) -> Iterator[Found]:
     resource, first = group.resource, group.types[0]
-    saved = spot_discount(first, scene.region_of(resource), scene.assumptions)
-    both = replace(price, source=f"{price.source}; spot: {saved.source}", date=min(price.date, saved.date))
+    region = scene.region_of(resource)
+    spot = spot_discount(price, first, region, scene.assumptions)
+    saved = spot.saved
     yield scene.line(
         resource,
         f"{first} on spot, up to {group.most:g}",
-        both,
+        spot.unit,
         hours,
-        discount=saved.value,
+        discount=saved.typical,
         discount_low=saved.low,
         discount_high=saved.high,
-        note=f"{100 * saved.value:.0f} % below on-demand; the ceiling is the on-demand price, which spot never passes",
+        note=spot.note,
         place=place,
     )
-    dearest, price_of = first, price
+    dearest, price_of = first, spot.listed
     for other in group.types[1:]:
         try:
-            found = scene.instance(other)
+            found = spot_discount(scene.instance(other), other, region, scene.assumptions).listed
         except NotPriced as missing:
             yield unpriced(resource, f"up to {group.most:g} {other} in place of {first}", missing.reason)
             continue
         if found.usd > price_of.usd:
             dearest, price_of = other, found
     if dearest != first:
-        dearer = replace(price_of, usd=round(price_of.usd - price.usd, 6))
+        dearer = replace(price_of, usd=round(price_of.usd - spot.listed.usd, 6))
         hours_at_most = replace(NOTHING, ceiling=hours.ceiling)
         note = "the difference of the two prices, where only the larger type is to be had"
         yield scene.line(resource, f"{dearest} in place of {first}", dearer, hours_at_most, note=note, place=place)
-    full = hours.expected * price.usd
+    full = hours.expected * spot.listed.usd
+    paid = 100 * (1 - saved.typical)
     yield Saving(
         kind="spot",
         status="counted",
-        what=f"{resource.name}: {hours.expected:,.0f} hours of {first} at {100 * (1 - saved.value):.0f} % of on-demand",
-        usd=full * saved.value,
+        what=f"{resource.name}: {hours.expected:,.0f} hours of {first} at {paid:.0f} % of on-demand",
+        usd=full * saved.typical,
         low_usd=full * saved.low,
         high_usd=full * saved.high,
-        source=saved.source,
-        date=saved.date,
-        stale=is_stale(saved.date, scene.today),
+        source=spot.source,
+        date=spot.date,
+        stale=is_stale(spot.date, scene.today),
     )
 
 
 def _commitment_savings(group: Group, price: UnitPrice, nodes: float, scene: Scene) -> Iterator[Saving]:
     """What committing to the nodes that always run would save; not counted, since nobody has bought it."""
-    full = _month(price, nodes)
-    for offer in commitments(group.types[0]):
+    full = _month(price.usd, nodes)
+    for offer in commitments("aws", group.types[0], family_of(group.types[0])):
         yield Saving(
             kind="reservation",
             status="possible",
             what=f"{group.resource.name}: {nodes:g} {group.types[0]} committed for {offer.months} months",
-            usd=full * offer.value,
-            low_usd=full * offer.low,
-            high_usd=full * offer.high,
+            usd=full * offer.savings.typical,
+            low_usd=full * offer.savings.low,
+            high_usd=full * offer.savings.high,
             source=offer.source,
             date=offer.date,
             stale=is_stale(offer.date, scene.today),
@@ -277,8 +283,8 @@ def _commitment_savings(group: Group, price: UnitPrice, nodes: float, scene: Sce
         )
 
 
-def _month(price: UnitPrice, nodes: float) -> float:
-    return price.usd * nodes * HOURS_A_MONTH
+def _month(usd_per_hour: float, nodes: float) -> float:
+    return usd_per_hour * nodes * HOURS_A_MONTH
 
 
 def _disks(group: Group, nodes: Amounts, scene: Scene, place: Place) -> Iterator[Found]:

@@ -9,9 +9,10 @@ Pure: no cloud, no clock (the caller says what today is), no randomness. Units a
     spot.py         interruptions and checkpoint interval
     hours.py        the work at that speed, and what stretches it
     data_need.py    what the data and checkpoint tiers must deliver
+    caveats.py      what to beware of
     options.py      all of it for every instance type and node count, ranked
     estimation.py   the same on hardware that is given
-    onprem.py       managed training, a cluster, owned hardware
+    onprem.py       managed training (managed.py), a cluster, owned hardware; assumed.py has what that assumes
 """
 
 from stacks.sizing.recommend.estimation import Estimate, estimate

@@ -33,6 +33,7 @@ class Architecture:
     tokens_per_image: int
     sequence_length: int
     source: str
+    causal: bool = True  # a token sees those before it only
 
     @property
     def largest_layer_params(self) -> float:
@@ -43,13 +44,13 @@ class Architecture:
         return max(embedding, (self.params - embedding) / self.layers)
 
     def flops_per_token(self, sequence: int, *, weights: float = 6) -> float:
-        """Training FLOPs of one token: `weights` a parameter (6; LoRA 4) and 6·L·h·s for attention.
+        """Training FLOPs of one token: `weights` a parameter (6; LoRA 4) and 6·L·h·s for attention, which LoRA keeps.
 
         The usual 12·L·h·s counts the half of the attention matrix that lies in the future, which kernels skip in a
         decoder; an encoder has no such half.
         """
-        seen = 1.0 if self.tokens_per_image else 0.5
-        return weights * self.active_params + weights * 2 * seen * self.layers * self.hidden * sequence
+        seen = 0.5 if self.causal else 1.0
+        return weights * self.active_params + 12 * seen * self.layers * self.hidden * sequence
 
 
 @lru_cache(maxsize=1)
@@ -67,6 +68,7 @@ def architectures() -> dict[str, Architecture]:
             tokens_per_image=int(row["tokens_per_image"] or 0),
             sequence_length=int(row["sequence_length"] or 0),
             source=row["source"],
+            causal=row["causal"] == "yes",
         )
         for row in table("architectures.csv")
     }
@@ -88,12 +90,12 @@ def shape(
     """
     words = vocabulary or DEFAULT_VOCABULARY
     if layers is None or hidden is None:
-        layers, hidden = _proportions(params, words)
+        layers, hidden = _proportions(active_params or params, words)
         source = "proportions of the GPT-3 series"
     else:
         source = "as given"
     return Architecture(
-        name=f"{params:.3g} parameters",
+        name=f"{_count(params)} parameters",
         task="language",
         params=params,
         active_params=active_params or params,
@@ -106,8 +108,15 @@ def shape(
     )
 
 
+def _count(params: float) -> str:
+    for size, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
+        if params >= size:
+            return f"{params / size:.3g}{suffix}"
+    return f"{params:,.0f}"
+
+
 def _proportions(params: float, vocabulary: int) -> tuple[int, int]:
-    """Layers and width."""
+    """Layers, a multiple of four from twelve on as in the series, and width."""
     ratio = min(128.0, max(64.0, 64 + 64 * math.log(params / 125e6) / math.log(6.7e9 / 125e6))) if params > 1 else 64.0
     low, high = 16.0, 200_000.0
     for _ in range(60):
@@ -116,6 +125,9 @@ def _proportions(params: float, vocabulary: int) -> tuple[int, int]:
             low = middle
         else:
             high = middle
-    hidden = max(64, round(low / 64) * 64)
-    layers = max(1, round((params - vocabulary * hidden) / (12 * hidden**2)))
-    return layers, hidden
+    layers = max(1, round(low / ratio))
+    if layers >= 12:
+        layers = round(layers / 4) * 4
+    # 12·L·h² + V·h = N for the width.
+    width = (math.sqrt(vocabulary**2 + 48 * layers * params) - vocabulary) / (24 * layers)
+    return layers, max(64, round(width / 64) * 64)

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 
 from stacks.problems import Problem, SettingsError, nearest
 from stacks.sizing.recommend import convolution, model_parallel, parallelism
+from stacks.sizing.recommend.caveats import doubts, price_doubts
 from stacks.sizing.recommend.fit import ANY_WAY, Fit, Ways, Work
 from stacks.sizing.recommend.hardware import CLOUDS, HOME_REGIONS, Machine, gpus, machines
 from stacks.sizing.recommend.hours import STARTUP_HOURS
 from stacks.sizing.recommend.memory import GIB, Strategy, host_bytes, model_bytes, usable_bytes
-from stacks.sizing.recommend.options import CAPACITIES, Option, doubts, offered, run_of
+from stacks.sizing.recommend.model_parallel import Layout
+from stacks.sizing.recommend.options import CAPACITIES, Option, offered, run_of
 from stacks.sizing.recommend.prices import price
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.request import Request, check
@@ -94,7 +96,9 @@ def instance(cloud: str, name: str) -> Machine:
     """
     found = {machine.type: machine for machine in machines(cloud)}
     if name not in found:
-        hint = nearest(name, found) or f"{cloud} has {len(found)} in the catalogue: trainyard catalog list"
+        elsewhere = [other for other in CLOUDS if any(machine.type == name for machine in machines(other))]
+        hint = f"--cloud {elsewhere[0]}" if elsewhere else nearest(name, found)
+        hint = hint or f"{cloud} has {len(found)} in the catalogue: trainyard catalog list"
         raise SettingsError([Problem("--instance", name, f"must be a GPU instance type of {cloud}", hint)])
     return found[name]
 
@@ -122,6 +126,9 @@ def hardware(
     if count % per_node:
         raise SettingsError([Problem("--gpus", str(count), f"must be whole nodes of {per_node}", "--gpus-per-node")])
     fact = gpus()[gpu]
+    if fact.training_tflops("bf16") is None:
+        known = tuple(name for name, other in gpus().items() if other.training_tflops("bf16"))
+        raise SettingsError([Problem("--gpu", gpu, f"its peak is not established; it may be {', '.join(known)}")])
     sold = [machine for cloud in CLOUDS for machine in machines(cloud) if machine.gpu.name == gpu]
     same = sorted((machine for machine in sold if machine.gpus == per_node), key=lambda machine: machine.network_gbps)
     like = same[-1] if same else None
@@ -140,7 +147,7 @@ def hardware(
         vcpus=like.vcpus if like else 0,
         nvlink=fact.interconnect_gb_per_s > 100,
         network_gbps=network,
-        fabric=network >= 100,
+        fabric=like.fabric if like and network_gbps is None else network >= 100,
         usd_per_hour=0.0,
         on_demand=False,
         price_region="",
@@ -160,38 +167,54 @@ def estimate(
         SettingsError: the request is wrong; every problem, named by the option.
     """
     asked = ask(request, check(request))
+    region = request.region or HOME_REGIONS[machine.cloud]
+    if machine.regions and region not in machine.regions:
+        sold = f"{machine.type} is sold in {', '.join(machine.regions)}"
+        raise SettingsError([Problem("--region", region, sold)])
+    _no_way_of_transformers(asked, ways)
     assumptions = [*asked.assumptions, *assumed]
-    work, count = asked.work, machine.gpus * nodes
-    flags = list(asked.flags)
+    work, count, step = asked.work, machine.gpus * nodes, asked.step
     least = float(count * work.sequence * (ways.micro_batch or 1))
-    if request.global_batch_tokens is None and work.batch_tokens < least and not asked.convolutional:
+    if step and work.batch_tokens < least and not asked.convolutional:
         # Nobody runs with idle GPUs: a sequence each, as long as such a step still trains.
         wanted = max(work.batch_tokens, min(least, LARGEST_STEP_TOKENS))
-        assumptions = [line for line in assumptions if "tokens a step" not in line]
-        assumptions.append(f"{wanted:,.0f} tokens a step; --global-batch")
+        step = f"{wanted:,.0f} tokens a step; --global-batch"
         work = replace(work, batch_tokens=wanted)
         asked = replace(asked, work=work)
+    assumptions += filter(None, [step])
     fit: Fit | None = None
     verdicts: tuple[Verdict, ...] = ()
     if asked.convolutional:
         fit = convolution.choose(work, machine, nodes)
-    elif not asked.refusal:
+    elif not asked.refusal and machine.gpu.training_tflops(work.arithmetic) is not None:
         fit = parallelism.choose(work, machine, nodes, ways)
+        cut = Layout(fit.tensor, fit.stages, count // (fit.tensor * fit.stages)) if fit and fit.tensor > 1 else None
         verdicts = tuple(
             verdict
             for strategy in ways.strategies
             for recompute in ways.recompute
-            if (verdict := _verdict(work, machine, nodes, strategy, recompute, ways.micro_batch or 1)) is not None
+            if (verdict := _verdict(work, machine, nodes, strategy, recompute, ways.micro_batch or 1, cut)) is not None
         )
     if fit is None:
         refusal = asked.refusal or _refusal(asked, machine, nodes, verdicts)
         return Estimate(
-            request, asked, machine, nodes, verdicts, None, None, None, None, (), tuple(assumptions), tuple(flags),
+            request,
+            asked,
+            machine,
+            nodes,
+            verdicts,
+            None,
+            None,
+            None,
+            None,
+            (),
+            tuple(assumptions),
+            asked.flags,
             refusal,
-        )  # fmt: skip
+        )
     run = run_of(asked, machine, nodes, fit)
-    hours, broken = run.hours_with(asked, None)
-    region = request.region or HOME_REGIONS[machine.cloud]
+    training, broken = run.training_hours(asked, None)
+    hours = training.plus(STARTUP_HOURS)
     offers = tuple(
         found
         for capacity in CAPACITIES
@@ -205,35 +228,55 @@ def estimate(
         nodes=nodes,
         verdicts=verdicts,
         fit=fit,
-        training_hours=Range(
-            hours.low - STARTUP_HOURS.low, hours.typical - STARTUP_HOURS.typical, hours.high - STARTUP_HOURS.high
-        ),
+        training_hours=training,
         hours=hours,
         interruptions=broken,
         offers=offers,
         assumptions=tuple(assumptions),
-        flags=(*flags, *doubts(work, fit, machine, count, broken)),
+        flags=(
+            *asked.flags,
+            *doubts(work, fit, machine, count, broken),
+            *(price_doubts(request, region, (offer.price for offer in offers))[0] if offers else ()),
+            *dict.fromkeys(flag for offer in offers for flag in offer.flags if flag.startswith(offer.capacity)),
+        ),
         refusal="",
     )
 
 
+def _no_way_of_transformers(asked: Asked, ways: Ways) -> None:
+    """Refuses ways to train that a network which is measured as a whole does not have."""
+    if asked.convolutional and ways != ANY_WAY:
+        given = (
+            ("--strategy", ways.strategies != ANY_WAY.strategies),
+            ("--recompute", ways.recompute != ANY_WAY.recompute),
+            ("--micro-batch", ways.micro_batch is not None),
+            ("--mfu", ways.mfu is not None),
+        )
+        allowed = f"is for transformers; {asked.work.model.name} is taken as measured"
+        raise SettingsError([Problem(key, "a value", allowed) for key, is_given in given if is_given])
+
+
 def _verdict(
-    work: Work, machine: Machine, nodes: int, strategy: Strategy, recompute: bool, micro_batch: int
+    work: Work,
+    machine: Machine,
+    nodes: int,
+    strategy: Strategy,
+    recompute: bool,
+    micro_batch: int,
+    chosen: Layout | None,
 ) -> Verdict | None:
-    """None where a model cannot be cut on these machines at all."""
+    """None where a model cannot be cut on these machines at all; cut as `chosen`, else into the least memory."""
     count = machine.gpus * nodes
     usable = usable_bytes(machine.gpu_memory_gib, count)
     one = work.activations[recompute]
     if strategy == "TP + PP":
-        cut = model_parallel.smallest(work, machine, nodes)
+        cut = chosen or model_parallel.smallest(work, machine, nodes)
         if cut is None:
             return None
-        name, states, one, reason = (
-            cut.name,
-            model_parallel.model_bytes(work.model, work.states, cut),
-            one / cut.tensor,
-            "",
-        )
+        name, one = cut.name, one / cut.tensor
+        states = model_parallel.model_bytes(work.model, work.states, cut)
+        few = work.sequences < micro_batch * cut.replicas
+        reason = "under a sequence a replica" if few else ""
     else:
         name, reason = strategy, parallelism.obstacle(work, machine, nodes, strategy)
         states = model_bytes(work.states, work.model.largest_layer_params, strategy, count)
@@ -263,9 +306,12 @@ def _refusal(asked: Asked, machine: Machine, nodes: int, verdicts: tuple[Verdict
         return f"{name} was measured on one node of {known} only; no formula carries over"
     if machine.gpu.training_tflops(asked.work.arithmetic) is None:
         return f"{machine.gpu.name} has no {asked.work.precision}"
+    if not verdicts:
+        return f"cutting {name} takes NVLink between the GPUs of a node, which {machine.type} does not have"
     tried = sorted((verdict for verdict in verdicts if not verdict.fits), key=lambda verdict: verdict.needed_gib)
+    verb = "do" if name.endswith("parameters") else "does"
     closest = f"; the closest, {tried[0].name}: {tried[0].reason}" if tried else ""
     return (
-        f"{name} does not fit {count} {machine.gpu.name}{closest}. It takes more GPUs, a larger --global-batch, "
+        f"{name} {verb} not fit {count} {machine.gpu.name}{closest}. It takes more GPUs, a larger --global-batch, "
         "--recompute, a smaller --optimizer, or LoRA"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,8 @@ from stacks.sizing.recommend.throughput import QUANTISED, RECOMPUTE, RECOMPUTED_
 WANTED_MARGIN = 0.05
 """Of what is usable; a micro-batch of more than one leaves it, and of equally fast strategies one that does is
 taken."""
+STEP_ROUNDING = 0.05
+"""By which the tokens of a step are rounded where people state them: 4,194,304 / 4,000,000."""
 LORA_RANK = 16
 HIDDEN_SHARE = 2 / 3
 """Of the computing, behind which communication hides: the backward pass is twice the forward one."""
@@ -36,6 +39,16 @@ class Work:
     def flops_per_token(self) -> float:
         """Attention included."""
         return self.model.flops_per_token(self.sequence, weights=self.weights_flops)
+
+    @property
+    def sequences(self) -> float:
+        """Of a step, at most: a rounded step, 4M for 4,194,304 tokens, may hold a few more than it says."""
+        return self.batch_tokens / self.sequence * (1 + STEP_ROUNDING)
+
+    def busy_share(self, replicas: int) -> float:
+        """Of the replicas' time, when the sequences of a step do not divide among them."""
+        each = self.batch_tokens / self.sequence / replicas
+        return min(1.0, each / max(1, math.ceil(each / (1 + STEP_ROUNDING))))
 
     @cached_property
     def states(self) -> States:
@@ -116,6 +129,11 @@ def computing(work: Work, reached: Utilisation, *, recompute: bool) -> Range:
     if recompute and work.model.active_params < RECOMPUTED_FROM:
         mfu = mfu.times(RECOMPUTE)
     return mfu.times(QUANTISED) if work.quantised else mfu
+
+
+def busy(work: Work, replicas: int, reached: Utilisation) -> float:
+    """Share of the replicas' time that has a sequence to train on; a measured share of the peak has it in it."""
+    return 1.0 if reached.whole else work.busy_share(replicas)
 
 
 def slowed(mfu: Range, exposed: float) -> Range:

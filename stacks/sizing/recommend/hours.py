@@ -15,7 +15,9 @@ STARTUP_HOURS = Range(0.02, 0.25, 0.6)
 def run_hours(
     tokens: float, fit: Fit, gpus: int, nodes: int, save_seconds: float, reclaimed_per_month: Range | None
 ) -> tuple[Range, Interruptions]:
-    """Hours of one run with all that stretches it, and its interruptions; `tokens` are images for a convolution.
+    """Hours of one run with all that stretches it but start-up, and its interruptions.
+
+    `tokens` are images for a convolution.
 
     The published shares of time that trains have hardware failures in them, so these count on their own only where they
     alone would cost more; reclaimed spot nodes come on top.
@@ -36,4 +38,4 @@ def run_hours(
         hours(rate.typical, share.typical, alone.typical, both.typical),
         hours(rate.low, share.low, alone.high, both.high),
     )
-    return trained.plus(STARTUP_HOURS), broken
+    return trained, broken

@@ -15,12 +15,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stacks.sizing.recommend.architectures import Architecture
-from stacks.sizing.recommend.fit import HIDDEN_SHARE, Fit, Ways, Work, computing, slowed
+from stacks.sizing.recommend.fit import HIDDEN_SHARE, Fit, Ways, Work, busy, computing, slowed
 from stacks.sizing.recommend.hardware import Machine
 from stacks.sizing.recommend.memory import GIB, States, usable_bytes
 from stacks.sizing.recommend.throughput import Utilisation, bus_gb_per_s
 
 MOST_STAGES = 64
+MOST_UNEVEN = 1.5
+"""The fullest stage's layers over the mean; layouts that are worse are not tried."""
 INTERLEAVED = 4
 """Parts of a stage that take turns, where it has that many layers. Assumption; Megatron-LM's papers use 2 to 5."""
 ACTIVATION_BYTES = 2
@@ -34,6 +36,10 @@ class Layout:
     stages: int
     replicas: int
 
+    def layers_of_fullest(self, layers: int) -> int:
+        """Layers of the stage that has most of a model's; the others wait for it."""
+        return math.ceil(layers / self.stages)
+
     @property
     def name(self) -> str:
         """For people."""
@@ -46,6 +52,8 @@ def layouts(model: Architecture, machine: Machine, nodes: int) -> Iterator[Layou
     if not machine.nvlink or not model.layers:
         return
     for stages in range(1, min(MOST_STAGES, model.layers) + 1):
+        if gpus % stages or math.ceil(model.layers / stages) * stages > MOST_UNEVEN * model.layers:
+            continue
         for tensor in (2, 4, 8):
             if machine.gpus % tensor == 0 and gpus % (tensor * stages) == 0:
                 yield Layout(tensor, stages, gpus // (tensor * stages))
@@ -57,7 +65,8 @@ def params_per_gpu(model: Architecture, layout: Layout) -> float:
     ends = min(model.params, 2 * embedding)
     if layout.stages == 1:
         return model.params / layout.tensor
-    return ((model.params - ends) / layout.stages + ends / 2) / layout.tensor
+    share = layout.layers_of_fullest(model.layers) / model.layers
+    return ((model.params - ends) * share + ends / 2) / layout.tensor
 
 
 def model_bytes(model: Architecture, held: States, layout: Layout) -> float:
@@ -85,7 +94,7 @@ def fits(
             # As many micro-batches are in flight as there are stages, each of a stage's layers: a whole model's.
             one = work.activations[recompute] / layout.tensor
             batch = ways.micro_batch or 1
-            if batch <= work.batch_tokens / work.sequence / layout.replicas and batch * one <= room:
+            if batch * layout.replicas <= work.sequences and batch * one <= room:
                 yield _fit(work, machine, nodes, layout, recompute, batch, reached, peak_tflops, usable)
 
 
@@ -107,12 +116,14 @@ def _fit(
     accumulation = max(1, math.ceil(of_replica / work.sequence / batch))
     exposed = 0.0
     if not reached.whole:
-        inside = _tensor_seconds(work.model, of_replica, layout, bus_gb_per_s(machine, 1) * 1e9)
-        between = _gradient_seconds(work, machine.gpus, layout, bus_gb_per_s(machine, nodes) * 1e9)
-        parts = max(1, min(INTERLEAVED, work.model.layers // layout.stages))
-        bubble = (layout.stages - 1) / (accumulation * parts) * (compute + inside)
-        exposed = inside + bubble + max(0.0, between - HIDDEN_SHARE * compute)
-    real = slowed(mfu, exposed / compute)
+        inside = _tensor_seconds(work.model, of_replica, layout, recompute, bus_gb_per_s(machine, 1) * 1e9)
+        at_once = machine.gpus if nodes > 1 else 1  # that share a node's network
+        between = _gradient_seconds(work, at_once, layout, bus_gb_per_s(machine, nodes) * 1e9)
+        most = layout.layers_of_fullest(work.model.layers)
+        waiting = most * layout.stages / work.model.layers - 1  # for the fullest stage
+        bubble = (layout.stages - 1) / (accumulation * min(INTERLEAVED, most)) * (1 + waiting)
+        exposed = inside + (waiting + bubble) * (compute + inside) + max(0.0, between - HIDDEN_SHARE * compute)
+    real = slowed(mfu, exposed / compute).times(busy(work, layout.replicas, reached))
     states = model_bytes(work.model, work.states, layout)
     activations = work.activations[recompute] / layout.tensor * batch
     return Fit(
@@ -134,15 +145,25 @@ def _fit(
     )
 
 
-def _tensor_seconds(model: Architecture, tokens: float, layout: Layout, bus_bytes_per_s: float) -> float:
-    """Seconds of a step's all-reduces inside the node for a replica's `tokens`: 4 a layer, forward and backward."""
+def _tensor_seconds(
+    model: Architecture, tokens: float, layout: Layout, recompute: bool, bus_bytes_per_s: float
+) -> float:
+    """Seconds of a step's all-reduces inside the node for a replica's `tokens`: 2 a layer and pass."""
     part = 2 * (layout.tensor - 1) / layout.tensor
-    return 4 * part * ACTIVATION_BYTES * tokens * model.hidden * model.layers / layout.stages / bus_bytes_per_s
+    return (
+        (6 if recompute else 4)
+        * part
+        * ACTIVATION_BYTES
+        * tokens
+        * model.hidden
+        * model.layers
+        / layout.stages
+        / bus_bytes_per_s
+    )
 
 
-def _gradient_seconds(work: Work, gpus_a_node: int, layout: Layout, bus_bytes_per_s: float) -> float:
-    """Seconds of a step's gradient reduction and weight gathering, by all GPUs of a node at the same time."""
+def _gradient_seconds(work: Work, at_once: int, layout: Layout, bus_bytes_per_s: float) -> float:
+    """Seconds of a step's gradient reduction and weight gathering, `at_once` GPUs sharing the bandwidth."""
     part = (layout.replicas - 1) / layout.replicas
     of_gpu = params_per_gpu(work.model, layout) / work.model.params * work.states.trained
-    of_node = of_gpu * gpus_a_node * 2 * work.states.weight_bytes
-    return part * of_node / bus_bytes_per_s
+    return part * of_gpu * at_once * 2 * work.states.weight_bytes / bus_bytes_per_s

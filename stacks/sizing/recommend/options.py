@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stacks.sizing.recommend import convolution, parallelism, right_sizing
+from stacks.sizing.recommend.caveats import buying, doubts, price_doubts, reliable, sharing, unproven
 from stacks.sizing.recommend.data_need import CheckpointNeed, DataNeed, checkpoint_need, data_need
-from stacks.sizing.recommend.fit import Fit, Work
+from stacks.sizing.recommend.fit import Fit
 from stacks.sizing.recommend.hardware import HOME_REGIONS, Machine, left_out, machines
-from stacks.sizing.recommend.hours import run_hours
-from stacks.sizing.recommend.prices import STALE_DAYS, Capacity, Figure, Price, price
+from stacks.sizing.recommend.hours import STARTUP_HOURS, run_hours
+from stacks.sizing.recommend.prices import Capacity, Figure, Price, price
 from stacks.sizing.recommend.ranges import Range
 from stacks.sizing.recommend.request import Request, check
 from stacks.sizing.recommend.sensitivity import Driver, drivers
@@ -29,9 +30,6 @@ CAPACITIES: tuple[Capacity, ...] = ("spot", "on-demand", "capacity-block", "flex
 """Ways of paying that are ranked. Calendar mode is left out: its limits were not established."""
 SHOWN = 8
 PER_NODE = 2
-FEW_TOKENS = 2048
-"""That a GPU holds at once in the calibration, at least. With fewer: the tables of fine-tunes of Lightning-AI/litgpt
-(2023-10) and QwenLM/Qwen (2023)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ def recommend(request: Request) -> Recommendation:
     options = _shown(good)
     nearest = () if options else _nearest(points)
     refusal = asked.refusal or ("" if options else _refusal(request, asked, region, deadline, points))
-    assumptions = list(asked.assumptions)
+    assumptions = [*asked.assumptions, *filter(None, [asked.step])]
     if request.deadline_hours is None:
         assumptions.append("deadline 30 days; --deadline sets another")
     if request.sweep > 1:
@@ -116,13 +114,8 @@ def recommend(request: Request) -> Recommendation:
     if options and request.task in ("language", "fine-tune"):
         ranked = [(option.machine.gpu.name, option.gpus) for option in options]
         opinion = right_sizing.opinion(asked.work.model.params, ranked)
-    flags = list(asked.flags)
-    if region != HOME_REGIONS[request.cloud]:
-        flags.append(f"prices are those of {HOME_REGIONS[request.cloud]}; {region} may differ by a tenth or more")
-    used = dict.fromkeys(figure for option in (options or nearest) for figure in option.price.figures)
-    stale = tuple(figure for figure in used if figure.stale(request.today))
-    if stale:
-        flags.append(f"{len(stale)} price figure{'s are' if len(stale) > 1 else ' is'} older than {STALE_DAYS} days")
+    about_prices, stale = price_doubts(request, region, (option.price for option in options or nearest))
+    flags = [*asked.flags, *about_prices]
     return Recommendation(
         request=request,
         asked=asked,
@@ -135,7 +128,7 @@ def recommend(request: Request) -> Recommendation:
         assumptions=tuple(assumptions),
         flags=tuple(flags),
         stale=stale,
-        left_out=(*left_out(request.cloud), *_unproven(request, region)),
+        left_out=(*left_out(request.cloud), *unproven(request, region)),
         opinion=opinion,
         refusal=refusal,
     )
@@ -193,7 +186,8 @@ def _refusal(request: Request, asked: Asked, region: str, deadline: float, point
     fastest = min(point.hours.typical for point in points)
     if all(not point.meets_deadline for point in points):
         return f"nothing in {region} is done within {deadline:,.0f} h; the fastest takes {fastest:,.0f} h"
-    return f"nothing within {deadline:,.0f} h costs at most {request.budget_usd:,.0f} USD"
+    month = " a month" if request.monthly_runs is not None else ""
+    return f"nothing within {deadline:,.0f} h costs at most {request.budget_usd:,.0f} USD{month}"
 
 
 def _points(request: Request, asked: Asked, region: str, deadline: float) -> Iterator[Option]:
@@ -204,7 +198,7 @@ def _points(request: Request, asked: Asked, region: str, deadline: float) -> Ite
             offer
             for capacity in CAPACITIES
             if not (request.spot is True and capacity != "spot") and not (request.spot is False and capacity == "spot")
-            if (offer := price(machine, region, capacity)) is not None and _reliable(offer, request)
+            if (offer := price(machine, region, capacity)) is not None and reliable(offer, request)
         ]
         for nodes in _node_counts(request, machine) if offers else ():
             chooser = convolution.choose if asked.convolutional else parallelism.choose
@@ -215,19 +209,6 @@ def _points(request: Request, asked: Asked, region: str, deadline: float) -> Ite
                     found = offered(request, asked, run, offer, deadline)
                     if found is not None:
                         yield found
-
-
-def _reliable(offer: Price, request: Request) -> bool:
-    """Unproven spot is an option for those who ask for spot and nothing else."""
-    return not offer.unproven or request.spot is True
-
-
-def _unproven(request: Request, region: str) -> Iterator[str]:
-    if request.spot is None:
-        for machine in machines(request.cloud):
-            if region in machine.regions and (offer := price(machine, region, "spot")) and offer.unproven:
-                usd = offer.usd_per_hour.typical
-                yield f"{machine.type} spot, about {usd:,.2f} USD an hour: no interruption rate published; see --spot"
 
 
 def _node_counts(request: Request, machine: Machine) -> Iterator[int]:
@@ -242,7 +223,7 @@ def _node_counts(request: Request, machine: Machine) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A fit with what does not depend on how it is paid for; `hours` by the share of nodes reclaimed."""
+    """A fit with what does not depend on how it is paid for; training hours by the share of nodes reclaimed."""
 
     machine: Machine
     nodes: int
@@ -251,8 +232,8 @@ class Run:
     data: DataNeed
     hours: dict[Range | None, tuple[Range, Interruptions]]
 
-    def hours_with(self, asked: Asked, reclaimed_per_month: Range | None) -> tuple[Range, Interruptions]:
-        """Hours of one run and its interruptions; None where no node is spot."""
+    def training_hours(self, asked: Asked, reclaimed_per_month: Range | None) -> tuple[Range, Interruptions]:
+        """Hours of one run without start-up and its interruptions; `reclaimed_per_month` None where no node is spot."""
         if reclaimed_per_month not in self.hours:
             gpus, save = self.nodes * self.machine.gpus, self.checkpoint.save_seconds
             self.hours[reclaimed_per_month] = run_hours(
@@ -283,8 +264,9 @@ def offered(request: Request, asked: Asked, run: Run, offer: Price, deadline: fl
     """A run paid for in one way; None where that way is not sold for it, or costs more than on-demand."""
     machine, nodes, fit = run.machine, run.nodes, run.fit
     gpus = nodes * machine.gpus
-    one, broken = run.hours_with(asked, offer.reclaimed_per_month)
-    copies = _copies(request, one.typical, deadline, nodes)
+    training, broken = run.training_hours(asked, offer.reclaimed_per_month)
+    one = training.plus(STARTUP_HOURS)
+    copies = _copies(request, one.typical, deadline, nodes, machine.gpus)
     hours = one.times(math.ceil(request.sweep / copies))
     node_hours = one.times(request.sweep * nodes)
     paid = node_hours.times(offer.usd_per_hour)
@@ -297,7 +279,7 @@ def offered(request: Request, asked: Asked, run: Run, offer: Price, deadline: fl
         # Successive halving (ASHA, eta 3) trains log3(n) + 1 trials' worth where it stops the others early.
         early = min(1.0, (math.log(request.sweep, 3) + 1) / request.sweep)
         paid = Range(paid.low * early, paid.typical, paid.high)
-        hours = Range(hours.low * early, hours.typical, hours.high)
+        hours = Range(max(one.low, hours.low * early), hours.typical, hours.high)
     if offer.months:
         committed = _committed(request, offer, machine.usd_per_hour, node_hours, nodes * copies)
         if committed is None:
@@ -320,16 +302,20 @@ def offered(request: Request, asked: Asked, run: Run, offer: Price, deadline: fl
         meets_deadline=hours.typical <= deadline,
         may_be_late=hours.high > deadline,
         in_budget=request.budget_usd is None or spend.typical <= request.budget_usd,
-        flags=(*_buying(offer), *doubts(asked.work, fit, machine, gpus, broken), *_sharing(request, fit, machine)),
+        flags=(
+            *buying(offer, nodes, hours),
+            *doubts(asked.work, fit, machine, gpus, broken),
+            *sharing(request, fit, machine),
+        ),
     )
 
 
-def _copies(request: Request, hours: float, deadline: float, nodes: int) -> int:
+def _copies(request: Request, hours: float, deadline: float, nodes: int, gpus_a_node: int) -> int:
     """Trials at the same time: as few as end the sweep in time, within the allowed nodes."""
     if request.sweep == 1:
         return 1
     waves = max(1, int(deadline // hours))
-    most = max(1, request.max_nodes // nodes) if request.max_nodes else request.sweep
+    most = max(1, (request.max_nodes or CALIBRATED_GPUS // gpus_a_node) // nodes)
     return min(math.ceil(request.sweep / waves), most)
 
 
@@ -351,48 +337,3 @@ def _committed(request: Request, offer: Price, on_demand_usd: float, node_hours:
         offer.usd_per_hour.typical * paid,
         offer.usd_per_hour.high * max(node_hours.high, committed),
     )
-
-
-def _buying(offer: Price) -> Iterator[str]:
-    """What a way of paying takes that is not on-demand or spot."""
-    if offer.block is not None:
-        yield f"{offer.capacity}: bought ahead for a time, where and when one is free; the price is of its date"
-    if offer.unproven:
-        yield "spot without a published interruption rate: there may be none to be had"
-
-
-def _sharing(request: Request, fit: Fit, machine: Machine) -> Iterator[str]:
-    """Whether a GPU would hold several trials of a sweep at once."""
-    slices = machine.gpu.mig_instances
-    if request.sweep > 1 and slices and fit.strategy == "DDP":
-        one = fit.states_gib + fit.activations_gib / fit.micro_batch
-        # The smallest MIG instance has a little less than its share of the memory.
-        if one <= machine.gpu_memory_gib / (slices + 1):
-            yield f"trials are small: a GPU could hold {slices} as MIG instances, one GPU a trial; not counted here"
-
-
-def doubts(work: Work, fit: Fit, machine: Machine, gpus: int, broken: Interruptions) -> Iterator[str]:
-    """What to beware of in a fit, a line each."""
-    precision = work.arithmetic
-    if fit.mfu.typical and fit.micro_batch * work.sequence < FEW_TOKENS:
-        yield (
-            f"{fit.micro_batch * work.sequence:,} tokens at once on a GPU, where the calibration has {FEW_TOKENS:,}: "
-            "published runs with a sequence of 256 to 1,300 took two to six times as long"
-        )
-    if not fit.utilisation.measured:
-        yield f"no measurement on {machine.gpu.name}: utilisation carried over from H100"
-    if machine.gpu.peak_tflops(precision) is None:
-        yield f"{machine.gpu.name} has no {precision}: fp16 with loss scaling"
-    if not fit.utilisation.within:
-        yield f"{gpus} GPUs: the calibration ends at {CALIBRATED_GPUS}"
-    if fit.communication_share > 0.1:
-        pipeline = " and the pipeline" if fit.stages > 1 else ""
-        yield f"{fit.communication_share:.0%} of a step waits for the network{pipeline}"
-    if fit.tensor > 1:
-        yield "tensor and pipeline parallelism: by formula, nothing of it is in the calibration"
-    if machine.memory_gib < fit.host_gib * 1.5:
-        yield "host memory is nearly full with offloaded states"
-    if fit.margin < 0.05:
-        yield f"only {fit.margin:.0%} of the GPU's memory is free"
-    if broken.mean_hours_between < 2:
-        yield f"interrupted every {broken.mean_hours_between:.1f} h"

@@ -1,7 +1,8 @@
 """Which strategy fits a model on a number of machines, at what speed, and with what margin.
 
-Data parallelism: DDP, ZeRO-2, FSDP (ZeRO-3), FSDP with the optimizer in host memory. Where none of them fits, or the
-network holds them up, tensor and pipeline parallelism are tried as well (`model_parallel.py`).
+Data parallelism: DDP, ZeRO-2, FSDP (ZeRO-3), FSDP with the optimizer in host memory. Where none of them fits, the
+network holds them up, or there are more GPUs than the tables have, tensor and pipeline parallelism are tried as well
+(`model_parallel.py`), but for models that a GPU holds whole.
 
 A step is computing (FLOPs over peak times utilisation) and what communication does not hide behind the backward pass,
 two thirds of the computing. With gradient accumulation DDP all-reduces once a step; ZeRO-2 and FSDP reduce and FSDP
@@ -13,11 +14,11 @@ from __future__ import annotations
 import math
 
 from stacks.sizing.recommend import model_parallel
-from stacks.sizing.recommend.fit import ANY_WAY, HIDDEN_SHARE, WANTED_MARGIN, Fit, Ways, Work, computing, slowed
+from stacks.sizing.recommend.fit import ANY_WAY, HIDDEN_SHARE, WANTED_MARGIN, Fit, Ways, Work, busy, computing, slowed
 from stacks.sizing.recommend.hardware import Machine
 from stacks.sizing.recommend.memory import GIB, States, Strategy, host_bytes, model_bytes, usable_bytes
 from stacks.sizing.recommend.ranges import exactly
-from stacks.sizing.recommend.throughput import Utilisation, bus_gb_per_s, utilisation
+from stacks.sizing.recommend.throughput import CALIBRATED_GPUS, Utilisation, bus_gb_per_s, utilisation
 
 HOST_LINK_GB_PER_S = 12.0
 """Between a GPU and its host, PCIe 4 x16 in practice. Assumption."""
@@ -38,7 +39,7 @@ def obstacle(work: Work, machine: Machine, nodes: int, strategy: Strategy) -> st
     gpus = machine.gpus * nodes
     if strategy in ("ZeRO-2", "FSDP") and gpus == 1:
         return NOTHING_TO_SHARD
-    if gpus * work.sequence > work.batch_tokens:
+    if gpus > work.sequences:
         return "under a sequence a GPU"
     needed = host_bytes(work.states, strategy, nodes) / GIB
     if needed > machine.memory_gib * HOST_SHARE:
@@ -62,7 +63,8 @@ def fits(work: Work, machine: Machine, nodes: int, strategy: Strategy, recompute
     if room < one:
         return 0
     share = work.batch_tokens / work.sequence / (machine.gpus * nodes)
-    return 1 << int(math.log2(max(1.0, min(room * (1 - WANTED_MARGIN) / one, LARGEST_MICRO_BATCH, share))))
+    spare = WANTED_MARGIN * usable_bytes(machine.gpu_memory_gib, machine.gpus * nodes)
+    return 1 << int(math.log2(max(1.0, min((room - spare) / one, LARGEST_MICRO_BATCH, share))))
 
 
 def choose(work: Work, machine: Machine, nodes: int, ways: Ways = ANY_WAY) -> Fit | None:
@@ -87,7 +89,9 @@ def choose(work: Work, machine: Machine, nodes: int, ways: Ways = ANY_WAY) -> Fi
                     # Nothing can be faster: of equals the simplest, without recomputation, comes first.
                     return _first(found)
     whole = _first(found) if found else None
-    if "TP + PP" not in ways.strategies or (whole is not None and whole.communication_share <= HELD_UP_SHARE):
+    alone = any(fit.strategy == "DDP" for fit in found)  # a GPU holds all of it: nobody cuts such a model
+    fine = whole is not None and whole.communication_share <= HELD_UP_SHARE and gpus <= CALIBRATED_GPUS
+    if "TP + PP" not in ways.strategies or fine or alone:
         return whole
     if not reached.whole:
         reached = utilisation(machine.gpu, work.model.active_params, gpus, work.arithmetic, sharded=False)
@@ -139,7 +143,7 @@ def _data_parallel(
             to_host = moved / gpus / (HOST_LINK_GB_PER_S * 1e9)
             on_host = held.trained * held.offloaded_bytes_per_param / nodes / (HOST_MEMORY_GB_PER_S * 1e9)
             exposed += to_host + on_host
-    real = slowed(mfu, exposed / compute)
+    real = slowed(mfu, exposed / compute).times(busy(work, gpus, reached))
     states_bytes = model_bytes(held, work.model.largest_layer_params, strategy, gpus)
     activations = work.activations[recompute] * batch
     usable = usable_bytes(machine.gpu_memory_gib, gpus)
@@ -168,9 +172,9 @@ def _communication(held: States, machine: Machine, nodes: int, strategy: Strateg
     part = (gpus - 1) / gpus
     bus = bus_gb_per_s(machine, nodes) * 1e9
     gathered = held.trained * held.weight_bytes + held.frozen * held.frozen_bytes
-    reduced = held.trained * 2
+    reduced = held.trained * held.weight_bytes
     if strategy == "DDP":
-        return 2 * part * held.trained * 4 / bus
+        return 2 * part * held.trained * held.gradient_bytes / bus
     if strategy == "ZeRO-2":
         return part * (held.trained * held.weight_bytes + reduced * accumulation) / bus
     return part * (2 * gathered + reduced) * accumulation / bus

@@ -29,7 +29,7 @@ class Request:
     for one run, or for the whole sweep. `spot` True allows spot only, False forbids it. Without `monthly_runs` there
     is one run and no more; `budget_usd` is for it (or its sweep), else for a month. `params` of a mixture of experts
     are all; `active_params` those of a token. `layers`, `hidden` and `vocabulary` refine the shape that is otherwise
-    derived from `params`.
+    derived from `params`. `global_batch_tokens` of a vision task are images.
     """
 
     today: date
@@ -84,7 +84,7 @@ def _ranges(request: Request) -> Iterator[Problem]:
         ("--hidden", request.hidden, 16, 200_000, "width of a layer"),
         ("--vocabulary", request.vocabulary, 2, 10_000_000, "tokens of the vocabulary"),
         ("--lora-rank", request.lora_rank, 1, 4096, "rank of the adapters"),
-        ("--global-batch", request.global_batch_tokens, 16, 1e9, "tokens a step"),
+        ("--global-batch", request.global_batch_tokens, 1 if request.task == "vision" else 16, 1e9, "a step"),
         ("--deadline", request.deadline_hours, 0.1, 24 * 365 * 3, "a time up to three years, like 30d or 12h"),
         ("--monthly-runs", request.monthly_runs, 0.01, 1e5, "runs a month"),
         ("--sweep", request.sweep, 1, 100_000, "trials"),

@@ -33,7 +33,8 @@ class Asked:
     convolutional: bool
     bytes_per_sequence: float
     token_spread: float  # 0: the count was given
-    assumptions: tuple[str, ...]
+    step: str  # the assumption about the tokens or images of a step; empty where they were given
+    assumptions: tuple[str, ...]  # the others
     flags: tuple[str, ...]
     refusal: str
 
@@ -46,7 +47,7 @@ def ask(request: Request, known: Architecture | None) -> Asked:
             "tabular training has no formula here: gradient-boosted trees run on CPUs, and small networks are bound by "
             "their input; measure one epoch on the smallest GPU instance (g6.xlarge, g2-standard-4) and scale by rows"
         )
-        return Asked(nothing, None, False, 0, 0, (), (), text)
+        return Asked(nothing, None, False, 0, 0, "", (), (), text)
     model = known or shape(
         float(request.params or 0),
         request.active_params,
@@ -83,11 +84,10 @@ def _language(request: Request, model: Architecture, assumptions: list[str], fla
     tuning = request.task == "fine-tune" or request.task in ADAPTER_TASKS
     default = float(FINE_TUNE_SEQUENCES * sequence) if tuning else next(b for top, b in _BATCHES if model.params <= top)
     batch = max(request.global_batch_tokens or default, float(sequence))
-    if request.global_batch_tokens is None:
-        assumptions.append(f"{batch:,.0f} tokens a step; it bounds the number of GPUs")
+    step = "" if request.global_batch_tokens else f"{batch:,.0f} tokens a step; it bounds the number of GPUs"
     if sequence > 8192:
         flags.append(f"sequences of {sequence}: the calibration is at 2,048; utilisation is lower on long ones")
-    if not tuning and model.params > 70e9:
+    if model.params > 70e9:
         flags.append("above 70B parameters: the calibration ends there")
     if model.params < SMALLEST_PARAMS:
         flags.append("below 125M parameters: the calibration begins there; kernels and input bound small models")
@@ -109,7 +109,7 @@ def _language(request: Request, model: Architecture, assumptions: list[str], fla
         optimizer=request.optimizer,
         quantised=request.task == "qlora",
     )
-    return Asked(work, None, False, BYTES_PER_TOKEN * sequence, spread, tuple(assumptions), tuple(flags), "")
+    return Asked(work, None, False, BYTES_PER_TOKEN * sequence, spread, step, tuple(assumptions), tuple(flags), "")
 
 
 def _precision_flags(request: Request) -> list[str]:
@@ -142,10 +142,11 @@ def _vision(request: Request, model: Architecture, assumptions: list[str], flags
         model=model,
         sequence=sequence,
         tokens=images * sequence,
-        batch_tokens=request.global_batch_tokens or float(VISION_BATCH_IMAGES * sequence),
+        batch_tokens=(request.global_batch_tokens or VISION_BATCH_IMAGES) * sequence,
         weights_flops=6,
         lora_rank=None,
         precision=request.precision,
         optimizer=request.optimizer,
     )
-    return Asked(work, images, convolutional, KB_PER_IMAGE * 1e3, spread, tuple(assumptions), tuple(flags), "")
+    step = "" if request.global_batch_tokens else f"{VISION_BATCH_IMAGES:,} images a step; it bounds the number of GPUs"
+    return Asked(work, images, convolutional, KB_PER_IMAGE * 1e3, spread, step, tuple(assumptions), tuple(flags), "")

@@ -214,6 +214,21 @@ def test_a_lost_node_restarts_the_job_and_a_verdict_ends_it(pods: list[Pod], act
     assert job_set_action(spec, failure) == action
 
 
+def test_survivors_must_not_end_with_a_verdict() -> None:
+    """The job controller takes the pods in any order, and the first that a `FailJob` rule matches names the reason. So
+    a survivor that fails for want of a node may end the job set; the smoke job's wrapper says 75 in its place
+    (tests/smoke_jobs/ddp/test_node_loss.py)."""
+    spec = job_set()
+    job = spec["replicatedJobs"][0]["template"]["spec"]
+
+    def actions(*pods: Pod) -> set[str]:
+        failures = [job_failure(job, order) for order in (pods, pods[::-1])]
+        return {job_set_action(spec, failure) for failure in failures if failure is not None}
+
+    assert actions(Pod(143, disrupted=True), Pod(10)) == {AGAIN, END}
+    assert actions(Pod(143, disrupted=True), Pod(75)) == {AGAIN}
+
+
 def test_the_permanent_codes_are_the_smoke_jobs_verdicts() -> None:
     assert set(PERMANENT_EXIT_CODES) == {EXIT["fail"], EXIT["below"]}
 

@@ -5,9 +5,15 @@ Today is fixed, so that the ages of prices do not change the text.
 
 from __future__ import annotations
 
+import shlex
 from datetime import date
 from pathlib import Path
+from unittest import mock
 
+import typer
+from typer.testing import CliRunner
+
+from stacks.cli.estimate import estimate as estimate_command
 from stacks.cli.recommend_text import as_text
 from stacks.sizing.recommend import Request, compare, recommend
 
@@ -80,6 +86,24 @@ EXAMPLES: dict[str, tuple[str, Request, bool]] = {
 }
 
 
+ESTIMATES: dict[str, str] = {
+    "estimate-instances": "--params 7B --tokens 1T --instance p4de.24xlarge --nodes 32",
+    "estimate-gpus": "--params 65B --tokens 1.4T --gpu A100-80GB --gpus 2048",
+    "estimate-qlora": "--architecture llama-3-8b --task qlora --tokens 20M --gpu A10G",
+    "estimate-too-large": "--params 7B --tokens 1B --gpu A100-80GB",
+}
+"""Of `trainyard estimate`."""
+
+
+def _estimate_text(options: str) -> str:
+    app = typer.Typer()
+    app.command()(estimate_command)
+    with mock.patch("stacks.cli.estimate.date") as clock:
+        clock.today.return_value = TODAY
+        shown = CliRunner().invoke(app, shlex.split(options)).stdout
+    return "\n".join(line.rstrip() for line in shown.splitlines()) + "\n"
+
+
 def examples() -> dict[str, str]:
     """File name to text of every example, its command in the first line."""
     texts = {}
@@ -87,6 +111,8 @@ def examples() -> dict[str, str]:
         result = recommend(request)
         comparison = compare(result, {}) if with_comparison else None
         texts[f"{name}.txt"] = f"$ trainyard recommend {options}\n{as_text(result, comparison)}"
+    for name, options in ESTIMATES.items():
+        texts[f"{name}.txt"] = f"$ trainyard estimate {options}\n{_estimate_text(options)}"
     return texts
 
 

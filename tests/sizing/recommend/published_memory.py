@@ -49,7 +49,7 @@ def summary() -> str:
     clear = [case for case in covered if not case.verdict.tight]
     right, all_right = (sum(case.right for case in group) for group in (clear, covered))
     return (
-        f"Of {len(every)} published verdicts the formulas cover {len(covered)}, and {all_right} of these come out right. "
+        f"Of {len(every)} published verdicts the formulas cover {len(covered)}; {all_right} of these come out right. "
         f"{len(covered) - len(clear)}\nare within 5 % of what a GPU holds, which `trainyard estimate` calls too close; "
         f"of the other {len(clear)}, {right} are\nright ({right / len(clear):.0%}). Said not to fit and published as "
         f"fitting: {sum(not case.right and not case.verdict.fits for case in clear)}.\n"

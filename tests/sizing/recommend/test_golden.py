@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from tests.sizing.recommend.golden_examples import EXAMPLES, FOLDER, examples
+from tests.sizing.recommend.golden_examples import ESTIMATES, EXAMPLES, FOLDER, examples
 
 
 @pytest.fixture(scope="module")
@@ -15,18 +15,18 @@ def texts():
 
 def test_the_golden_files_are_those_of_the_examples(texts):
     assert {path.name for path in FOLDER.glob("*.txt")} == set(texts)
-    assert len(texts) == 9
+    assert len(texts) == 9 + len(ESTIMATES)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", [*EXAMPLES, *ESTIMATES])
 def test_an_example_prints_its_golden_text(texts, name):
     assert texts[f"{name}.txt"] == (FOLDER / f"{name}.txt").read_text(encoding="utf-8"), "make golden"
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", [*EXAMPLES, *ESTIMATES])
 def test_an_example_fits_100_columns(texts, name):
     command, *lines = texts[f"{name}.txt"].splitlines()
-    assert command.startswith("$ trainyard recommend ")
+    assert command.startswith(f"$ trainyard {'estimate' if name in ESTIMATES else 'recommend'} ")
     assert max(map(len, lines)) <= 100
 
 

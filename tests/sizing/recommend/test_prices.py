@@ -57,17 +57,31 @@ def test_a_price_is_in_order_and_below_the_list(item, capacity):
 @pytest.mark.parametrize(
     ("type_", "region", "saving"),
     [
-        ("p4d.24xlarge", "us-east-1", 0.549),
-        ("p4d.24xlarge", "us-west-2", 0.397),
-        ("p4d.24xlarge", "eu-west-1", 0.34),
+        ("p4d.24xlarge", "eu-west-1", 0.34),  # this type here, without its USD
         ("g5.12xlarge", "us-east-1", 0.534),  # another size of the family in the region
         ("p4d.24xlarge", "ap-south-1", 0.457),  # the family anywhere
-        ("p5.48xlarge", "us-east-1", 0.66),
+        ("p4de.24xlarge", "eu-west-1", 0.331),
     ],
 )
-def test_spot_takes_the_closest_figure(type_, region, saving):
+def test_spot_without_a_price_of_the_region_takes_the_closest_saving(type_, region, saving):
     item = machine(type_)
-    assert price(item, region, "spot").usd_per_hour.typical == pytest.approx(item.usd_per_hour * (1 - saving))
+    offer = price(item, region, "spot")
+    assert offer.usd_per_hour.typical == pytest.approx(item.usd_per_hour * (1 - saving))
+    assert offer.figures[0].what.startswith(f"{type_} in us-east-1"), "the price that it is a part of"
+
+
+QUOTED = [row for row in rows("spot.csv") if row["usd"]]
+
+
+@pytest.mark.parametrize("row", QUOTED, ids=lambda row: f"{row['match']}-{row['region']}")
+def test_spot_costs_what_the_table_says_of_that_type_and_region(row):
+    """Whatever on-demand costs in us-east-1: savings are of the region's own price."""
+    offer = price(machine(row["match"], row["cloud"]), row["region"], "spot")
+    usd = offer.usd_per_hour
+    assert usd.typical == float(row["usd"])
+    assert (usd.low, usd.high) == (float(row["usd_low"]), float(row["usd_high"]))
+    assert f"{usd.typical:g} USD an hour there" in offer.figures[0].what
+    assert offer.figures[0].date == row["date"]
 
 
 @pytest.mark.parametrize(
@@ -87,18 +101,20 @@ def test_a_commitment_takes_the_most_precise_figure(type_, kind, saving):
 
 
 def test_the_usd_of_spot_are_the_savings_of_the_region():
-    quoted = [row for row in rows("spot.csv") if row["usd"]]
-    assert len(quoted) > 60
-    for row in quoted:
+    assert len(QUOTED) > 60
+    for row in QUOTED:
         low, usd, high = (float(row[f"usd{bound}"]) for bound in ("_low", "", "_high"))
         assert 0 < low <= usd <= high, row
         list_price = usd / (1 - float(row["savings_percent"]) / 100)
         assert high <= list_price * 1.003, row
-    row = next(row for row in quoted if (row["region"], row["match"]) == ("us-east-1", "p5.48xlarge"))
+    row = next(row for row in QUOTED if (row["region"], row["match"]) == ("us-east-1", "p5.48xlarge"))
     assert float(row["usd"]) == pytest.approx(55.04 * (1 - float(row["savings_percent"]) / 100), rel=0.003)
     figures = price(machine("p5.48xlarge"), "us-east-1", "spot").figures
-    assert f"{float(row['usd']):g} USD an hour there" in figures[1].what
-    assert figures[2].what.startswith("reclaimed in a month") and figures[2].date == "2025-06-28"
+    assert [figure.what.partition(":")[0] for figure in figures] == [
+        "spot p5.48xlarge in us-east-1",
+        "reclaimed in a month, p5.48xlarge in us-east-1",
+    ]
+    assert figures[1].date == "2025-06-28"
 
 
 def test_a_capacity_block_costs_its_region_and_has_limits():

@@ -77,6 +77,44 @@ def test_a_missing_node_is_named_on_every_node_that_came() -> None:
         assert "2 of 3 nodes came within 2 s; missing: node 1 (b)" in roll.problem
 
 
+def test_something_else_at_the_heads_port_is_named() -> None:
+    """And every attempt gives its connection back."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port, seen = server.getsockname()[1], []
+
+        def serve() -> None:
+            for _ in range(2):
+                connection, _ = server.accept()
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n")
+                connection.settimeout(5)
+                while connection.recv(100):
+                    pass
+                seen.append("closed")
+                connection.close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        roll = call_roll(1, 2, "127.0.0.1", port, 0.8)
+        thread.join()
+    assert seen == ["closed", "closed"]
+    assert "(node 0) did not answer node 1 within 1 s: " in roll.problem and roll.lines == {}
+
+
+def test_a_node_that_calls_twice_has_one_line() -> None:
+    port, found = free_port(), {}
+    head = threading.Thread(target=lambda: found.update({0: call_roll(0, 2 + 1, "127.0.0.1", port, 2)}))
+    head.start()
+    time.sleep(0.2)
+    calls = [Line(socket.create_connection(("127.0.0.1", port), timeout=5)) for _ in range(2)]
+    for line in calls:
+        line.send({"node_rank": 1, "host": "pod-1"})
+    assert calls[0].receive(1) == {}, "closed"
+    assert set(calls[1].receive(5)["joined"]) == {"0", "1"}
+    head.join()
+    for line in (*calls, *found[0].lines.values()):
+        line.close()
+
+
 def test_a_head_that_never_comes_is_named() -> None:
     (roll,) = together(2, [1], 1.0).values()
     assert "(node 0) did not answer node 1 within 1 s" in roll.problem

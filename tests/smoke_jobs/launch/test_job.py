@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from smoke_jobs.ddp.options import parse
-from smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec, check, document, worker_options
-from tests.smoke_jobs.launch.support import GPU_POOL
+from smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec, check, document, job_name, worker_options
+from tests.smoke_jobs.launch.support import GPU_POOL, job_policy
 
 
 def test_options_hold_what_the_pool_promises():
@@ -20,9 +20,32 @@ def test_options_hold_what_the_pool_promises():
 
 def test_nodes_wait_for_each_other_besides_the_checks():
     options = worker_options(GPU_POOL, "kubernetes")
-    assert options.rendezvous_timeout_s == GPU_POOL.start_timeout_s / 2
+    assert options.rendezvous_timeout_s == GPU_POOL.start_timeout_s
     assert options.timeout_s == GPU_POOL.timeout_s + options.rendezvous_timeout_s
     assert worker_options(replace(GPU_POOL, nodes=1), "kubernetes").timeout_s == GPU_POOL.timeout_s
+
+
+UNREACHABLE_S, NODE_S, IMAGE_S = 300, 180, 480
+"""What a pod of a lost node waits for: its tolerance of an unreachable node, another node, its image."""
+
+
+def test_survivors_wait_for_the_one_that_was_reclaimed():
+    """They are back at once; it starts from zero, and then the job has its time."""
+    options = worker_options(GPU_POOL, "kubernetes")
+    assert options.rendezvous_timeout_s >= UNREACHABLE_S + NODE_S + IMAGE_S
+    deadline = job_policy(GPU_POOL)["activeDeadlineSeconds"]
+    assert deadline >= GPU_POOL.start_timeout_s + options.rendezvous_timeout_s + GPU_POOL.timeout_s
+    longer = replace(GPU_POOL, start_timeout_s=3600)
+    assert worker_options(longer, "kubernetes").rendezvous_timeout_s == 3600
+    assert job_policy(longer)["activeDeadlineSeconds"] == deadline + 2 * (3600 - GPU_POOL.start_timeout_s)
+
+
+def test_a_job_is_named_after_its_pool_and_capacity():
+    assert (job_name("train"), job_name("train", "spot")) == ("smoke-train", "smoke-train-spot")
+    long = {job_name(pool, "on-demand") for pool in ("a" * 45, "a" * 44 + "b")}
+    assert len(long) == 2
+    for name in long:
+        check(SmokeSpec(name=name), "kubernetes", {})
 
 
 def test_one_node_has_no_transport_between_nodes():

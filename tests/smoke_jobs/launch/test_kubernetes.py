@@ -56,6 +56,19 @@ def test_all_ranks_or_none():
     assert "ttlSecondsAfterFinished" not in job
 
 
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+def test_the_heads_word_is_the_jobs(spec):
+    """It ends with 0 only where all have ended; one that is lost after that must not come again alone."""
+    assert render(spec).job["spec"]["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
+    assert render(spec).job["spec"]["completionMode"] == "Indexed", "a success policy needs it"
+
+
+def test_a_pod_that_fills_its_scratch_fails_instead_of_its_node():
+    (scratch,) = [volume for volume in _pod()["volumes"] if volume["name"] == "smoke-tmp"]
+    assert scratch["emptyDir"] == {"sizeLimit": "24Gi"}
+    assert not job_goes_on(job_policy(GPU_POOL), [Pod(137), Pod(75)]), "above a limit there is no DisruptionTarget"
+
+
 def test_a_verdict_ends_the_job_and_a_disruption_does_not():
     rules = render(GPU_POOL).job["spec"]["podFailurePolicy"]["rules"]
     assert rules[0] == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
@@ -117,10 +130,11 @@ def test_a_fabric_is_requested_with_its_huge_pages():
     assert wanted["requests"] == wanted["limits"]
     assert wanted["limits"] == {
         "cpu": "68", "memory": "208Gi", "nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": "32", "hugepages-2Mi": "5Gi",
+        "ephemeral-storage": "25Gi",
     }  # fmt: skip
     plain = _container(SPECS["one node"])["resources"]["limits"]
-    assert set(plain) == {"cpu", "memory", "nvidia.com/gpu"}
-    assert set(_container(CPU)["resources"]["limits"]) == {"cpu", "memory"}
+    assert set(plain) == {"cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"}
+    assert set(_container(CPU)["resources"]["limits"]) == {"cpu", "memory", "ephemeral-storage"}
 
 
 def test_credentials_are_files():

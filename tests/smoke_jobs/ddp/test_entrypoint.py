@@ -1,0 +1,46 @@
+"""Parts of the wrapper that a real process meets by chance only."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from smoke_jobs.ddp.entrypoint import _Run, _Stopped, dead_ranks
+from smoke_jobs.ddp.options import Options
+from smoke_jobs.ddp.topology import Topology
+
+
+def a_run(tmp_path: Path) -> _Run:
+    options = Options(result_dir=str(tmp_path), rendezvous_timeout_s=30.0, port=29990)
+    return _Run(options, Topology(nodes=2, node_rank=1, head="localhost", hosts=()))
+
+
+def test_a_signal_just_before_the_roll_call_is_not_forgotten(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    run._on_signal(signal.SIGTERM, None)
+    before = time.monotonic()
+    assert run._roll_call() == ""
+    assert time.monotonic() - before < 1, "not at the rendezvous timeout"
+    assert run.preempted and not run.calling
+
+
+def test_only_the_first_signal_interrupts_the_roll_call(tmp_path: Path) -> None:
+    run = a_run(tmp_path)
+    run.calling = True
+    with pytest.raises(_Stopped):
+        run._on_signal(signal.SIGTERM, None)
+    run._on_signal(signal.SIGTERM, None)
+    assert run.preempted
+
+
+def test_a_rank_that_we_killed_did_not_die_without_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "ranks").mkdir()
+    for rank, state in enumerate(("started", "raised", "stopped")):
+        mark = {"rank": rank, "host": "a", "pid": 1, "state": state, "message": "ValueError: no"}
+        (tmp_path / "ranks" / f"rank-{rank}.json").write_text(json.dumps(mark))
+    assert [error["rank"] for error in dead_ranks(tmp_path)] == [0, 1]
+    assert [error["message"] for error in dead_ranks(tmp_path, stopped=True)] == ["ValueError: no"]
