@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -21,22 +20,10 @@ import pytest
 from smoke_jobs.ddp import result
 from tests.smoke_jobs.launch.failure_policy import Pod, job_goes_on
 from tests.smoke_jobs.launch.support import GPU_POOL, job_policy
+from tests.smoke_jobs.ports import free_ports
 
 NODE = "TEST_NODE_OF_THE_JOB"
 """Environment variable that every process of a node carries."""
-
-
-def free_ports(count: int) -> int:
-    """The first of that many free ports in a row."""
-    for first in range(31000, 32000, count):
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("", port))
-        except OSError:
-            continue
-        return first
-    raise AssertionError("no free ports")
 
 
 def processes_of(node: str) -> list[int]:

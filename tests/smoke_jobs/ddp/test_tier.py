@@ -24,6 +24,7 @@ from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from smoke_jobs.ddp import checkpoints, tier
 from smoke_jobs.ddp.checkpoints import Refused, newest_whole, read_manifest, restore, save
 from smoke_jobs.ddp.tier import DirectoryTier, Missing, S3Tier, Tier, TierError
+from tests.smoke_jobs.ports import free_ports
 
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 
@@ -294,9 +295,7 @@ def test_two_nodes_with_checkpoints_on_s3(
     start: Callable[..., "subprocess.Popen[str]"], proxy: FaultProxy, s3: S3Tier, tmp_path: Path
 ) -> None:
     """Two wrappers on one host: roll call, c10d rendezvous, a kill and a notice across nodes, tier of objects."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = min(60000, probe.getsockname()[1])
+    port = free_ports(4)
     proxy.inject("503", "PUT .*rank-0000", 3)
     env = KEYS | {"AWS_ENDPOINT_URL": proxy.url}
     flags = [
