@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stacks.cli.project import fail_options
 from stacks.cli.recommend_options import (
     HARDWARE,
     ActiveParamsOption,
@@ -29,7 +30,6 @@ from stacks.cli.recommend_options import (
     TaskOption,
     TokensOption,
     VocabularyOption,
-    fail_options,
 )
 from stacks.problems import Problem, SettingsError
 
@@ -136,17 +136,15 @@ def estimate(
 
     Exit codes: 0 it fits; 1 it does not, with the reason; 2 the options are wrong.
     """  # fmt: skip
-    from stacks.cli.recommend_units import count, gigabytes
-
     reader = Reader()
-    values: dict[str, Any] = {
-        "params": reader.read("--params", params, count),
-        "active_params": reader.read("--active-params", active_params, count),
-        "tokens": reader.read("--tokens", tokens, count),
-        "images": reader.read("--images", images, count),
-        "dataset_gb": reader.read("--dataset-size", dataset_size, gigabytes),
-        "global_batch_tokens": reader.read("--global-batch", global_batch, count),
-    }
+    values: dict[str, Any] = reader.work(
+        params=params,
+        active_params=active_params,
+        tokens=tokens,
+        dataset_size=dataset_size,
+        images=images,
+        global_batch=global_batch,
+    )
     from stacks.sizing.recommend import Request
     from stacks.sizing.recommend import estimate as make
     from stacks.sizing.recommend.request import check

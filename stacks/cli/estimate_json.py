@@ -6,25 +6,16 @@ import dataclasses
 import json
 from typing import Any
 
-from stacks.cli.recommend_json import plain, plain_option
+from stacks.cli.recommend_json import plain, plain_option, plain_request, plain_work
 from stacks.sizing.recommend import Estimate
 
 
 def as_json_text(estimate: Estimate) -> str:
     """Everything, indented; infinite figures are null."""
-    request = dataclasses.asdict(estimate.request)
-    request["today"] = estimate.request.today.isoformat()
-    work = estimate.asked.work
     data: dict[str, Any] = {
         "currency": "USD",
-        "request": request,
-        "model": dataclasses.asdict(work.model),
-        "work": {
-            "tokens": None if estimate.asked.convolutional else work.tokens,
-            "images": estimate.asked.images,
-            "sequence": work.sequence,
-            "batch_tokens": work.batch_tokens,
-        },
+        "request": plain_request(estimate.request),
+        **plain_work(estimate.asked),
         "hardware": {
             "instance_type": estimate.machine.type if estimate.machine.regions else None,
             "gpu": estimate.machine.gpu.name,

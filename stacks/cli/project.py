@@ -35,11 +35,18 @@ def fail(message: str, *, code: int = EXIT_SETTINGS) -> NoReturn:
 
 def fail_settings(stack: str, error: SettingsError) -> NoReturn:
     """Lists every problem of a stack's settings and ends the command."""
+    _fail_problems(f"in the settings of stack {escape(stack)}", error)
+
+
+def fail_options(error: SettingsError) -> NoReturn:
+    """Lists every problem of the options and ends the command."""
+    _fail_problems("with the options", error)
+
+
+def _fail_problems(where: str, error: SettingsError) -> NoReturn:
     console = Console(stderr=True, highlight=False)
     count = len(error.problems)
-    console.print(
-        f"[bold red]error[/]: {count} problem{'s' if count > 1 else ''} in the settings of stack {escape(stack)}"
-    )
+    console.print(f"[bold red]error[/]: {count} problem{'s' if count > 1 else ''} {where}")
     for problem in error.problems:
         hint = f" [dim]({escape(problem.hint)})[/]" if problem.hint else ""
         console.print(

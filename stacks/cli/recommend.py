@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacks.cli.project import ProjectOption, fail_settings, find_project, find_stack
+from stacks.cli.project import ProjectOption, fail_options, fail_settings, find_project, find_stack
 from stacks.cli.recommend_options import (
     HARDWARE,
     OUTPUT,
@@ -32,7 +32,6 @@ from stacks.cli.recommend_options import (
     TaskOption,
     TokensOption,
     VocabularyOption,
-    fail_options,
 )
 from stacks.problems import Problem, SettingsError
 
@@ -162,16 +161,17 @@ def recommend(
 
     Exit codes: 0 there is a recommendation; 1 there is none, with the reason; 2 the options are wrong.
     """
-    from stacks.cli.recommend_units import count, gigabytes, hours
+    from stacks.cli.recommend_units import count, hours
 
     reader = Reader()
-    values: dict[str, Any] = {
-        "params": reader.read("--params", params, count),
-        "active_params": reader.read("--active-params", active_params, count),
-        "tokens": reader.read("--tokens", tokens, count),
-        "images": reader.read("--images", images, count),
-        "dataset_gb": reader.read("--dataset-size", dataset_size, gigabytes),
-        "global_batch_tokens": reader.read("--global-batch", global_batch, count),
+    values: dict[str, Any] = reader.work(
+        params=params,
+        active_params=active_params,
+        tokens=tokens,
+        dataset_size=dataset_size,
+        images=images,
+        global_batch=global_batch,
+    ) | {
         "deadline_hours": reader.read("--deadline", deadline, hours),
         "budget_usd": reader.read("--budget", budget, count),
     }
@@ -219,7 +219,8 @@ def recommend(
         comparison = make_comparison(result, given) if compare and result.options else None
         _show(result, comparison, as_json=as_json, html_file=html_file, explain=explain)
         if apply_to is not None and result.options:
-            _apply(result, apply_to, option or 1, pool or "train", project, (reservation, zone))
+            place = 1 if option is None else option
+            _apply(result, apply_to, place, "train" if pool is None else pool, project, (reservation, zone))
     except SettingsError as error:
         fail_options(error)
     if not result.options:

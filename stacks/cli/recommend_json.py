@@ -7,26 +7,18 @@ import json
 import math
 from typing import Any
 
-from stacks.sizing.recommend import Comparison, Option, Recommendation
+from stacks.sizing.recommend import Comparison, Option, Recommendation, Request
+from stacks.sizing.recommend.work import Asked
 
 
 def as_json_text(recommendation: Recommendation, comparison: Comparison | None = None) -> str:
     """Everything but the points of the picture, indented; infinite figures are null."""
-    request = dataclasses.asdict(recommendation.request)
-    request["today"] = recommendation.request.today.isoformat()
-    asked = recommendation.asked
     data: dict[str, Any] = {
         "currency": "USD",
-        "request": request,
+        "request": plain_request(recommendation.request),
         "region": recommendation.region,
         "deadline_hours": recommendation.deadline_hours,
-        "model": dataclasses.asdict(asked.work.model),
-        "work": {
-            "tokens": None if asked.convolutional else asked.work.tokens,
-            "images": asked.images,
-            "sequence": asked.work.sequence,
-            "batch_tokens": asked.work.batch_tokens,
-        },
+        **plain_work(recommendation.asked),
         "refusal": recommendation.refusal or None,
         "options": [plain_option(option) for option in recommendation.options],
         "nearest": [plain_option(option) for option in recommendation.nearest],
@@ -41,6 +33,25 @@ def as_json_text(recommendation: Recommendation, comparison: Comparison | None =
         else None,
     }
     return json.dumps(plain(data), indent=2, allow_nan=False) + "\n"
+
+
+def plain_request(request: Request) -> dict[str, Any]:
+    """What was asked."""
+    return dataclasses.asdict(request) | {"today": request.today.isoformat()}
+
+
+def plain_work(asked: Asked) -> dict[str, Any]:
+    """The keys `model` and `work`."""
+    work = asked.work
+    return {
+        "model": dataclasses.asdict(work.model),
+        "work": {
+            "tokens": None if asked.convolutional else work.tokens,
+            "images": asked.images,
+            "sequence": work.sequence,
+            "batch_tokens": work.batch_tokens,
+        },
+    }
 
 
 def plain_option(option: Option) -> dict[str, Any]:

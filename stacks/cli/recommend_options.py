@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stacks.cli.project import EXIT_SETTINGS
+from stacks.cli.project import fail_options
 from stacks.problems import Problem, SettingsError
 
 if TYPE_CHECKING:
@@ -66,6 +66,28 @@ class Reader:
             self.problems.append(Problem(key, text, str(error)))
             return None
 
+    def work(
+        self,
+        *,
+        params: str | None,
+        active_params: str | None,
+        tokens: str | None,
+        dataset_size: str | None,
+        images: str | None,
+        global_batch: str | None,
+    ) -> dict[str, float | None]:
+        """The quantities of what is trained, as fields of a `Request`."""
+        from stacks.cli.recommend_units import count, gigabytes
+
+        return {
+            "params": self.read("--params", params, count),
+            "active_params": self.read("--active-params", active_params, count),
+            "tokens": self.read("--tokens", tokens, count),
+            "images": self.read("--images", images, count),
+            "dataset_gb": self.read("--dataset-size", dataset_size, gigabytes),
+            "global_batch_tokens": self.read("--global-batch", global_batch, count),
+        }
+
     def fail_with(self, request: Request) -> None:
         """Ends the command where something could not be read, with what else is wrong.
 
@@ -84,20 +106,3 @@ class Reader:
                 problem for problem in error.problems if problem.key not in keys and problem.got != "nothing"
             )
         fail_options(SettingsError([*self.problems, *others]))
-
-
-def fail_options(error: SettingsError) -> NoReturn:
-    """Lists every problem of the options on standard error and ends the command."""
-    from rich.console import Console
-    from rich.markup import escape
-
-    out = Console(stderr=True, highlight=False)
-    count = len(error.problems)
-    out.print(f"[bold red]error[/]: {count} problem{'s' if count > 1 else ''} with the options")
-    for problem in error.problems:
-        hint = f" [dim]({escape(problem.hint)})[/]" if problem.hint else ""
-        out.print(
-            f"  [bold]{escape(problem.key)}[/]: got {escape(problem.got)}; {escape(problem.allowed)}{hint}",
-            soft_wrap=True,
-        )
-    raise typer.Exit(EXIT_SETTINGS)

@@ -155,6 +155,7 @@ def test_apply_writes_the_pool_and_nothing_else(project):
         (["--pool", "x", "--region", "eu-west-1"], "must be the stack's region, which is us-east-1"),
         (["--pool", "x", "--cloud", "gcp"], "must be the stack's cloud, which is aws"),
         (["--pool", "x", "--option", "99"], "must be 1 to 8"),
+        (["--pool", "x", "--option", "0"], "must be 1 to 8"),
         (["--pool", "Bad_Name"], "gpuPools"),
         (
             ["--pool", "x", "--monthly-runs", "200", "--deadline", "12h", "--no-spot"],

@@ -115,10 +115,13 @@ class Fit:
     @property
     def name(self) -> str:
         """For people."""
-        name = str(self.strategy)
-        if self.tensor > 1:
-            name = f"TP {self.tensor}" + (f" × PP {self.stages}" if self.stages > 1 else "")
+        name = cut_name(self.tensor, self.stages) if self.tensor > 1 else self.strategy
         return f"{name}, recompute" if self.recompute else name
+
+
+def cut_name(tensor: int, stages: int) -> str:
+    """How a model is cut, for people."""
+    return f"TP {tensor}" + (f" × PP {stages}" if stages > 1 else "")
 
 
 def computing(work: Work, reached: Utilisation, *, recompute: bool) -> Range:

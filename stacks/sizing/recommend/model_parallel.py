@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stacks.sizing.recommend.architectures import Architecture
-from stacks.sizing.recommend.fit import HIDDEN_SHARE, Fit, Ways, Work, busy, computing, slowed
+from stacks.sizing.recommend.fit import HIDDEN_SHARE, Fit, Ways, Work, busy, computing, cut_name, slowed
 from stacks.sizing.recommend.hardware import Machine
 from stacks.sizing.recommend.memory import GIB, States, usable_bytes
 from stacks.sizing.recommend.throughput import Utilisation, bus_gb_per_s
@@ -43,7 +43,7 @@ class Layout:
     @property
     def name(self) -> str:
         """For people."""
-        return f"TP {self.tensor}" + (f" × PP {self.stages}" if self.stages > 1 else "")
+        return cut_name(self.tensor, self.stages)
 
 
 def layouts(model: Architecture, machine: Machine, nodes: int) -> Iterator[Layout]:
