@@ -58,10 +58,9 @@ def pool_settings(option: Option, existing: dict[str, Any], reservation: Reserva
     wanted: dict[str, Any] = {"instanceType": option.machine.type}
     if option.nodes > 1:
         wanted["fabric"] = option.machine.fabric
-    none = {"minNodes": 0, "maxNodes": 0}
-    some = {"minNodes": 0, "maxNodes": nodes}
-    wanted["spot"] = some if option.capacity == "spot" else none
-    wanted["onDemand"] = some if option.capacity == "on-demand" else none
+    # A mapping each: YAML would write one that stands twice as an anchor and its alias.
+    wanted["spot"] = {"minNodes": 0, "maxNodes": nodes if option.capacity == "spot" else 0}
+    wanted["onDemand"] = {"minNodes": 0, "maxNodes": nodes if option.capacity == "on-demand" else 0}
     if reservation is not None:
         kind = "capacity-block" if option.capacity == "capacity-block" else "odcr"
         wanted["reserved"] = {

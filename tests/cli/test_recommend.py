@@ -148,6 +148,25 @@ def test_apply_writes_the_pool_and_nothing_else(project):
     assert stack_file(project).read_text(encoding="utf-8").count("pretrain:") == 1
 
 
+def test_apply_binds_a_pool_to_what_was_bought(project):
+    file = stack_file(project)
+    file.write_text(re.sub(r"monthlyBudgetUsd: .*", "monthlyBudgetUsd: 400000", file.read_text(encoding="utf-8")))
+    busy = [*SMALL, "--deadline", "12h", "--monthly-runs", "200", "--no-spot"]
+    bought = ["--reservation", "cr-0123456789abcdef1", "--zone", "us-east-1c"]
+    result = run(*busy, "--apply", "demo", "--pool", "own", *bought, "-C", project)
+    assert result.exit_code == 0, result.output
+    text = file.read_text(encoding="utf-8")
+    own = yaml.safe_load(text)["config"]["trainyard:gpuPools"]["own"]
+    assert own["reserved"] == {
+        "reservationId": "cr-0123456789abcdef1",
+        "kind": "odcr",
+        "nodes": 1,
+        "availabilityZone": "us-east-1c",
+    }
+    assert own["spot"] == own["onDemand"] == {"minNodes": 0, "maxNodes": 0}
+    assert "&" not in text, "no anchors"
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
