@@ -24,9 +24,9 @@ golden: .venv/dev  ## write the golden plans and rehearsals anew
 	$(BIN)/python -m tests.golden_files
 
 bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over all stacks
-	$(BIN)/python -m stacks.rehearsal.bench
-	$(BIN)/python -m stacks.policy_check.bench
-	$(BIN)/python -m stacks.sizing.recommend.bench
+	$(BIN)/python -m trainyard.rehearsal.bench
+	$(BIN)/python -m trainyard.review.bench
+	$(BIN)/python -m trainyard.advice.bench
 
 COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header
 lock: .venv/dev  ## resolve the dependencies anew

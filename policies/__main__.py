@@ -2,6 +2,6 @@
 
 from pulumi_policy import PolicyPack
 
-from policies.pack import DESCRIPTION, LEVEL, NAME, POLICIES
+from trainyard.policies.pack import DESCRIPTION, LEVEL, NAME, POLICIES
 
 PolicyPack(name=NAME, policies=list(POLICIES), enforcement_level=LEVEL, description=DESCRIPTION)

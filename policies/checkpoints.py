@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.node_pools import POOL_TYPES, TYPES, node_pool
-from policies.reading import at, given, items
-from policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+from trainyard.policies.node_pools import POOL_TYPES, TYPES, node_pool
+from trainyard.policies.reading import at, given, items
+from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.reading import at, items, true
-from policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+from trainyard.policies.reading import at, items, true
+from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
 
 BUCKET = "aws:s3/bucket:Bucket"
 GCP_BUCKET = "gcp:storage/bucket:Bucket"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from policies.exceptions import stack_exceptions, today
-from policies.rules import Config, Resources, StackViolation, stack_rule
+from trainyard.policies.exceptions import stack_exceptions, today
+from trainyard.policies.rules import Config, Resources, StackViolation, stack_rule
 
 
 @stack_rule(

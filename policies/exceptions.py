@@ -22,7 +22,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-from policies.stack_settings import setting
+from trainyard.policies.stack_settings import setting
 
 KEYS = ("policy", "resource", "reason", "owner", "expires")
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import PolicyResource, Severity
 
-from policies.node_pools import EKS, LAUNCH_TEMPLATE, node_pool, usd_per_hour
-from policies.reading import at, given, items, true
-from policies.rules import Config, Resources, StackViolation, stack_rule
-from stacks.sizing.catalog import service_price
+from trainyard.catalog import service_price
+from trainyard.policies.node_pools import EKS, LAUNCH_TEMPLATE, node_pool, usd_per_hour
+from trainyard.policies.reading import at, given, items, true
+from trainyard.policies.rules import Config, Resources, StackViolation, stack_rule
 
 AWS_BUDGET = "aws:budgets/budget:Budget"
 GCP_BUDGET = "gcp:billing/budget:Budget"

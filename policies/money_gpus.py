@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
-from policies.node_pools import LAUNCH_TEMPLATE, POOL_TYPES, TYPES, gpu_of, gpu_pools, node_pool
-from policies.reading import at
-from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
-from policies.stack_settings import setting, stack_profile
-from stacks.sizing.catalog import gpu_names, instance
-from stacks.sizing.profiles import PROFILE_NAMES, Profile
+from trainyard.catalog import gpu_names, instance
+from trainyard.plan.profiles import PROFILE_NAMES, Profile
+from trainyard.policies.node_pools import LAUNCH_TEMPLATE, POOL_TYPES, TYPES, gpu_of, gpu_pools, node_pool
+from trainyard.policies.reading import at
+from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.stack_settings import setting, stack_profile
 
 
 @resource_rule(

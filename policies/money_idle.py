@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.node_pools import POOL_TYPES, TYPES, gpu_pools, node_pool
-from policies.reading import at
-from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.node_pools import POOL_TYPES, TYPES, gpu_pools, node_pool
+from trainyard.policies.reading import at
+from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
 HELM_RELEASE = "kubernetes:helm.sh/v3:Release"
 

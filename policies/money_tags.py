@@ -8,9 +8,9 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.money import PRICED
-from policies.reading import at, given, items, mapping
-from policies.rules import Config, resource_rule
+from trainyard.policies.money import PRICED
+from trainyard.policies.reading import at, given, items, mapping
+from trainyard.policies.rules import Config, resource_rule
 
 COSTED = (
     *PRICED,

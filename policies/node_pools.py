@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from pulumi_policy import PolicyResource, ResourceValidationArgs
 
-from policies.reading import at, items, mapping, true
-from stacks.sizing.catalog import cpu_instance, instance
+from trainyard.catalog import cpu_instance, instance
+from trainyard.policies.reading import at, items, mapping, true
 
 EKS = "aws:eks/nodeGroup:NodeGroup"
 GKE = "gcp:container/nodePool:NodePool"

@@ -6,7 +6,7 @@ from typing import Final
 
 from pulumi_policy import EnforcementLevel
 
-from policies import (
+from trainyard.policies import (
     checkpoints,
     data,
     exception_policy,
@@ -26,7 +26,7 @@ from policies import (
     security_transport,
     security_workloads,
 )
-from policies.rules import Rule
+from trainyard.policies.rules import Rule
 
 NAME: Final = "trainyard"
 VERSION: Final = "0.1.0"

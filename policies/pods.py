@@ -7,7 +7,7 @@ from typing import Any
 
 from pulumi_policy import PolicyResource, ResourceValidationArgs
 
-from policies.reading import at, items
+from trainyard.policies.reading import at, items
 
 _TEMPLATES: dict[str, tuple[str, ...]] = {
     "kubernetes:core/v1:Pod": (),

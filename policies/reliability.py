@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
-from policies.exceptions import today
-from policies.node_pools import POOL_TYPES, TYPES, node_pool
-from policies.reading import at, given, known, mapping
-from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
-from stacks.sizing.catalog import add_on_pins, default_kubernetes_version, kubernetes_versions
-from stacks.sizing.model import AddOnPlan
+from trainyard.catalog import add_on_pins, default_kubernetes_version, kubernetes_versions
+from trainyard.plan.model import AddOnPlan
+from trainyard.policies.exceptions import today
+from trainyard.policies.node_pools import POOL_TYPES, TYPES, node_pool
+from trainyard.policies.reading import at, given, known, mapping
+from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
 JOB = "kubernetes:batch/v1:Job"
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -86,7 +86,7 @@ def unsupported_kubernetes_version(resource: ResourceValidationArgs, config: Con
     types=(CLUSTER, NODE_GROUP, ADD_ON, RELEASE, "aws:rds/instance:Instance"),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 CM-2", "ISO 27001:2022 A.8.9"),
-    fix="Pin it in stacks/sizing/catalog/versions.yaml, or choose the kubernetesVersion that add-ons are pinned for.",
+    fix="Pin it in trainyard/catalog/versions.yaml, or choose the kubernetesVersion that add-ons are pinned for.",
 )
 def unpinned_version(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
     """Add-ons, charts, the database engine, the cluster and its nodes."""
@@ -103,7 +103,7 @@ def unpinned_version(resource: ResourceValidationArgs, _: Config) -> Iterator[st
     types=(ADD_ON,),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 SA-22", "ISO 27001:2022 A.8.8"),
-    fix="Take the version in stacks/sizing/catalog/versions.yaml.",
+    fix="Take the version in trainyard/catalog/versions.yaml.",
     config={"minorsBehind": {"type": "integer", "minimum": 0, "default": 3, "description": "Minor versions, at most."}},
 )
 def outdated_add_on(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:

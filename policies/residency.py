@@ -12,10 +12,10 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.reading import at, given, items, texts, true
-from policies.rules import Config, resource_rule
-from policies.stack_settings import setting
-from stacks.sizing.catalog import regimes, residency_regions
+from trainyard.catalog import regimes, residency_regions
+from trainyard.policies.reading import at, given, items, texts, true
+from trainyard.policies.rules import Config, resource_rule
+from trainyard.policies.stack_settings import setting
 
 PROVIDER = "pulumi:providers:aws"
 REGION = re.compile(

@@ -13,7 +13,7 @@
             yield "publiclyAccessible is true"
 
 The decorator returns the Pulumi policy. It hands the check only resources of the declared types, fills in the defaults
-of the configuration schema, and drops what a valid exception of the stack covers (`policies.exceptions`).
+of the configuration schema, and drops what a valid exception of the stack covers (`trainyard.policies.exceptions`).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies.exceptions import covered
-from policies.reading import present
+from trainyard.policies.exceptions import covered
+from trainyard.policies.reading import present
 
 Config = Mapping[str, Any]
 ResourceCheck = Callable[[ResourceValidationArgs, Config], Iterator[str]]

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.node_pools import POOL_TYPES, TYPES, node_pool
-from policies.reading import at, given, items, mapping
-from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.node_pools import POOL_TYPES, TYPES, node_pool
+from trainyard.policies.reading import at, given, items, mapping
+from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
 KUEUE = "kubernetes:kueue.x-k8s.io/*:"
 CLUSTER_QUEUE = f"{KUEUE}ClusterQueue"

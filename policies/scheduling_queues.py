@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.reading import at, given, items, mapping
-from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.reading import at, given, items, mapping
+from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
 CLUSTER_QUEUE = "kubernetes:kueue.x-k8s.io/*:ClusterQueue"
 LOCAL_QUEUE = "kubernetes:kueue.x-k8s.io/*:LocalQueue"

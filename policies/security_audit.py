@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.reading import at, items
-from policies.rules import Config, resource_rule
+from trainyard.policies.reading import at, items
+from trainyard.policies.rules import Config, resource_rule
 
 CONTROL_PLANE = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from pulumi_policy import PolicyResource, ResourceValidationArgs, Severity
 
-from policies.reading import at, given, items, texts, true
-from policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+from trainyard.policies.reading import at, given, items, texts, true
+from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
 
 KEY = "aws:kms/key:Key"
 BUCKET = "aws:s3/bucket:Bucket"

@@ -8,8 +8,8 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.reading import at, internet, items, mapping, statements, texts, true
-from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.reading import at, internet, items, mapping, statements, texts, true
+from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
 BUCKET = "aws:s3/bucket:Bucket"
 GCP_BUCKET = "gcp:storage/bucket:Bucket"

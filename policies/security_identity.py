@@ -8,9 +8,9 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies import pods
-from policies.reading import at, given, items, statements
-from policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+from trainyard.policies import pods
+from trainyard.policies.reading import at, given, items, statements
+from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
 
 ROLE = "aws:iam/role:Role"
 INLINE = "aws:iam/rolePolicy:RolePolicy"

@@ -7,8 +7,8 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies.reading import at, internet, items, true
-from policies.rules import Config, resource_rule
+from trainyard.policies.reading import at, internet, items, true
+from trainyard.policies.rules import Config, resource_rule
 
 FIREWALL = "gcp:compute/firewall:Firewall"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"

@@ -7,8 +7,8 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from policies.reading import at, items, mapping, statements
-from policies.rules import Config, Resources, StackViolation, refers, stack_rule
+from trainyard.policies.reading import at, items, mapping, statements
+from trainyard.policies.rules import Config, Resources, StackViolation, refers, stack_rule
 
 BUCKET = "aws:s3/bucket:Bucket"
 BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from policies import pods
-from policies.reading import at, given, items, true
-from policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies import pods
+from trainyard.policies.reading import at, given, items, true
+from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
@@ -114,7 +114,7 @@ def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iter
     types=pods.TYPES,
     severity=Severity.MEDIUM,
     controls=("CIS EKS 1.5.0 5.1.1", "NIST 800-53r5 SI-7", "ISO 27001:2022 A.8.19"),
-    fix="Pin the image in stacks/sizing/catalog/versions.yaml as name:tag@sha256:…",
+    fix="Pin the image in trainyard/catalog/versions.yaml as name:tag@sha256:…",
 )
 def image_without_digest(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
     """Images of charts are pinned through the chart's version (unpinned-version)."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pulumi
 
-from stacks.sizing.profiles import PROFILE_NAMES, Profile, profile
+from trainyard.plan.profiles import PROFILE_NAMES, Profile, profile
 
 NAMESPACE = "trainyard"
 

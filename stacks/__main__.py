@@ -2,11 +2,11 @@
 
 import pulumi
 
-from stacks.capture import publish
-from stacks.configuration import stack_configuration
-from stacks.environment import build_environment
-from stacks.problems import SettingsError
-from stacks.resolve import resolve
+from trainyard.capture import publish
+from trainyard.plan.resolve import resolve
+from trainyard.problems import SettingsError
+from trainyard.stacks.environment.build import build_environment
+from trainyard.stacks.environment.configuration import stack_configuration
 
 try:
     settings, plan = resolve(stack_configuration(), pulumi.get_stack())

@@ -11,11 +11,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from stacks.rehearsal.project import read_stack
-from stacks.rehearsal.rehearse import rehearse
-from stacks.resolve import namespace_values, resolve
+from tests.advice import golden_examples, published
 from tests.shared import ROOT
-from tests.sizing.recommend import golden_examples, published
+from trainyard.plan.resolve import namespace_values, resolve
+from trainyard.rehearsal.engine.project import read_stack
+from trainyard.rehearsal.rehearse import rehearse
 
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stacks.settings import Settings
 from tests.shared import ROOT
+from trainyard.settings.model import Settings
 
 PROJECT = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
 

@@ -6,8 +6,8 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_aws.eks as eks
 
-from components.aws.identity import PodRole, PodRoleArgs
-from components.aws.policy_documents import allow
+from trainyard.components.aws.identity import PodRole, PodRoleArgs
+from trainyard.components.aws.policy_documents import allow
 
 BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
 """Add-ons without which no node becomes Ready, or no pod gets a role."""

@@ -15,12 +15,12 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 import pulumi_aws.iam as iam
 
-from components.aws import nodes
-from components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_add_on, make_role
-from components.aws.identity import check_role_name
-from components.aws.kubeconfig import kubeconfig
-from components.aws.policy_documents import allow, document, service_trust
-from components.labels import POOL_LABEL
+from trainyard.components.aws import nodes
+from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_add_on, make_role
+from trainyard.components.aws.identity import check_role_name
+from trainyard.components.aws.kubeconfig import kubeconfig
+from trainyard.components.aws.policy_documents import allow, document, service_trust
+from trainyard.components.labels import POOL_LABEL
 
 _MANAGED = "arn:aws:iam::aws:policy"
 _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"

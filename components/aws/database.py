@@ -11,7 +11,7 @@ import pulumi_aws.iam as iam
 import pulumi_aws.rds as rds
 from pulumi_aws.rds.outputs import InstanceMasterUserSecret
 
-from components.aws.security_rules import access_group
+from trainyard.components.aws.security_rules import access_group
 
 PORT = 5432
 

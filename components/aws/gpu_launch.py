@@ -12,8 +12,8 @@ import pulumi
 import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 
-from components.aws.nodes import ACCELERATOR_LABEL
-from components.labels import CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL
+from trainyard.components.aws.nodes import ACCELERATOR_LABEL
+from trainyard.components.labels import CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL
 
 
 class ReservationArgs(TypedDict):

@@ -13,8 +13,8 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 import pulumi_aws.vpc as vpc
 
-from components.aws import gpu_launch as launch
-from components.aws import nodes
+from trainyard.components.aws import gpu_launch as launch
+from trainyard.components.aws import nodes
 
 
 class GpuNodeGroupsArgs(TypedDict):

@@ -9,7 +9,7 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.fsx as fsx
 import pulumi_aws.kms as kms
 
-from components.aws.security_rules import BOTH_DIRECTIONS, allow_tcp
+from trainyard.components.aws.security_rules import BOTH_DIRECTIONS, allow_tcp
 
 LUSTRE_PORTS = ((988, 988), (1018, 1023))
 """TCP, between clients and servers, both ways (FSx for Lustre User Guide, "File system access control", 2026-11)."""

@@ -15,8 +15,8 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.iam as iam
 import pulumi_aws.vpc as vpc
 
-from components.aws.identity import check_role_name
-from components.aws.policy_documents import allow, document, service_trust
+from trainyard.components.aws.identity import check_role_name
+from trainyard.components.aws.policy_documents import allow, document, service_trust
 
 ANYWHERE = "0.0.0.0/0"
 

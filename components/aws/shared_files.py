@@ -6,7 +6,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_aws.efs as efs
 
-from components.aws.security_rules import access_group
+from trainyard.components.aws.security_rules import access_group
 
 NFS_PORT = 2049
 

@@ -16,9 +16,9 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 
-from components.aws.buckets import Bucket, LifecycleRule, abort_incomplete_uploads, expire_delete_markers
-from components.aws.lustre import LustreArgs, LustreFileSystem
-from components.aws.shared_files import SharedFileSystem
+from trainyard.components.aws.buckets import Bucket, LifecycleRule, abort_incomplete_uploads, expire_delete_markers
+from trainyard.components.aws.lustre import LustreArgs, LustreFileSystem
+from trainyard.components.aws.shared_files import SharedFileSystem
 
 INFREQUENT_ACCESS_MINIMUM_DAYS = 30
 """Before which S3 refuses a transition to STANDARD_IA (S3 User Guide, "Lifecycle transitions", 2026-11)."""

@@ -9,8 +9,8 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from components.k8s.charts import ChartArgs, release
-from components.k8s.conventions import SYSTEM_NODES, prerequisites
+from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.conventions import SYSTEM_NODES, prerequisites
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"

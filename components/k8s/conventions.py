@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
-from components.labels import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
+from trainyard.components.labels import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
 
 CAPACITIES = ("reserved", "spot", "on-demand")
 

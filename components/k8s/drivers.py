@@ -11,8 +11,8 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.helm.v3 as helm
 
-from components.k8s.charts import ChartArgs, release
-from components.k8s.conventions import GPU_TOLERATION, SPOT_TOLERATION, SYSTEM_NODES, prerequisites
+from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.conventions import GPU_TOLERATION, SPOT_TOLERATION, SYSTEM_NODES, prerequisites
 
 NAMESPACE = "kube-system"
 FSX_SERVICE_ACCOUNT = "fsx-csi-controller-sa"

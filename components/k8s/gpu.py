@@ -14,9 +14,9 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.helm.v3 as helm
 
-from components.k8s.charts import ChartArgs, release
-from components.k8s.conventions import GPU_TOLERATION, SPOT_TOLERATION, prerequisites
-from components.labels import POOL_LABEL
+from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.conventions import GPU_TOLERATION, SPOT_TOLERATION, prerequisites
+from trainyard.components.labels import POOL_LABEL
 
 NAMESPACE = "kube-system"
 EFA_REPOSITORY = "eks/aws-efa-k8s-device-plugin"

@@ -11,8 +11,8 @@ JobSets and TrainJobs run as Jobs. Any resource of NVIDIA counts, slices (`nvidi
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
-from components.k8s.conventions import named
-from components.labels import TEAM_LABEL
+from trainyard.components.k8s.conventions import named
+from trainyard.components.labels import TEAM_LABEL
 
 POLICY = "gpu-pods-need-a-queue"
 

@@ -15,11 +15,17 @@ import pulumi
 import pulumi_kubernetes.helm.v3 as helm
 import yaml
 
-from components.k8s import custom_resources as cr
-from components.k8s.charts import ChartArgs, release
-from components.k8s.conventions import SYSTEM_NODES, add_on_namespace, gpu_node_tolerations, named, prerequisites
-from components.k8s.gpu_guard import gpu_guard
-from components.labels import GPU_RESOURCE, TEAM_LABEL
+from trainyard.components.k8s import custom_resources as cr
+from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.conventions import (
+    SYSTEM_NODES,
+    add_on_namespace,
+    gpu_node_tolerations,
+    named,
+    prerequisites,
+)
+from trainyard.components.k8s.gpu_guard import gpu_guard
+from trainyard.components.labels import GPU_RESOURCE, TEAM_LABEL
 
 NAMESPACE = "kueue-system"
 RELEASE = "kueue"

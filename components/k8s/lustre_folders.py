@@ -20,7 +20,7 @@ import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.networking.v1 as networking
 
-from components.k8s.conventions import (
+from trainyard.components.k8s.conventions import (
     SYSTEM_NODES,
     TRAINER_GID,
     add_on_namespace,
@@ -28,7 +28,7 @@ from components.k8s.conventions import (
     named,
     prerequisites,
 )
-from components.k8s.volumes import FSX_DRIVER, LustreVolumeArgs, file_system_root
+from trainyard.components.k8s.volumes import FSX_DRIVER, LustreVolumeArgs, file_system_root
 
 NAMESPACE = "storage-setup"
 CLAIM = "lustre-root"

@@ -28,10 +28,10 @@ import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.policy.v1 as policy
 import pulumi_random as random
 
-from components.k8s import mlflow_pod as pod
-from components.k8s import mlflow_runtime
-from components.k8s.conventions import add_on_namespace, named, prerequisites
-from components.k8s.mlflow_network import network_policies
+from trainyard.components.k8s import mlflow_pod as pod
+from trainyard.components.k8s import mlflow_runtime
+from trainyard.components.k8s.conventions import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.mlflow_network import network_policies
 
 SERVICE = "mlflow"
 SERVICE_ACCOUNT = "mlflow"

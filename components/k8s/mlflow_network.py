@@ -11,8 +11,8 @@ import pulumi
 import pulumi_kubernetes.meta.v1 as meta
 import pulumi_kubernetes.networking.v1 as networking
 
-from components.k8s.mlflow_pod import METRICS_PORT, PORT
-from components.labels import TEAM_LABEL
+from trainyard.components.k8s.mlflow_pod import METRICS_PORT, PORT
+from trainyard.components.labels import TEAM_LABEL
 
 POD_IDENTITY_AGENT = "169.254.170.23/32"
 

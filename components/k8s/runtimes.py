@@ -10,9 +10,9 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.helm.v3 as helm
 
-from components.k8s import custom_resources as cr
-from components.k8s.charts import ChartArgs, release
-from components.k8s.conventions import (
+from trainyard.components.k8s import custom_resources as cr
+from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.conventions import (
     SYSTEM_NODES,
     TRAINER_GID,
     TRAINER_SERVICE_ACCOUNT,

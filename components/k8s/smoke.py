@@ -19,9 +19,9 @@ import pulumi
 import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
-from components.k8s.conventions import TRAINER_SERVICE_ACCOUNT, TRAINER_UID, named, prerequisites
-from smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
-from smoke_jobs.launch.kubernetes import LAST_SECONDS, Rendering, render
+from trainyard.components.k8s.conventions import TRAINER_SERVICE_ACCOUNT, TRAINER_UID, named, prerequisites
+from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
+from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Rendering, render
 
 QUEUE_SECONDS = 900
 """How long the job may wait for quota beside nodes and run. It goes before development jobs, not before production."""

@@ -8,8 +8,15 @@ import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.networking.v1 as networking
 import pulumi_kubernetes.rbac.v1 as rbac
 
-from components.k8s.conventions import TRAINER_SERVICE_ACCOUNT, gibibytes, named, prerequisites, team_group, whole
-from components.labels import TEAM_LABEL
+from trainyard.components.k8s.conventions import (
+    TRAINER_SERVICE_ACCOUNT,
+    gibibytes,
+    named,
+    prerequisites,
+    team_group,
+    whole,
+)
+from trainyard.components.labels import TEAM_LABEL
 
 ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
 READ_VERBS = ["get", "list", "watch"]

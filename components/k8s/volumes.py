@@ -18,7 +18,7 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
-from components.k8s.conventions import (
+from trainyard.components.k8s.conventions import (
     CHECKPOINTS_CLAIM,
     DATA_CLAIM,
     HOME_CLAIM,

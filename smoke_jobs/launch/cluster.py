@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from smoke_jobs.launch.job import LaunchError
+from trainyard.smoke_jobs.launch.job import LaunchError
 
 Object = dict[str, Any]
 

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from smoke_jobs.ddp.result import EXIT
-from smoke_jobs.launch import kueue_status
-from smoke_jobs.launch.cluster import Cluster, Object
-from smoke_jobs.launch.follow import Ended, Follower, View
-from smoke_jobs.launch.job import LaunchError
-from smoke_jobs.launch.kueue_status import condition, is_true
-from smoke_jobs.launch.pod import Manifest
+from trainyard.smoke_jobs.ddp.result import EXIT
+from trainyard.smoke_jobs.launch import kueue_status
+from trainyard.smoke_jobs.launch.cluster import Cluster, Object
+from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
+from trainyard.smoke_jobs.launch.job import LaunchError
+from trainyard.smoke_jobs.launch.kueue_status import condition, is_true
+from trainyard.smoke_jobs.launch.pod import Manifest
 
 INTERVAL_S = 2.0
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from smoke_jobs.ddp.options import CHECKS
-from smoke_jobs.ddp.result import EXIT, LINE_PREFIX
-from smoke_jobs.launch.start import PREFIX as DOCUMENT_PREFIX
+from trainyard.smoke_jobs.ddp.options import CHECKS
+from trainyard.smoke_jobs.ddp.result import EXIT, LINE_PREFIX
+from trainyard.smoke_jobs.launch.start import PREFIX as DOCUMENT_PREFIX
 
 _CHECK_DONE = re.compile(
     r"smoke: \[ *(?P<number>\d+)/\d+\] (?P<name>\w+) +(?P<verdict>\w+) +(?P<seconds>[\d.]+) s ?(?P<text>.*)"

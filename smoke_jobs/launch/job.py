@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from smoke_jobs.ddp.options import Options, UsageError, from_document
-from smoke_jobs.launch.payload import digest
+from trainyard.smoke_jobs.ddp.options import Options, UsageError, from_document
+from trainyard.smoke_jobs.launch.payload import digest
 
 MAX_NAME = 40
 """Characters of a job's name. Pods are called <name>-<8 hash>-<index>-<5 random>, at most 63 in all."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import yaml
 
-from smoke_jobs.launch import payload
-from smoke_jobs.launch.job import SmokeSpec, check, worker_options
-from smoke_jobs.launch.pod import (
+from trainyard.smoke_jobs.launch import payload
+from trainyard.smoke_jobs.launch.job import SmokeSpec, check, worker_options
+from trainyard.smoke_jobs.launch.pod import (
     CODE_PATH,
     GRACE_SECONDS,
     RESULT_PATH,

@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from smoke_jobs.ddp.options import CHECKS, Options
-from smoke_jobs.ddp.result import EXIT
-from smoke_jobs.launch.follow import Ended, Follower, View
-from smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
-from smoke_jobs.launch.payload import WORKER
+from trainyard.smoke_jobs.ddp.options import CHECKS, Options
+from trainyard.smoke_jobs.ddp.result import EXIT
+from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
+from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
+from trainyard.smoke_jobs.launch.payload import WORKER
 
 LAST_SECONDS = 30
 """Beyond its own limit, for the worker to stop its ranks and write the result."""

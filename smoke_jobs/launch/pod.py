@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from smoke_jobs.ddp.options import Options
-from smoke_jobs.launch.job import SmokeSpec, document
-from smoke_jobs.launch.payload import FOLDER
+from trainyard.smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.launch.job import SmokeSpec, document
+from trainyard.smoke_jobs.launch.payload import FOLDER
 
 POOL_LABEL = "ml.platform/pool"
 CAPACITY_LABEL = "ml.platform/capacity"

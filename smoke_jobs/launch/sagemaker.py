@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlparse
 
-from smoke_jobs.ddp.result import EXIT
-from smoke_jobs.launch import payload
-from smoke_jobs.launch.follow import Ended, Follower, View
-from smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
+from trainyard.smoke_jobs.ddp.result import EXIT
+from trainyard.smoke_jobs.launch import payload
+from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
+from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
 
 CODE_PATH = "/opt/ml/input/data/code"
 OUTPUT_PATH = "/opt/ml/output/data"

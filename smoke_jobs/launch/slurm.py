@@ -17,10 +17,10 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from smoke_jobs.ddp.result import EXIT
-from smoke_jobs.launch import payload
-from smoke_jobs.launch.follow import Ended, Follower, View
-from smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec, check, document, worker_options
+from trainyard.smoke_jobs.ddp.result import EXIT
+from trainyard.smoke_jobs.launch import payload
+from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
+from trainyard.smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec, check, document, worker_options
 
 NOTICE_SECONDS = 120
 MAX_REQUEUES = 3

@@ -9,10 +9,17 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from smoke_jobs.launch import payload
-from smoke_jobs.launch.job import SmokeSpec, check, worker_options
-from smoke_jobs.launch.kubernetes import LAST_SECONDS, NEEDS, PRIORITY_LABEL, QUEUE_LABEL, config_map, labels
-from smoke_jobs.launch.pod import (
+from trainyard.smoke_jobs.launch import payload
+from trainyard.smoke_jobs.launch.job import SmokeSpec, check, worker_options
+from trainyard.smoke_jobs.launch.kubernetes import (
+    LAST_SECONDS,
+    NEEDS,
+    PRIORITY_LABEL,
+    QUEUE_LABEL,
+    config_map,
+    labels,
+)
+from trainyard.smoke_jobs.launch.pod import (
     CODE_PATH,
     CREDENTIALS_PATH,
     GRACE_SECONDS,

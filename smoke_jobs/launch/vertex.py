@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from smoke_jobs.ddp.result import EXIT
-from smoke_jobs.launch import payload
-from smoke_jobs.launch.follow import Ended, Follower, View
-from smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
+from trainyard.smoke_jobs.ddp.result import EXIT
+from trainyard.smoke_jobs.launch import payload
+from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
+from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
 
 OPTIONS = "options.json"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from smoke_jobs.report.curves import Chart, Series, bytes_text, svg
-from smoke_jobs.report.terminal import cost_text, headline, nodes_text
+from trainyard.smoke_jobs.report.curves import Chart, Series, bytes_text, svg
+from trainyard.smoke_jobs.report.terminal import cost_text, headline, nodes_text
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 

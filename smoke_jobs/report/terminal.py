@@ -13,9 +13,9 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from smoke_jobs.ddp.options import CHECKS
-from smoke_jobs.ddp.result import figure_text
-from smoke_jobs.launch.follow import CheckDone, Ended
+from trainyard.smoke_jobs.ddp.options import CHECKS
+from trainyard.smoke_jobs.ddp.result import figure_text
+from trainyard.smoke_jobs.launch.follow import CheckDone, Ended
 
 STYLES: Mapping[str, str] = {
     "pass": "green",
@@ -42,7 +42,7 @@ NOT_ASKED = "not asked for"
 
 
 class Progress:
-    """The live view of a running job, a context manager; implements `smoke_jobs.launch.follow.View`.
+    """The live view of a running job, a context manager; implements `trainyard.smoke_jobs.launch.follow.View`.
 
     On a terminal one line a finished check and a spinner on what runs; elsewhere a line an event, each once.
     """

@@ -3,8 +3,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from stacks.catalog_refresh.model import Change, Quote, Refresh, RefreshError, Skipped
-from stacks.cli.catalog import app
+from trainyard.cli.catalog import app
+from trainyard.refresh.model import Change, Quote, Refresh, RefreshError, Skipped
 
 CELLS = {"usd": "0.05", "region": "us-east-1", "source": "a test", "date": "2026-11-21"}
 NAT = Quote("aws_services.csv", (("key", "nat-gateway"),), "usd", 0.05, "USD an hour", CELLS)
@@ -24,7 +24,7 @@ def asked(monkeypatch):
         calls.append(arguments)
         return FOUND
 
-    monkeypatch.setattr("stacks.catalog_refresh.refresh.refresh", refresh)
+    monkeypatch.setattr("trainyard.refresh.refresh.refresh", refresh)
     return calls
 
 
@@ -36,7 +36,7 @@ def applied(monkeypatch):
         calls.append(tuple(changes))
         return ("aws_services.csv",)
 
-    monkeypatch.setattr("stacks.catalog_refresh.tables.apply", apply)
+    monkeypatch.setattr("trainyard.refresh.tables.apply", apply)
     return calls
 
 
@@ -71,7 +71,7 @@ def test_no_cloud_that_answers_is_an_error(monkeypatch):
     def refresh(folder, **arguments):
         raise RefreshError("aws: no AWS credentials: set AWS_PROFILE")
 
-    monkeypatch.setattr("stacks.catalog_refresh.refresh.refresh", refresh)
+    monkeypatch.setattr("trainyard.refresh.refresh.refresh", refresh)
     result = run("refresh")
     assert result.exit_code == 2
     assert "set AWS_PROFILE" in result.output

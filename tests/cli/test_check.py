@@ -7,9 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from policies.pack import POLICIES
-from stacks.cli.check import check
 from tests.shared import ROOT
+from trainyard.cli.check import check
+from trainyard.policies.pack import POLICIES
 
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command("check")(check)

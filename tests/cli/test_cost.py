@@ -4,8 +4,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from stacks.cli.cost import cost
 from tests.shared import ROOT
+from trainyard.cli.cost import cost
 
 app = typer.Typer()
 app.command("cost")(cost)

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from stacks.cli.estimate import estimate
+from trainyard.cli.estimate import estimate
 
 app = typer.Typer()
 app.command()(estimate)

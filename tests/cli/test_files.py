@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from stacks.cli.files import write_whole
+from trainyard.cli.files import write_whole
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:

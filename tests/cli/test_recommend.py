@@ -12,14 +12,14 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from stacks.cli import recommend_units
-from stacks.cli.recommend import recommend
-from stacks.cli.recommend_apply import Reservation, pool_settings, with_pool
-from stacks.problems import SettingsError
-from stacks.sizing.recommend.prices import price
-from stacks.sizing.recommend.ranges import Range
+from tests.advice.asking import ask
 from tests.shared import ROOT
-from tests.sizing.recommend.asking import ask
+from trainyard.advice.prices import price
+from trainyard.advice.ranges import Range
+from trainyard.cli import recommend_units
+from trainyard.cli.recommend import recommend
+from trainyard.cli.recommend_apply import Reservation, pool_settings, with_pool
+from trainyard.problems import SettingsError
 
 app = typer.Typer()
 app.command()(recommend)

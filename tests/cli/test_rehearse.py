@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from stacks.cli.main import app
+from trainyard.cli.main import app
 
 PROJECT = Path(__file__).parents[2]
 

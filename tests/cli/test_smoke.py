@@ -7,19 +7,19 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from smoke_jobs.ddp.result import EXIT, problems
-from smoke_jobs.launch.follow import CheckDone, Ended
-from smoke_jobs.launch.job import LaunchError, job_name
-from stacks import smoke as stack_smoke
-from stacks.cli import smoke_targets
-from stacks.cli.main import app
-from stacks.cli.smoke import CapacityName
-from stacks.cli.smoke_targets import Launcher
-from stacks.rehearsal.project import read_stack
-from stacks.resolve import namespace_values, resolve
-from stacks.sizing.model import CAPACITIES
 from tests.shared import ROOT
 from tests.smoke_jobs.report.support import document
+from trainyard.cli import smoke_targets
+from trainyard.cli.main import app
+from trainyard.cli.smoke import CapacityName
+from trainyard.cli.smoke_targets import Launcher
+from trainyard.plan import smoke as stack_smoke
+from trainyard.plan.model import CAPACITIES
+from trainyard.plan.resolve import namespace_values, resolve
+from trainyard.rehearsal.engine.project import read_stack
+from trainyard.smoke_jobs.ddp.result import EXIT, problems
+from trainyard.smoke_jobs.launch.follow import CheckDone, Ended
+from trainyard.smoke_jobs.launch.job import LaunchError, job_name
 
 PROJECT = ("--project", str(ROOT))
 QUICK = ("--check", "rendezvous", "--check", "devices")
@@ -170,8 +170,8 @@ def test_what_is_submitted_has_a_name_of_its_own(plan):
 
 
 def _spec(plan, checkpoint_uri="", checks=(), capacity=None, pool=None):
-    from stacks.cli.smoke_spec import Given, of_stack
-    from stacks.cli.smoke_targets import Target
+    from trainyard.cli.smoke_spec import Given, of_stack
+    from trainyard.cli.smoke_targets import Target
 
     given = Given(
         Target.kubernetes,
@@ -277,7 +277,7 @@ def test_a_baseline_goes_along(ended, tmp_path):
     assert asked[1][0].files == {}
 
 
-# stacks.smoke: from a plan to what the job takes of a pool
+# trainyard.plan.smoke: from a plan to what the job takes of a pool
 
 
 def test_a_job_takes_whole_nodes_of_one_capacity(plan):
@@ -335,8 +335,8 @@ def test_boto3_finds_the_region(plan, monkeypatch):
 
 
 def test_names_are_those_of_the_environment(plan):
-    from components.k8s import conventions
-    from components.k8s.mlflow import CREDENTIALS_SECRET
+    from trainyard.components.k8s import conventions
+    from trainyard.components.k8s.mlflow import CREDENTIALS_SECRET
 
     names = (conventions.DATA_CLAIM, conventions.CHECKPOINTS_CLAIM, conventions.SCRATCH_CLAIM)
     assert stack_smoke.mounts(plan) == {name: f"/{name}" for name in names}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.tags import check_tags
+from trainyard.components.tags import check_tags
 
 
 @pytest.mark.parametrize(

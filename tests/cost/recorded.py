@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from stacks.cost.model import Cost
-from stacks.cost.price import price_stack
-from stacks.rehearsal.model import RecordedResource
+from trainyard.cost.model import Cost
+from trainyard.cost.price import price_stack
+from trainyard.rehearsal.model import RecordedResource
 
 TODAY = date(2026, 11, 21)
 

@@ -1,8 +1,8 @@
 import pytest
 
-from stacks.cost.assumptions import GIVEN, assumptions_for
-from stacks.problems import SettingsError
-from stacks.sizing.profiles import PROFILE_NAMES
+from trainyard.cost.assumptions import GIVEN, assumptions_for
+from trainyard.plan.profiles import PROFILE_NAMES
+from trainyard.problems import SettingsError
 
 
 @pytest.mark.parametrize("profile", PROFILE_NAMES)

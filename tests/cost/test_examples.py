@@ -6,11 +6,11 @@ from datetime import date
 
 import pytest
 
-from stacks.cost.price import price_stack
-from stacks.cost.rules import RULES, free_reason
-from stacks.cost.summary import summary
-from tests.cost.conftest import EXAMPLES
+from tests.conftest import EXAMPLES
 from tests.cost.recorded import TODAY
+from trainyard.cost.price import price_stack
+from trainyard.cost.rules import RULES, free_reason
+from trainyard.review.cost_summary import summary
 
 
 @pytest.fixture(params=EXAMPLES)
@@ -23,7 +23,9 @@ def test_every_cloud_type_has_a_price_rule_or_a_reason_to_be_free(example):
     rehearsal, _ = example
     types = {found.type for found in rehearsal.resources if found.custom and not found.is_provider}
     unknown = sorted(type_ for type_ in types if type_ not in RULES and free_reason(type_) is None)
-    assert not unknown, f"write a rule in stacks/cost/rules, or a reason in stacks/cost/rules/free.py, for {unknown}"
+    assert not unknown, (
+        f"write a rule, or a reason in trainyard/cost/rules/free.py, for {unknown}"
+    )
 
 
 def test_no_type_of_a_cloud_is_free_by_its_package():
@@ -32,7 +34,7 @@ def test_no_type_of_a_cloud_is_free_by_its_package():
 
 
 def test_no_type_has_both_a_rule_and_a_reason_to_be_free():
-    from stacks.cost.rules.free import FREE
+    from trainyard.cost.rules.free import FREE
 
     assert not set(RULES) & set(FREE)
 

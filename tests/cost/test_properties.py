@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacks.cost.assumptions import assumptions_for
-from stacks.cost.model import CURRENCY
-from stacks.cost.rules import RULES
-from stacks.rehearsal.model import UNKNOWN
 from tests.cost.recorded import node_group, priced, resource
+from trainyard.cost.assumptions import assumptions_for
+from trainyard.cost.model import CURRENCY
+from trainyard.cost.rules import RULES
+from trainyard.rehearsal.model import UNKNOWN
 
 GPU_TYPES = ("g6.xlarge", "g6e.12xlarge", "p4d.24xlarge", "p5.48xlarge", "p5e.48xlarge")
 

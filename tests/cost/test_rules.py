@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from stacks.cost.assumptions import assumptions_for
-from stacks.rehearsal.model import UNKNOWN, Secret
 from tests.cost.recorded import node_group, priced, resource
+from trainyard.cost.assumptions import assumptions_for
+from trainyard.rehearsal.model import UNKNOWN, Secret
 
 HOURS = 730
 

@@ -1,11 +1,11 @@
 import pytest
 
-from stacks.cost.assumptions import assumptions_for
-from stacks.cost.model import UnitPrice
-from stacks.cost.spot import family_of, spot_discount
-from stacks.sizing import catalog
-from stacks.sizing.catalog.commitments import commitments
-from stacks.sizing.catalog.spot_prices import spot_rows
+from trainyard import catalog
+from trainyard.catalog.commitments import commitments
+from trainyard.catalog.spot_prices import spot_rows
+from trainyard.cost.assumptions import assumptions_for
+from trainyard.cost.model import UnitPrice
+from trainyard.cost.spot import family_of, spot_discount
 
 MEDIUM = assumptions_for("medium")
 

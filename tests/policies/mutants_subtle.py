@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from stacks.rehearsal.model import RecordedResource
 from tests.policies.mutants import (
     CLUSTER,
     EVERYTHING,
@@ -23,6 +22,7 @@ from tests.policies.mutants import (
     edit,
     put,
 )
+from trainyard.rehearsal.model import RecordedResource
 
 ROLE = "aws:iam/role:Role"
 INLINE = "aws:iam/rolePolicy:RolePolicy"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from policies.pack import POLICIES
-from stacks.policy_check.check import check_policies
-from stacks.rehearsal.rehearse import rehearse
 from tests.policies.mutants import MUTANTS
 from tests.policies.mutants_subtle import SUBTLE
 from tests.shared import ROOT
+from trainyard.policies.pack import POLICIES
+from trainyard.rehearsal.rehearse import rehearse
+from trainyard.review.policy_check.check import check_policies
 
 
 def judge(rehearsal, change=None, settings=None):

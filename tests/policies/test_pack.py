@@ -15,9 +15,9 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 from pulumi_policy import EnforcementLevel
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.pack import NAME, POLICIES, VERSION
-from policies.rules import ResourceRule, StackRule
 from tests.shared import ROOT
+from trainyard.policies.pack import NAME, POLICIES, VERSION
+from trainyard.policies.rules import ResourceRule, StackRule
 
 PACK = ROOT / "policies"
 FRAMEWORKS = ("CIS AWS 3.0.0", "CIS EKS 1.5.0", "NIST 800-53r5", "ISO 27001:2022")

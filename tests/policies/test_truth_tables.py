@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from policies.pack import POLICIES
 from tests.policies import cases_data, cases_money, cases_platform, cases_security
 from tests.policies.truth import OK, VIOLATED
+from trainyard.policies.pack import POLICIES
 
 CASES = [*cases_money.CASES, *cases_data.CASES, *cases_security.CASES, *cases_platform.CASES]
 NOTHING_UNKNOWN = {"exception-expired"}  # looks at no resource

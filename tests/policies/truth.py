@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from policies.pack import POLICIES
-from stacks.policy_check.check import check_policies
-from stacks.rehearsal.model import UNKNOWN, RecordedResource, has_unknown
+from trainyard.policies.pack import POLICIES
+from trainyard.rehearsal.model import UNKNOWN, RecordedResource, has_unknown
+from trainyard.review.policy_check.check import check_policies
 
 OK, VIOLATED, UNDECIDED, NOT_APPLICABLE = "ok", "violated", "undecided", "not applicable"
 BY_ID = {policy.name: policy for policy in POLICIES}

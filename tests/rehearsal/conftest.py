@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stacks.rehearsal.rehearse import Rehearsal, rehearse
+from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 
 GOOD = Path(__file__).parent / "projects" / "good"
 
@@ -54,7 +54,7 @@ Run = Callable[..., Rehearsal]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Writes a program (after `PREAMBLE`) into a project of its own and rehearses it, without the checks of values."""
-    monkeypatch.setattr("stacks.rehearsal.rehearse.check_values", lambda resources, context: [])
+    monkeypatch.setattr("trainyard.rehearsal.rehearse.check_values", lambda resources, context: [])
 
     def rehearsed(program: str, *, config: str = "", declared: str = "", **options: Any) -> Rehearsal:
         stacks = tmp_path / "stacks"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stacks.rehearsal.bench import synthetic
-from stacks.rehearsal.rehearse import rehearse
+from trainyard.rehearsal.bench import synthetic
+from trainyard.rehearsal.rehearse import rehearse
 
 
 def test_synthetic_program(tmp_path: Path) -> None:

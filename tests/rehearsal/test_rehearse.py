@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from stacks.problems import SettingsError
-from stacks.rehearsal.model import UNKNOWN, Secret, leaves
-from stacks.rehearsal.recorder import Recording
-from stacks.rehearsal.rehearse import Rehearsal, rehearse
-from stacks.rehearsal.report import WIDTH, as_html, as_text
 from tests.rehearsal.conftest import GOOD, Run
+from trainyard.problems import SettingsError
+from trainyard.rehearsal.engine.recorder import Recording
+from trainyard.rehearsal.model import UNKNOWN, Secret, leaves
+from trainyard.rehearsal.rehearse import Rehearsal, rehearse
+from trainyard.review.rehearsal_report import WIDTH, as_html, as_text
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_configuration_that_the_engine_refuses(run: Run) -> None:
 
 def test_settings_that_the_program_refuses(run: Run) -> None:
     program = """
-    from stacks.problems import Problem, SettingsError
+    from trainyard.problems import Problem, SettingsError
     try:
         raise SettingsError([Problem("teamSize", "0", "must be at least 1")])
     except SettingsError as error:

@@ -10,9 +10,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from components.aws.budget import BudgetAlerts
 from tests.components.aws.api_shape import KEY_ARN, REGION, api_shape, inputs_of, refusals
 from tests.pulumi_harness import ACCOUNT, Recorded, Recording, record
+from trainyard.components.aws.budget import BudgetAlerts
 
 EMAILS = ["ml-platform@acme.example", "finance@acme.example"]
 SCOPE = {"key": "stack", "value": "acme-production"}

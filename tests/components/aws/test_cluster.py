@@ -10,7 +10,6 @@ import pulumi
 import pytest
 from moto import mock_aws
 
-from components.aws.cluster import Cluster
 from tests.components.aws.api_shape import KEY_ARN, REGION, api_shape, inputs_of, refusals
 from tests.components.aws.recordings import (
     ATTACHMENT,
@@ -25,6 +24,7 @@ from tests.components.aws.recordings import (
     waits_for,
 )
 from tests.pulumi_harness import ACCOUNT, Recording, plain
+from trainyard.components.aws.cluster import Cluster
 
 CLUSTER = "aws:eks/cluster:Cluster"
 ADD_ON = "aws:eks/addon:Addon"

@@ -10,9 +10,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from components.aws.database import Database
 from tests.components.aws.api_shape import KEY_ARN, REGION, api_shape, inputs_of, refusals
 from tests.pulumi_harness import ACCOUNT, Recording, record
+from trainyard.components.aws.database import Database
 
 NAME = "acme-production-mlflow"
 CLIENTS = {"cluster": "sg-0cluster", "bastion": "sg-0bastion"}

@@ -9,10 +9,10 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from components.aws.encryption import EnvironmentKey, key_policy
 from tests.components.aws.api_shape import REGION, inputs_of, refusals
 from tests.components.aws.recordings import document, record
 from tests.pulumi_harness import ACCOUNT, Recording
+from trainyard.components.aws.encryption import EnvironmentKey, key_policy
 
 KEY = "aws:kms/key:Key"
 AUTOSCALING = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"

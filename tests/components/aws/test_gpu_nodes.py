@@ -16,12 +16,6 @@ import yaml
 from moto import mock_aws
 from pulumi.provider.experimental.component import ComponentProvider
 
-from components.aws import gpu_launch
-from components.aws.cluster import Cluster
-from components.aws.encryption import EnvironmentKey
-from components.aws.gpu_nodes import GpuNodeGroups
-from components.aws.identity import PodRole
-from components.aws.network import Network
 from tests.components.aws.api_shape import KEY_ARN, REGION, api_shape, inputs_of, refusals
 from tests.components.aws.pools import (
     BLOCK,
@@ -36,6 +30,12 @@ from tests.components.aws.pools import (
 )
 from tests.components.aws.recordings import NODE_GROUP, TEMPLATE, names, record, waits_for
 from tests.pulumi_harness import Recorded, Recording
+from trainyard.components.aws import gpu_launch
+from trainyard.components.aws.cluster import Cluster
+from trainyard.components.aws.encryption import EnvironmentKey
+from trainyard.components.aws.gpu_nodes import GpuNodeGroups
+from trainyard.components.aws.identity import PodRole
+from trainyard.components.aws.network import Network
 
 PLACEMENT = "aws:ec2/placementGroup:PlacementGroup"
 SECURITY_GROUP = "aws:ec2/securityGroup:SecurityGroup"

@@ -7,9 +7,9 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.aws.identity import LONGEST_ROLE_NAME, PodRole, least_privilege
 from tests.components.aws.recordings import ATTACHMENT, ROLE, ROLE_POLICY, create_roles, document, record
 from tests.pulumi_harness import Recording
+from trainyard.components.aws.identity import LONGEST_ROLE_NAME, PodRole, least_privilege
 
 ASSOCIATION = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
 READ = {

@@ -8,7 +8,6 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from components.aws.network import Network
 from tests.components.aws.api_shape import KEY_ARN, REGION, inputs_of
 from tests.components.aws.recordings import (
     ROLE,
@@ -20,6 +19,7 @@ from tests.components.aws.recordings import (
     waits_for,
 )
 from tests.pulumi_harness import Recorded, Recording
+from trainyard.components.aws.network import Network
 
 SUBNET = "aws:ec2/subnet:Subnet"
 ROUTE = "aws:ec2/route:Route"

@@ -10,9 +10,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from components.aws.storage import StorageTiers
 from tests.components.aws.api_shape import KEY_ARN, REGION, api_shape, inputs_of, refusals
 from tests.pulumi_harness import ACCOUNT, Recording, record
+from trainyard.components.aws.storage import StorageTiers
 
 SUBNET_A = "subnet-0a00000000000000a"
 SUBNET_B = "subnet-0b00000000000000b"

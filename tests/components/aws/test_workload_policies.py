@@ -12,9 +12,9 @@ import pulumi
 import pytest
 from moto import mock_aws
 
-from components.aws import workload_policies as policies
-from components.aws.identity import PodRole, least_privilege
 from tests.pulumi_harness import plain, record
+from trainyard.components.aws import workload_policies as policies
+from trainyard.components.aws.identity import PodRole, least_privilege
 
 KEY = "arn:aws:kms:us-east-1:123456789012:key/11111111-2222-4000-8000-333333333333"
 SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"

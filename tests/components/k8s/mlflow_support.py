@@ -22,9 +22,9 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.k8s import mlflow_pod as pod
-from components.k8s.mlflow import MlflowDatabaseArgs, MlflowServer, MlflowServerArgs
 from tests.pulumi_harness import Recording, plain, record
+from trainyard.components.k8s import mlflow_pod as pod
+from trainyard.components.k8s.mlflow import MlflowDatabaseArgs, MlflowServer, MlflowServerArgs
 
 IMAGE = "docker.io/burakince/mlflow:3.15.1@sha256:" + "a" * 64
 SECRET_ARN = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"

@@ -5,8 +5,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.k8s.charts import ChartArgs, release
 from tests.pulumi_harness import Recorded, record
+from trainyard.components.k8s.charts import ChartArgs, release
 
 OCI: ChartArgs = {"chart": "oci://registry.k8s.io/kueue/charts/kueue", "version": "0.19.2", "repository": ""}
 CLASSIC: ChartArgs = {

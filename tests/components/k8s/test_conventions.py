@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.k8s.conventions import add_on_namespace, gibibytes, gpu_node_tolerations, named, prerequisites, whole
 from tests.pulumi_harness import record
+from trainyard.components.k8s.conventions import (
+    add_on_namespace,
+    gibibytes,
+    gpu_node_tolerations,
+    named,
+    prerequisites,
+    whole,
+)
 
 
 @pytest.mark.parametrize(

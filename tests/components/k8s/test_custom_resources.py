@@ -5,9 +5,9 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.k8s import custom_resources as cr
 from tests.components.k8s.checkers import custom_resource_problems
 from tests.pulumi_harness import record
+from trainyard.components.k8s import custom_resources as cr
 
 
 def queue(**changes: Any) -> cr.Manifest:

@@ -7,9 +7,9 @@ import pulumi_random as random
 import pytest
 from pulumi.provider.experimental.analyzer import Analyzer
 
-from components.k8s.gpu import GpuEnablement, GpuEnablementArgs, registry
 from tests.components.k8s.checkers import chart_value_problems, depends_on, whole_numbers
 from tests.pulumi_harness import Recording, plain, record
+from trainyard.components.k8s.gpu import GpuEnablement, GpuEnablementArgs, registry
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 CHARTS = {

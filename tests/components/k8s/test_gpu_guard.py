@@ -6,9 +6,9 @@ import cel
 import pulumi
 import pytest
 
-from components.k8s.gpu_guard import GPU_GUARD, POD_SET_LABEL, gpu_guard
 from tests.components.k8s.checkers import check_plain_objects, depends_on
 from tests.pulumi_harness import record
+from trainyard.components.k8s.gpu_guard import GPU_GUARD, POD_SET_LABEL, gpu_guard
 
 
 class Parent(pulumi.ComponentResource):

@@ -7,7 +7,6 @@ import pulumi_kubernetes.core.v1 as core
 import pytest
 import yaml
 
-from components.k8s.kueue import Kueue, KueueArgs
 from tests.components.k8s.checkers import (
     chart_value_problems,
     check_custom_resources,
@@ -16,6 +15,7 @@ from tests.components.k8s.checkers import (
     depends_on,
 )
 from tests.pulumi_harness import Recorded, Recording, record
+from trainyard.components.k8s.kueue import Kueue, KueueArgs
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 QUEUE = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"

@@ -11,11 +11,11 @@ import pulumi_random as random
 import pytest
 from pulumi.provider.experimental.analyzer import Analyzer
 
-from components.k8s import mlflow_pod as pod
-from components.k8s.mlflow import MlflowServer
 from tests.components.k8s.checkers import KUBERNETES_VERSION, check_plain_objects, depends_on, whole_numbers
 from tests.components.k8s.mlflow_support import DATABASE, IMAGE, SECRET_ARN, arguments, recorded
 from tests.pulumi_harness import Recorded, Recording, plain, record
+from trainyard.components.k8s import mlflow_pod as pod
+from trainyard.components.k8s.mlflow import MlflowServer
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 SECRET = "kubernetes:core/v1:Secret"
@@ -199,7 +199,7 @@ def test_changed_programs_roll_the_deployment(monkeypatch: pytest.MonkeyPatch, r
         return str(found)
 
     assert checksum(recorded()) == checksum(recording)
-    monkeypatch.setattr("components.k8s.mlflow_runtime.sources", lambda: {"serve.py": "changed"})
+    monkeypatch.setattr("trainyard.components.k8s.mlflow_runtime.sources", lambda: {"serve.py": "changed"})
     assert checksum(recorded()) != checksum(recording)
 
 

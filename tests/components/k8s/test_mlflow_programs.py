@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto.server import ThreadedMotoServer
 
-from components.k8s import mlflow_runtime
 from tests.components.k8s.mlflow_support import Process, free_port, wait_for
+from trainyard.components.k8s import mlflow_runtime
 
 FOLDER = Path(mlflow_runtime.__file__).parent
 FIRST, SECOND = "first-pass:word\\1", "second-password-2"

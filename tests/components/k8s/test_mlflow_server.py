@@ -251,7 +251,7 @@ def test_the_server_needs_its_key(tmp_path: Path) -> None:
 
 
 def test_the_configuration_survives_percent_signs() -> None:
-    from components.k8s.mlflow import auth_configuration
+    from trainyard.components.k8s.mlflow import auth_configuration
 
     text = auth_configuration(
         database_uri="postgresql://ml%40flow@db:5432/x", admin_password="a%b" * 5, default_permission="READ"

@@ -8,15 +8,6 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 import pytest
 
-from components.k8s.runtimes import (
-    GRACE_SECONDS,
-    PERMANENT_EXIT_CODES,
-    SHUTDOWN_SECONDS,
-    TrainingRuntimes,
-    TrainingRuntimesArgs,
-    training_pod,
-)
-from smoke_jobs.ddp.result import EXIT
 from tests.components.k8s.checkers import (
     KUBERNETES_VERSION,
     chart_value_problems,
@@ -28,6 +19,15 @@ from tests.components.k8s.checkers import (
 )
 from tests.pulumi_harness import Recording, record
 from tests.smoke_jobs.launch.failure_policy import Pod, job_failure, job_set_action
+from trainyard.components.k8s.runtimes import (
+    GRACE_SECONDS,
+    PERMANENT_EXIT_CODES,
+    SHUTDOWN_SECONDS,
+    TrainingRuntimes,
+    TrainingRuntimesArgs,
+    training_pod,
+)
+from trainyard.smoke_jobs.ddp.result import EXIT
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 RUNTIME = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"

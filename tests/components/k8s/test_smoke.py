@@ -7,14 +7,14 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 import pytest
 
-from components import labels
-from components.k8s import conventions, mlflow
-from components.k8s.runtimes import training_pod
-from components.k8s.smoke import QUEUE_SECONDS, SmokeJob, SmokeJobArgs, smoke_spec
-from smoke_jobs.launch import pod
-from smoke_jobs.launch.kubernetes import render
 from tests.components.k8s.checkers import check_plain_objects, depends_on, whole_numbers
 from tests.pulumi_harness import record
+from trainyard.components import labels
+from trainyard.components.k8s import conventions, mlflow
+from trainyard.components.k8s.runtimes import training_pod
+from trainyard.components.k8s.smoke import QUEUE_SECONDS, SmokeJob, SmokeJobArgs, smoke_spec
+from trainyard.smoke_jobs.launch import pod
+from trainyard.smoke_jobs.launch.kubernetes import render
 
 IMAGE = "pytorch/pytorch:2.13.0@sha256:" + "0" * 64
 

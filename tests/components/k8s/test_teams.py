@@ -6,9 +6,9 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 import pytest
 
-from components.k8s.teams import TeamNamespaces, TeamNamespacesArgs
 from tests.components.k8s.checkers import check_plain_objects, depends_on
 from tests.pulumi_harness import Recorded, Recording, record
+from trainyard.components.k8s.teams import TeamNamespaces, TeamNamespacesArgs
 
 TEAMS = [
     {"name": "vision", "namespace": "team-vision", "cpu_limit": 768, "memory_limit_gib": 4096, "pods": 200},

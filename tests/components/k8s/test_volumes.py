@@ -6,9 +6,9 @@ import pulumi_aws.fsx as fsx
 import pulumi_kubernetes.core.v1 as core
 import pytest
 
-from components.k8s.volumes import TeamVolumes, TeamVolumesArgs, checkpoint_prefix
 from tests.components.k8s.checkers import check_plain_objects, depends_on
 from tests.pulumi_harness import Recorded, Recording, record
+from trainyard.components.k8s.volumes import TeamVolumes, TeamVolumesArgs, checkpoint_prefix
 
 VOLUME = "kubernetes:core/v1:PersistentVolume"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"

@@ -53,7 +53,7 @@ def test_the_package_is_flat_and_fits_a_config_map() -> None:
 
 
 def test_every_check_is_a_module_with_a_run() -> None:
-    from smoke_jobs.ddp.options import CHECKS
+    from trainyard.smoke_jobs.ddp.options import CHECKS
 
     for name in CHECKS:
         tree = ast.parse((PACKAGE / f"check_{name}.py").read_text())

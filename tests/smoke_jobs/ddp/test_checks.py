@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from smoke_jobs.ddp import check_collectives, check_data, check_tracking, check_transport, nccl_log
-from smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.ddp import check_collectives, check_data, check_tracking, check_transport, nccl_log
+from trainyard.smoke_jobs.ddp.options import Options
 
 
 def test_several_nodes_without_a_shared_folder_skip_the_data_check() -> None:

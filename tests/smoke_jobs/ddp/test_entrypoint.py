@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from smoke_jobs.ddp.entrypoint import _Run, _Stopped, dead_ranks
-from smoke_jobs.ddp.options import Options
-from smoke_jobs.ddp.topology import Topology
+from trainyard.smoke_jobs.ddp.entrypoint import _Run, _Stopped, dead_ranks
+from trainyard.smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.ddp.topology import Topology
 
 
 def a_run(tmp_path: Path) -> _Run:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from smoke_jobs.ddp import result
+from trainyard.smoke_jobs.ddp import result
 
 SAYS = {
     "rendezvous": ("fail", "rank 1 of 2 did not reach the barrier within 5 s", "security groups or network policies"),

@@ -1,7 +1,7 @@
 import pytest
 
-from smoke_jobs.ddp import nccl_log
-from smoke_jobs.ddp.check_transport import FALLBACK
+from trainyard.smoke_jobs.ddp import nccl_log
+from trainyard.smoke_jobs.ddp.check_transport import FALLBACK
 
 EFA = """ip-10:77:90 [0] NCCL INFO NET/OFI Initializing aws-ofi-nccl 1.17.1
 ip-10:77:90 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa-direct (found 32 nics)

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from smoke_jobs.ddp import result
 from tests.smoke_jobs.launch.failure_policy import Pod, job_goes_on
 from tests.smoke_jobs.launch.support import GPU_POOL, job_policy
 from tests.smoke_jobs.ports import free_ports
+from trainyard.smoke_jobs.ddp import result
 
 NODE = "TEST_NODE_OF_THE_JOB"
 """Environment variable that every process of a node carries."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smoke_jobs.ddp.options import CHECKS, Options, UsageError, from_document, parse, to_json
+from trainyard.smoke_jobs.ddp.options import CHECKS, Options, UsageError, from_document, parse, to_json
 
 
 def test_flags_win_over_the_document_and_the_document_over_defaults() -> None:

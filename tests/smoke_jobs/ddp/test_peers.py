@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from smoke_jobs.ddp import peers
-from smoke_jobs.ddp.options import Options
-from smoke_jobs.ddp.peers import Line, Peers, alone
+from trainyard.smoke_jobs.ddp import peers
+from trainyard.smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.ddp.peers import Line, Peers, alone
 
 HOSTS = {0: "a", 1: "b", 2: "c"}
 

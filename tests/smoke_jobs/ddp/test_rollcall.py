@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from torch.distributed import TCPStore
 
-from smoke_jobs.ddp.job import RankMissing, announce
-from smoke_jobs.ddp.peers import Line
-from smoke_jobs.ddp.rollcall import RollCall, call_roll
+from trainyard.smoke_jobs.ddp.job import RankMissing, announce
+from trainyard.smoke_jobs.ddp.peers import Line
+from trainyard.smoke_jobs.ddp.rollcall import RollCall, call_roll
 
 
 def free_port() -> int:

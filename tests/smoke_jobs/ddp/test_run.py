@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from smoke_jobs.ddp import result
-from smoke_jobs.ddp.options import CHECKS
+from trainyard.smoke_jobs.ddp import result
+from trainyard.smoke_jobs.ddp.options import CHECKS
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from smoke_jobs.ddp import thresholds
-from smoke_jobs.ddp.result import Figure
+from trainyard.smoke_jobs.ddp import thresholds
+from trainyard.smoke_jobs.ddp.result import Figure
 
 FILE = Path(__file__).resolve().parents[3] / "smoke_jobs" / "ddp" / "thresholds.csv"
 ALL = thresholds.load(FILE)

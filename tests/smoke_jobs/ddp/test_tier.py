@@ -21,10 +21,10 @@ import torch
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 
-from smoke_jobs.ddp import checkpoints, tier
-from smoke_jobs.ddp.checkpoints import Refused, newest_whole, read_manifest, restore, save
-from smoke_jobs.ddp.tier import DirectoryTier, Missing, S3Tier, Tier, TierError
 from tests.smoke_jobs.ports import free_ports
+from trainyard.smoke_jobs.ddp import checkpoints, tier
+from trainyard.smoke_jobs.ddp.checkpoints import Refused, newest_whole, read_manifest, restore, save
+from trainyard.smoke_jobs.ddp.tier import DirectoryTier, Missing, S3Tier, Tier, TierError
 
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 

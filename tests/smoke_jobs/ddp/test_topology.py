@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from smoke_jobs.ddp.options import Options, UsageError
-from smoke_jobs.ddp.topology import Topology, detect
+from trainyard.smoke_jobs.ddp.options import Options, UsageError
+from trainyard.smoke_jobs.ddp.topology import Topology, detect
 
 NOWHERE = Path("/nonexistent/resourceconfig.json")
 

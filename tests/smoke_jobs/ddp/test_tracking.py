@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from smoke_jobs.ddp import tracking_client
-from smoke_jobs.ddp.tracking_client import PackageClient, Point, RestClient, TrackingError, open_client
+from trainyard.smoke_jobs.ddp import tracking_client
+from trainyard.smoke_jobs.ddp.tracking_client import PackageClient, Point, RestClient, TrackingError, open_client
 
 
 @dataclass

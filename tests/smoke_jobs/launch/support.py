@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from smoke_jobs.launch.follow import CheckDone
-from smoke_jobs.launch.job import SmokeSpec
-from smoke_jobs.launch.kubernetes import render
+from trainyard.smoke_jobs.launch.follow import CheckDone
+from trainyard.smoke_jobs.launch.job import SmokeSpec
+from trainyard.smoke_jobs.launch.kubernetes import render
 
 DIGEST = "@sha256:" + "0" * 64
 IMAGE = f"pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime{DIGEST}"

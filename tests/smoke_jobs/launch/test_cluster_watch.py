@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 from kubernetes import client
 
-from smoke_jobs.ddp import result
-from smoke_jobs.ddp.entrypoint import empty_document
-from smoke_jobs.ddp.options import Options
-from smoke_jobs.launch import kubernetes, trainjob
-from smoke_jobs.launch.cluster import Cluster
-from smoke_jobs.launch.cluster_watch import Watch, submitted
-from smoke_jobs.launch.job import LaunchError
-from smoke_jobs.launch.start import encode
 from tests.smoke_jobs.launch.fake_api_server import Server, serving
 from tests.smoke_jobs.launch.support import GPU_POOL, RecordedView
+from trainyard.smoke_jobs.ddp import result
+from trainyard.smoke_jobs.ddp.entrypoint import empty_document
+from trainyard.smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.launch import kubernetes, trainjob
+from trainyard.smoke_jobs.launch.cluster import Cluster
+from trainyard.smoke_jobs.launch.cluster_watch import Watch, submitted
+from trainyard.smoke_jobs.launch.job import LaunchError
+from trainyard.smoke_jobs.launch.start import encode
 
 PROGRESS = "smoke: [ 1/10] rendezvous   pass       0.1 s  ranks 16\n"
 

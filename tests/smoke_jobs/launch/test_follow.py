@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from smoke_jobs.ddp import result
-from smoke_jobs.ddp.entrypoint import empty_document
-from smoke_jobs.ddp.options import Options
-from smoke_jobs.launch.follow import CheckDone, Follower
-from smoke_jobs.launch.start import encode
 from tests.smoke_jobs.launch.support import RecordedView
+from trainyard.smoke_jobs.ddp import result
+from trainyard.smoke_jobs.ddp.entrypoint import empty_document
+from trainyard.smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.launch.follow import CheckDone, Follower
+from trainyard.smoke_jobs.launch.start import encode
 
 
 def _document(exit_code: int = 0, verdict: str = "pass") -> dict:

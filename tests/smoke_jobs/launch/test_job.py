@@ -5,9 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from smoke_jobs.ddp.options import parse
-from smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec, check, document, job_name, worker_options
 from tests.smoke_jobs.launch.support import GPU_POOL, job_policy
+from trainyard.smoke_jobs.ddp.options import parse
+from trainyard.smoke_jobs.launch.job import (
+    BASELINE,
+    LaunchError,
+    SmokeSpec,
+    check,
+    document,
+    job_name,
+    worker_options,
+)
 
 
 def test_options_hold_what_the_pool_promises():

@@ -10,12 +10,12 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from smoke_jobs.launch import kubernetes
-from smoke_jobs.launch.follow import Follower
-from smoke_jobs.launch.job import LaunchError
-from smoke_jobs.launch.kubernetes import render, to_yaml
 from tests.smoke_jobs.launch.failure_policy import Pod, job_goes_on
 from tests.smoke_jobs.launch.support import CPU, GPU_POOL, RecordedView, job_policy, run_start, unpack
+from trainyard.smoke_jobs.launch import kubernetes
+from trainyard.smoke_jobs.launch.follow import Follower
+from trainyard.smoke_jobs.launch.job import LaunchError
+from trainyard.smoke_jobs.launch.kubernetes import render, to_yaml
 
 SPECS = {"gpu": GPU_POOL, "cpu": CPU, "one node": replace(GPU_POOL, nodes=1, efa_interfaces=0, hugepages_mib=0)}
 

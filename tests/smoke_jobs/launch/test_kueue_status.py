@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smoke_jobs.launch import kueue_status as status
+from trainyard.smoke_jobs.launch import kueue_status as status
 
 JOB = {
     "metadata": {"uid": "u1", "labels": {"kueue.x-k8s.io/queue-name": "vision"}},

@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-from smoke_jobs.ddp.result import problems
-from smoke_jobs.launch import local
-from smoke_jobs.launch.job import LaunchError, SmokeSpec
 from tests.smoke_jobs.launch.support import QUICK, RecordedView
+from trainyard.smoke_jobs.ddp.result import problems
+from trainyard.smoke_jobs.launch import local
+from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec
 
 
 def test_a_run_with_its_progress_and_result(tmp_path):

@@ -7,8 +7,8 @@ import tarfile
 
 import pytest
 
-from smoke_jobs.launch import payload
 from tests.shared import ROOT
+from trainyard.smoke_jobs.launch import payload
 
 
 def test_every_module_and_data_file_of_the_worker_is_in():

@@ -13,14 +13,14 @@ import pytest
 from botocore.validate import ParamValidator
 from moto import mock_aws
 
-from smoke_jobs.ddp import result
-from smoke_jobs.ddp.entrypoint import empty_document
-from smoke_jobs.ddp.options import Options, parse
-from smoke_jobs.ddp.topology import detect
-from smoke_jobs.launch import sagemaker
-from smoke_jobs.launch.job import BASELINE, LaunchError
-from smoke_jobs.launch.sagemaker import SagemakerSettings, files, render
 from tests.smoke_jobs.launch.support import GPU_POOL, RecordedView
+from trainyard.smoke_jobs.ddp import result
+from trainyard.smoke_jobs.ddp.entrypoint import empty_document
+from trainyard.smoke_jobs.ddp.options import Options, parse
+from trainyard.smoke_jobs.ddp.topology import detect
+from trainyard.smoke_jobs.launch import sagemaker
+from trainyard.smoke_jobs.launch.job import BASELINE, LaunchError
+from trainyard.smoke_jobs.launch.sagemaker import SagemakerSettings, files, render
 
 SPEC = replace(
     GPU_POOL,

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from smoke_jobs.launch import slurm
-from smoke_jobs.launch.job import BASELINE, LaunchError
-from smoke_jobs.launch.slurm import SlurmSettings, render
 from tests.smoke_jobs.launch import private_slurm
 from tests.smoke_jobs.launch.support import CPU, GPU_POOL, RecordedView
+from trainyard.smoke_jobs.launch import slurm
+from trainyard.smoke_jobs.launch.job import BASELINE, LaunchError
+from trainyard.smoke_jobs.launch.slurm import SlurmSettings, render
 
 
 def _directives(script: str) -> dict[str, str]:

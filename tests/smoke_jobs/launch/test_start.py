@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from smoke_jobs.launch import start
-from smoke_jobs.launch.follow import Follower
-from smoke_jobs.launch.payload import START
 from tests.smoke_jobs.launch.support import RecordedView, run_start, unpack
+from trainyard.smoke_jobs.launch import start
+from trainyard.smoke_jobs.launch.follow import Follower
+from trainyard.smoke_jobs.launch.payload import START
 
 WORKER = """
 import os, sys, json, pathlib

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import kubernetes_validate
 
-from smoke_jobs.ddp.options import parse
-from smoke_jobs.ddp.topology import detect
-from smoke_jobs.launch.trainjob import MANAGER, render
 from tests.components.k8s.checkers import custom_resource_problems
 from tests.smoke_jobs.launch.support import CPU, GPU_POOL
+from trainyard.smoke_jobs.ddp.options import parse
+from trainyard.smoke_jobs.ddp.topology import detect
+from trainyard.smoke_jobs.launch.trainjob import MANAGER, render
 
 
 def test_it_keeps_its_definition():

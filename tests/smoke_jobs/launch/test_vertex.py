@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from smoke_jobs.ddp import result
-from smoke_jobs.ddp.entrypoint import empty_document
-from smoke_jobs.ddp.options import Options, parse
-from smoke_jobs.ddp.topology import detect
-from smoke_jobs.launch import vertex
-from smoke_jobs.launch.job import LaunchError
-from smoke_jobs.launch.vertex import Clients, VertexSettings, files, render
 from tests.smoke_jobs.launch.support import GPU_POOL, RecordedView
+from trainyard.smoke_jobs.ddp import result
+from trainyard.smoke_jobs.ddp.entrypoint import empty_document
+from trainyard.smoke_jobs.ddp.options import Options, parse
+from trainyard.smoke_jobs.ddp.topology import detect
+from trainyard.smoke_jobs.launch import vertex
+from trainyard.smoke_jobs.launch.job import LaunchError
+from trainyard.smoke_jobs.launch.vertex import Clients, VertexSettings, files, render
 
 SPEC = replace(
     GPU_POOL, instance="a2-ultragpu-8g", gpu="A100-80GB", image="us-docker.pkg.dev/p/r/torch:2.13", checkpoint_uri="",

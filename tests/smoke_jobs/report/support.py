@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from smoke_jobs.ddp import result
-from smoke_jobs.ddp.entrypoint import empty_document
-from smoke_jobs.ddp.options import CHECKS, Options
-from smoke_jobs.ddp.result import Figure
+from trainyard.smoke_jobs.ddp import result
+from trainyard.smoke_jobs.ddp.entrypoint import empty_document
+from trainyard.smoke_jobs.ddp.options import CHECKS, Options
+from trainyard.smoke_jobs.ddp.result import Figure
 
 
 def document(**job: str) -> dict:

@@ -4,9 +4,9 @@ import itertools
 import re
 from html.parser import HTMLParser
 
-from smoke_jobs.report.curves import Chart, Series, bytes_text, number_text, svg
-from smoke_jobs.report.html import bandwidth, page, scaling
 from tests.smoke_jobs.report.support import document
+from trainyard.smoke_jobs.report.curves import Chart, Series, bytes_text, number_text, svg
+from trainyard.smoke_jobs.report.html import bandwidth, page, scaling
 
 
 class _Balanced(HTMLParser):

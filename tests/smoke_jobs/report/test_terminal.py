@@ -4,10 +4,10 @@ import io
 
 from rich.console import Console
 
-from smoke_jobs.ddp import result
-from smoke_jobs.launch.follow import CheckDone, Ended
-from smoke_jobs.report.terminal import Progress, headline, show
 from tests.smoke_jobs.report.support import document
+from trainyard.smoke_jobs.ddp import result
+from trainyard.smoke_jobs.launch.follow import CheckDone, Ended
+from trainyard.smoke_jobs.report.terminal import Progress, headline, show
 
 
 def _console(terminal: bool = False) -> Console:

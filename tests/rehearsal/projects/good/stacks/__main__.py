@@ -15,7 +15,7 @@ from parts import Storage  # beside this file: importable because the engine sta
 from pulumi_aws import Provider, get_availability_zones, get_caller_identity_output
 from pulumi_kubernetes.apiextensions import CustomResource
 
-from stacks.capture import publish
+from trainyard.capture import publish
 
 TRUST = """{"Version": "2012-10-17", "Statement": [
     {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}]}"""

@@ -1,1 +1,0 @@
-"""What a stack costs a month, from what its rehearsal records. `stacks.cost.price.price_stack` is the way in."""

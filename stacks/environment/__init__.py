@@ -1,0 +1,1 @@
+"""From a plan to the components that make it."""

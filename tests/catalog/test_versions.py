@@ -1,0 +1,78 @@
+"""The pin file: everything that is installed has a version, a source and a date."""
+
+import datetime
+import re
+
+import yaml
+
+from tests.shared import ROOT, shared
+from trainyard import catalog
+from trainyard.catalog import versions
+
+TABLE = yaml.safe_load((ROOT / "trainyard/catalog/versions.yaml").read_text(encoding="utf-8"))
+
+
+def entries(node):
+    """Every mapping of the file that pins something."""
+    if isinstance(node, dict):
+        if "source" in node or "date" in node:
+            yield node
+        for child in node.values():
+            yield from entries(child)
+
+
+def test_every_pin_has_a_source_and_a_date():
+    pinned = list(entries(TABLE))
+    assert len(pinned) > 15
+    for entry in pinned:
+        assert entry["source"], entry
+        assert isinstance(entry["date"], datetime.date), entry
+
+
+def test_charts_are_the_published_ones_with_known_values():
+    for name, chart in catalog.pins().charts:
+        assert chart.repository.startswith("https://") != chart.chart.startswith("oci://"), name
+        assert chart.chart.startswith("oci://") or chart.chart == name
+        assert shared("charts", f"{name}-{chart.version}.json").is_file()
+
+
+def test_images_have_tag_and_digest():
+    for name, image in catalog.pins().images:
+        assert re.fullmatch(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}", image), name
+    assert catalog.pins().image("mlflow").startswith("burakince/mlflow:")
+
+
+def test_add_ons_are_pinned_for_the_default_version_only():
+    default, _ = catalog.default_kubernetes_version()
+    pinned, _ = catalog.add_on_pins(default)
+    assert {add_on.name for add_on in pinned} == {
+        "vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent", "aws-ebs-csi-driver", "metrics-server",
+        "eks-node-monitoring-agent",
+    }  # fmt: skip
+    for add_on in pinned:
+        assert re.fullmatch(r"v\d+\.\d+\.\d+-eksbuild\.\d+", add_on.version)
+    kube_proxy = next(add_on for add_on in pinned if add_on.name == "kube-proxy")
+    assert kube_proxy.version.startswith(f"v{default}."), "kube-proxy follows the control plane"
+    other, source = catalog.add_on_pins("1.34")
+    assert [add_on.name for add_on in other] == [add_on.name for add_on in pinned]
+    assert {add_on.version for add_on in other} == {None}
+    assert "1.35 only" in source
+
+
+def test_default_kubernetes_version_is_supported():
+    default, _ = catalog.default_kubernetes_version()
+    supported = catalog.kubernetes_versions()
+    assert list(supported) == ["1.34", "1.35", "1.36"]
+    assert default == "1.35"
+    assert supported["1.34"].standard_support_until == "2026-12-02"
+    assert supported["1.36"].standard_support_until is None
+
+
+def test_cluster_autoscaler_is_of_the_default_kubernetes_minor_version():
+    # The autoscaler simulates the scheduler: it must be of the cluster's minor version.
+    default, _ = catalog.default_kubernetes_version()
+    assert f"app {default}." in TABLE["charts"]["cluster-autoscaler"]["source"]
+
+
+def test_c_loader_and_python_loader_agree():
+    assert versions._table() == TABLE

@@ -1,0 +1,22 @@
+"""The example stacks, each rehearsed once."""
+
+import pytest
+
+from tests.shared import ROOT
+from trainyard.rehearsal.rehearse import Rehearsal, rehearse
+
+EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))
+
+
+@pytest.fixture(scope="session")
+def rehearsed():
+    """Rehearses an example stack by name, once a session."""
+    done: dict[str, Rehearsal] = {}
+
+    def of(stack: str) -> Rehearsal:
+        if stack not in done:
+            done[stack] = rehearse(ROOT, stack)
+            assert not done[stack].errors, done[stack].errors
+        return done[stack]
+
+    return of

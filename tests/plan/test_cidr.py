@@ -1,0 +1,71 @@
+"""Subnets: disjoint, inside the VPC, and stable when a zone is added at the end."""
+
+import itertools
+from ipaddress import IPv4Network
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainyard.plan.cidr import MAX_ZONES, plan_zones, usable_addresses
+
+NAMES = tuple(f"us-east-1{letter}" for letter in "abcdef")
+
+
+@st.composite
+def vpcs(draw):
+    prefix = draw(st.integers(16, 20))
+    base = int(IPv4Network("10.0.0.0/8").network_address)
+    return str(IPv4Network((base + (draw(st.integers(0, 2 ** (prefix - 8) - 1)) << (32 - prefix)), prefix)))
+
+
+@given(vpcs(), st.integers(1, MAX_ZONES))
+def test_subnets_are_disjoint_and_inside(cidr, count):
+    zones = plan_zones(cidr, NAMES[:count])
+    vpc = IPv4Network(cidr)
+    subnets = [IPv4Network(c) for zone in zones for c in (zone.public_cidr, zone.private_cidr, zone.isolated_cidr)]
+    assert all(subnet.subnet_of(vpc) for subnet in subnets)
+    ordered = sorted(subnets)
+    assert all(not a.overlaps(b) for a, b in itertools.pairwise(ordered))
+    assert all(16 <= subnet.prefixlen <= 28 for subnet in subnets), "what a VPC's subnets may be"
+    for zone in zones:
+        sizes = [IPv4Network(c).num_addresses for c in (zone.private_cidr, zone.public_cidr, zone.isolated_cidr)]
+        assert sizes[0] == max(sizes) > sizes[1] == sizes[2]
+
+
+@given(vpcs(), st.integers(1, MAX_ZONES - 1))
+def test_adding_a_zone_moves_none(cidr, count):
+    assert plan_zones(cidr, NAMES[: count + 1])[:count] == plan_zones(cidr, NAMES[:count])
+
+
+@given(vpcs())
+def test_renaming_a_zone_moves_no_addresses(cidr):
+    one, other = plan_zones(cidr, NAMES[:3]), plan_zones(cidr, ("x", "y", "z"))
+    assert [(z.public_cidr, z.private_cidr, z.isolated_cidr) for z in one] == [
+        (z.public_cidr, z.private_cidr, z.isolated_cidr) for z in other
+    ]
+
+
+def test_the_documented_example():
+    first = plan_zones("10.0.0.0/16", NAMES[:1])[0]
+    assert (first.private_cidr, first.public_cidr, first.isolated_cidr) == (
+        "10.0.0.0/19",
+        "10.0.192.0/23",
+        "10.0.208.0/23",
+    )
+    assert usable_addresses("10.0.192.0/23") == 507
+
+
+@pytest.mark.parametrize(
+    ("cidr", "names"),
+    [
+        ("10.0.0.0/15", NAMES),
+        ("10.0.0.0/21", NAMES),
+        ("10.0.0.1/16", NAMES),
+        ("10.0.0.0/16", (*NAMES, "g")),
+        ("10.0.0.0/16", ("a", "a")),
+    ],
+)
+def test_what_cannot_be_split_is_refused(cidr, names):
+    with pytest.raises(ValueError):
+        plan_zones(cidr, names)

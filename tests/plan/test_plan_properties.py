@@ -1,0 +1,181 @@
+"""Any valid team gives a plan that holds together."""
+
+import itertools
+from dataclasses import replace
+from ipaddress import IPv4Network
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.plan.conftest import BASE
+from trainyard import catalog
+from trainyard.plan.model import CAPACITIES
+from trainyard.plan.plan import make_plan
+from trainyard.plan.request import NetworkRequest, PoolRequest, RangeRequest, ReservedRequest, TeamRequest
+from trainyard.problems import SettingsError
+
+NAMES = st.from_regex(r"[a-z](-?[a-z0-9]){0,9}", fullmatch=True)
+GPU_REGIONS = [
+    name
+    for name in catalog.regions()
+    if any(
+        catalog.offered(t, name)
+        for t in ("p4d.24xlarge", "g6e.48xlarge", "g5.48xlarge", "g6.48xlarge", "g4dn.12xlarge")
+    )
+]
+TYPES = [item.type for item in catalog.instances() if item.gpus and not item.min_driver]
+
+
+@st.composite
+def team_lists(draw):
+    names = draw(st.lists(NAMES, min_size=1, max_size=6, unique=True))
+    if draw(st.booleans()):
+        cuts = sorted(draw(st.lists(st.integers(1, 99), min_size=len(names) - 1, max_size=len(names) - 1, unique=True)))
+        shares = [b - a for a, b in zip([0, *cuts], [*cuts, 100], strict=True)]
+        return tuple(TeamRequest(n, draw(st.integers(1, 40)), float(s)) for n, s in zip(names, shares, strict=True))
+    return tuple(TeamRequest(n, draw(st.integers(1, 40))) for n in names)
+
+
+@st.composite
+def ranges(draw):
+    most = draw(st.integers(1, 8))
+    return RangeRequest(draw(st.integers(0, min(1, most))), most)
+
+
+@st.composite
+def requests(draw):
+    """Valid requests: the profile's pools, or some replaced, with and without a reservation, and pools of their own."""
+    region = draw(st.sampled_from(GPU_REGIONS))
+    pools = {}
+    for name in draw(st.lists(st.one_of(st.sampled_from(["train", "tune", "dev"]), NAMES), max_size=3, unique=True)):
+        sold = [t for t in TYPES if catalog.offered(t, region)]
+        item = catalog.instance(draw(st.sampled_from(sold)))
+        usable = [zone for zone in catalog.offered_zones(item.type, region) if zone in catalog.zones(region)]
+        reserved = None
+        if usable and draw(st.booleans()):
+            kinds = ["odcr", "capacity-block"] if item.capacity_block else ["odcr"]
+            size = draw(st.integers(1, 4))
+            number = f"cr-{len(pools):017x}"
+            zone = draw(st.sampled_from(usable))
+            reserved = ReservedRequest(number, size, zone, draw(st.sampled_from(kinds)), draw(st.integers(1, size)))
+        pools[name] = PoolRequest(
+            instance_type=item.type,
+            reserved=reserved,
+            spot=draw(st.none() | ranges()),
+            on_demand=draw(ranges()),
+            root_disk_gib=draw(st.none() | st.integers(50, 500)),
+        )
+    return replace(
+        BASE,
+        region=region,
+        teams=draw(team_lists()),
+        profile=draw(st.sampled_from(["medium", "large"])),
+        pools=pools,
+        monthly_budget_usd=50_000_000,
+        network=NetworkRequest(vpc_cidr=draw(st.sampled_from([None, "10.20.0.0/16", "192.168.0.0/16"]))),
+        protect=draw(st.booleans()),
+    )
+
+
+def plan_of(request):
+    """The plan; no problem but that a drawn type stands in none of the zones, or that the nodes are too many."""
+    try:
+        return make_plan(request)
+    except SettingsError as error:
+        fine = ("no zone of the environment", "too small: the nodes in")
+        assert all(any(text in problem.allowed for text in fine) for problem in error.problems), error
+        return None
+
+
+@settings(max_examples=150, deadline=None)
+@given(requests())
+def test_a_plan_holds_together(request):
+    plan = plan_of(request)
+    if plan is None:
+        return
+    assert plan == make_plan(request), "the same request gives the same plan"
+    check_network(plan)
+    check_pools(plan)
+    check_queues(plan)
+    check_money(plan)
+    assert len({decision.key for decision in plan.decisions}) == len(plan.decisions), "one source a value"
+    assert dict(plan.tags).keys() == {"client", "environment", "team", "cost-centre", "owner", "managed-by", "project"}
+    assert all(dict(plan.tags).values())
+
+
+def check_network(plan):
+    vpc = IPv4Network(plan.network.cidr)
+    assert not vpc.overlaps(IPv4Network(plan.network.service_cidr))
+    zones = [zone.name for zone in plan.network.zones]
+    assert 2 <= len(zones) == len(set(zones))
+    assert set(zones) <= set(catalog.zones(plan.region))
+    subnets = sorted(
+        IPv4Network(c) for z in plan.network.zones for c in (z.public_cidr, z.private_cidr, z.isolated_cidr)
+    )
+    assert all(subnet.subnet_of(vpc) for subnet in subnets)
+    assert all(not a.overlaps(b) for a, b in itertools.pairwise(subnets))
+    assert plan.network.nat_gateways in (1, len(zones))
+    assert plan.storage.lustre is None or plan.storage.lustre.zone in zones
+
+
+def check_pools(plan):
+    zones = [zone.name for zone in plan.network.zones]
+    assert len({group.name for group in plan.node_groups}) == len(plan.node_groups)
+    for pool in plan.pools:
+        item = catalog.instance(pool.instance_type)
+        assert catalog.offered(item.type, plan.region)
+        assert pool.node_groups, "a pool without nodes is refused"
+        order = [CAPACITIES.index(group.capacity) for group in pool.node_groups]
+        assert order == sorted(set(order)), "reserved, spot, on-demand"
+        if pool.fabric:
+            assert pool.efa_interfaces == item.efa_interfaces
+            assert len({group.zones for group in pool.node_groups}) == 1, "a fabric has one zone"
+        for group in pool.node_groups:
+            assert 0 <= group.min_nodes <= group.max_nodes >= 1
+            assert len(group.name) <= 55
+            assert group.zones
+            assert set(group.zones) <= set(zones)
+            assert (len(group.zones) == 1) or not (pool.fabric or group.reservation)
+            assert (group.capacity == "reserved") == (group.reservation is not None)
+            assert group.placement_group == (pool.fabric and group.reservation is None)
+            assert group.instance_types[0] == pool.instance_type
+            assert len(group.instance_types) == len(set(group.instance_types))
+            assert group.capacity == "spot" or len(group.instance_types) == 1
+            if group.reservation:
+                assert group.zones == (group.reservation.availability_zone,)
+            for name in group.instance_types:
+                other = catalog.instance(name)
+                assert (other.gpu, other.gpus) == (item.gpu, item.gpus)
+                assert other.vcpus >= pool.vcpus
+                assert other.memory_gib >= pool.memory_gib
+                assert not pool.fabric or other.efa_interfaces == pool.efa_interfaces
+                assert all(zone in catalog.offered_zones(name, plan.region) for zone in group.zones)
+
+
+def check_queues(plan):
+    flavors = plan.scheduling.flavors
+    assert {flavor.name for flavor in flavors} == {group.name for group in plan.node_groups}
+    pools = {pool.name: pool for pool in plan.pools}
+    groups = {group.name: group for group in plan.node_groups}
+    prices = [catalog.instance(pools[flavor.pool].instance_type).usd_per_gpu_hour or float("inf") for flavor in flavors]
+    assert prices == sorted(prices), "cheapest pool first"
+    for flavor in flavors:
+        assert flavor.gpus == groups[flavor.name].max_nodes * pools[flavor.pool].gpus_per_node
+        quotas = [quota.gpus for team in plan.teams for quota in team.quotas if quota.flavor == flavor.name]
+        assert sum(quotas) == flavor.gpus
+        for team, quota in zip(plan.teams, quotas, strict=True):
+            exact = flavor.gpus * team.share_percent / 100
+            assert exact - 1.01 <= quota <= exact + 1.01, "a share is its exact part, rounded"
+    for team in plan.teams:
+        assert [quota.flavor for quota in team.quotas] == [flavor.name for flavor in flavors]
+        assert team.pods >= sum(flavor.gpus for flavor in flavors), "a team may borrow everything"
+        assert len(team.namespace) <= 63
+    values = [priority.value for priority in plan.scheduling.priorities]
+    assert values == sorted(values, reverse=True)
+
+
+def check_money(plan):
+    assert sum(team.monthly_budget_usd for team in plan.teams) == plan.budget.monthly_usd
+    assert 0 < plan.idle_floor.monthly_usd <= plan.budget.monthly_usd
+    assert all(item.source and item.monthly_usd >= 0 for item in plan.idle_floor.items)
+    assert len(plan.budget.actual_percents) + len(plan.budget.forecast_percents) <= 5, "a budget's notifications"

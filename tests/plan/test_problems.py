@@ -1,0 +1,67 @@
+"""Every mistake is named by its key, with what it got and what it may be; all of them at once."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.plan.cases import CASES, reserved
+from trainyard.plan.plan import make_plan
+from trainyard.plan.request import LustreRequest, NetworkRequest, PoolRequest, RangeRequest, StorageRequest
+from trainyard.problems import SettingsError
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "text", "hint"), CASES, ids=[f"{i}-{case[1]}" for i, case in enumerate(CASES)]
+)
+def test_a_mistake_is_named(problems, changes, key, text, hint):
+    found = problems(**changes)
+    assert key in found, list(map(str, found.values()))
+    assert text in str(found[key]), str(found[key])
+    assert hint in found[key].hint, found[key].hint
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"), [(case[0], case[1]) for case in CASES], ids=[f"{i}-{case[1]}" for i, case in enumerate(CASES)]
+)
+def test_a_single_mistake_makes_no_other(problems, changes, key):
+    """What follows from a mistake is not reported as one of its own."""
+    related = {
+        "teams[1].share": {"teams[0].share"},  # 150 and -50: two mistakes
+    }.get(key, set())
+    assert set(problems(**changes)) - {key} <= related
+
+
+def test_all_mistakes_at_once(base):
+    with pytest.raises(SettingsError) as caught:
+        make_plan(
+            replace(
+                base,
+                client="ACME",
+                region="nowhere-1",
+                kubernetes_version="1.20",
+                monthly_budget_usd=1,
+                pools={"train": PoolRequest(instance_type="p9.large"), "tune": PoolRequest(spot=RangeRequest(5, 1))},
+                network=NetworkRequest(vpc_cidr="172.20.0.0/16"),
+                storage=StorageRequest(lustre=LustreRequest(capacity_gib=1300)),
+            )
+        )
+    assert {problem.key for problem in caught.value.problems} == {
+        "client",
+        "region",
+        "kubernetesVersion",
+        "monthlyBudgetUsd",
+        "gpuPools.train.instanceType",
+        "gpuPools.tune.spot.minNodes",
+        "network.cidr",
+        "storage.lustre.capacityGib",
+    }
+
+
+def test_the_budget_s_problem_names_the_three_largest_items(problems):
+    problem = problems(monthly_budget_usd=5000, **reserved(2))["monthlyBudgetUsd"]
+    assert "train-reserved: capacity reservation of 2 p4d.24xlarge 32,058" in problem.hint
+    assert problem.hint.count(", ") >= 2
+
+
+def test_a_region_unknown_says_nothing_of_what_depends_on_it(problems):
+    assert set(problems(region="nowhere-1", **reserved(zone="nowhere-1a"))) == {"region"}

@@ -1,0 +1,100 @@
+"""Profiles: every figure has a source, sizes do not overlap, and no figure is idle."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainyard.plan import plan as planner
+from trainyard.plan import profiles
+from trainyard.plan.plan import make_plan, resolve_profile
+from trainyard.plan.profiles import PROFILE_NAMES, Figure, Profile, profile
+from trainyard.plan.request import PoolRequest, RangeRequest
+from trainyard.problems import SettingsError
+
+
+@pytest.mark.parametrize("name", PROFILE_NAMES)
+def test_every_figure_has_a_source(name):
+    figures = profile(name).figures
+    assert figures
+    for path, figure in figures.items():
+        assert len(figure.source) > 5, path
+        if isinstance(figure.value, int | float) and not isinstance(figure.value, bool) and "priorities" not in path:
+            assert figure.unit, f"{path} is a number without a unit"
+
+
+@given(st.integers(1, 10_000))
+def test_every_size_has_exactly_one_profile(size):
+    within = [
+        name
+        for name in PROFILE_NAMES
+        if profile(name).figure("team_size.minimum").value <= size <= profile(name).figure("team_size.maximum").value
+    ]
+    assert within == [resolve_profile(size)]
+
+
+def test_bounds_of_the_profiles():
+    assert [resolve_profile(size) for size in (1, 4, 5, 19, 20)] == ["small", "small", "medium", "medium", "large"]
+    for size in (0, -3, 10_001):
+        with pytest.raises(SettingsError, match=f"teamSize: got {size}; must be 1 to 10000 people"):
+            resolve_profile(size)
+
+
+@pytest.mark.parametrize(
+    ("size", "name", "budget"),
+    [
+        (1, "small", 5000),
+        (5, "medium", 15_000),
+        (12, "medium", 43_000),
+        (20, "large", 75_000),
+        (5000, "large", 500_000),
+    ],
+)
+def test_budgets_are_the_seed_s_ranges(size, name, budget):
+    assert profile(name).figure("budget.monthly_usd").at(size) == budget
+
+
+@given(st.integers(1, 9_999), st.sampled_from(["medium", "large"]))
+def test_figures_never_shrink_with_the_team(size, name):
+    for figure in profile(name).figures.values():
+        if isinstance(figure.value, int | float) and not isinstance(figure.value, bool):
+            assert figure.at(size) <= figure.at(size + 1)
+
+
+def test_a_figure_rounds_up_in_decimal():
+    assert Figure("x", 0, "s", per_member=0.1).at(10) == 1
+    assert Figure("x", 0, "s", per_member=0.1).at(11) == 2
+    assert Figure("x", 15_000, "s", per_member=4000, from_members=5).at(3) == 15_000
+    assert Figure("x", 0, "s", per_member=2, minimum=16, maximum=20).at(1) == 16
+    assert Figure("x", 0, "s", per_member=2, minimum=16, maximum=20).at(100) == 20
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ({"nodes": 3}, "nodes: a figure needs a value and a source, got 3"),
+        ({"nodes": {"value": 3}}, "nodes: a figure needs a source"),
+        ({"a": {"nodes": {"value": 3, "source": "s", "per_head": 1}}}, "a.nodes: a figure has no per_head"),
+    ],
+)
+def test_a_profile_with_a_bare_number_is_refused(tree, message):
+    with pytest.raises(ValueError, match=message):
+        list(profiles._figures(tree, ""))
+
+
+def test_every_figure_decides_something(base, monkeypatch):
+    """A figure that no plan reads would be a lie about the environment."""
+    read: set[str] = set()
+
+    class Watched(Profile):
+        def figure(self, path):
+            read.add(path)
+            return super().figure(path)
+
+    monkeypatch.setattr(planner, "profile", lambda name: Watched(name, profile(name).figures))
+    make_plan(base)
+    make_plan(replace(base, pools={"extra": PoolRequest(gpu="L4", spot=RangeRequest(0, 1))}))
+    make_plan(replace(base, teams=(), profile="medium"))
+    resolve_profile(12)
+    assert read == set(profile("medium").figures)

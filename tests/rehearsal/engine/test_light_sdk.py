@@ -1,0 +1,177 @@
+"""The SDK's functions that a run replaces: the same recording with and without them, and all of them put back."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from typing import Any
+
+import pulumi
+import pytest
+from pulumi.runtime import resource_cycle_breaker as cycles
+from pulumi.runtime import rpc
+
+from tests.rehearsal.conftest import GOOD, Run
+from trainyard.rehearsal.engine import light_sdk
+from trainyard.rehearsal.engine.recorder import Recording
+from trainyard.rehearsal.rehearse import Rehearsal, rehearse
+
+WIDE = """
+ANY = "10.0.0.0/8"
+
+
+class Room(pulumi.ComponentResource):
+    def __init__(self, name, opts):
+        super().__init__("mini:index:Room", name, {"size": 3, "tags": ["a", None]}, opts)
+        self.role = iam.Role(
+            f"{name}-role",
+            assume_role_policy=pulumi.Output.json_dumps({"Version": "2012-10-17", "Statement": []}),
+            tags={"room": name, "none": None, "provider": aws.urn},
+            opts=pulumi.ResourceOptions(parent=self, aliases=[pulumi.Alias(name=f"old-{name}")]),
+        )
+        self.group = ec2.SecurityGroup(
+            f"{name}-group",
+            description=pulumi.Output.format("for {0} at {1}", self.role.name, self.role.arn),
+            ingress=[{"protocol": "tcp", "from_port": 1, "to_port": 2, "cidr_blocks": [pulumi.Output.from_input(ANY)]}],
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.register_outputs({"role": self.role.arn, "ids": [self.group.id, {"deep": (self.role.id,)}]})
+
+
+on_room = pulumi.ResourceOptions(providers=[aws], aliases=[pulumi.Alias(name="older")])
+first = Room("first", on_room)
+later = pulumi.ResourceOptions(providers=[aws], depends_on=pulumi.Output.from_input([first]))
+second = Room("second", later)
+bucket = s3.Bucket(
+    "data",
+    tags={"secret": pulumi.Output.secret("hidden-for-good"), "both": pulumi.Output.concat(first.group.id, "/", "x")},
+    opts=pulumi.ResourceOptions(provider=aws, depends_on=[first, second.role, second.role]),
+)
+s3.BucketVersioning(
+    "versions", bucket=bucket.id, versioning_configuration=s3.BucketVersioningVersioningConfigurationArgs(
+        status=bucket.region.apply(lambda region: "Enabled" if region else "Suspended")
+    ), opts=on_aws,
+)
+kubernetes.core.v1.ConfigMap(
+    "map",
+    metadata={"labels": {"a": "b"}},
+    data={"empty": "", "id": bucket.id, "nested": pulumi.Output.all(a=bucket.arn, b=[1, 2.5, True]).apply(str)},
+    opts=pulumi.ResourceOptions(
+        provider=kubernetes.Provider("cluster", kubeconfig=bucket.arn.apply(lambda arn: arn))
+    ),
+)
+iam.Role.get("there", "role-id", opts=on_aws)
+pulumi.export("all", {"bucket": bucket.arn, "tags": bucket.tags, "rooms": [first.role.name, second.group.id]})
+pulumi.export("none", bucket.bucket_prefix)
+"""
+
+WRONG = {
+    "circular dependency": """
+        class Knot(pulumi.ComponentResource):
+            def __init__(self):
+                super().__init__("mini:index:Knot", "knot", None, pulumi.ResourceOptions(providers=[aws]))
+                inside = pulumi.ResourceOptions(parent=self, depends_on=[self])
+                iam.Role("tied", assume_role_policy="{}", opts=inside)
+                self.register_outputs({})
+        Knot()
+    """,
+    "unexpected input of type set": """
+        bad = s3.Bucket("bad", tags={"set": {1, 2}}, opts=on_aws)
+        s3.BucketVersioning("versions", bucket=bad.id, versioning_configuration={"status": "Enabled"}, opts=on_aws)
+        pulumi.export("arn", bad.arn)
+    """,
+    "string indices": """
+        bucket = s3.Bucket("bucket", opts=on_aws)
+        pulumi.export("wrong", bucket.bucket.apply(lambda name: name["x"]))
+    """,
+    "no more": """
+        s3.Bucket("bucket", opts=on_aws)
+        raise ValueError("no more")
+    """,
+}
+
+
+def of(rehearsal: Rehearsal) -> dict[str, Any]:
+    found = rehearsal.as_json()
+    del found["seconds"]
+    return {**found, "preview": told(rehearsal.preview), "known": told(rehearsal.known)}
+
+
+def told(run: Recording) -> dict[str, Any]:
+    return {
+        "resources": sorted(map(repr, run.resources)),
+        "outputs": run.stack_outputs,
+        "component_outputs": run.component_outputs,
+        "constructed": run.constructed,
+        "messages": run.messages,
+        "error": re.sub(r"0x[0-9a-f]+", "0x", repr(run.error)),
+        "hang": run.hang,
+    }
+
+
+def heavy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainyard.rehearsal.engine.recorder.light_sdk", nullcontext)
+
+
+def test_the_good_project_is_recorded_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    light = of(rehearse(GOOD, "demo"))
+    heavy(monkeypatch)
+    assert of(rehearse(GOOD, "demo")) == light
+    assert len(light["resources"]) > 20
+
+
+def test_every_kind_of_input_is_recorded_the_same(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run(WIDE)
+    light = of(found)
+    assert found.preview.error is None and found.known.error is None, found.findings
+    assert len(light["resources"]) == 12
+    heavy(monkeypatch)
+    assert of(run(WIDE)) == light
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+def test_a_wrong_program_fails_the_same(run: Run, monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
+    light = of(run(WRONG[mistake]))
+    assert mistake in light["preview"]["error"] and mistake in light["known"]["error"]
+    heavy(monkeypatch)
+    assert of(run(WRONG[mistake])) == light
+
+
+def test_the_order_is_the_same_each_time(run: Run) -> None:
+    runs = [run(WIDE) for _ in range(2)]
+    orders = [[resource.urn for resource in found.known.resources] for found in runs]
+    assert orders[0] == orders[1]
+
+
+def test_the_sdk_is_put_back_when_the_last_block_ends() -> None:
+    before = [vars(owner)[name] for owner, name, _ in light_sdk._LIGHTER]
+    with light_sdk.light_sdk():
+        with light_sdk.light_sdk():
+            pass
+        assert [vars(owner)[name] for owner, name, _ in light_sdk._LIGHTER] == [new for _, _, new in light_sdk._LIGHTER]
+    after = [vars(owner)[name] for owner, name, _ in light_sdk._LIGHTER]
+    assert all(one is other for one, other in zip(before, after, strict=True))
+    assert not any(one is new for one, (_, _, new) in zip(after, light_sdk._LIGHTER, strict=True))
+
+
+def test_unknowns_are_found_at_any_depth() -> None:
+    unknown = pulumi.output.UNKNOWN
+    loop: list[Any] = [1]
+    loop.append(loop)
+    values: list[Any] = ["text", None, 1, unknown, {}, [], {"a": [{"b": unknown}]}, {"a": [{"b": 1}]}, loop, (unknown,)]
+    values.append([*loop, unknown])
+    for value in values:
+        assert light_sdk._has_unknowns(value) == rpc.contains_unknowns(value), repr(value)
+
+
+def test_circles_are_refused_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Node:
+        pass
+
+    edges = [(0, 1), (1, 2), (0, 1), (2, 0), (3, 0), (2, 3), (4, 4), (2, 5), (5, 6), (6, 1), (6, 4), (4, 0), (5, 2)]
+    slow, fast = [Node() for _ in range(7)], [Node() for _ in range(7)]
+    expected = [cycles.declare_dependency(slow[one], slow[other]) for one, other in edges]  # type: ignore[arg-type]
+    with light_sdk.light_sdk():
+        found = [rpc.declare_dependency(fast[one], fast[other]) for one, other in edges]  # type: ignore[arg-type, attr-defined]
+    assert found == expected
+    assert expected.count(False) == 6

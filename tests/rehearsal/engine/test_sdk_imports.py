@@ -1,0 +1,98 @@
+"""Packages of provider SDKs imported a module at a time hold the same names as ever."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def _run(program: str) -> dict[str, object]:
+    """What the program, run in a fresh interpreter, leaves in `found`."""
+    source = textwrap.dedent(program) + "\nimport json\nprint(json.dumps(found))\n"
+    finished = subprocess.run([sys.executable, "-c", source], check=True, capture_output=True, text=True)
+    found = json.loads(finished.stdout.splitlines()[-1])
+    assert isinstance(found, dict)
+    return found
+
+
+def test_only_what_is_asked_for_is_imported() -> None:
+    found = _run("""
+        import sys
+        from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
+        with piecewise_imports():
+            import pulumi_aws.ec2 as ec2
+            import pulumi_kubernetes.core.v1 as core
+        found = {
+            "classes": [ec2.Vpc.__name__, ec2.VpcArgs.__name__, core.ConfigMap.__name__, core.PodSpecArgs.__name__],
+            "function": ec2.get_ami_output.__module__,
+            "module": ec2.outputs.__name__,
+            "subnet": "pulumi_aws.ec2.subnet" in sys.modules,
+            "pod": "pulumi_kubernetes.core.v1.Pod" in sys.modules,
+        }
+    """)
+    assert found == {
+        "classes": ["Vpc", "VpcArgs", "ConfigMap", "PodSpecArgs"],
+        "function": "pulumi_aws.ec2.get_ami",
+        "module": "pulumi_aws.ec2.outputs",
+        "subnet": False,
+        "pod": False,
+    }
+
+
+@pytest.mark.parametrize("package", ["pulumi_aws.fsx", "pulumi_aws.iam", "pulumi_kubernetes.policy.v1"])
+def test_every_name_is_the_same(package: str) -> None:
+    whole = _run(f"""
+        import importlib
+        package = importlib.import_module({package!r})
+        package.outputs
+        found = {{}}
+        for name in dir(package):
+            value = getattr(package, name)
+            if not name.startswith("__"):
+                found[name] = getattr(value, "__module__", value.__class__.__name__)
+    """)
+    one_by_one = _run(f"""
+        import importlib
+        from trainyard.rehearsal.engine.sdk_imports import _Package, piecewise_imports
+        with piecewise_imports():
+            package = importlib.import_module({package!r})
+            package.outputs
+        assert type(package) is _Package
+        found = {{}}
+        for name in {[name for name in whole if name not in ("_utilities", "_builtins", "typing")]!r}:
+            value = getattr(package, name)
+            found[name] = getattr(value, "__module__", value.__class__.__name__)
+        assert type(package) is _Package, "no name should need the whole package"
+    """)
+    assert one_by_one == {name: whole[name] for name in one_by_one}
+    assert len(one_by_one) > 10
+
+
+def test_whole_package_on_demand() -> None:
+    found = _run("""
+        from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
+        with piecewise_imports():
+            import pulumi_aws.sns as sns
+            import pulumi_aws.sqs as sqs
+        sqs.Queue  # or the SDK's own placeholder is what `dir` looks at
+        names = {}
+        exec("from pulumi_aws.sns import *", names)
+        found = {"star": "TopicSubscription" in names, "dir": "QueuePolicy" in dir(sqs)}
+        found["none"] = [hasattr(sns, "Topics"), hasattr(sqs, "Queues"), hasattr(sqs, "outputs")]
+    """)
+    assert found == {"star": True, "dir": True, "none": [False, False, False]}
+
+
+def test_packages_that_do_more_are_imported_as_ever() -> None:
+    found = _run("""
+        from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
+        with piecewise_imports():
+            import pulumi_kubernetes
+            from pulumi_kubernetes.apiextensions import CustomResource
+        found = {"type": type(pulumi_kubernetes.apiextensions).__name__, "class": CustomResource.__name__}
+    """)
+    assert found == {"type": "module", "class": "CustomResource"}

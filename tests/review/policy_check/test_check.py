@@ -1,0 +1,132 @@
+"""The offline check: two runs, levels, exceptions, and an engine's environment that must not leak in."""
+
+import os
+
+import pulumi
+import pytest
+
+from tests.policies.truth import BY_ID, bucket, made
+from trainyard.policies import exceptions
+from trainyard.problems import SettingsError
+from trainyard.rehearsal.model import UNKNOWN
+from trainyard.review.policy_check.check import check_policies
+
+DATABASE = "aws:rds/instance:Instance"
+
+
+def judge(preview, known, settings=None, configuration=None, policies=("public-database",)):
+    rules = tuple(BY_ID[name] for name in policies)
+    return check_policies("demo", preview, known, settings or {}, policies=rules, configuration=configuration)
+
+
+def database(public):
+    return made(DATABASE, "tracking", {"publiclyAccessible": public}, parent="urn:pulumi:test::p::c:index:C::mlflow")
+
+
+def exception(**changes):
+    entry = {
+        "policy": "public-database",
+        "resource": "tracking",
+        "reason": "a test",
+        "owner": "me",
+        "expires": "2999-12-31",
+    }
+    return {"policyExceptions": [{**entry, **changes}]}
+
+
+def test_nothing_mandatory_hides_behind_an_unknown():
+    report = judge([database(UNKNOWN)], [database(True)])
+    assert [violation.policy for violation in report.mandatory] == ["public-database"]
+    [undecided] = report.undecided
+    assert undecided.policy == "public-database"
+    assert "publiclyAccessible can't be known" in undecided.message
+
+
+def test_a_violation_of_both_runs_is_told_once():
+    assert len(judge([database(True)], [database(True)]).violations) == 1
+
+
+def test_a_violation_that_only_the_preview_has_counts():
+    assert len(judge([database(True)], [database(False)]).violations) == 1
+
+
+def test_a_violation_says_where_what_and_how_to_mend_it():
+    [violation] = judge([], [database(True)]).violations
+    assert violation.message == "publiclyAccessible is on"
+    assert violation.description == "A database has no public address."
+    assert (violation.severity, violation.level, violation.name) == ("critical", "mandatory", "tracking")
+    assert "Leave publiclyAccessible off" in violation.remediation
+    assert "NIST 800-53r5 SC-7" in violation.controls
+
+
+@pytest.mark.parametrize(("level", "seen"), [("advisory", ["advisory"]), ("disabled", [])])
+def test_levels_are_the_configurations(level, seen):
+    report = judge([], [database(True)], configuration={"public-database": level})
+    assert [violation.level for violation in report.violations] == seen
+
+
+@pytest.mark.parametrize("resource", ["tracking", "*tracking", "mlflow/tracking", "mlflow/*", f"*{DATABASE}*"])
+def test_an_exception_takes_a_violation_away_and_is_told(resource):
+    report = judge([database(True)], [database(True)], exception(resource=resource))
+    assert report.violations == ()
+    [accepted] = report.accepted
+    assert (accepted.reason, accepted.owner, accepted.expires) == ("a test", "me", "2999-12-31")
+
+
+@pytest.mark.parametrize("changes", [{"resource": "other"}, {"policy": "public-bucket"}, {"expires": "2020-01-01"}])
+def test_an_exception_for_something_else_or_that_is_over_covers_nothing(changes):
+    report = judge([], [database(True)], exception(**changes))
+    assert len(report.violations) == 1
+    assert report.accepted == ()
+
+
+def test_an_exception_for_the_whole_stack():
+    settings = exception(policy="budget-without-alerts", resource="*")
+    report = judge([], [bucket()], settings, policies=("budget-without-alerts",))
+    assert report.violations == ()
+    assert len(report.accepted) == 1
+
+
+def test_an_expired_exception_is_a_violation_itself():
+    report = judge([], [], exception(expires="2020-01-01"), policies=("exception-expired",))
+    [violation] = report.mandatory
+    assert violation.message == "public-database for tracking expired on 2020-01-01 (me: a test)"
+
+
+@pytest.mark.parametrize("text", ["2026-12-31", "2026-12-31T00:00:00Z"])
+def test_the_last_day_still_counts(text):
+    entry = f'[{{"policy":"p","resource":"*","reason":"r","owner":"o","expires":"{text}"}}]'
+    [found] = exceptions.parse(entry)
+    assert not found.expired(found.expires)
+    assert found.expired(found.expires.replace(year=2027))
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"policy": "public-databse"}, "did you mean public-database?"),
+        ({"expires": "soon"}, "must be a date like 2027-03-31"),
+        ({"reason": " "}, "reason: must be a text"),
+        ({"more": "x"}, "must have exactly the keys"),
+    ],
+)
+def test_a_malformed_exception_is_an_error_of_the_settings(entry, said):
+    with pytest.raises(SettingsError) as caught:
+        judge([], [database(True)], exception(**entry))
+    assert said in str(caught.value)
+
+
+def test_an_engines_environment_stays_as_it_was_and_out_of_the_check(monkeypatch):
+    monkeypatch.setenv("PULUMI_PROJECT", "other")
+    monkeypatch.setenv("PULUMI_STACK", "other")
+    monkeypatch.setenv("PULUMI_DRY_RUN", "false")
+    monkeypatch.setenv("PULUMI_CONFIG", '{"trainyard:residency": "uae"}')
+    report = judge([], [bucket(region="us-east-1")], policies=("region-outside-residency",))
+    assert report.violations == ()
+    assert dict(report.not_applicable) == {"region-outside-residency": "no residency regime is chosen"}
+    assert os.environ["PULUMI_STACK"] == "other"
+
+
+def test_the_stacks_settings_do_not_leak_into_this_process():
+    judge([], [bucket(region="us-east-1")], {"residency": "uae"}, policies=("region-outside-residency",))
+    assert pulumi.Config("trainyard").get("residency") is None

@@ -1,0 +1,133 @@
+"""Shapes of models: the known ones (`architectures.csv`), and a shape for any number of parameters."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+DEFAULT_VOCABULARY = 50_257
+DEFAULT_SEQUENCE = 2048
+
+
+def table(name: str) -> Iterator[dict[str, str]]:
+    """The rows of a CSV table beside this module."""
+    lines = files("trainyard.advice").joinpath(name).read_text(encoding="utf-8").splitlines()
+    return iter(csv.DictReader(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """A model's shape. `layers` 0: not a transformer. `tokens_per_image` 0: not for images."""
+
+    name: str
+    task: str
+    params: float
+    active_params: float  # that a token passes through
+    layers: int
+    hidden: int
+    vocabulary: int
+    tokens_per_image: int
+    sequence_length: int
+    source: str
+    causal: bool = True  # a token sees those before it only
+
+    @property
+    def largest_layer_params(self) -> float:
+        """Parameters of the largest block that sharded training gathers at once: a layer or the embedding."""
+        if not self.layers:
+            return self.params
+        embedding = float(self.vocabulary * self.hidden)
+        return max(embedding, (self.params - embedding) / self.layers)
+
+    def flops_per_token(self, sequence: int, *, weights: float = 6) -> float:
+        """Training FLOPs of one token: `weights` a parameter (6; LoRA 4) and 6·L·h·s for attention, which LoRA keeps.
+
+        The usual 12·L·h·s counts the half of the attention matrix that lies in the future, which kernels skip in a
+        decoder; an encoder has no such half.
+        """
+        seen = 0.5 if self.causal else 1.0
+        return weights * self.active_params + 12 * seen * self.layers * self.hidden * sequence
+
+
+@lru_cache(maxsize=1)
+def architectures() -> dict[str, Architecture]:
+    """The known architectures by name."""
+    return {
+        row["name"]: Architecture(
+            name=row["name"],
+            task=row["task"],
+            params=float(row["params"]),
+            active_params=float(row["active_params"]),
+            layers=int(row["layers"] or 0),
+            hidden=int(row["hidden"] or 0),
+            vocabulary=int(row["vocabulary"]),
+            tokens_per_image=int(row["tokens_per_image"] or 0),
+            sequence_length=int(row["sequence_length"] or 0),
+            source=row["source"],
+            causal=row["causal"] == "yes",
+        )
+        for row in table("architectures.csv")
+    }
+
+
+def shape(
+    params: float,
+    active_params: float | None = None,
+    *,
+    layers: int | None = None,
+    hidden: int | None = None,
+    vocabulary: int | None = None,
+) -> Architecture:
+    """A decoder of that many parameters, with the proportions of the GPT-3 series.
+
+    N = 12·L·h² + V·h with h/L from 64 (125M) to 128 (7B and above), the proportions of the GPT-3 paper's table;
+    vocabulary 50,257. `layers` with `hidden`, or `vocabulary`, replace what would be derived. Only memory and the
+    attention term depend on the shape.
+    """
+    words = vocabulary or DEFAULT_VOCABULARY
+    if layers is None or hidden is None:
+        layers, hidden = _proportions(active_params or params, words)
+        source = "proportions of the GPT-3 series"
+    else:
+        source = "as given"
+    return Architecture(
+        name=f"{_count(params)} parameters",
+        task="language",
+        params=params,
+        active_params=active_params or params,
+        layers=layers,
+        hidden=hidden,
+        vocabulary=words,
+        tokens_per_image=0,
+        sequence_length=DEFAULT_SEQUENCE,
+        source=source,
+    )
+
+
+def _count(params: float) -> str:
+    for size, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
+        if params >= size:
+            return f"{params / size:.3g}{suffix}"
+    return f"{params:,.0f}"
+
+
+def _proportions(params: float, vocabulary: int) -> tuple[int, int]:
+    """Layers, a multiple of four from twelve on as in the series, and width."""
+    ratio = min(128.0, max(64.0, 64 + 64 * math.log(params / 125e6) / math.log(6.7e9 / 125e6))) if params > 1 else 64.0
+    low, high = 16.0, 200_000.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if 12 * middle**3 / ratio + vocabulary * middle < params:
+            low = middle
+        else:
+            high = middle
+    layers = max(1, round(low / ratio))
+    if layers >= 12:
+        layers = round(layers / 4) * 4
+    # 12·L·h² + V·h = N for the width.
+    width = (math.sqrt(vocabulary**2 + 48 * layers * params) - vocabulary) / (24 * layers)
+    return layers, max(64, round(width / 64) * 64)

@@ -1,0 +1,317 @@
+"""A training on hardware that is given: whether it fits, each way to train, how long it takes, what it costs.
+
+`recommend` looks for the hardware; here it is known: an instance type of the catalogue, or any GPU of it in any number,
+as on premises or in a published run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from trainyard.advice import convolution, model_parallel, parallelism
+from trainyard.advice.caveats import doubts, price_doubts
+from trainyard.advice.fit import ANY_WAY, Fit, Ways, Work
+from trainyard.advice.hardware import CLOUDS, HOME_REGIONS, Machine, gpus, machines
+from trainyard.advice.hours import STARTUP_HOURS
+from trainyard.advice.memory import GIB, Strategy, host_bytes, model_bytes, usable_bytes
+from trainyard.advice.model_parallel import Layout
+from trainyard.advice.options import CAPACITIES, Option, offered, run_of
+from trainyard.advice.prices import price
+from trainyard.advice.ranges import Range
+from trainyard.advice.request import Request, check
+from trainyard.advice.spot import Interruptions
+from trainyard.advice.work import Asked, ask
+from trainyard.problems import Problem, SettingsError, nearest
+
+TIGHT_SHARE = 0.05
+LARGEST_STEP_TOKENS = 16e6
+"""Of a step where none is given, so that every GPU has a sequence: Llama 3.1 405B's, the largest in wide use."""
+NETWORK_GBPS = 400.0
+"""Of a node whose GPU the catalogue sells in no machine of that size. Assumption."""
+HOST_GIB_PER_GPU = 128.0
+"""Likewise. Assumption: a little less than the 144 to 256 GiB a GPU of 8-GPU instances."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether one way to train fits, at one micro-batch (sequences). Memory in GiB a GPU, `host_gib` a node."""
+
+    name: str  # for people
+    strategy: Strategy
+    recompute: bool
+    micro_batch: int
+    states_gib: float
+    activations_gib: float
+    usable_gib: float
+    host_gib: float
+    fits: bool
+    largest_micro_batch: int  # 0: none fits
+    reason: str  # why not; empty where it fits
+
+    @property
+    def tight(self) -> bool:
+        """Too close to call: within 5 % of what is usable, less than the formulas know of fragmentation and buffers."""
+        return abs(self.needed_gib - self.usable_gib) < TIGHT_SHARE * self.usable_gib
+
+    @property
+    def needed_gib(self) -> float:
+        """States and activations."""
+        return self.states_gib + self.activations_gib
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the hardware does with the training. `fit` and all that follows from it is None where nothing fits."""
+
+    request: Request
+    asked: Asked
+    machine: Machine
+    nodes: int
+    verdicts: tuple[Verdict, ...]  # empty for convolutional networks
+    fit: Fit | None
+    training_hours: Range | None  # interruptions and evaluation counted, start-up not: what publications give
+    hours: Range | None  # with start-up
+    interruptions: Interruptions | None  # of hardware alone
+    offers: tuple[Option, ...]  # by capacity, where the catalogue prices the machine; cost of the run
+    assumptions: tuple[str, ...]
+    flags: tuple[str, ...]
+    refusal: str
+
+    @property
+    def gpus(self) -> int:
+        """Of the run."""
+        return self.nodes * self.machine.gpus
+
+    @property
+    def gpu_hours(self) -> Range | None:
+        """Training hours of all GPUs, start-up left out as in publications."""
+        return self.training_hours.times(self.gpus) if self.training_hours else None
+
+
+def instance(cloud: str, name: str) -> Machine:
+    """The catalogue's machine of that name.
+
+    Raises:
+        SettingsError: there is none, or it has no price or no whole GPU.
+    """
+    found = {machine.type: machine for machine in machines(cloud)}
+    if name not in found:
+        elsewhere = [other for other in CLOUDS if any(machine.type == name for machine in machines(other))]
+        hint = f"--cloud {elsewhere[0]}" if elsewhere else nearest(name, found)
+        hint = hint or f"{cloud} has {len(found)} in the catalogue: trainyard catalog list"
+        raise SettingsError([Problem("--instance", name, f"must be a GPU instance type of {cloud}", hint)])
+    return found[name]
+
+
+def hardware(
+    gpu: str,
+    count: int,
+    *,
+    per_node: int = 8,
+    network_gbps: float | None = None,
+    gpu_memory_gib: float | None = None,
+    host_memory_gib: float | None = None,
+) -> tuple[Machine, int, tuple[str, ...]]:
+    """A node of `per_node` GPUs of a model, how many of them, and what was assumed of it.
+
+    What is not given is that of the catalogue's machine with the same GPUs, the one with the fastest network.
+
+    Raises:
+        SettingsError: the GPU is unknown, or the nodes do not come out whole.
+    """
+    if gpu not in gpus():
+        known = tuple(gpus())
+        raise SettingsError([Problem("--gpu", gpu, f"must be one of {', '.join(known)}", nearest(gpu, known))])
+    per_node = min(per_node, count)
+    if count % per_node:
+        raise SettingsError([Problem("--gpus", str(count), f"must be whole nodes of {per_node}", "--gpus-per-node")])
+    fact = gpus()[gpu]
+    if fact.training_tflops("bf16") is None:
+        known = tuple(name for name, other in gpus().items() if other.training_tflops("bf16"))
+        raise SettingsError([Problem("--gpu", gpu, f"its peak is not established; it may be {', '.join(known)}")])
+    sold = [machine for cloud in CLOUDS for machine in machines(cloud) if machine.gpu.name == gpu]
+    same = sorted((machine for machine in sold if machine.gpus == per_node), key=lambda machine: machine.network_gbps)
+    like = same[-1] if same else None
+    assumed = []
+    network = network_gbps or (like.network_gbps if like else NETWORK_GBPS)
+    if network_gbps is None and count > per_node:
+        assumed.append(f"{network:g} Gbit/s between nodes, {f'as {like.type}' if like else 'a guess'}; --network")
+    memory = gpu_memory_gib or (sold[0].gpu_memory_gib if sold else fact.memory_gb)
+    node = Machine(
+        cloud=like.cloud if like else "aws",
+        type=f"{per_node} {gpu}",
+        gpu=fact,
+        gpus=per_node,
+        gpu_memory_gib=memory,
+        memory_gib=host_memory_gib or (like.memory_gib if like else HOST_GIB_PER_GPU * per_node),
+        vcpus=like.vcpus if like else 0,
+        nvlink=fact.interconnect_gb_per_s > 100,
+        network_gbps=network,
+        fabric=like.fabric if like and network_gbps is None else network >= 100,
+        usd_per_hour=0.0,
+        on_demand=False,
+        price_region="",
+        price_source="",
+        price_date="",
+        regions=(),
+    )
+    return node, count // per_node, tuple(assumed)
+
+
+def estimate(
+    request: Request, machine: Machine, nodes: int, ways: Ways = ANY_WAY, assumed: tuple[str, ...] = ()
+) -> Estimate:
+    """Memory verdicts, hours, and cost where the machine has a price, of a training on `nodes` machines.
+
+    Raises:
+        SettingsError: the request is wrong; every problem, named by the option.
+    """
+    asked = ask(request, check(request))
+    region = request.region or HOME_REGIONS[machine.cloud]
+    if machine.regions and region not in machine.regions:
+        sold = f"{machine.type} is sold in {', '.join(machine.regions)}"
+        raise SettingsError([Problem("--region", region, sold)])
+    _no_way_of_transformers(asked, ways)
+    assumptions = [*asked.assumptions, *assumed]
+    work, count, step = asked.work, machine.gpus * nodes, asked.step
+    least = float(count * work.sequence * (ways.micro_batch or 1))
+    if step and work.batch_tokens < least and not asked.convolutional:
+        # Nobody runs with idle GPUs: a sequence each, as long as such a step still trains.
+        wanted = max(work.batch_tokens, min(least, LARGEST_STEP_TOKENS))
+        step = f"{wanted:,.0f} tokens a step; --global-batch"
+        work = replace(work, batch_tokens=wanted)
+        asked = replace(asked, work=work)
+    assumptions += filter(None, [step])
+    fit: Fit | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    if asked.convolutional:
+        fit = convolution.choose(work, machine, nodes)
+    elif not asked.refusal and machine.gpu.training_tflops(work.arithmetic) is not None:
+        fit = parallelism.choose(work, machine, nodes, ways)
+        cut = Layout(fit.tensor, fit.stages, count // (fit.tensor * fit.stages)) if fit and fit.tensor > 1 else None
+        verdicts = tuple(
+            verdict
+            for strategy in ways.strategies
+            for recompute in ways.recompute
+            if (verdict := _verdict(work, machine, nodes, strategy, recompute, ways.micro_batch or 1, cut)) is not None
+        )
+    if fit is None:
+        refusal = asked.refusal or _refusal(asked, machine, nodes, verdicts)
+        return Estimate(
+            request,
+            asked,
+            machine,
+            nodes,
+            verdicts,
+            None,
+            None,
+            None,
+            None,
+            (),
+            tuple(assumptions),
+            asked.flags,
+            refusal,
+        )
+    run = run_of(asked, machine, nodes, fit)
+    training, broken = run.training_hours(asked, None)
+    hours = training.plus(STARTUP_HOURS)
+    offers = tuple(
+        found
+        for capacity in CAPACITIES
+        if machine.regions and (offer := price(machine, region, capacity)) is not None
+        if (found := offered(request, asked, run, offer, request.deadline_hours or hours.high)) is not None
+    )
+    return Estimate(
+        request=request,
+        asked=asked,
+        machine=machine,
+        nodes=nodes,
+        verdicts=verdicts,
+        fit=fit,
+        training_hours=training,
+        hours=hours,
+        interruptions=broken,
+        offers=offers,
+        assumptions=tuple(assumptions),
+        flags=(
+            *asked.flags,
+            *doubts(work, fit, machine, count, broken),
+            *(price_doubts(request, region, (offer.price for offer in offers))[0] if offers else ()),
+            *dict.fromkeys(flag for offer in offers for flag in offer.flags if flag.startswith(offer.capacity)),
+        ),
+        refusal="",
+    )
+
+
+def _no_way_of_transformers(asked: Asked, ways: Ways) -> None:
+    """Refuses ways to train that a network which is measured as a whole does not have."""
+    if asked.convolutional and ways != ANY_WAY:
+        given = (
+            ("--strategy", ways.strategies != ANY_WAY.strategies),
+            ("--recompute", ways.recompute != ANY_WAY.recompute),
+            ("--micro-batch", ways.micro_batch is not None),
+            ("--mfu", ways.mfu is not None),
+        )
+        allowed = f"is for transformers; {asked.work.model.name} is taken as measured"
+        raise SettingsError([Problem(key, "a value", allowed) for key, is_given in given if is_given])
+
+
+def _verdict(
+    work: Work,
+    machine: Machine,
+    nodes: int,
+    strategy: Strategy,
+    recompute: bool,
+    micro_batch: int,
+    chosen: Layout | None,
+) -> Verdict | None:
+    """None where a model cannot be cut on these machines at all; cut as `chosen`, else into the least memory."""
+    count = machine.gpus * nodes
+    usable = usable_bytes(machine.gpu_memory_gib, count)
+    one = work.activations[recompute]
+    if strategy == "TP + PP":
+        cut = chosen or model_parallel.smallest(work, machine, nodes)
+        if cut is None:
+            return None
+        name, one = cut.name, one / cut.tensor
+        states = model_parallel.model_bytes(work.model, work.states, cut)
+        few = work.sequences < micro_batch * cut.replicas
+        reason = "under a sequence a replica" if few else ""
+    else:
+        name, reason = strategy, parallelism.obstacle(work, machine, nodes, strategy)
+        states = model_bytes(work.states, work.model.largest_layer_params, strategy, count)
+    largest = 0 if reason else max(0, int((usable - states) // one))
+    if not reason and largest < micro_batch:
+        over = (states + one * micro_batch - usable) / GIB
+        reason = f"{over:,.0f} GiB over" if over >= 10 else f"{over:.1f} GiB over"
+    return Verdict(
+        name=f"{name}, recompute" if recompute else name,
+        strategy=strategy,
+        recompute=recompute,
+        micro_batch=micro_batch,
+        states_gib=states / GIB,
+        activations_gib=one * micro_batch / GIB,
+        usable_gib=usable / GIB,
+        host_gib=host_bytes(work.states, strategy, nodes) / GIB,
+        fits=not reason,
+        largest_micro_batch=largest,
+        reason=reason,
+    )
+
+
+def _refusal(asked: Asked, machine: Machine, nodes: int, verdicts: tuple[Verdict, ...]) -> str:
+    name, count = asked.work.model.name, machine.gpus * nodes
+    if asked.convolutional:
+        known = ", ".join(convolution.measured_gpus(name))
+        return f"{name} was measured on one node of {known} only; no formula carries over"
+    if machine.gpu.training_tflops(asked.work.arithmetic) is None:
+        return f"{machine.gpu.name} has no {asked.work.precision}"
+    if not verdicts:
+        return f"cutting {name} takes NVLink between the GPUs of a node, which {machine.type} does not have"
+    tried = sorted((verdict for verdict in verdicts if not verdict.fits), key=lambda verdict: verdict.needed_gib)
+    verb = "do" if name.endswith("parameters") else "does"
+    closest = f"; the closest, {tried[0].name}: {tried[0].reason}" if tried else ""
+    return (
+        f"{name} {verb} not fit {count} {machine.gpu.name}{closest}. It takes more GPUs, a larger --global-batch, "
+        "--recompute, a smaller --optimizer, or LoRA"
+    )

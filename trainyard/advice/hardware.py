@@ -1,0 +1,175 @@
+"""Machines that can be rented, the same shape for every cloud, and facts of their GPUs.
+
+AWS machines are those of `catalog/aws_instances.csv`; Google's of `catalog/gcp_instances.csv`; GPU facts in
+`catalog/gpus.csv`. A machine without a price, without a whole GPU or whose GPU's peak is not established is left out
+and listed by `left_out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trainyard import catalog
+from trainyard.catalog.tables import number, rows
+
+CLOUDS = ("aws", "gcp")
+HOME_REGIONS = {"aws": "us-east-1", "gcp": "us-central1"}
+"""The regions that the prices are of."""
+
+PRECISIONS = ("bf16", "fp16", "fp8", "tf32", "fp32")
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A GPU model: dense peaks in TFLOPS by precision, bandwidths, MIG instances (0: no MIG)."""
+
+    name: str
+    memory_gb: float
+    peaks: tuple[tuple[str, float | None], ...]
+    memory_tb_per_s: float
+    interconnect_gb_per_s: float  # one direction, one GPU
+    mig_instances: int
+    source: str
+    date: str
+
+    def peak_tflops(self, precision: str) -> float | None:
+        """Dense peak; None where the GPU has no such units or the figure is not established."""
+        return dict(self.peaks)[precision]
+
+    def training_tflops(self, precision: str) -> float | None:
+        """Dense peak for training; fp16 stands in for bf16 on GPUs from before bf16 (T4, V100)."""
+        peak = self.peak_tflops(precision)
+        return self.peak_tflops("fp16") if peak is None and precision == "bf16" else peak
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """An instance type: memory in GiB, network in Gbit/s, price in USD an hour."""
+
+    cloud: str
+    type: str
+    gpu: Gpu
+    gpus: int
+    gpu_memory_gib: float
+    memory_gib: float
+    vcpus: int
+    nvlink: bool
+    network_gbps: float
+    fabric: bool  # RDMA between nodes: EFA, GPUDirect
+    usd_per_hour: float
+    on_demand: bool  # False: sold as spot or by calendar only
+    price_region: str
+    price_source: str
+    price_date: str
+    regions: tuple[str, ...]  # where it is sold; () never
+
+    @property
+    def family(self) -> str:
+        """What spot and managed prices are looked up by: g6e of g6e.12xlarge, a3-highgpu of a3-highgpu-8g."""
+        return self.type.partition(".")[0] if self.cloud == "aws" else self.type.rpartition("-")[0]
+
+
+@lru_cache(maxsize=1)
+def gpus() -> dict[str, Gpu]:
+    """All GPU models by name."""
+    return {
+        row["gpu"]: Gpu(
+            name=row["gpu"],
+            memory_gb=float(row["memory_gb"]),
+            peaks=tuple((precision, number(row[f"{precision}_tflops"])) for precision in PRECISIONS),
+            memory_tb_per_s=float(row["memory_tb_per_s"]),
+            interconnect_gb_per_s=float(row["interconnect_gb_per_s"]),
+            mig_instances=int(row["mig_instances"]),
+            source=row["source"],
+            date=row["date"],
+        )
+        for row in rows("gpus.csv")
+    }
+
+
+@lru_cache(maxsize=2)
+def machines(cloud: str) -> tuple[Machine, ...]:
+    """All machines of a cloud that have a price and a known GPU, in the catalogue's order.
+
+    Raises:
+        KeyError: the cloud is not one of `CLOUDS`.
+    """
+    return tuple({"aws": _aws, "gcp": _gcp}[cloud]())
+
+
+@lru_cache(maxsize=2)
+def left_out(cloud: str) -> tuple[str, ...]:
+    """Types of the catalogue that cannot be recommended, each with the reason."""
+    known = {machine.type for machine in machines(cloud)}
+    if cloud == "aws":
+        every = [(item.type, item.gpu, item.usd_per_hour, item.gpus) for item in catalog.instances()]
+    else:
+        every = [
+            (row["type"], row["gpu"], number(row["usd_per_hour"]), int(row["gpus"]))
+            for row in rows("gcp_instances.csv")
+        ]
+    reasons = []
+    for type_, gpu, price, count in every:
+        if type_ not in known:
+            if not count:
+                why = "a fraction of a GPU"
+            else:
+                why = "no price" if price is None else f"peak of {gpu} not established"
+            reasons.append(f"{type_}: {why}")
+    return tuple(reasons)
+
+
+def _usable(gpu: Gpu | None, price: float | None, count: int) -> bool:
+    return gpu is not None and price is not None and count > 0 and any(peak for _, peak in gpu.peaks)
+
+
+def _aws() -> Iterator[Machine]:
+    for item in catalog.instances():
+        gpu = gpus().get(item.gpu)
+        if gpu is None or item.usd_per_hour is None or not _usable(gpu, item.usd_per_hour, item.gpus):
+            continue
+        yield Machine(
+            cloud="aws",
+            type=item.type,
+            gpu=gpu,
+            gpus=item.gpus,
+            gpu_memory_gib=item.gpu_memory_gib,
+            memory_gib=item.memory_gib,
+            vcpus=item.vcpus,
+            nvlink=item.nvlink != "no",
+            network_gbps=item.network_gbps,
+            fabric=item.efa_interfaces > 0,
+            usd_per_hour=item.usd_per_hour,
+            on_demand=True,
+            price_region=HOME_REGIONS["aws"],
+            price_source=item.price_source,
+            price_date=item.price_date,
+            regions=catalog.offered_regions(item.type),
+        )
+
+
+def _gcp() -> Iterator[Machine]:
+    for row in rows("gcp_instances.csv"):
+        gpu, price = gpus().get(row["gpu"]), number(row["usd_per_hour"])
+        if gpu is None or price is None or not _usable(gpu, price, int(row["gpus"])):
+            continue
+        yield Machine(
+            cloud="gcp",
+            type=row["type"],
+            gpu=gpu,
+            gpus=int(row["gpus"]),
+            gpu_memory_gib=float(row["gpu_memory_gib"]),
+            memory_gib=float(row["memory_gib"]),
+            vcpus=int(row["vcpus"]),
+            nvlink=row["nvlink"] != "no",
+            network_gbps=float(row["network_gbps"]),
+            fabric=float(row["network_gbps"]) >= 1000,  # A3 and later: GPUDirect
+            usd_per_hour=price,
+            on_demand=row["on_demand"] == "yes",
+            price_region=HOME_REGIONS["gcp"],
+            price_source=row["price_source"],
+            price_date=row["price_date"],
+            regions=tuple(row["regions"].split()),
+        )

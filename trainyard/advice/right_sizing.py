@@ -1,0 +1,49 @@
+"""The agency guide's right-sizing table (`right_sizing.csv`), as a second opinion on the ranking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trainyard.advice.architectures import table
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A row of the table: models above and up to so many parameters take one of these GPUs, or several of them."""
+
+    above_params: float
+    to_params: float
+    gpus: tuple[str, ...]
+    several: bool
+    advice: str
+
+
+@lru_cache(maxsize=1)
+def guides() -> tuple[Guide, ...]:
+    """The table."""
+    return tuple(
+        Guide(
+            float(row["above_params"]),
+            float(row["to_params"]),
+            tuple(row["gpus"].split()),
+            row["several"] == "yes",
+            row["advice"],
+        )
+        for row in table("right_sizing.csv")
+    )
+
+
+def guide(params: float) -> Guide:
+    """The row for a model."""
+    return next(row for row in guides() if row.above_params < params <= row.to_params)
+
+
+def opinion(params: float, ranked: list[tuple[str, int]]) -> str:
+    """What the guide says, and where its advice stands among the ranked (GPU, GPUs in all)."""
+    row = guide(params)
+    places = [
+        place for place, (gpu, count) in enumerate(ranked, 1) if gpu in row.gpus and (count > 1 or not row.several)
+    ]
+    stands = f"option {places[0]} is that" if places else "none of the options is that: others cost less here"
+    return f"the agency guide's table says: {row.advice}; {stands}"

@@ -1,0 +1,58 @@
+"""What committing to machines for a term saves against on-demand (`commitments.csv`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from trainyard.catalog.spread import Spread, spread
+from trainyard.catalog.tables import rows
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """A row of the table. `match` is a type, a family, a pattern such as `p*`, or `*`."""
+
+    cloud: str
+    kind: str  # reserved-1y
+    months: int
+    match: str
+    savings: Spread  # part of the on-demand price, 0 to 1
+    source: str
+    date: str
+    evidence: str  # what kind of figure it is: list price, quote, assumption
+
+    def covers(self, cloud: str, type_: str, family: str) -> bool:
+        """Whether it is of that type."""
+        return self.cloud == cloud and (self.match in (type_, family) or fnmatchcase(type_, self.match))
+
+
+@lru_cache(maxsize=1)
+def _commitments() -> tuple[Commitment, ...]:
+    found = ((row, spread(row, "savings", "_percent")) for row in rows("commitments.csv"))
+    return tuple(
+        Commitment(
+            cloud=row["cloud"],
+            kind=row["kind"],
+            months=int(row["months"]),
+            match=row["match"],
+            savings=savings,
+            source=row["source"],
+            date=row["date"],
+            evidence=row["evidence"],
+        )
+        for row, savings in found
+        if savings is not None
+    )
+
+
+@lru_cache(maxsize=1024)
+def commitments(cloud: str, type_: str, family: str) -> tuple[Commitment, ...]:
+    """The commitments that are sold for a type: of each kind the most precise row that has a figure."""
+    best: dict[str, Commitment] = {}
+    for offer in _commitments():
+        before = best.get(offer.kind)
+        if offer.covers(cloud, type_, family) and (before is None or len(offer.match) > len(before.match)):
+            best[offer.kind] = offer
+    return tuple(best.values())

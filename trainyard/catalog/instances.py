@@ -1,0 +1,204 @@
+"""AWS instance types and where they are sold.
+
+`aws_instances.csv`: GPU instances; `aws_cpu_instances.csv`: what system nodes run on; `aws_instance_regions.csv`:
+offerings by zone; `aws_regions.csv`: zones. Zone *names* of older regions stand for different places in each account;
+the names here are those of the account that published the offerings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trainyard.catalog.tables import number, rows
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A GPU instance type. Memory in GiB, local disk in GB, network in Gbit/s."""
+
+    type: str
+    gpu: str  # "A100-40GB"
+    gpus: int  # 0: a fraction of one
+    gpu_memory_gib: float  # per GPU, as EC2 reports it
+    vcpus: int
+    memory_gib: float
+    nvlink: str  # "no", "NVLink" or "NVSwitch"
+    network_gbps: float
+    efa_interfaces: int  # at most; 0: no Elastic Fabric Adapter
+    network_cards: int
+    nvme_gb: int
+    usd_per_hour: float | None  # Linux on-demand; None: not sold in the price's region
+    price_source: str
+    price_date: str
+    capacity_block: bool
+    min_driver: int | None  # NVIDIA driver that the GPU needs, where the usual AMI may not have it
+
+    @property
+    def family(self) -> str:
+        """`g6e` of g6e.12xlarge."""
+        return self.type.partition(".")[0]
+
+    @property
+    def usd_per_gpu_hour(self) -> float | None:
+        """Price of one GPU for one hour; None where the price or a whole GPU is missing."""
+        return self.usd_per_hour / self.gpus if self.usd_per_hour is not None and self.gpus else None
+
+
+@dataclass(frozen=True, slots=True)
+class CpuInstance:
+    """An instance type without a GPU."""
+
+    type: str
+    vcpus: int
+    memory_gib: float
+    usd_per_hour: float
+    price_source: str
+    price_date: str
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneFact:
+    """An availability zone; `eks` is False where EKS cannot place its control plane."""
+
+    name: str
+    id: str
+    eks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A region with its zones by name; an opt-in region must be enabled in the account first."""
+
+    name: str
+    opt_in: bool
+    zones: tuple[ZoneFact, ...]
+
+
+@lru_cache(maxsize=1)
+def _instances() -> dict[str, Instance]:
+    return {
+        row["type"]: Instance(
+            type=row["type"],
+            gpu=row["gpu"],
+            gpus=int(row["gpus"]),
+            gpu_memory_gib=float(row["gpu_memory_gib"]),
+            vcpus=int(row["vcpus"]),
+            memory_gib=float(row["memory_gib"]),
+            nvlink=row["nvlink"],
+            network_gbps=float(row["network_gbps"]),
+            efa_interfaces=int(row["efa_interfaces"]),
+            network_cards=int(row["network_cards"]),
+            nvme_gb=int(row["nvme_gb"]),
+            usd_per_hour=number(row["usd_per_hour"]),
+            price_source=row["price_source"],
+            price_date=row["price_date"],
+            capacity_block=row["capacity_block"] == "yes",
+            min_driver=int(row["min_driver"]) if row["min_driver"] else None,
+        )
+        for row in rows("aws_instances.csv")
+    }
+
+
+@lru_cache(maxsize=1)
+def _cpu_instances() -> dict[str, CpuInstance]:
+    return {
+        row["type"]: CpuInstance(
+            type=row["type"],
+            vcpus=int(row["vcpus"]),
+            memory_gib=float(row["memory_gib"]),
+            usd_per_hour=float(row["usd_per_hour"]),
+            price_source=row["price_source"],
+            price_date=row["price_date"],
+        )
+        for row in rows("aws_cpu_instances.csv")
+    }
+
+
+@lru_cache(maxsize=1)
+def _offerings() -> dict[str, dict[str, tuple[str, ...]]]:
+    table: dict[str, dict[str, tuple[str, ...]]] = {}
+    for row in rows("aws_instance_regions.csv"):
+        zone_names = tuple(row["region"] + letter for letter in row["zones"].split())
+        table.setdefault(row["type"], {})[row["region"]] = zone_names
+    return table
+
+
+@lru_cache(maxsize=1)
+def _regions() -> dict[str, Region]:
+    found: dict[str, tuple[bool, list[ZoneFact]]] = {}
+    for row in rows("aws_regions.csv"):
+        _, zone_facts = found.setdefault(row["region"], (row["opt_in"] == "yes", []))
+        zone_facts.append(ZoneFact(row["zone"], row["zone_id"], row["eks"] == "yes"))
+    return {name: Region(name, opt_in, tuple(zone_facts)) for name, (opt_in, zone_facts) in found.items()}
+
+
+def instance(type_: str) -> Instance:
+    """The GPU instance type of that name.
+
+    Raises:
+        KeyError: the catalogue has no such GPU instance.
+    """
+    return _instances()[type_]
+
+
+def instances(gpu: str | None = None) -> tuple[Instance, ...]:
+    """All GPU instance types, or those with one GPU model, in the catalogue's order."""
+    return tuple(item for item in _instances().values() if gpu is None or item.gpu == gpu)
+
+
+def gpu_names() -> tuple[str, ...]:
+    """The GPU models, in the catalogue's order."""
+    return tuple(dict.fromkeys(item.gpu for item in _instances().values()))
+
+
+def cpu_instance(type_: str) -> CpuInstance:
+    """The instance type without GPU of that name.
+
+    Raises:
+        KeyError: the catalogue has no such instance.
+    """
+    return _cpu_instances()[type_]
+
+
+def cpu_instances() -> tuple[CpuInstance, ...]:
+    """All instance types without GPU."""
+    return tuple(_cpu_instances().values())
+
+
+def offered(type_: str, region_name: str) -> bool:
+    """Whether the region sells the type at all."""
+    return bool(offered_zones(type_, region_name))
+
+
+def offered_zones(type_: str, region_name: str) -> tuple[str, ...]:
+    """Names of the zones that sell the type, in order; empty where the region does not."""
+    return _offerings().get(type_, {}).get(region_name, ())
+
+
+def offered_regions(type_: str) -> tuple[str, ...]:
+    """The regions that sell the type, by name."""
+    return tuple(_offerings().get(type_, {}))
+
+
+def region(name: str) -> Region:
+    """The region of that name.
+
+    Raises:
+        KeyError: the catalogue has no such region.
+    """
+    return _regions()[name]
+
+
+def regions() -> tuple[str, ...]:
+    """Names of all regions."""
+    return tuple(_regions())
+
+
+def zones(region_name: str) -> tuple[str, ...]:
+    """Names of a region's zones that can hold an EKS cluster.
+
+    Raises:
+        KeyError: the catalogue has no such region.
+    """
+    return tuple(zone.name for zone in region(region_name).zones if zone.eks)

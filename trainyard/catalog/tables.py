@@ -1,0 +1,20 @@
+"""Reads the catalogue's CSV tables."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from importlib.resources import files
+
+
+def rows(name: str) -> Iterator[dict[str, str]]:
+    """The rows of a CSV table beside this module, keyed by its heading."""
+    lines = iter(csv.reader(files("trainyard.catalog").joinpath(name).read_text(encoding="utf-8").splitlines()))
+    heading = next(lines)
+    for line in lines:
+        yield dict(zip(heading, line, strict=True))
+
+
+def number(text: str) -> float | None:
+    """A number, or None for an empty cell: not established."""
+    return float(text) if text else None

@@ -1,0 +1,87 @@
+"""Pinned versions (`versions.yaml`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from trainyard.plan.model import AddOnPlan, ChartPin, Pins
+
+
+@dataclass(frozen=True, slots=True)
+class KubernetesVersion:
+    """A Kubernetes version that may be chosen. `standard_support_until` is a date, None: not established."""
+
+    version: str
+    standard_support_until: str | None
+    source: str
+    cluster_autoscaler: str  # tag of the Cluster Autoscaler's image
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, Any]:
+    text = files("trainyard.catalog").joinpath("versions.yaml").read_text(encoding="utf-8")
+    # The C loader when libyaml is there: ten times faster.
+    table: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    return table
+
+
+def kubernetes_versions() -> dict[str, KubernetesVersion]:
+    """The versions that may be chosen, oldest first."""
+    return {
+        version: KubernetesVersion(
+            version,
+            str(entry["standard_support_until"]) if entry["standard_support_until"] else None,
+            f"{entry['source']}, {entry['date']}",
+            str(entry["cluster_autoscaler"]),
+        )
+        for version, entry in _table()["kubernetes"]["supported"].items()
+    }
+
+
+def default_kubernetes_version() -> tuple[str, str]:
+    """The version that a new environment gets, and why."""
+    entry = _table()["kubernetes"]
+    return str(entry["default"]), f"catalog/versions.yaml: {entry['source']}, {entry['date']}"
+
+
+def ami_driver() -> tuple[int, str]:
+    """Major version of the NVIDIA driver on the EKS GPU image, and its source."""
+    entry = _table()["eks_ami"]
+    return int(entry["driver"]), f"{entry['source']}, {entry['date']}"
+
+
+def postgresql_version() -> tuple[str, str]:
+    """Version of the PostgreSQL engine, and its source."""
+    entry = _table()["postgresql"]
+    return str(entry["version"]), f"catalog/versions.yaml: {entry['source']}, {entry['date']}"
+
+
+def add_on_pins(kubernetes_version: str) -> tuple[tuple[AddOnPlan, ...], str]:
+    """The managed add-ons for a Kubernetes version, and the source of their versions.
+
+    Versions are pinned for one Kubernetes version; for another, EKS takes its default (None).
+    """
+    entry = _table()["add_ons"]
+    if kubernetes_version == entry["kubernetes"]:
+        source = f"catalog/versions.yaml: {entry['source']}, {entry['date']}"
+        return tuple(AddOnPlan(name, version) for name, version in entry["versions"].items()), source
+    source = f"catalog/versions.yaml pins add-ons for {entry['kubernetes']} only: EKS takes its default"
+    return tuple(AddOnPlan(name, None) for name in entry["versions"]), source
+
+
+@lru_cache(maxsize=1)
+def pins() -> Pins:
+    """Charts and images."""
+    charts = {
+        name: ChartPin(
+            chart=entry.get("chart", name), version=str(entry["version"]), repository=entry.get("repository", "")
+        )
+        for name, entry in _table()["charts"].items()
+    }
+    images = {name: str(entry["image"]) for name, entry in _table()["images"].items()}
+    return Pins(charts=tuple(charts.items()), images=tuple(images.items()))

@@ -1,0 +1,114 @@
+"""`trainyard cost`: what a stack costs a month."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trainyard.cli.files import write_whole
+from trainyard.cli.project import (
+    ProjectOption,
+    StackArgument,
+    fail,
+    fail_settings,
+    find_project,
+    find_stack,
+    progress,
+)
+from trainyard.problems import SettingsError
+
+EXIT_BUDGET = 1
+EXIT_PROGRAM = 3
+
+
+def cost(
+    stack: StackArgument,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; '-' is standard output.")
+    ] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser.")
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="What the same use would cost on demand, committed, or always on.")
+    ] = False,
+    fail_over_budget: Annotated[
+        bool, typer.Option("--fail-over-budget", help="Exit with 1 when the expected cost is over the monthly budget.")
+    ] = False,
+    utilisation: Annotated[
+        float | None, typer.Option(metavar="PERCENT", help="How much of the month the GPU pools are used.")
+    ] = None,
+    spot_share: Annotated[
+        float | None,
+        typer.Option(metavar="PERCENT", help="Hours on spot, of a pool that has spot and on-demand nodes."),
+    ] = None,
+    spot_saving: Annotated[
+        float | None, typer.Option(metavar="PERCENT", help="How far spot is below on-demand, for every type.")
+    ] = None,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option("--assume", metavar="KEY=VALUE", help="Replace any other assumption; --json lists them."),
+    ] = None,
+    project: ProjectOption = None,
+) -> None:
+    """What a stack costs a month, from the resources that it makes: floor, expected and ceiling.
+
+    Exit codes: 0 all is well; 1 over the budget, with --fail-over-budget; 2 the settings are wrong; 3 the program is
+    wrong.
+    """
+    folder = find_project(project)
+    file = find_stack(folder, stack)
+    values = _values(assume or [])
+    flags = {"utilisation_percent": utilisation, "spot_share_percent": spot_share, "spot_saving_percent": spot_saving}
+    values.update({key: value for key, value in flags.items() if value is not None})
+    try:
+        with progress(f"rehearsing {stack}"):
+            from trainyard.rehearsal.rehearse import rehearse
+
+            rehearsal = rehearse(folder, file)
+    except SettingsError as error:
+        fail_settings(stack, error)
+    if rehearsal.errors:
+        fail(
+            f"the program of {stack} is wrong, so what it makes cannot be priced: "
+            f"{rehearsal.errors[0]}; trainyard rehearse {stack} tells all",
+            code=EXIT_PROGRAM,
+        )
+    from trainyard.cost.assumptions import assumptions_for
+    from trainyard.cost.compare import alternatives
+    from trainyard.cost.price import DEFAULT_PROFILE, price_stack
+    from trainyard.review import cost_report as report
+
+    try:
+        assumptions = assumptions_for(str(rehearsal.plan.get("profile") or DEFAULT_PROFILE)).with_values(values)
+    except SettingsError as error:
+        fail("; ".join(f"assumption {problem}" for problem in error.problems))
+    found = price_stack(rehearsal.resources, rehearsal.plan, assumptions=assumptions)
+    others = alternatives(rehearsal.resources, rehearsal.plan, found, assumptions=assumptions) if compare else ()
+    if json_file is not None:
+        told = found.as_json()
+        if compare:
+            told["alternatives"] = [other.as_json() for other in others]
+        write_whole(json_file, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    if html_file is not None:
+        write_whole(html_file, report.as_html(found, others))
+    if json_file is None or str(json_file) != "-":
+        report.show(found, others)
+    if fail_over_budget and found.budget_usd is not None and found.total.expected > found.budget_usd:
+        raise typer.Exit(EXIT_BUDGET)
+
+
+def _values(pairs: list[str]) -> dict[str, float]:
+    values = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        try:
+            values[key.strip()] = float(text)
+        except ValueError:
+            equals = ""
+        if not equals:
+            fail(f"--assume {pair}: must be KEY=VALUE with a number, such as nat_gb=500")
+    return values

@@ -1,0 +1,97 @@
+"""Finding the project and its stacks, and telling a person what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from trainyard.problems import SettingsError, nearest
+
+EXIT_SETTINGS = 2
+"""The settings, the command line or the project are wrong."""
+
+StackArgument = Annotated[
+    str, typer.Argument(metavar="STACK", help="A stack's name (stacks/Pulumi.STACK.yaml) or the path of its file.")
+]
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--project", "-C", metavar="DIR", help="The project's folder. By default the nearest Pulumi.yaml above."
+    ),
+]
+
+
+def fail(message: str, *, code: int = EXIT_SETTINGS) -> NoReturn:
+    """Says what is wrong on standard error and ends the command."""
+    Console(stderr=True, highlight=False).print(f"[bold red]error[/]: {escape(message)}", soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def fail_settings(stack: str, error: SettingsError) -> NoReturn:
+    """Lists every problem of a stack's settings and ends the command."""
+    _fail_problems(f"in the settings of stack {escape(stack)}", error)
+
+
+def fail_options(error: SettingsError) -> NoReturn:
+    """Lists every problem of the options and ends the command."""
+    _fail_problems("with the options", error)
+
+
+def _fail_problems(where: str, error: SettingsError) -> NoReturn:
+    console = Console(stderr=True, highlight=False)
+    count = len(error.problems)
+    console.print(f"[bold red]error[/]: {count} problem{'s' if count > 1 else ''} {where}")
+    for problem in error.problems:
+        hint = f" [dim]({escape(problem.hint)})[/]" if problem.hint else ""
+        console.print(
+            f"  [bold]{escape(problem.key)}[/]: got {escape(problem.got)}; {escape(problem.allowed)}{hint}",
+            soft_wrap=True,
+        )
+    raise typer.Exit(EXIT_SETTINGS)
+
+
+@contextmanager
+def progress(text: str) -> Iterator[None]:
+    """A spinner on standard error while the block runs; nothing where nobody watches."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(text):
+        yield
+
+
+def find_project(given: Path | None) -> Path:
+    """The folder of Pulumi.yaml: the one given, else the nearest at or above the working directory."""
+    if given is not None:
+        if not (given / "Pulumi.yaml").is_file():
+            fail(f"--project {given}: there is no Pulumi.yaml in it")
+        return given.resolve()
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "Pulumi.yaml").is_file():
+            return folder
+    fail(f"no Pulumi.yaml in {here} or above it; go to the project or name it with --project DIR")
+
+
+def find_stack(project: Path, stack: str) -> Path:
+    """The stack's file, by its name or its path."""
+    path = Path(stack)
+    if path.suffix in {".yaml", ".yml"}:
+        if not path.is_file():
+            fail(f"{stack}: no such file")
+        return path.resolve()
+    file = project / "stacks" / f"Pulumi.{stack}.yaml"
+    if not file.is_file():
+        known = sorted(
+            other.name.removeprefix("Pulumi.").removesuffix(".yaml") for other in file.parent.glob("Pulumi.*.yaml")
+        )
+        hint = nearest(stack, known)
+        fail(f"no stack {stack!r}; there is {', '.join(known) or 'none'} in {file.parent}{'; ' + hint if hint else ''}")
+    return file

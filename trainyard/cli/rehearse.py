@@ -1,0 +1,72 @@
+"""`trainyard rehearse`: a stack's whole program, offline."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trainyard.cli.files import write_whole
+from trainyard.cli.project import (
+    ProjectOption,
+    StackArgument,
+    fail,
+    fail_settings,
+    find_project,
+    find_stack,
+    progress,
+)
+from trainyard.problems import SettingsError
+
+EXIT_POLICY = 1
+EXIT_PROGRAM = 3
+
+
+def rehearse(
+    stack: StackArgument,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; '-' is standard output.")
+    ] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser; '-' likewise.")
+    ] = None,
+    project: ProjectOption = None,
+) -> None:
+    """Run a stack's whole program offline, twice: what would be refused, what the policies say, what it costs.
+
+    Exit codes: 0 all is well; 1 a mandatory policy is violated; 2 the settings are wrong; 3 the program is wrong.
+    """
+    if str(json_file) == str(html_file) == "-":
+        fail("--json - and --html -: only one of them can have standard output")
+    folder = find_project(project)
+    file = find_stack(folder, stack)
+    try:
+        with progress(f"rehearsing {stack}"):
+            from trainyard.review.review import review
+
+            found = review(folder, file)
+    except SettingsError as error:
+        fail_settings(stack, error)
+    from trainyard.review import rehearsal_report as report
+
+    rehearsal = found.rehearsal
+    if json_file is not None:
+        write_whole(json_file, json.dumps(rehearsal.as_json(), indent=2, ensure_ascii=False) + "\n")
+    if html_file is not None:
+        write_whole(html_file, report.as_html(rehearsal))
+    if "-" not in (str(json_file), str(html_file)):
+        report.print_report(rehearsal)
+        if found.policies is not None:
+            from rich.console import Console
+
+            from trainyard.cli.check import show_report
+
+            console = Console(highlight=False, soft_wrap=True)
+            console.print("\n[bold]Policies[/]")
+            show_report(console, found.policies)
+    if found.policies is None:
+        raise typer.Exit(EXIT_PROGRAM)
+    if found.policies.mandatory:
+        raise typer.Exit(EXIT_POLICY)

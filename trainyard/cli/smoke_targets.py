@@ -1,0 +1,155 @@
+"""From the command line of `trainyard smoke` to one launcher of `smoke_jobs.launch`, imported when it is used."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trainyard.smoke_jobs.launch.follow import Ended, View
+    from trainyard.smoke_jobs.launch.job import SmokeSpec
+
+
+HOW_TO_APPLY = "# kubectl create -f FILE (apply only with --server-side: the worker outgrows its annotation)\n"
+
+
+class Target(StrEnum):
+    """Where the job runs."""
+
+    local = "local"
+    kubernetes = "kubernetes"
+    trainjob = "trainjob"
+    slurm = "slurm"
+    sagemaker = "sagemaker"
+    vertex = "vertex"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What only some targets need; empty where it was not given."""
+
+    limit_s: float  # from submission to the end
+    result_dir: Path | None
+    context: str | None
+    keep: bool
+    account: str
+    python: str
+    container: bool
+    bucket: str
+    role_arn: str
+    subnets: tuple[str, ...]
+    security_groups: tuple[str, ...]
+    spot: bool
+    region: str
+    gcp_project: str
+    service_account: str
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """One job on one target; both raise LaunchError."""
+
+    render: Callable[[], str]
+    run: Callable[[View], Ended]
+
+
+def launcher(spec: SmokeSpec, target: Target, place: Place) -> Launcher:
+    """The launcher of a target."""
+    return {
+        Target.local: _local,
+        Target.kubernetes: _kubernetes,
+        Target.trainjob: _trainjob,
+        Target.slurm: _slurm,
+        Target.sagemaker: _sagemaker,
+        Target.vertex: _vertex,
+    }[target](spec, place)
+
+
+def _local(spec: SmokeSpec, place: Place) -> Launcher:
+    from trainyard.smoke_jobs.launch import local
+
+    return Launcher(lambda: local.render(spec), lambda view: local.run(spec, view, place.result_dir))
+
+
+def _kubernetes(spec: SmokeSpec, place: Place) -> Launcher:
+    from trainyard.smoke_jobs.launch import kubernetes
+
+    return Launcher(
+        lambda: HOW_TO_APPLY + kubernetes.to_yaml(kubernetes.render(spec).manifests),
+        lambda view: _on_cluster(kubernetes.render(_once(spec)).manifests, spec, place, view),
+    )
+
+
+def _trainjob(spec: SmokeSpec, place: Place) -> Launcher:
+    from trainyard.smoke_jobs.launch import kubernetes, trainjob
+
+    return Launcher(
+        lambda: HOW_TO_APPLY + kubernetes.to_yaml(trainjob.render(spec).manifests),
+        lambda view: _on_cluster(trainjob.render(_once(spec)).manifests, spec, place, view),
+    )
+
+
+def _once(spec: SmokeSpec) -> SmokeSpec:
+    """The same job under a name of this submission's own, so that it meets neither an earlier one nor the stack's."""
+    now = datetime.now(UTC).isoformat()
+    return replace(spec, rerun_on=(*spec.rerun_on, ("submitted", now)))
+
+
+def _on_cluster(manifests: tuple[dict[str, object], ...], spec: SmokeSpec, place: Place, view: View) -> Ended:
+    from trainyard.smoke_jobs.launch.cluster import Cluster
+    from trainyard.smoke_jobs.launch.cluster_watch import Watch, submitted
+
+    cluster = Cluster.connect(spec.namespace, place.context)
+    with submitted(cluster, manifests, place.keep) as job:
+        return Watch(cluster, job, view, place.limit_s).run()
+
+
+def _slurm(spec: SmokeSpec, place: Place) -> Launcher:
+    from trainyard.smoke_jobs.launch import slurm
+
+    settings = slurm.SlurmSettings(account=place.account, python=place.python, container=place.container)
+    return Launcher(lambda: slurm.render(spec, settings), lambda view: slurm.run(spec, view, settings))
+
+
+def _sagemaker(spec: SmokeSpec, place: Place) -> Launcher:
+    from trainyard.smoke_jobs.launch import sagemaker
+
+    settings = sagemaker.SagemakerSettings(
+        role_arn=place.role_arn,
+        bucket=place.bucket,
+        spot=place.spot,
+        subnets=place.subnets,
+        security_groups=place.security_groups,
+    )
+
+    def render() -> str:
+        request = sagemaker.render(spec, settings, sagemaker.job_name(spec, time.time()))
+        return json.dumps(request, indent=2) + "\n"
+
+    def run(view: View) -> Ended:
+        return sagemaker.run(spec, settings, view, sagemaker.connect(place.region or None))
+
+    return Launcher(render, run)
+
+
+def _vertex(spec: SmokeSpec, place: Place) -> Launcher:
+    from trainyard.smoke_jobs.launch import vertex
+
+    settings = vertex.VertexSettings(
+        bucket=place.bucket,
+        project=place.gcp_project,
+        region=place.region,
+        service_account=place.service_account,
+        spot=place.spot,
+    )
+
+    def render() -> str:
+        return json.dumps(vertex.render(spec, settings, vertex.job_name(spec, time.time())), indent=2) + "\n"
+
+    return Launcher(render, lambda view: vertex.run(spec, settings, view, vertex.connect(settings)))

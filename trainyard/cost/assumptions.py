@@ -1,0 +1,124 @@
+"""What a recording cannot say, as named figures with their sources (`assumptions.yaml`), each replaceable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from trainyard.cost.model import Amounts
+from trainyard.plan.profiles import PROFILE_NAMES
+from trainyard.problems import Problem, SettingsError, nearest
+
+GIVEN = "given on the command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A figure with the range that floor and ceiling take."""
+
+    key: str
+    value: float
+    minimum: float
+    maximum: float
+    unit: str
+    source: str
+    date: str
+
+    @property
+    def amounts(self) -> Amounts:
+        """Floor, expected, ceiling."""
+        return Amounts(self.minimum, self.value, self.maximum)
+
+    @property
+    def given(self) -> bool:
+        """Whether someone replaced the figure."""
+        return self.source == GIVEN
+
+    def as_json(self) -> dict[str, Any]:
+        """In the contract of the rehearsal."""
+        return {
+            "value": self.value,
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "unit": self.unit,
+            "source": self.source,
+            "date": self.date,
+        }
+
+
+class Assumptions:
+    """The assumptions of one profile, with those that were replaced."""
+
+    def __init__(self, figures: Mapping[str, Assumption]) -> None:
+        self._figures = dict(figures)
+
+    def __getitem__(self, key: str) -> Assumption:
+        """The assumption of that name; KeyError where there is none."""
+        return self._figures[key]
+
+    def as_json(self) -> dict[str, dict[str, Any]]:
+        """All of them, by name."""
+        return {key: figure.as_json() for key, figure in self._figures.items()}
+
+    def with_values(self, values: Mapping[str, float]) -> Assumptions:
+        """The same with some values replaced. What is below the new value follows it.
+
+        Raises:
+            SettingsError: a name that there is not, a negative value, or a percentage above 100; all at once.
+        """
+        problems = []
+        figures = dict(self._figures)
+        for key, value in values.items():
+            known = figures.get(key)
+            if known is None:
+                names = ", ".join(sorted(figures))
+                problems.append(Problem(key, f"{value:g}", f"must be one of {names}", nearest(key, figures)))
+            elif value < 0 or (key.endswith("_percent") and value > 100):
+                bound = "between 0 and 100" if key.endswith("_percent") else "0 or more"
+                problems.append(Problem(key, f"{value:g}", f"must be {bound} ({known.unit})"))
+            elif key == "spot_saving_percent":
+                figures[key] = replace(known, value=value, minimum=value, maximum=value, source=GIVEN)
+            else:
+                low, high = min(known.minimum, value), max(known.maximum, value)
+                figures[key] = replace(known, value=value, minimum=low, maximum=high, source=GIVEN)
+        if problems:
+            raise SettingsError(problems)
+        return Assumptions(figures)
+
+
+@lru_cache(maxsize=len(PROFILE_NAMES))
+def assumptions_for(profile: str) -> Assumptions:
+    """The assumptions of a team-size profile.
+
+    Raises:
+        ValueError: there is no such profile, or an entry of the file lacks a value, a unit, a source or a date.
+    """
+    if profile not in PROFILE_NAMES:
+        raise ValueError(f"profile {profile!r}; {', '.join(PROFILE_NAMES)}")
+    text = files("trainyard.cost").joinpath("assumptions.yaml").read_text(encoding="utf-8")
+    tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    figures = {}
+    for key, leaf in tree.items():
+        missing = [name for name in ("value", "unit", "source", "date") if leaf.get(name) in (None, "")]
+        if missing:
+            raise ValueError(f"{key}: an assumption needs {', '.join(missing)}")
+        value = _of(leaf["value"], profile)
+        figures[key] = Assumption(
+            key=key,
+            value=value,
+            minimum=_of(leaf.get("minimum", 0), profile),
+            maximum=_of(leaf.get("maximum", value), profile),
+            unit=leaf["unit"],
+            source=leaf["source"],
+            date=str(leaf["date"]),
+        )
+    return Assumptions(figures)
+
+
+def _of(value: Any, profile: str) -> float:
+    return float(value[profile] if isinstance(value, Mapping) else value)

@@ -1,0 +1,127 @@
+"""From the recorded resources of a stack to what it costs a month.
+
+Every resource ends in one of three places: in lines with a price, in the list of what is free with the reason, or in
+the list of what could not be priced. None is dropped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from trainyard.cost.assumptions import Assumptions, assumptions_for
+from trainyard.cost.model import NOTHING, Amounts, Cost, Free, LineItem, Saving, Share, Unpriced
+from trainyard.cost.rules import RULES, free_reason
+from trainyard.cost.rules.free import USES_NOTHING
+from trainyard.cost.scene import NotPriced, Scene, number, unpriced
+from trainyard.cost.teams import SHARED, shares_of_teams
+from trainyard.rehearsal.model import RecordedResource
+
+DEFAULT_REGION = "us-east-1"
+DEFAULT_PROFILE = "medium"
+BUDGET = "aws:budgets/budget:Budget"
+
+
+def price_stack(
+    resources: Sequence[RecordedResource],
+    plan: Mapping[str, Any],
+    *,
+    assumptions: Assumptions | None = None,
+    today: date | None = None,
+) -> Cost:
+    """Prices what a rehearsal recorded.
+
+    Of `plan` (`Plan.as_dict()`) only what no resource says is taken: the profile for the assumptions, the teams'
+    budgets, and the region of resources without a provider that names one. An empty plan will do. `today` decides
+    which prices are stale; by default the day in UTC.
+    """
+    profile = str(plan.get("profile") or DEFAULT_PROFILE)
+    scene = Scene(
+        resources,
+        region=str(plan.get("region") or DEFAULT_REGION),
+        assumptions=assumptions or assumptions_for(profile),
+        today=today or datetime.now(UTC).date(),
+    )
+    lines: list[LineItem] = []
+    missing: list[Unpriced] = []
+    savings: list[Saving] = []
+    free: Counter[tuple[str, str]] = Counter()
+    for resource in scene.resources:
+        if resource.read:
+            free[resource.type, "there already: not this stack's to pay"] += 1
+            continue
+        rule = RULES.get(resource.type)
+        if rule is None:
+            reason = free_reason(resource.type)
+            if reason is None:
+                missing.append(unpriced(resource, "all of it", f"no price rule for {resource.type}"))
+            else:
+                free[resource.type, reason] += 1
+            continue
+        before = len(lines) + len(missing)
+        try:
+            for found in rule(resource, scene):
+                match found:
+                    case LineItem():
+                        lines.append(found)
+                    case Unpriced():
+                        missing.append(found)
+                    case Saving():
+                        savings.append(found)
+        except NotPriced as unknown:
+            missing.append(unpriced(resource, unknown.what, unknown.reason))
+        if len(lines) + len(missing) == before:
+            free[resource.type, USES_NOTHING] += 1
+    try:
+        by_team = shares_of_teams(lines, scene, plan)
+    except NotPriced as unknown:
+        where = "share of each team"
+        missing.append(Unpriced("", "", "", where, f"{unknown.what} of a queue or flavor: {unknown.reason}"))
+        by_team = (Share(SHARED, "", _sum(lines).rounded()),)
+    total = _sum(lines)
+    budget = _budget(scene, plan)
+    return Cost(
+        stack=str(plan.get("stack", "")),
+        region=scene.stack_region,
+        total=total.rounded(),
+        low_usd=round(sum(line.low_usd for line in lines), 2),
+        high_usd=round(sum(line.high_usd for line in lines), 2),
+        budget_usd=budget,
+        by_component=_by_component(lines, resources),
+        by_team=by_team,
+        lines=tuple(lines),
+        unpriced=tuple(missing),
+        free=tuple(Free(type_, count, reason) for (type_, reason), count in sorted(free.items())),
+        savings=tuple(savings),
+        assumptions=scene.assumptions.as_json(),
+        today=scene.today.isoformat(),
+    )
+
+
+def _sum(lines: Iterable[LineItem]) -> Amounts:
+    return sum((line.usd for line in lines), NOTHING)
+
+
+def _budget(scene: Scene, plan: Mapping[str, Any]) -> float | None:
+    """The recorded monthly budget, else the plan's."""
+    for resource in scene.of_type(BUDGET):
+        if resource.inputs.get("timeUnit") == "MONTHLY" and resource.inputs.get("limitUnit") == "USD":
+            try:
+                return number(resource, "limitAmount")
+            except NotPriced:
+                continue
+    planned = plan.get("budget")
+    return float(planned["monthly_usd"]) if isinstance(planned, Mapping) and planned.get("monthly_usd") else None
+
+
+def _by_component(lines: Sequence[LineItem], resources: Sequence[RecordedResource]) -> tuple[Share, ...]:
+    """The outermost components, dearest first."""
+    kinds = {resource.name: resource.type.rpartition(":")[2] for resource in resources if not resource.custom}
+    sums: dict[str, Amounts] = {}
+    for line in lines:
+        name = line.component.partition("/")[0]
+        sums[name] = sums.get(name, NOTHING) + line.usd
+    shares = [Share(name or "the stack", kinds.get(name, ""), usd.rounded()) for name, usd in sums.items()]
+    return tuple(sorted(shares, key=lambda share: (-share.usd.expected, -share.usd.ceiling, share.name)))

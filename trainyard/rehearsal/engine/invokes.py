@@ -1,0 +1,101 @@
+"""What data sources answer offline: zones, account, partition; for others what the result's own type promises."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from trainyard.rehearsal.engine import shapes
+from trainyard.rehearsal.engine.outputs import plausible
+from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
+
+
+class UnknownFunctionError(Exception):
+    """A data source whose result no SDK describes: nothing sensible can be answered."""
+
+
+def _zones(arguments: Mapping[str, Any], place: shapes.Place) -> dict[str, Any]:
+    names = [f"{place.region}{letter}" for letter in "abc"]
+    wanted = arguments.get("excludeNames") or []
+    names = [name for name in names if name not in wanted]
+    ids = [f"{_zone_prefix(place.region)}-az{index + 1}" for index in range(len(names))]
+    return {"names": names, "zoneIds": ids, "groupNames": [place.region], "id": place.region}
+
+
+def _zone_prefix(region: str) -> str:
+    """`use1` of `us-east-1`, `apse2` of `ap-southeast-2`."""
+    area, direction, number = region.split("-")[0], "-".join(region.split("-")[1:-1]), region.split("-")[-1]
+    short = {"east": "e", "west": "w", "north": "n", "south": "s", "central": "c", "northeast": "ne"}
+    short |= {"southeast": "se", "northwest": "nw", "southwest": "sw", "gov-east": "ge", "gov-west": "gw"}
+    return f"{area}{short.get(direction, direction[:1])}{number}"
+
+
+def _policy_document(arguments: Mapping[str, Any], _: shapes.Place) -> dict[str, Any]:
+    statements = []
+    for given in arguments.get("statements") or []:
+        statement: dict[str, Any] = {"Effect": given.get("effect", "Allow")}
+        if given.get("sid"):
+            statement["Sid"] = given["sid"]
+        for key, wire in (
+            ("actions", "Action"),
+            ("notActions", "NotAction"),
+            ("resources", "Resource"),
+            ("notResources", "NotResource"),
+        ):
+            if given.get(key):
+                statement[wire] = given[key]
+        for key, wire in (("principals", "Principal"), ("notPrincipals", "NotPrincipal")):
+            if given.get(key):
+                statement[wire] = {who["type"]: who["identifiers"] for who in given[key]}
+        conditions: dict[str, dict[str, Any]] = {}
+        for condition in given.get("conditions") or []:
+            conditions.setdefault(condition["test"], {})[condition["variable"]] = condition["values"]
+        if conditions:
+            statement["Condition"] = conditions
+        statements.append(statement)
+    text = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    return {"json": text, "minifiedJson": text, "id": shapes.digest(text)[:10]}
+
+
+_ANSWERS: dict[str, Callable[[Mapping[str, Any], shapes.Place], dict[str, Any]]] = {
+    "aws:index/getCallerIdentity:getCallerIdentity": lambda _, p: {
+        "accountId": p.account,
+        "arn": f"arn:{p.partition}:sts::{p.account}:assumed-role/rehearsal/rehearsal",
+        "userId": "AROAREHEARSAL:rehearsal",
+        "id": p.account,
+    },
+    "aws:index/getPartition:getPartition": lambda _, p: {
+        "partition": p.partition,
+        "dnsSuffix": p.dns_suffix,
+        "reverseDnsPrefix": ".".join(reversed(p.dns_suffix.split("."))),
+        "id": p.partition,
+    },
+    "aws:index/getRegion:getRegion": lambda _, p: {
+        "region": p.region,
+        "name": p.region,
+        "id": p.region,
+        "endpoint": f"ec2.{p.region}.{p.dns_suffix}",
+        "description": p.region,
+    },
+    "aws:index/getAvailabilityZones:getAvailabilityZones": _zones,
+    "aws:iam/getPolicyDocument:getPolicyDocument": _policy_document,
+}
+
+
+def invoke(token: str, arguments: Mapping[str, Any], place: shapes.Place) -> dict[str, Any]:
+    """The result of a data source. Raises `UnknownFunctionError` when nothing describes it."""
+    maker = _ANSWERS.get(token)
+    result_class = function_result_class(token)
+    if maker is None and result_class is None:
+        raise UnknownFunctionError(token)
+    result = {**arguments, **(maker(arguments, place) if maker is not None else {})}
+    if result_class is not None:
+        subject = shapes.Subject(token, "looked-up", arguments, place)
+        for key, output in output_fields(result_class).items():
+            if key not in result:
+                made = plausible(key, output.type, subject)
+                if made is not None:
+                    result[key] = made
+        result.setdefault("id", subject.hex[:8])
+    return result

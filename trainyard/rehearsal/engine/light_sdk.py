@@ -1,0 +1,188 @@
+"""What the SDK does for every resource that costs time and says nothing to a recording, done with less.
+
+Each replacement gives what the function that it stands for gives; `test_light_sdk.py` records programs
+with and without them. Only the order in which resources that do not wait for each other are registered may differ, as
+it does under the engine. They are of pulumi 3.272, which pyproject.toml pins: a new version means to read those
+functions again.
+
+Measured on the demo stack (381 resources, two cores, 2026-11): half the time of a rehearsal, garbage collection
+included. Source positions and outputs of one future each are half of that; looks for unknowns, types of a class, URNs
+for mocks and circles take most of the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pulumi
+from pulumi import _types as sdk_types
+from pulumi import log
+from pulumi.output import Unknown, _OutputData
+from pulumi.runtime import resource as sdk_resource
+from pulumi.runtime import resource_cycle_breaker as cycles
+from pulumi.runtime import rpc
+from pulumi.runtime.proto import source_pb2
+from pulumi.runtime.settings import SETTINGS
+
+_create_urn = sdk_resource.create_urn
+_declare_dependency = cycles.declare_dependency
+_serialize_property = rpc.serialize_property
+
+_PLAIN = frozenset((str, bool, int, float, type(None)))
+"""Types of values that hold no other value."""
+
+
+def _track(output: pulumi.Output[Any]) -> None:
+    """`Output._track` without its lock, which one thread does not need, and with one look at the settings, not four."""
+    pending = SETTINGS.outputs
+    pending.add(output._data)
+    output._data.add_done_callback(functools.partial(_forget, pending))
+
+
+def _forget(pending: set[asyncio.Future[Any]], done: asyncio.Future[Any]) -> None:
+    if not done.cancelled() and done.exception() is None:  # the SDK looks for the others at the end
+        pending.discard(done)
+
+
+def _transfer(resource: pulumi.Resource, properties: Mapping[str, Any], custom: bool) -> dict[str, Callable[..., None]]:
+    """`rpc.transfer_properties` with one future an output, as the SDK itself makes those of `id` and `urn`.
+
+    Its own are four futures (value, known, secret, dependencies) and a task that awaits them, for every output. Nor is
+    each of them kept track of: all are resolved in the same breath as `urn`, which is.
+    """
+    resolvers: dict[str, Callable[..., None]] = {}
+    for name in properties:
+        if name != "urn" and not (name == "id" and custom):
+            output: pulumi.Output[Any] = object.__new__(pulumi.Output)
+            output._data = asyncio.Future()
+            resolvers[name] = functools.partial(_resolve, resource, output._data)
+            resource.__dict__[name] = output
+    return resolvers
+
+
+def _resolve(
+    resource: pulumi.Resource,
+    data: asyncio.Future[_OutputData[Any]],
+    value: Any,
+    is_known: bool,
+    is_secret: bool,
+    dependencies: set[pulumi.Resource] | None,
+    failed: Exception | None,
+) -> None:
+    if failed is not None:
+        data.set_exception(failed)
+    else:
+        data.set_result(_OutputData({*(dependencies or ()), resource}, value, is_known, is_secret))
+
+
+def _urn(name: Any, type_: Any, parent: Any = None, project: str | None = None, stack: str | None = None) -> Any:
+    """`create_urn` at once where all is text: `register_resource` makes a URN for mocks of every resource it sends."""
+    if isinstance(name, str) and isinstance(type_, str) and isinstance(parent, str):
+        return pulumi.Output.from_input(f"{parent[: parent.rfind('::')]}${type_}::{name}")
+    return _create_urn(name, type_, parent, project, stack)
+
+
+_WAITED_FOR = "_waited_for_in_rehearsal"
+
+
+def _declare(from_resource: pulumi.Resource, to_resource: pulumi.Resource) -> bool:
+    """`declare_dependency` that looks for a circle only where one can close: where something waits for `from_resource`.
+
+    Most resources wait for others before anything waits for them.
+    """
+    if from_resource is to_resource or hasattr(from_resource, _WAITED_FOR):
+        if not _declare_dependency(from_resource, to_resource):
+            return False
+    else:
+        cycles._add_dep(from_resource, to_resource)
+    setattr(to_resource, _WAITED_FOR, True)
+    return True
+
+
+def _reachable(from_resource: pulumi.Resource, to_resource: pulumi.Resource) -> bool:
+    """The search for a circle, with a stack instead of generators within generators."""
+    seen = {from_resource}
+    left = [from_resource]
+    while left:
+        resource = left.pop()
+        if resource is to_resource:
+            return True
+        new = cycles._deps(resource) - seen
+        seen |= new
+        left.extend(new)
+    return False
+
+
+def _has_unknowns(value: Any) -> bool:
+    """`contains_unknowns` without the function that it makes for every value, which only a garbage collection ends."""
+    if type(value) in _PLAIN:
+        return False
+    left = [value]
+    seen: set[int] = set()
+    while left:
+        item = left.pop()
+        if isinstance(item, Unknown):
+            return True
+        if isinstance(item, (dict, list)) and id(item) not in seen:
+            seen.add(id(item))
+            left.extend([item[key] for key in item] if isinstance(item, dict) else item)
+    return False
+
+
+def _serialize(value: Any, *arguments: Any, **options: Any) -> Awaitable[Any]:
+    """`serialize_property`, which asks a plain value a dozen questions and returns it as it is."""
+    if type(value) in _PLAIN and not options:
+        return _itself(value)
+    return _serialize_property(value, *arguments, **options)
+
+
+async def _itself(value: Any) -> Any:
+    return value
+
+
+_LIGHTER: tuple[tuple[Any, str, Any], ...] = (
+    (sdk_resource, "_get_stack_trace", source_pb2.StackTrace),  # of every constructor, for the engine's messages
+    (log, "debug", lambda *_, **__: None),  # four messages a resource, which the recorder drops
+    (pulumi.Output, "_track", _track),
+    (rpc, "transfer_properties", _transfer),
+    (sdk_resource, "create_urn", _urn),
+    (rpc, "declare_dependency", _declare),
+    (cycles, "_reachable", _reachable),
+    (rpc, "contains_unknowns", _has_unknowns),
+    (rpc, "serialize_property", _serialize),
+    # What a class or an annotation says of itself, read once instead of for every value and resource of it.
+    (sdk_types, "unwrap_type", functools.cache(sdk_types.unwrap_type)),
+    (sdk_types, "unwrap_optional_type", functools.cache(sdk_types.unwrap_optional_type)),
+    (sdk_types, "resource_types", functools.cache(sdk_types.resource_types)),
+    (sdk_types, "resource_pulumi_to_py_names", functools.cache(sdk_types.resource_pulumi_to_py_names)),
+    (sdk_types, "input_type_py_to_pulumi_names", functools.cache(sdk_types.input_type_py_to_pulumi_names)),
+)
+_light_runs = 0
+_heavier: list[Any] = []
+_switch = threading.Lock()
+
+
+@contextmanager
+def light_sdk() -> Iterator[None]:
+    """Spares the SDK within the block what only costs time. Blocks may overlap."""
+    global _light_runs
+    with _switch:
+        if _light_runs == 0:
+            # All are looked up before any is replaced: an SDK that lacks one is left as it is.
+            _heavier[:] = [vars(owner)[name] for owner, name, _ in _LIGHTER]
+            for owner, name, lighter in _LIGHTER:
+                setattr(owner, name, lighter)
+        _light_runs += 1
+    try:
+        yield
+    finally:
+        with _switch:
+            _light_runs -= 1
+            if _light_runs == 0:
+                for (owner, name, _), before in zip(_LIGHTER, _heavier, strict=True):
+                    setattr(owner, name, before)

@@ -1,0 +1,304 @@
+"""What Check and Create answer: at a first preview (`preview=True`), and when everything exists (`preview=False`).
+
+The preview follows the real engine: what the program gave is known, an automatic name and `tagsAll` are known because
+Check sets them, everything that the cloud decides is unknown, and nothing at all is known of a resource whose provider
+is not configured yet (a Kubernetes provider with the kubeconfig of a cluster to be made).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.rehearsal.engine import shapes
+from trainyard.rehearsal.engine.sdk_types import FieldType, input_class, input_fields, output_fields
+from trainyard.rehearsal.model import UNKNOWN, Secret, Unknown, bare, has_unknown
+
+AUTONAMED = "pulumi.com/autonamed"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one registration: `inputs` are those after Check, `from_check` the paths that Check added."""
+
+    id: str | Unknown
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+    from_check: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class ProviderState:
+    """What the engine remembers of one registered provider."""
+
+    package: str
+    configured: bool  # False while one of its inputs is unknown
+    place: shapes.Place = field(default_factory=shapes.Place)
+    default_tags: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, package: str, inputs: Mapping[str, Any]) -> ProviderState:
+        """From a provider's inputs; lists and maps among them arrive as JSON text."""
+        plain = {key: _parsed(bare(value)) for key, value in inputs.items()}
+        accounts = plain.get("allowedAccountIds")
+        account = accounts[0] if isinstance(accounts, list) and accounts and isinstance(accounts[0], str) else None
+        tags = plain.get("defaultTags")
+        region = plain.get("region")
+        return cls(
+            package=package,
+            configured=not has_unknown(inputs),
+            place=shapes.Place(
+                account=account or shapes.ACCOUNT, region=region if isinstance(region, str) else "us-east-1"
+            ),
+            default_tags=tags.get("tags", {}) if isinstance(tags, Mapping) else {},
+        )
+
+
+def _parsed(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def answer(
+    type_: str,
+    name: str,
+    urn: str,
+    inputs: Mapping[str, Any],
+    cls: type | None,
+    provider: ProviderState | None,
+    *,
+    preview: bool,
+) -> Answer:
+    """What Check and Create answer for one custom resource."""
+    if type_.startswith("pulumi:providers:"):
+        subject = shapes.Subject(type_, name, inputs, shapes.Place())
+        return Answer(UNKNOWN if preview else shapes.identity(subject), inputs, inputs)
+    if preview and provider is not None and not provider.configured:
+        return Answer(UNKNOWN, inputs, {})
+    place = provider.place if provider is not None else shapes.Place()
+    region = inputs.get("region")
+    if isinstance(region, str) and type_.startswith("aws:"):
+        place = shapes.Place(place.account, region)
+    checked, from_check = check(type_, name, urn, inputs, cls, provider)
+    subject = shapes.Subject(type_, name, checked, place)
+    identity = shapes.identity(subject)
+    if preview:
+        return Answer(UNKNOWN, checked, _preview_outputs(subject, identity, cls), from_check)
+    return Answer(identity, checked, _known_outputs(subject, identity, cls), from_check)
+
+
+def check(
+    type_: str, name: str, urn: str, inputs: Mapping[str, Any], cls: type | None, provider: ProviderState | None
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The inputs after the provider's Check, and the paths that it added: automatic names and `tagsAll`."""
+    package = type_.split(":", 1)[0]
+    if package == "kubernetes":
+        return _check_kubernetes(type_, name, urn, inputs)
+    if package != "aws" or cls is None:
+        return inputs, ()
+    added: dict[str, Any] = {}
+    args_class = input_class(cls)
+    fields = input_fields(args_class).types if args_class is not None else {}
+    kind = type_.split("/")[-1].split(":")[0]
+    for key in ("name", "nodeGroupName", "bucket"):
+        own = key in ("name", f"{kind}Name") or (key == "bucket" and kind == "bucket")
+        prefixed = f"{key}Prefix" in inputs
+        if own and key in fields and fields[key].kind == "text" and inputs.get(key) is None and not prefixed:
+            automatic = f"{name}-{shapes.digest(urn)[:7]}"
+            added[key] = automatic.lower() if key == "bucket" else automatic
+    if "tags" in fields and "tagsAll" in output_fields(cls):
+        own_tags = inputs.get("tags")
+        tags = _tags_all(provider.default_tags if provider else {}, own_tags)
+        if tags is not None:
+            added["tagsAll"] = tags
+    return ({**inputs, **added}, tuple(added)) if added else (inputs, ())
+
+
+def _tags_all(default: Mapping[str, Any], own: Any) -> Any:
+    if isinstance(own, Secret):
+        inner = _tags_all(default, own.value)
+        return None if inner is None else Secret(inner)
+    if own is UNKNOWN:
+        return UNKNOWN
+    merged = {**default, **(own if isinstance(own, Mapping) else {})}
+    return merged or None
+
+
+_LISTS_AND_PATCHES = re.compile(r"(List|Patch)$")
+
+
+def _check_kubernetes(
+    type_: str, name: str, urn: str, inputs: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    automatic = f"{name}-{shapes.digest(urn)[:8]}"
+    if type_ == "kubernetes:helm.sh/v3:Release":
+        return ({**inputs, "name": automatic}, ("name",)) if inputs.get("name") is None else (inputs, ())
+    if _LISTS_AND_PATCHES.search(type_):
+        return inputs, ()
+    metadata = inputs.get("metadata", {})
+    secret = isinstance(metadata, Secret)
+    plain = metadata.value if isinstance(metadata, Secret) else metadata
+    if not isinstance(plain, Mapping) or plain.get("name") is not None or plain.get("generateName") is not None:
+        return inputs, ()
+    annotations = plain.get("annotations")
+    named: Any = {
+        **plain,
+        "name": automatic,
+        "annotations": {**(annotations if isinstance(annotations, Mapping) else {}), AUTONAMED: "true"},
+    }
+    return {**inputs, "metadata": Secret(named) if secret else named}, ("metadata.name", "metadata.annotations")
+
+
+def merged(given: Any, made: Any) -> Any:
+    """`made` under `given`: what the program gave stays, at every depth; lists are merged item by item."""
+    if given is None:
+        return made
+    if isinstance(given, Secret):
+        return Secret(merged(given.value, bare(made)))
+    if isinstance(given, Mapping) and isinstance(made, Mapping):
+        return {**made, **{key: merged(item, made.get(key)) for key, item in given.items()}}
+    if isinstance(given, list) and isinstance(made, list) and made:
+        return [merged(item, made[min(index, len(made) - 1)]) for index, item in enumerate(given)]
+    return given
+
+
+def _preview_outputs(subject: shapes.Subject, identity: str, cls: type | None) -> Mapping[str, Any]:
+    """The inputs, and unknowns for the computed parts of the blocks that were given."""
+    outputs = dict(subject.inputs)
+    for key, made in shapes.special(subject, identity).items():
+        if isinstance(outputs.get(key), (Mapping, list)):
+            outputs[key] = merged(outputs[key], shapes.unknown_like(made))
+    fields = output_fields(cls) if cls is not None else {}
+    for key, value in outputs.items():
+        if key in fields and isinstance(value, (Mapping, list)):
+            outputs[key] = _completed(value, fields[key].type, subject, key, preview=True)
+    return outputs
+
+
+def _known_outputs(subject: shapes.Subject, identity: str, cls: type | None) -> Mapping[str, Any]:
+    """The inputs, the special outputs of the type, and a plausible value for every output that is always there."""
+    outputs = dict(merged(subject.inputs, shapes.special(subject, identity)))
+    if subject.type.startswith("kubernetes:") and isinstance(outputs.get("metadata"), Mapping):
+        outputs["metadata"] = {"uid": subject.uuid, **outputs["metadata"]}
+    if cls is None:
+        return outputs
+    for key, output in output_fields(cls).items():
+        value = outputs.get(key)
+        if value is None:
+            if key == "arn" and subject.type.startswith("aws:"):
+                outputs[key] = shapes.arn(subject, identity)
+            elif output.certain:
+                made = plausible(key, output.type, subject)
+                if made is not None:
+                    outputs[key] = made
+        elif isinstance(value, (Mapping, list)):
+            outputs[key] = _completed(value, output.type, subject, key, preview=False)
+    return outputs
+
+
+def _completed(value: Any, type_: FieldType, subject: shapes.Subject, key: str, *, preview: bool) -> Any:
+    """A given block with the fields that the provider always returns; unknown ones at a preview."""
+    if type_.kind == "list" and isinstance(value, list) and type_.item is not None:
+        return [_completed(item, type_.item, subject, key, preview=preview) for item in value]
+    if type_.kind != "object" or type_.cls is None or not isinstance(value, Mapping):
+        return value
+    completed = dict(value)
+    for name, nested in output_fields(type_.cls).items():
+        present = completed.get(name)
+        if present is None:
+            if nested.certain:
+                completed[name] = UNKNOWN if preview else plausible(name, nested.type, subject)
+        elif isinstance(present, (Mapping, list)):
+            completed[name] = _completed(present, nested.type, subject, name, preview=preview)
+    return completed
+
+
+_MAXIMUM_DEPTH = 4
+
+
+def plausible(key: str, type_: FieldType, subject: shapes.Subject, depth: int = 0) -> Any:
+    """A value of the right type that looks like what the field's name says. None where the type says nothing."""
+    if type_.kind == "text":
+        return type_.choices[0] if type_.choices else plausible_text(key, subject)
+    if type_.kind == "integer":
+        return 443 if key.lower().endswith("port") else 1
+    if type_.kind == "number":
+        return 1.0
+    if type_.kind == "boolean":
+        return False
+    if type_.kind == "map":
+        return {}
+    if depth >= _MAXIMUM_DEPTH:
+        return None
+    if type_.kind == "list":
+        item = plausible(key.removesuffix("s"), type_.item, subject, depth + 1) if type_.item is not None else None
+        return [] if item is None else [item]
+    if type_.kind == "object" and type_.cls is not None:
+        made = {
+            name: plausible(name, nested.type, subject, depth + 1)
+            for name, nested in output_fields(type_.cls).items()
+            if nested.certain
+        }
+        return {name: value for name, value in made.items() if value is not None}
+    return None
+
+
+_BY_ENDING: tuple[tuple[str, str], ...] = (
+    ("vpcid", "vpc-{h}"),
+    ("subnetid", "subnet-{h}"),
+    ("securitygroupid", "sg-{h}"),
+    ("routetableid", "rtb-{h}"),
+    ("networkinterfaceid", "eni-{h}"),
+    ("imageid", "ami-{h}"),
+    ("amiid", "ami-{h}"),
+    ("availabilityzoneid", "use1-az1"),
+    ("availabilityzone", "{region}a"),
+    ("region", "{region}"),
+    ("accountid", "{account}"),
+    ("ownerid", "{account}"),
+    ("registryid", "{account}"),
+    ("cidrblock", "10.0.0.0/16"),
+    ("dnsname", "{name}.{h8}.{region}.amazonaws.com"),
+    ("domainname", "{name}.{h8}.{region}.amazonaws.com"),
+    ("hostname", "{name}.{h8}.internal"),
+    ("address", "{name}.{h8}.internal"),
+    ("endpoint", "https://{name}.{h8}.{region}.amazonaws.com"),
+    ("url", "https://{name}.{h8}.{region}.amazonaws.com"),
+    ("ip", "10.0.0.10"),
+    ("status", "ACTIVE"),
+    ("state", "available"),
+    ("date", "2026-01-01T00:00:00Z"),
+    ("time", "2026-01-01T00:00:00Z"),
+    ("timestamp", "2026-01-01T00:00:00Z"),
+    ("createdat", "2026-01-01T00:00:00Z"),
+    ("modifiedat", "2026-01-01T00:00:00Z"),
+    ("json", "{{}}"),
+    ("policy", '{{"Version":"2012-10-17","Statement":[]}}'),
+    ("version", "1"),
+)
+
+
+def plausible_text(key: str, subject: shapes.Subject) -> str:
+    """A text for a field of this name: an ARN for `…Arn`, an address for `…Endpoint`."""
+    lower = key.lower()
+    h = shapes.digest(subject.type, subject.name, key)
+    if lower.endswith("arn"):
+        other = shapes.Subject(subject.type, subject.name, subject.inputs, subject.place)
+        return shapes.arn(other, h[:17])
+    for ending, form in _BY_ENDING:
+        if lower.endswith(ending):
+            return form.format(
+                h=h[:17],
+                h8=h[:8],
+                name=subject.name,
+                region=subject.place.region,
+                account=subject.place.account,
+            )
+    return f"{subject.name}-{h[:8]}"

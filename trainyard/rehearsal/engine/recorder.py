@@ -1,0 +1,399 @@
+"""Runs a program as a stack inside this process and records every resource that it registers.
+
+The SDK talks to a `Monitor` object instead of the engine (`Settings(monitor=…)`, `run_in_stack`). Calls to it are
+made in the event loop's own thread, one after the other: two runs of a program record the same in the same order.
+A run is bounded: a program that never ends is given up after `timeout_seconds`, and the line it is at is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+from google.protobuf import empty_pb2  # type: ignore[import-untyped]
+from pulumi.runtime import Settings, configure, register_stack_transformation, run_in_stack, set_all_config
+from pulumi.runtime.proto import engine_pb2, resource_pb2
+
+from trainyard.rehearsal.engine import outputs, wire
+from trainyard.rehearsal.engine.invokes import invoke
+from trainyard.rehearsal.engine.light_sdk import light_sdk
+from trainyard.rehearsal.engine.loop import InlineLoop, output_strings_raise, rare_collections, settled
+from trainyard.rehearsal.engine.sdk_types import resource_class
+from trainyard.rehearsal.engine.shapes import Place
+from trainyard.rehearsal.model import UNKNOWN, Alias, RecordedResource, secret_paths
+
+_FEATURES = (
+    *("SECRETS", "RESOURCE_REFERENCES", "ALIAS_SPECS", "REPLACEMENT_TRIGGER", "DELETED_WITH", "REPLACE_WITH"),
+    *("TRANSFORMS", "INVOKE_TRANSFORMS", "PARAMETERIZATION", "RESOURCE_HOOKS", "ERROR_HOOKS"),
+)
+"""What this monitor understands, of the protocol's features. `INVOKE_DEPENDS_ON` is left to the SDK's own side."""
+
+STACK_TYPE = "pulumi:pulumi:Stack"
+STACK_REFERENCE = "pulumi:pulumi:StackReference"
+
+
+@dataclass(frozen=True, slots=True)
+class WrongProvider:
+    """A provider handed to a resource, or into a `providers` map, that cannot serve what it was meant for."""
+
+    type: str
+    name: str
+    package: str  # of the provider
+    key: str = ""  # of the `providers` map; empty: the `provider` option
+
+
+@dataclass(frozen=True, slots=True)
+class Constructed:
+    """A resource object that the program made, registered or not."""
+
+    type: str
+    name: str
+    component: str  # as in RecordedResource
+
+
+@dataclass(slots=True)
+class Recording:
+    """What one run of a program did, in the order of registration."""
+
+    preview: bool
+    resources: list[RecordedResource] = field(default_factory=list)
+    classes: dict[str, type] = field(default_factory=dict)  # type token -> SDK or component class
+    stack_outputs: dict[str, Any] = field(default_factory=dict)
+    component_outputs: dict[str, dict[str, Any]] = field(default_factory=dict)  # by URN
+    outputs_registered_twice: list[str] = field(default_factory=list)  # URNs
+    wrong_providers: list[WrongProvider] = field(default_factory=list)
+    missing_stacks: list[str] = field(default_factory=list)  # StackReferences to nothing
+    transformed: list[str] = field(default_factory=list)  # URNs with engine-side transforms, which are not run
+    constructed: list[Constructed] = field(default_factory=list)  # in program order
+    messages: list[tuple[str, str]] = field(default_factory=list)  # what the program logged: (severity, text)
+    error: BaseException | None = None
+    hang: str | None = None  # where the program was when it was given up
+
+    def of_type(self, type_: str) -> list[RecordedResource]:
+        """All resources of one type."""
+        return [resource for resource in self.resources if resource.type == type_]
+
+    def component_of(self, type_: str, name: str) -> str:
+        """The components around a resource, also of one that was never registered."""
+        return next((made.component for made in self.constructed if (made.type, made.name) == (type_, name)), "")
+
+
+class ProgramExitError(Exception):
+    """The program called `sys.exit`."""
+
+    def __init__(self, code: object) -> None:
+        super().__init__(f"the program ends itself with exit code {code}")
+
+
+class _Engine:
+    """The engine's logging service."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+
+    def Log(self, request: Any) -> Any:  # noqa: N802 (the protocol's name)
+        if request.severity >= engine_pb2.WARNING:
+            severity = "warning" if request.severity == engine_pb2.WARNING else "error"
+            self._recording.messages.append((severity, request.message))
+        return empty_pb2.Empty()
+
+
+class _Monitor:
+    """The engine's resource monitor: answers registrations as Check and Create would, and records them."""
+
+    def __init__(self, recording: Recording, project: str, stack: str, stacks: Mapping[str, Mapping[str, Any]]) -> None:
+        self.recording = recording
+        self._prefix = f"urn:pulumi:{stack}::{project}::"
+        self._stack_urn = f"{self._prefix}{STACK_TYPE}::{project}-{stack}"
+        self._stacks = stacks
+        self._providers: dict[str, outputs.ProviderState] = {}
+        self._components: dict[str, str] = {}  # URN -> "environment/network"
+        self._registered_outputs: set[str] = set()
+
+    def urn(self, parent: str, type_: str, name: str) -> str:
+        """The URN as the engine builds it: the chain of the parents' types, without the stack, then the name."""
+        if not parent or parent == self._stack_urn:
+            return f"{self._prefix}{type_}::{name}"
+        return f"{self._prefix}{parent.split('::')[2]}${type_}::{name}"
+
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802
+        if request.type == STACK_TYPE:
+            return resource_pb2.RegisterResourceResponse(urn=self._stack_urn)
+        urn = self.urn(request.parent, request.type, request.name)
+        inputs = wire.decode_struct(request.object)
+        around = self._components.get(request.parent, "")
+        if not request.custom:
+            self._components[urn] = f"{around}/{request.name}" if around else request.name
+            self._record(request, urn, around, outputs.Answer(UNKNOWN, inputs, inputs))
+            return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
+        provider = self._providers.get(request.provider.rsplit("::", 1)[0]) if request.provider else None
+        cls = self._class_of(request.type)
+        made = outputs.answer(request.type, request.name, urn, inputs, cls, provider, preview=self.recording.preview)
+        if request.type.startswith("pulumi:providers:"):
+            package = request.type.rsplit(":", 1)[1]
+            self._providers[urn] = outputs.ProviderState.of(package, inputs)
+        self._record(request, urn, around, made)
+        response = resource_pb2.RegisterResourceResponse(urn=urn)
+        if isinstance(made.id, str):
+            response.id = made.id
+        elif request.type.startswith("pulumi:providers:"):
+            response.id = wire.UNKNOWN_MARK  # as the engine does: the raw mark, which `apply` runs with
+        _write_outputs(response.object, request.object, inputs, made.outputs)
+        return response
+
+    def _class_of(self, type_: str) -> type | None:
+        if type_ not in self.recording.classes:
+            found = resource_class(type_)
+            if found is None:
+                return None
+            self.recording.classes[type_] = found
+        return self.recording.classes[type_]
+
+    def _record(self, request: Any, urn: str, around: str, made: outputs.Answer) -> None:
+        if request.transforms:
+            self.recording.transformed.append(urn)
+        timeouts = request.customTimeouts
+        self.recording.resources.append(
+            RecordedResource(
+                urn=urn,
+                type=request.type,
+                name=request.name,
+                parent="" if request.parent == self._stack_urn else request.parent,
+                component=around,
+                custom=request.custom,
+                provider=request.provider,
+                inputs=made.inputs,
+                secret_paths=secret_paths(made.inputs),
+                dependencies=tuple(sorted(request.dependencies)),
+                property_dependencies={
+                    key: tuple(sorted(value.urns)) for key, value in sorted(request.propertyDependencies.items())
+                },
+                protect=request.protect,
+                ignore_changes=tuple(request.ignoreChanges),
+                replace_on_changes=tuple(request.replaceOnChanges),
+                aliases=(*(_alias(item) for item in request.aliases), *(Alias(urn=urn) for urn in request.aliasURNs)),
+                delete_before_replace=request.deleteBeforeReplace,
+                retain_on_delete=request.retainOnDelete,
+                custom_timeouts={
+                    key: getattr(timeouts, key) for key in ("create", "update", "delete") if getattr(timeouts, key)
+                },
+                additional_secret_outputs=tuple(request.additionalSecretOutputs),
+                id=made.id if request.custom else None,
+                outputs=made.outputs,
+                from_check=made.from_check,
+            )
+        )
+
+    def ReadResource(self, request: Any) -> Any:  # noqa: N802
+        urn = self.urn(request.parent, request.type, request.name)
+        given = wire.decode_struct(request.properties)
+        if request.type == STACK_REFERENCE:
+            known = self._stacks.get(request.id)
+            if known is None:
+                self.recording.missing_stacks.append(request.id)
+            made: Mapping[str, Any] = {"name": request.id, "outputs": dict(known or {}), "secretOutputNames": []}
+        else:
+            provider = self._providers.get(request.provider.rsplit("::", 1)[0]) if request.provider else None
+            cls = self._class_of(request.type)
+            made = outputs.answer(request.type, request.name, urn, given, cls, provider, preview=False).outputs
+        self.recording.resources.append(
+            RecordedResource(
+                urn=urn,
+                type=request.type,
+                name=request.name,
+                parent="" if request.parent == self._stack_urn else request.parent,
+                component=self._components.get(request.parent, ""),
+                custom=True,
+                provider=request.provider,
+                inputs=given,
+                id=request.id,
+                outputs=made,
+                read=True,
+            )
+        )
+        response = resource_pb2.ReadResourceResponse(urn=urn)
+        wire.encode_fields(made, response.properties)
+        return response
+
+    def Invoke(self, request: Any) -> Any:  # noqa: N802
+        response = resource_pb2.ResourceInvokeResponse()
+        provider = self._providers.get(request.provider.rsplit("::", 1)[0]) if request.provider else None
+        if provider is not None and not provider.configured and self.recording.preview:
+            response.unknown = True
+            return response
+        place = provider.place if provider is not None else Place()
+        result = invoke(request.tok, wire.decode_struct(request.args), place)
+        wire.encode_fields(result, getattr(response, "return"))
+        return response
+
+    def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802
+        if request.urn in self._registered_outputs:
+            self.recording.outputs_registered_twice.append(request.urn)
+        self._registered_outputs.add(request.urn)
+        found = wire.decode_struct(request.outputs)
+        if request.urn == self._stack_urn:
+            self.recording.stack_outputs.update(found)
+        else:
+            self.recording.component_outputs[request.urn] = found
+        return empty_pb2.Empty()
+
+    def ExistsResource(self, request: Any) -> Any:  # noqa: N802, ARG002
+        return resource_pb2.ExistsResourceResponse(exists=False)
+
+    def GetDeploymentInfo(self, _: Any) -> Any:  # noqa: N802
+        return resource_pb2.DeploymentInfo(
+            supportedFeatures=[getattr(resource_pb2, f"RESOURCE_MONITOR_FEATURE_{name}") for name in _FEATURES]
+        )
+
+    def RegisterPackage(self, request: Any) -> Any:  # noqa: N802
+        return resource_pb2.RegisterPackageResponse(ref=f"{request.name}@{request.version}")
+
+    def _nothing(self, _: Any) -> Any:
+        return empty_pb2.Empty()
+
+    RegisterStackTransform = _nothing
+    RegisterStackInvokeTransform = _nothing
+    RegisterResourceHook = _nothing
+    RegisterErrorHook = _nothing
+    SignalAndWaitForShutdown = _nothing
+
+
+def _alias(proto: Any) -> Alias:
+    if proto.WhichOneof("alias") == "urn":
+        return Alias(urn=proto.urn)
+    spec = proto.spec
+    return Alias(
+        name=spec.name,
+        type=spec.type,
+        stack=spec.stack,
+        project=spec.project,
+        parent_urn=spec.parentUrn,
+        no_parent=spec.noParent,
+    )
+
+
+def _write_outputs(into: Any, given: Any, inputs: Mapping[str, Any], made: Mapping[str, Any]) -> None:
+    """Writes the outputs, taking over what is as the program gave it in its wire form."""
+    given_fields, fields = given.fields, into.fields
+    for key, value in made.items():
+        if key in given_fields and inputs[key] is value:
+            fields[key].CopyFrom(given_fields[key])
+        else:
+            wire.encode(value, fields[key])
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What a program is run as."""
+
+    project: str = "trainyard"
+    stack: str = "test"
+    organization: str = "organization"
+    root_directory: str = "."
+    config: Mapping[str, str] = field(default_factory=dict)  # full keys: "trainyard:region"
+    secret_keys: Sequence[str] = ()
+    stack_outputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of other stacks, by name
+
+
+def record(
+    program: Callable[[], object],
+    *,
+    preview: bool,
+    deployment: Deployment | None = None,
+    timeout_seconds: float = 120.0,
+) -> Recording:
+    """Runs `program` as a stack. Whatever it raises is kept in `Recording.error`; a hang in `Recording.hang`.
+
+    `preview` True: as the first preview of the stack, with nothing known of what is to be made.
+    """
+    deployment = deployment or Deployment()
+    recording = Recording(preview=preview)
+
+    async def run() -> None:
+        set_all_config(dict(deployment.config), list(deployment.secret_keys))
+        configure(
+            Settings(
+                project=deployment.project,
+                stack=deployment.stack,
+                monitor=_Monitor(recording, deployment.project, deployment.stack, deployment.stack_outputs),
+                engine=_Engine(recording),
+                dry_run=preview,
+                organization=deployment.organization,
+                root_directory=deployment.root_directory,
+            )
+        )
+
+        def call() -> Awaitable[None]:
+            register_stack_transformation(_watch(recording))
+            try:
+                program()
+            except SystemExit as error:  # would end the event loop before it has finished what is under way
+                raise ProgramExitError(error.code) from error
+            return settled()
+
+        await asyncio.wait_for(run_in_stack(call), timeout_seconds)
+
+    context = contextvars.copy_context()
+    frames: dict[str, int] = {}
+
+    def thread() -> None:
+        frames["ident"] = threading.get_ident()
+        try:
+            with asyncio.Runner(loop_factory=InlineLoop) as runner:
+                runner.run(run())
+        except TimeoutError as error:
+            if error.__traceback__ is not None and recording.hang is None:
+                recording.hang = "nothing more happens: something awaits a value that never comes"
+        except BaseException as error:
+            recording.error = error
+
+    worker = threading.Thread(target=context.run, args=(thread,), name="rehearsal", daemon=True)
+    with output_strings_raise(), light_sdk(), rare_collections():
+        worker.start()
+        worker.join(timeout_seconds + 1)
+    if worker.is_alive():
+        recording.hang = _where(sys._current_frames().get(frames.get("ident", 0)))
+    return recording
+
+
+def _watch(recording: Recording) -> Callable[[pulumi.ResourceTransformationArgs], None]:
+    """Looks at every resource as it is constructed: its class, and the providers it was handed."""
+
+    paths: dict[pulumi.Resource, str] = {}
+
+    def look(arguments: pulumi.ResourceTransformationArgs) -> None:
+        type_, name, options = arguments.type_, arguments.name, arguments.opts
+        around = paths.get(options.parent, "") if options.parent is not None else ""
+        recording.constructed.append(Constructed(type_, name, around))
+        if isinstance(arguments.resource, pulumi.ComponentResource):
+            paths[arguments.resource] = f"{around}/{name}" if around else name
+        recording.classes.setdefault(type_, type(arguments.resource))
+        if isinstance(options.providers, Mapping):
+            for key, provider in options.providers.items():
+                if provider.package != key:
+                    recording.wrong_providers.append(WrongProvider(type_, name, provider.package, key))
+        custom = isinstance(arguments.resource, pulumi.CustomResource)
+        if custom and options.provider is not None and options.provider.package != type_.split(":", 1)[0]:
+            recording.wrong_providers.append(WrongProvider(type_, name, options.provider.package))
+
+    return look
+
+
+def _where(frame: types.FrameType | None) -> str:
+    """The innermost line of the program itself in a stack of frames."""
+    if frame is None:
+        return "the program"
+    lines = [
+        f"{entry.filename}:{entry.lineno} in {entry.name}: {entry.line}"
+        for entry in traceback.extract_stack(frame)
+        if "site-packages" not in entry.filename and "/lib/python" not in entry.filename
+    ]
+    return lines[-1] if lines else "the program"

@@ -1,0 +1,210 @@
+"""What the engine refuses and an in-process run lets pass, and what nobody refuses but is wrong all the same."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, Recording, WrongProvider
+from trainyard.rehearsal.model import Alias, Finding, RecordedResource, Secret, leaves
+
+_URN = re.compile(r"urn:pulumi:[^:]+::[^:]+::[^:]+(:[^:]+)*::.+")
+_DURATION = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+|[-+]?0")
+
+SHORTEST_SECRET = 8
+"""Shorter secrets are not looked for in plain inputs: they occur by chance."""
+
+
+def check_recording(recording: Recording, placeholders: Collection[str] = ()) -> Iterator[Finding]:
+    """All rules that need one run only. `placeholders` are texts that stand for secrets of the stack file."""
+    yield from _duplicate_urns(recording.resources)
+    yield from _aliases(recording.resources)
+    yield from _timeouts(recording.resources)
+    yield from _providers(recording)
+    yield from _plain_secrets(recording, placeholders)
+    by_urn = {resource.urn: resource for resource in recording.resources}
+    for urn in recording.outputs_registered_twice:
+        if urn in by_urn:
+            yield Finding.of(by_urn[urn], "outputs-twice", "register_outputs is called twice; the engine refuses that")
+    for urn in recording.transformed:
+        if urn in by_urn:
+            yield Finding.of(
+                by_urn[urn],
+                "transform-not-run",
+                "has transforms, which only the engine runs: they are not rehearsed",
+                level="warning",
+            )
+    for name in sorted(set(recording.missing_stacks)):
+        yield Finding(
+            "error",
+            "missing-stack",
+            f'there is no stack "{name}"',
+            type=STACK_REFERENCE,
+            name=name,
+            hint="the rehearsal knows the stacks whose outputs it is given",
+        )
+    for severity, text in recording.messages:
+        yield Finding("error" if severity == "error" else "warning", "logged", " ".join(text.split()))
+
+
+def check_both_runs(preview: Recording, known: Recording) -> Iterator[Finding]:
+    """Resources that exist in one of the runs only: a preview does not show them, or `up` never makes them."""
+    if any(run.error is not None or run.hang is not None for run in (preview, known)):
+        return
+    for run, other, where in ((known, preview, "when outputs are known"), (preview, known, "at a preview")):
+        there = {resource.urn for resource in other.resources}
+        for resource in run.resources:
+            if resource.urn not in there:
+                yield Finding.of(
+                    resource,
+                    "one-run-only",
+                    f"exists only {where}",
+                    hint="make it outside of apply, and its name from what is known",
+                )
+
+
+def _duplicate_urns(resources: Iterable[RecordedResource]) -> Iterator[Finding]:
+    by_urn: dict[str, list[RecordedResource]] = defaultdict(list)
+    for resource in resources:
+        by_urn[resource.urn].append(resource)
+    for urn, same in by_urn.items():
+        if len(same) > 1:
+            where = ", ".join(sorted({other.component or "the stack" for other in same}))
+            yield Finding.of(
+                same[1],
+                "duplicate-urn",
+                f"{len(same)} resources have this type chain and name (in {where}); the engine refuses {urn}",
+                hint="parents' names are not part of a URN: begin the child's name with the component's",
+            )
+
+
+def alias_urn(resource: RecordedResource, alias: Alias) -> str:
+    """The URN that an alias stands for: the parts it leaves out are the resource's own."""
+    if alias.urn:
+        return alias.urn
+    stack, project = resource.urn.removeprefix("urn:pulumi:").split("::")[:2]
+    chain = [] if alias.no_parent else _type_chain(alias.parent_urn or resource.parent)
+    chain.append(alias.type or resource.type)
+    place = f"urn:pulumi:{alias.stack or stack}::{alias.project or project}"
+    return f"{place}::{'$'.join(chain)}::{alias.name or resource.name}"
+
+
+def _type_chain(urn: str) -> list[str]:
+    if not urn:
+        return []
+    types = urn.split("::")[2].split("$")
+    return [type_ for type_ in types if type_ != "pulumi:pulumi:Stack"]
+
+
+def _aliases(resources: Iterable[RecordedResource]) -> Iterator[Finding]:
+    claimed: dict[str, RecordedResource] = {}
+    own = {resource.urn for resource in resources}
+    for resource in resources:
+        for alias in resource.aliases:
+            if (alias.urn and not _URN.fullmatch(alias.urn)) or (
+                alias.parent_urn and not _URN.fullmatch(alias.parent_urn)
+            ):
+                yield Finding.of(
+                    resource,
+                    "malformed-alias",
+                    f'the alias "{alias.urn or alias.parent_urn}" is no URN',
+                    allowed="urn:pulumi:<stack>::<project>::<type>::<name>, or an Alias object",
+                )
+                continue
+            urn = alias_urn(resource, alias)
+            other = claimed.setdefault(urn, resource)
+            if other is not resource:
+                yield Finding.of(resource, "alias-twice", f"{other.type} {other.name} claims the alias {urn} too")
+            elif urn in own and urn != resource.urn:
+                yield Finding.of(resource, "alias-twice", f"the alias {urn} is another resource of this stack")
+
+
+def _timeouts(resources: Iterable[RecordedResource]) -> Iterator[Finding]:
+    for resource in resources:
+        for key, text in resource.custom_timeouts.items():
+            if not _DURATION.fullmatch(text):
+                yield Finding.of(
+                    resource, "malformed-timeout", f'"{text}" is no duration', path=f"custom_timeouts.{key}",
+                    allowed="like 30m, 1h30m or 90s",
+                )  # fmt: skip
+
+
+def _providers(recording: Recording) -> Iterator[Finding]:
+    wrong: Mapping[tuple[str, str], WrongProvider] = {
+        (wrong.type, wrong.name): wrong for wrong in recording.wrong_providers if not wrong.key
+    }
+    for resource in recording.resources:
+        if not resource.custom or resource.is_provider or resource.type == STACK_REFERENCE or resource.provider:
+            continue
+        handed = wrong.get((resource.type, resource.name))
+        also = f"; it was handed one for {handed.package}" if handed else ""
+        yield Finding.of(
+            resource,
+            "default-provider",
+            f"has no explicit provider for {resource.package}{also}: it would use the ambient credentials",
+            hint="pass providers=[…] to the component, or provider=… to the resource",
+        )
+    for entry in recording.wrong_providers:
+        if entry.key:
+            yield Finding(
+                "error",
+                "wrong-provider",
+                f'providers has the key "{entry.key}" for a provider of {entry.package}: it is dropped in silence',
+                type=entry.type,
+                name=entry.name,
+                component=recording.component_of(entry.type, entry.name),
+                hint="pass a list of providers",
+            )
+
+
+def _plain_secrets(recording: Recording, placeholders: Collection[str]) -> Iterator[Finding]:
+    # Only what nobody chose: a user name beside a password is secret too where the SDK wraps the whole `stringData`,
+    # and stands in the clear in other places with full right.
+    secrets = {text for text in placeholders if len(text) >= SHORTEST_SECRET}
+    for resource in recording.resources:
+        made = set(_texts(resource.outputs, secret=True))
+        if made:
+            made.difference_update(_texts(resource.inputs, secret=True), _texts(resource.inputs, secret=False))
+            secrets.update(text for text in made if len(text) >= SHORTEST_SECRET)
+    if not secrets:
+        return
+    pattern = re.compile("|".join(re.escape(text) for text in sorted(secrets, key=len, reverse=True)))
+    for resource in recording.resources:
+        if not any(pattern.search(text) for text in _texts(resource.inputs, secret=False)):
+            continue
+        for path, value, secret in leaves(resource.inputs):
+            if not secret and isinstance(value, str) and pattern.search(value):
+                yield Finding.of(
+                    resource,
+                    "plain-secret",
+                    "holds the text of a secret, in the clear in the state",
+                    path=path,
+                    hint="use Config.require_secret and pass the Output on, without unsecret",
+                )
+    for path, value, secret in leaves(recording.stack_outputs):
+        if not secret and isinstance(value, str) and pattern.search(value):
+            yield Finding(
+                "error", "plain-secret", "the stack output holds the text of a secret in the clear", path=path
+            )
+
+
+def _texts(value: Any, *, secret: bool) -> list[str]:
+    """The texts within secrets of `value`, or those outside of them: `leaves` without paths, a fifth of the time."""
+    found: list[str] = []
+    left = [(value, False)]
+    while left:
+        item, hidden = left.pop()
+        if isinstance(item, str):
+            if hidden is secret:
+                found.append(item)
+        elif isinstance(item, dict):
+            left.extend((inner, hidden) for inner in item.values())
+        elif isinstance(item, (list, tuple)):
+            left.extend((inner, hidden) for inner in item)
+        elif isinstance(item, Secret):
+            left.append((item.value, True))
+        elif isinstance(item, Mapping):
+            left.extend((inner, hidden) for inner in item.values())
+    return found

@@ -1,0 +1,87 @@
+"""Between the engine's wire format (protobuf Struct with marks for secrets and unknowns) and plain Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from google.protobuf import struct_pb2  # type: ignore[import-untyped]
+
+from trainyard.rehearsal.model import UNKNOWN, Secret
+
+UNKNOWN_MARK: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""The text that stands for an unknown value on the wire (`pulumi.runtime.rpc.UNKNOWN`)."""
+
+SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
+"""The key under which a special value says what it is (`pulumi.runtime.rpc._special_sig_key`)."""
+
+SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 (a type mark)
+
+
+def decode(value: struct_pb2.Value) -> Any:
+    """One wire value as Python: whole numbers as int, secrets as `Secret`, unknowns as `UNKNOWN`."""
+    kind = value.WhichOneof("kind")
+    if kind == "string_value":
+        text = value.string_value
+        return UNKNOWN if text == UNKNOWN_MARK else text
+    if kind == "struct_value":
+        return _decode_fields(value.struct_value)
+    if kind == "list_value":
+        return [decode(item) for item in value.list_value.values]
+    if kind == "bool_value":
+        return value.bool_value
+    if kind == "number_value":
+        number = value.number_value
+        return int(number) if number.is_integer() else number
+    return None
+
+
+def _decode_fields(struct: struct_pb2.Struct) -> Any:
+    fields = struct.fields
+    if SIGNATURE in fields:
+        if fields[SIGNATURE].string_value == SECRET_SIGNATURE:
+            inner = decode(fields["value"])
+            return inner if isinstance(inner, Secret) else Secret(inner)
+        return {key: decode(item) for key, item in fields.items() if key != SIGNATURE}
+    return {key: decode(item) for key, item in fields.items()}
+
+
+def decode_struct(struct: struct_pb2.Struct) -> dict[str, Any]:
+    """The properties of a resource as a plain dict."""
+    return {key: decode(item) for key, item in struct.fields.items()}
+
+
+def encode(value: Any, into: struct_pb2.Value) -> None:
+    """Writes a plain value (with `Secret` and `UNKNOWN` marks) into a wire value. `TypeError` for anything else."""
+    if value is None:
+        into.null_value = struct_pb2.NULL_VALUE
+    elif value is UNKNOWN:
+        into.string_value = UNKNOWN_MARK
+    elif isinstance(value, str):
+        into.string_value = value
+    elif isinstance(value, bool):
+        into.bool_value = value
+    elif isinstance(value, (int, float)):
+        into.number_value = value
+    elif isinstance(value, Secret):
+        fields = into.struct_value.fields
+        fields[SIGNATURE].string_value = SECRET_SIGNATURE
+        encode(value.value, fields["value"])
+    elif isinstance(value, Mapping):
+        encode_fields(value, into.struct_value)
+    elif isinstance(value, (list, tuple)):
+        values = into.list_value.values
+        into.list_value.SetInParent()
+        for item in value:
+            encode(item, values.add())
+    else:
+        raise TypeError(f"a {type(value).__name__} cannot be written as a property")
+
+
+def encode_fields(value: Mapping[str, Any], into: struct_pb2.Struct) -> None:
+    """Writes every item of `value` into a Struct, over what is there."""
+    into.SetInParent()
+    for key, item in value.items():
+        field = into.fields[key]
+        field.Clear()
+        encode(item, field)

@@ -1,0 +1,141 @@
+"""The critical path: the chain of resources that decides how long the first `pulumi up` takes.
+
+Creation times are published or measured ones (`creation_seconds.csv`, each with source and date). The path assumes
+that the engine makes everything at once that waits for nothing; it makes four operations a core, and clouds have bad
+days, so the sum is a lower bound.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from trainyard.rehearsal.model import RecordedResource
+
+SMOKE_COMPONENTS = "smoke-*"
+"""Names of the components that prove an environment, as in the table."""
+_SKIP_AWAIT = "pulumi.com/skipAwait"
+_TABLE = Path(__file__).with_name("creation_seconds.csv")
+
+
+@dataclass(frozen=True, slots=True)
+class CreationTime:
+    """How long one resource of a type takes to be made."""
+
+    type: str  # "*" for anything else; "kubernetes:*" for anything else of a package
+    component: str  # pattern; "" for any
+    seconds: float
+    source: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One resource of the critical path: how long it takes, and when it is done, in seconds from the start."""
+
+    urn: str
+    type: str
+    name: str
+    component: str
+    seconds: float
+    finish: float
+
+    def as_json(self) -> dict[str, str | float]:
+        """In the rehearsal's contract."""
+        return {
+            "urn": self.urn,
+            "type": self.type,
+            "name": self.name,
+            "component": self.component,
+            "seconds": self.seconds,
+            "finish": self.finish,
+        }
+
+
+@functools.cache
+def creation_times() -> Mapping[str, CreationTime]:
+    """The rows that hold for every component, by type."""
+    return {time.type: time for time in _rows() if not time.component}
+
+
+@functools.cache
+def _rows() -> tuple[CreationTime, ...]:
+    with _TABLE.open(encoding="utf-8", newline="") as file:
+        return tuple(
+            CreationTime(row["type"], row["component"], float(row["seconds"]), row["source"], row["date"])
+            for row in csv.DictReader(file)
+        )
+
+
+@functools.cache
+def _for_components(type_: str) -> tuple[CreationTime, ...]:
+    return tuple(time for time in _rows() if time.type == type_ and time.component)
+
+
+def seconds_to_create(resource: RecordedResource) -> float:
+    """How long one resource takes. Components and what is only read take nothing."""
+    if not resource.custom or resource.read or resource.is_provider:
+        return 0.0
+    if resource.inputs.get("metadata", {}).get("annotations", {}).get(_SKIP_AWAIT) == "true":
+        return creation_times()["kubernetes:*"].seconds
+    table = creation_times()
+    for time in _for_components(resource.type):
+        if fnmatchcase(resource.component, time.component):
+            return time.seconds
+    found = table.get(resource.type) or table.get(f"{resource.package}:*") or table["*"]
+    return found.seconds
+
+
+def proves(step: Step) -> bool:
+    """Whether a step is a smoke job: it makes nothing that others wait for, it proves what was made."""
+    return step.type == "kubernetes:batch/v1:Job" and fnmatchcase(step.component, SMOKE_COMPONENTS)
+
+
+def critical_path(resources: Iterable[RecordedResource]) -> tuple[Step, ...]:
+    """The longest chain of creations, first to last. A resource waits for its dependencies and its provider."""
+    by_urn = {resource.urn: resource for resource in resources}
+    waits = {urn: _waits_for(resource, by_urn) for urn, resource in by_urn.items()}
+    finish: dict[str, float] = {}
+    after: dict[str, str] = {}
+    for urn in _in_order(waits):
+        last = max(sorted(waits[urn]), key=lambda other: finish[other], default=None)
+        finish[urn] = seconds_to_create(by_urn[urn]) + (finish[last] if last is not None else 0.0)
+        if last is not None:
+            after[urn] = last
+    current = max(sorted(finish), key=lambda urn: finish[urn], default=None)
+    steps: list[Step] = []
+    while current is not None:
+        resource = by_urn[current]
+        seconds = seconds_to_create(resource)
+        if seconds > 0:
+            steps.append(Step(current, resource.type, resource.name, resource.component, seconds, finish[current]))
+        current = after.get(current)
+    return tuple(reversed(steps))
+
+
+def _waits_for(resource: RecordedResource, by_urn: Mapping[str, RecordedResource]) -> set[str]:
+    provider = resource.provider.rsplit("::", 1)[0] if resource.provider else ""
+    return {urn for urn in (*resource.dependencies, provider) if urn in by_urn and urn != resource.urn}
+
+
+def _in_order(waits: Mapping[str, set[str]]) -> list[str]:
+    """URNs so that each comes after what it waits for. What waits for itself in a circle comes last, in any order."""
+    followers: dict[str, list[str]] = {urn: [] for urn in waits}
+    left = {urn: len(others) for urn, others in waits.items()}
+    for urn, others in waits.items():
+        for other in others:
+            followers[other].append(urn)
+    ready = sorted(urn for urn, count in left.items() if count == 0)
+    order: list[str] = []
+    while ready:
+        urn = ready.pop()
+        order.append(urn)
+        for follower in sorted(followers[urn]):
+            left[follower] -= 1
+            if left[follower] == 0:
+                ready.append(follower)
+    return order

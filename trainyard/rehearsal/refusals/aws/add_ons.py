@@ -1,0 +1,88 @@
+"""EKS add-ons: names, versions, and the settings of the network plugin, which are a text of JSON.
+
+Source: EKS user guide and the network plugin's own list of variables, as generally known (2026-11). EKS checks the
+settings against the schema of the add-on's version, which only the service has: so a name is refused here only where
+it all but repeats a known one, and any other unknown name passes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from typing import Any
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.rules import rule
+
+KNOWN_ADD_ONS = (
+    "vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent", "aws-ebs-csi-driver", "aws-efs-csi-driver",
+    "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver", "eks-node-monitoring-agent", "metrics-server",
+    "amazon-cloudwatch-observability", "cert-manager", "kube-state-metrics", "prometheus-node-exporter", "external-dns",
+    "adot", "aws-guardduty-agent", "amazon-sagemaker-hyperpod-taskgovernance", "snapshot-controller",
+    "aws-network-flow-monitoring-agent", "aws-secrets-store-csi-driver-provider",
+)  # fmt: skip
+"""Add-ons that EKS offers as generally known (2026-11); others exist, so an unknown name is a warning."""
+
+
+@rule("aws:eks/addon:Addon")
+def add_on(view: View, stack: Stack) -> None:
+    """The add-on's name, version and settings."""
+    del stack
+    name = view.text("addonName")
+    if name is not None and name not in KNOWN_ADD_ONS:
+        view.warning(
+            "eks-addon-name", "addonName", f"{show(name)} is no add-on known here", hint=nearest(name, KNOWN_ADD_ONS)
+        )
+    version = view.text("addonVersion")
+    if version is not None and not re.fullmatch(r"v\d+\.\d+\.\d+-eks-?build\.\d+", version):
+        view.error(
+            "eks-addon-version", "addonVersion", f"got {show(version)}", allowed="must look like v1.20.0-eksbuild.1"
+        )
+    if name == "vpc-cni":
+        _network_plugin(view)
+
+
+_SETTINGS = (
+    "enableNetworkPolicy", "enableWindowsIpam", "enableWindowsPrefixDelegation", "env", "eniConfig", "init",
+    "nodeAgent", "livenessProbeTimeoutSeconds", "readinessProbeTimeoutSeconds", "podAnnotations", "podLabels",
+    "resources", "tolerations", "affinity",
+)  # fmt: skip
+_VARIABLES = (
+    "AWS_VPC_K8S_CNI_LOGLEVEL", "AWS_VPC_K8S_CNI_EXTERNALSNAT", "AWS_VPC_K8S_CNI_RANDOMIZESNAT",
+    "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "AWS_VPC_K8S_CNI_EXCLUDE_SNAT_CIDRS", "AWS_VPC_ENI_MTU", "POD_MTU",
+    "WARM_ENI_TARGET", "WARM_IP_TARGET", "MINIMUM_IP_TARGET", "MAX_ENI", "ENABLE_PREFIX_DELEGATION",
+    "WARM_PREFIX_TARGET", "ENABLE_POD_ENI", "POD_SECURITY_GROUP_ENFORCING_MODE", "ENABLE_IPv4", "ENABLE_IPv6",
+    "DISABLE_INTROSPECTION", "DISABLE_METRICS", "ENABLE_SUBNET_DISCOVERY", "ENABLE_V6_EGRESS",
+    "ENABLE_BANDWIDTH_PLUGIN", "ADDITIONAL_ENI_TAGS", "NETWORK_POLICY_ENFORCING_MODE", "ENI_CONFIG_LABEL_DEF",
+)  # fmt: skip
+
+
+def _network_plugin(view: View) -> None:
+    text = view.text("configurationValues")
+    try:
+        settings = json.loads(text) if text is not None else {}
+    except json.JSONDecodeError:
+        return  # told by the check of the format
+    if not isinstance(settings, dict):
+        view.error("eks-addon-settings", "configurationValues", f"got {show(settings)}", allowed="a JSON object")
+        return
+    variables = settings.get("env", {})
+    _near_misses(view, settings, _SETTINGS)
+    if not isinstance(variables, dict):
+        view.error("eks-addon-settings", "configurationValues", f"env is {show(variables)}", allowed="a JSON object")
+        return
+    _near_misses(view, variables, _VARIABLES)
+    for key, value in {"enableNetworkPolicy": settings.get("enableNetworkPolicy", ""), **variables}.items():
+        if not isinstance(value, str):
+            view.error(
+                "eks-addon-settings", "configurationValues", f"{key} is {show(value)}", allowed="text, also for numbers"
+            )
+
+
+def _near_misses(view: View, given: dict[str, Any], known: Collection[str]) -> None:
+    for key in given:
+        hint = "" if key in known else nearest(key, known)
+        if hint:
+            view.error("eks-addon-settings", "configurationValues", f"vpc-cni has no setting {show(key)}", hint=hint)

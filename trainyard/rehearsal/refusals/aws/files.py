@@ -1,0 +1,201 @@
+"""FSx for Lustre and EFS: sizes that are sold, inputs that go together.
+
+Source: FSx for Lustre and EFS user guides as generally known; the provider and moto pass all of it (2026-11-21).
+"""
+
+from __future__ import annotations
+
+from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.rules import rule
+
+LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
+_THROUGHPUT = {
+    ("PERSISTENT_1", "SSD"): (50, 100, 200),
+    ("PERSISTENT_1", "HDD"): (12, 40),
+    ("PERSISTENT_2", "SSD"): (125, 250, 500, 1000),
+}
+"""MB/s per TiB of storage, by deployment and storage type."""
+
+
+@rule(LUSTRE)
+def lustre_capacity(view: View, stack: Stack) -> None:
+    """The steps in which capacity is sold."""
+    del stack
+    kind, storage = _kinds(view)
+    capacity = view.number("storageCapacity")
+    if storage == "INTELLIGENT_TIERING":
+        if view.has("storageCapacity"):
+            view.error(
+                "fsx-intelligent-tiering", "storageCapacity", "given with INTELLIGENT_TIERING", allowed="none: it grows"
+            )
+        for key in ("throughputCapacity", "metadataConfiguration", "dataReadCacheConfiguration"):
+            if view.lacks(key):
+                view.error("fsx-intelligent-tiering", key, "is missing", allowed="needed with INTELLIGENT_TIERING")
+        throughput = view.number("throughputCapacity")
+        if throughput is not None and throughput % 4000:
+            view.error(
+                "fsx-intelligent-tiering",
+                "throughputCapacity",
+                f"got {throughput:g}",
+                allowed="a multiple of 4000 MB/s",
+            )
+        return
+    if view.lacks("storageCapacity"):
+        if view.lacks("backupId"):
+            view.error("fsx-capacity", "storageCapacity", "is missing", allowed="1200, or a multiple of 2400 GiB")
+        return
+    if capacity is None or kind is None or storage is None:
+        return
+    if storage == "HDD":
+        step = 1800 if view.text("driveCacheType") == "READ" or view.number("perUnitStorageThroughput") == 40 else 6000
+        if capacity % step:
+            view.error(
+                "fsx-capacity", "storageCapacity", f"got {capacity:g} GiB", allowed=f"a multiple of {step} GiB on HDD"
+            )
+    elif kind == "SCRATCH_1":
+        if capacity not in (1200, 2400) and capacity % 3600:
+            view.error(
+                "fsx-capacity",
+                "storageCapacity",
+                f"got {capacity:g} GiB",
+                allowed="1200, 2400, or a multiple of 3600 GiB",
+            )
+    elif capacity != 1200 and capacity % 2400:
+        view.error(
+            "fsx-capacity", "storageCapacity", f"got {capacity:g} GiB", allowed="1200, or a multiple of 2400 GiB"
+        )
+
+
+def _kinds(view: View) -> tuple[str | None, str | None]:
+    kind = None if view.is_unknown("deploymentType") else view.text("deploymentType") or "SCRATCH_1"
+    storage = None if view.is_unknown("storageType") else view.text("storageType") or "SSD"
+    return kind, storage
+
+
+@rule(LUSTRE)
+def lustre_throughput(view: View, stack: Stack) -> None:
+    """Throughput per TiB: which values a deployment has, where it is needed, where it is not."""
+    del stack
+    kind, storage = _kinds(view)
+    if kind is None or storage is None or storage == "INTELLIGENT_TIERING":
+        return
+    key = "perUnitStorageThroughput"
+    if kind.startswith("SCRATCH"):
+        for extra in (key, "automaticBackupRetentionDays", "dailyAutomaticBackupStartTime", "copyTagsToBackups"):
+            if view.has(extra) and view.value(extra) not in (0, False):
+                view.error("fsx-scratch", extra, f"given for {kind}", allowed="PERSISTENT_1 or PERSISTENT_2")
+        return
+    choices = _THROUGHPUT.get((kind, storage))
+    if choices is None:
+        view.error("fsx-storage-type", "storageType", f"{show(storage)} with {kind}", allowed="SSD")
+        return
+    if view.lacks(key):
+        view.error(
+            "fsx-throughput",
+            key,
+            f"is missing for {kind}",
+            allowed=f"one of {', '.join(map(str, choices))} MB/s per TiB",
+        )
+    throughput = view.number(key)
+    if throughput is not None and throughput not in choices:
+        view.error(
+            "fsx-throughput",
+            key,
+            f"got {throughput:g} for {kind}",
+            allowed=f"one of {', '.join(map(str, choices))} MB/s per TiB",
+        )
+
+
+@rule(LUSTRE)
+def lustre_options(view: View, stack: Stack) -> None:
+    """Links to S3, metadata, EFA and backups by deployment."""
+    del stack
+    kind, _ = _kinds(view)
+    if kind == "PERSISTENT_2":
+        for key in ("importPath", "exportPath", "autoImportPolicy", "importedFileChunkSize"):
+            if view.has(key):
+                view.error("fsx-import-path", key, "given for PERSISTENT_2", allowed="an fsx.DataRepositoryAssociation")
+        version = view.text("fileSystemTypeVersion")
+        if version == "2.10":
+            view.error("fsx-version", "fileSystemTypeVersion", "2.10 with PERSISTENT_2", allowed="2.12 or 2.15")
+    elif kind is not None:
+        for key in ("metadataConfiguration", "efaEnabled"):
+            if view.has(key) and view.value(key) is not False:
+                view.error("fsx-persistent-2", key, f"given for {kind}", allowed="PERSISTENT_2")
+    if view.text("metadataConfiguration.mode") == "AUTOMATIC" and view.has("metadataConfiguration.iops"):
+        view.error(
+            "fsx-metadata", "metadataConfiguration.iops", "given with mode AUTOMATIC", allowed="mode USER_PROVISIONED"
+        )
+    if view.text("metadataConfiguration.mode") == "USER_PROVISIONED" and view.lacks("metadataConfiguration.iops"):
+        view.error("fsx-metadata", "metadataConfiguration.iops", "is missing", allowed="needed with USER_PROVISIONED")
+    iops = view.number("metadataConfiguration.iops")
+    if iops is not None and iops not in (1500, 3000, 6000) and (iops % 12000 or not 12000 <= iops <= 192000):
+        view.error(
+            "fsx-metadata",
+            "metadataConfiguration.iops",
+            f"got {iops:g}",
+            allowed="1500, 3000, 6000, or a multiple of 12000 up to 192000",
+        )
+    if view.flag("efaEnabled") and view.lacks("metadataConfiguration"):
+        view.error("fsx-efa", "metadataConfiguration", "is missing", allowed="needed with efaEnabled")
+    if isinstance(view.value("subnetIds"), list):
+        view.error("fsx-subnet", "subnetIds", "got a list", allowed="a single subnet id (the provider makes the list)")
+    if view.has("autoImportPolicy") and view.lacks("importPath"):
+        view.error("fsx-import-path", "autoImportPolicy", "given without importPath", allowed="importPath")
+
+
+@rule("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation")
+def association(view: View, stack: Stack) -> None:
+    """Only PERSISTENT_2 and SCRATCH_2 take associations, and two cannot share a path."""
+    system = stack.referred(view, "fileSystemId", LUSTRE)
+    if system is not None and system.text("deploymentType") in ("SCRATCH_1", "PERSISTENT_1"):
+        view.error(
+            "fsx-association",
+            "fileSystemId",
+            f"file system {system.name} is {system.text('deploymentType')}",
+            allowed="PERSISTENT_2 or SCRATCH_2",
+        )
+    path = view.text("fileSystemPath")
+    for other in stack.of_type(view.type):
+        if other is view:
+            break
+        theirs = other.text("fileSystemPath")
+        if (
+            system is None
+            or path is None
+            or theirs is None
+            or stack.referred(other, "fileSystemId", LUSTRE) is not system
+        ):
+            continue
+        own, their = path.rstrip("/") + "/", theirs.rstrip("/") + "/"
+        if own.startswith(their) or their.startswith(own):
+            view.error(
+                "fsx-association",
+                "fileSystemPath",
+                f"{path} overlaps {theirs} of {other.name}",
+                allowed="separate paths",
+            )
+
+
+@rule("aws:efs/fileSystem:FileSystem")
+def efs(view: View, stack: Stack) -> None:
+    """Lifecycle entries, throughput modes, encryption."""
+    del stack
+    for path, entry in view.items("lifecyclePolicies"):
+        if sum(1 for value in entry.values() if value is not None) > 1:
+            view.error("efs-lifecycle", path, "has several transitions", allowed="one transition an entry")
+    mode = view.text("throughputMode")
+    key = "provisionedThroughputInMibps"
+    if mode == "provisioned" and view.lacks(key):
+        view.error("efs-throughput", key, "is missing", allowed="needed with throughputMode provisioned")
+    if view.has(key) and mode != "provisioned" and not view.is_unknown("throughputMode"):
+        view.error(
+            "efs-throughput",
+            key,
+            f"given with throughputMode {mode or 'bursting'}",
+            allowed="throughputMode provisioned",
+        )
+    if view.text("performanceMode") == "maxIO" and mode == "elastic":
+        view.error("efs-throughput", "performanceMode", "maxIO with throughputMode elastic", allowed="generalPurpose")
+    if view.has("kmsKeyId") and not view.flag("encrypted") and not view.is_unknown("encrypted"):
+        view.error("efs-encrypted", "encrypted", "a key is given without encryption", allowed="true")

@@ -1,0 +1,174 @@
+"""Keys, topics, budgets, anomaly detection: inputs that go together.
+
+Source: the services' user guides as generally known; the provider passes all of it (2026-11-21).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from trainyard.rehearsal.model import UNKNOWN
+from trainyard.rehearsal.refusals.context import Stack, View, listed, show
+from trainyard.rehearsal.refusals.rules import rule
+
+BUDGET = "aws:budgets/budget:Budget"
+_FILTERS = (
+    "AZ", "BillingEntity", "CostCategory", "InstanceType", "InvoicingEntity", "LegalEntityName", "LinkedAccount",
+    "Operation", "PurchaseType", "Region", "Service", "TagKeyValue", "UsageType", "UsageTypeGroup", "DatabaseEngine",
+)  # fmt: skip
+
+
+@rule("aws:kms/key:Key")
+def key(view: View, stack: Stack) -> None:
+    """A rotation period only where the key rotates."""
+    del stack
+    if (
+        view.has("rotationPeriodInDays")
+        and not view.flag("enableKeyRotation")
+        and not view.is_unknown("enableKeyRotation")
+    ):
+        view.error(
+            "kms-rotation", "rotationPeriodInDays", "given without enableKeyRotation", allowed="enableKeyRotation"
+        )
+
+
+@rule("aws:sns/topic:Topic")
+def topic(view: View, stack: Stack) -> None:
+    """A FIFO topic's name ends in .fifo, and no other's does."""
+    del stack
+    name, fifo = view.text("name"), view.flag("fifoTopic")
+    if name is not None and fifo and not name.endswith(".fifo"):
+        view.error("sns-fifo", "name", f"got {show(name)} for a FIFO topic", allowed="a name that ends in .fifo")
+    if name is not None and not fifo and name.endswith(".fifo") and not view.is_unknown("fifoTopic"):
+        view.error("sns-fifo", "fifoTopic", f"{show(name)} is not said to be FIFO", allowed="true")
+
+
+@rule("aws:sns/topicSubscription:TopicSubscription")
+def subscription(view: View, stack: Stack) -> None:
+    """The endpoint suits the protocol."""
+    del stack
+    protocol, endpoint = view.text("protocol"), view.text("endpoint")
+    if endpoint is None or protocol is None:
+        return
+    shapes = {
+        "email": (r"[^@\s]+@[^@\s]+\.[^@\s.]+", "an e-mail address"),
+        "email-json": (r"[^@\s]+@[^@\s]+\.[^@\s.]+", "an e-mail address"),
+        "https": (r"https://\S+", "a URL that begins with https://"),
+        "http": (r"http://\S+", "a URL that begins with http://"),
+        "sqs": (r"arn:aws[a-z-]*:sqs:\S+", "the ARN of a queue"),
+        "lambda": (r"arn:aws[a-z-]*:lambda:\S+", "the ARN of a function"),
+    }
+    if protocol in shapes and not re.fullmatch(shapes[protocol][0], endpoint):
+        view.error(
+            "sns-endpoint", "endpoint", f"got {show(endpoint)} for {protocol}", allowed=f"must be {shapes[protocol][1]}"
+        )
+
+
+@rule(BUDGET)
+def budget(view: View, stack: Stack) -> None:
+    """A limit, filters that Budgets can read, notifications that reach somebody."""
+    del stack
+    if all(view.lacks(name) for name in ("limitAmount", "plannedLimits", "autoAdjustData")):
+        view.error("budget-amount", "limitAmount", "is missing", allowed="limitAmount, plannedLimits or autoAdjustData")
+    if view.has("limitAmount") and view.lacks("limitUnit"):
+        view.error("budget-amount", "limitUnit", "is missing", allowed="USD")
+    if view.text("budgetType") == "COST" and view.text("limitUnit") not in (None, "USD", "CNY"):
+        view.error("budget-unit", "limitUnit", f"got {show(view.text('limitUnit'))} for a cost budget", allowed="USD")
+    for path, entry in view.items("costFilters"):
+        name = entry.get("name")
+        if isinstance(name, str) and name not in _FILTERS:
+            view.error("budget-filter", f"{path}.name", f"got {show(name)}", allowed=f"one of {', '.join(_FILTERS)}")
+        for index, value in enumerate(listed(entry.get("values"))):
+            if name == "TagKeyValue" and isinstance(value, str) and not re.fullmatch(r"(user|aws):[^$]+\$[^$]*", value):
+                view.error(
+                    "budget-filter",
+                    f"{path}.values[{index}]",
+                    f"got {show(value)}",
+                    allowed="must look like user:Key$Value",
+                )
+    items = list(view.items("notifications"))
+    if len(items) > 10:
+        view.error("budget-notifications", "notifications", f"has {len(items)}", allowed="at most 10 a budget")
+    seen: list[tuple[object, ...]] = []
+    for path, entry in items:
+        emails, topics = entry.get("subscriberEmailAddresses"), entry.get("subscriberSnsTopicArns")
+        if emails in (None, []) and topics in (None, []):
+            view.error("budget-subscriber", path, "has no subscriber", allowed="an e-mail address or an SNS topic")
+        for name, given, most in (("subscriberEmailAddresses", emails, 10), ("subscriberSnsTopicArns", topics, 1)):
+            if isinstance(given, list) and len(given) > most:
+                view.error(
+                    "budget-subscriber", f"{path}.{name}", f"has {len(given)}", allowed=f"at most {most} a notification"
+                )
+        identity = tuple(
+            entry.get(name) for name in ("notificationType", "comparisonOperator", "threshold", "thresholdType")
+        )
+        if identity in seen and UNKNOWN not in identity:
+            view.error("budget-notifications", path, "is given twice", allowed="notifications that differ")
+        seen.append(identity)
+
+
+@rule("aws:costexplorer/anomalyMonitor:AnomalyMonitor")
+def monitor(view: View, stack: Stack) -> None:
+    """A dimensional monitor has a dimension, a custom one a specification."""
+    del stack
+    for kind, needed in (("DIMENSIONAL", "monitorDimension"), ("CUSTOM", "monitorSpecification")):
+        if view.text("monitorType") == kind and view.lacks(needed):
+            view.error("anomaly-monitor", needed, "is missing", allowed=f"needed with monitorType {kind}")
+        if view.text("monitorType") not in (None, kind) and view.has(needed):
+            view.error("anomaly-monitor", needed, f"given with monitorType {view.text('monitorType')}", allowed=kind)
+
+
+@rule("aws:costexplorer/anomalySubscription:AnomalySubscription")
+def anomaly_subscription(view: View, stack: Stack) -> None:
+    """SNS is told at once, e-mail by day or week; there is a threshold."""
+    del stack
+    frequency = view.text("frequency")
+    for path, entry in view.items("subscribers"):
+        kind, address = entry.get("type"), entry.get("address")
+        if kind == "SNS" and frequency in ("DAILY", "WEEKLY"):
+            view.error("anomaly-frequency", f"{path}.type", f"SNS with {frequency}", allowed="IMMEDIATE")
+        if kind == "EMAIL" and frequency == "IMMEDIATE":
+            view.error("anomaly-frequency", f"{path}.type", "EMAIL with IMMEDIATE", allowed="DAILY or WEEKLY")
+        if kind == "EMAIL" and isinstance(address, str) and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s.]+", address):
+            view.error(
+                "anomaly-address", f"{path}.address", f"got {show(address)}", allowed="must be an e-mail address"
+            )
+        if kind == "SNS" and isinstance(address, str) and not re.match(r"arn:aws[a-z-]*:sns:", address):
+            view.error(
+                "anomaly-address", f"{path}.address", f"got {show(address)}", allowed="must be the ARN of a topic"
+            )
+    if view.lacks("thresholdExpression"):
+        view.error(
+            "anomaly-threshold", "thresholdExpression", "is missing", allowed="an expression on the total impact"
+        )
+
+
+@rule("aws:cloudwatch/metricAlarm:MetricAlarm")
+def alarm(view: View, stack: Stack) -> None:
+    """A metric or queries; not more datapoints than periods."""
+    del stack
+    if view.lacks("metricName") and view.lacks("metricQueries") and view.lacks("evaluationCriteria"):
+        view.error("alarm-metric", "metricName", "is missing", allowed="metricName, or metricQueries")
+    points, periods = view.number("datapointsToAlarm"), view.number("evaluationPeriods")
+    if points is not None and periods is not None and points > periods:
+        view.error(
+            "alarm-datapoints",
+            "datapointsToAlarm",
+            f"{points:g} of {periods:g} periods",
+            allowed="at most evaluationPeriods",
+        )
+
+
+@rule("aws:ecr/lifecyclePolicy:LifecyclePolicy")
+def registry_lifecycle(view: View, stack: Stack) -> None:
+    """A lifecycle policy has rules."""
+    del stack
+    text = view.text("policy")
+    try:
+        document = json.loads(text) if text is not None else None
+    except ValueError as error:
+        view.error("ecr-lifecycle", "policy", f"is no JSON: {error}", allowed="a JSON object")
+        return
+    if document is not None and not (isinstance(document, dict) and document.get("rules")):
+        view.error("ecr-lifecycle", "policy", "has no rules", allowed="at least one rule")

@@ -1,0 +1,208 @@
+"""Inputs of AWS resources against Amazon's own models: enums, lengths, ranges, patterns, list sizes.
+
+A type's entry in `aws.types` names the operations that the provider calls. An input finds its member there by name,
+whatever the case and whether singular or plural; the entry lists the exceptions. A member that does not match in kind
+(a list of the provider for a structure of the API) is followed into its item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.model import UNKNOWN
+from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
+from trainyard.rehearsal.refusals.context import View, as_number, show
+
+MODEL_RULE = "aws-model"
+_NUMBERS = frozenset({"integer", "long", "float", "double"})
+_EVERYWHERE: Mapping[str, str | None] = {
+    "region": None,  # the provider's own
+    "tags": None,  # `aws.tags`
+    "namePrefix": None,
+    "timeouts": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TypeModel:
+    """Where the values of a resource type are described.
+
+    `calls` are `service.Operation` or `service.Operation.Member.Member`; an input is looked up in each, in order.
+    `names` gives, by input path without indexes, the member path within the calls' inputs (relative to where the input
+    above it was found, or from the top when it begins with `/`), or None for what the models do not describe.
+    """
+
+    calls: tuple[str, ...]
+    names: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@cache
+def roots(calls: tuple[str, ...]) -> tuple[Shape, ...]:
+    """The structures that a type's inputs are looked up in."""
+    found = []
+    for call in calls:
+        service, name, *members = call.split(".")
+        shape = operation(service, name)
+        for member in members:
+            shape = inner(_member(shape, member))
+        found.append(shape)
+    return tuple(found)
+
+
+def inner(shape: Shape) -> Shape:
+    """The item of a list (of lists); any other shape itself."""
+    while shape.kind == "list":
+        shape = shape.item
+    return shape
+
+
+def _member(shape: Shape, name: str) -> Shape:
+    members = inner(shape).members
+    if name not in members:
+        raise ModelMissingError(f"{shape.service}'s {shape.name} has no member {name}")
+    return members[name]
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    """The forms under which the provider and the API may both know a name."""
+    low = name.lower().replace("_", "")
+    forms = [low, low + "s"]
+    if low.endswith("ies"):
+        forms.append(low[:-3] + "y")
+    if low.endswith("s"):
+        forms.append(low[:-1])
+    forms.extend(low[: -len(tail)] for tail in ("lists", "list", "document") if low.endswith(tail))
+    return tuple(forms)
+
+
+@cache
+def _index(shape: Shape) -> Mapping[str, Shape]:
+    found: dict[str, Shape] = {}
+    for name, member in shape.members.items():
+        for form in _spellings(name):
+            found.setdefault(form, member)
+    return {**found, **{name.lower(): member for name, member in shape.members.items()}}
+
+
+@cache
+def _find(shape: Shape, name: str) -> Shape | None:
+    index = _index(shape)
+    return next((index[form] for form in _spellings(name) if form in index), None)
+
+
+def resolve(model: TypeModel, path: str, above: tuple[Shape, ...]) -> Shape | None:
+    """The member that describes an input.
+
+    Args:
+        model: the resource type's entry.
+        path: of the input, without indexes (`taints.key`).
+        above: the structures to look in: the type's roots, or the shape of the input above.
+
+    Raises:
+        ModelMissingError: the entry names a member that the model lacks.
+    """
+    name = path.rpartition(".")[2]
+    if path in model.names or (path == name and name in _EVERYWHERE):
+        target = model.names.get(path)
+        if target is None:
+            return None
+        bases = roots(model.calls) if target.startswith("/") else above
+        for base in bases:
+            try:
+                shape = base
+                for step in target.lstrip("/").split("."):
+                    shape = _member(shape, step)
+            except ModelMissingError:
+                continue
+            return shape
+        raise ModelMissingError(f"{path}: none of {', '.join(model.calls)} has {target}")
+    return next((found for base in above if base.kind == "structure" and (found := _find(base, name))), None)
+
+
+def check(view: View, model: TypeModel) -> None:
+    """Notes every input that the models refuse."""
+    _walk(view, model, view.inputs, "", "", roots(model.calls))
+
+
+def _walk(
+    view: View, model: TypeModel, inputs: Mapping[str, Any], path: str, plain: str, above: tuple[Shape, ...]
+) -> None:
+    for name, value in inputs.items():
+        if value is None or value is UNKNOWN or name.startswith("__"):
+            continue
+        here = f"{path}.{name}" if path else name
+        here_plain = f"{plain}.{name}" if plain else name
+        shape = resolve(model, here_plain, above)
+        if shape is not None:
+            _value(view, model, value, here, here_plain, shape)
+
+
+def _value(view: View, model: TypeModel, value: Any, path: str, plain: str, shape: Shape) -> None:
+    if value is None or value is UNKNOWN:
+        return
+    if isinstance(value, list):
+        if shape.kind == "list":
+            _size(view, path, len(value), shape, "entries")
+        item = shape.item if shape.kind == "list" else shape
+        for index, entry in enumerate(value):
+            _value(view, model, entry, f"{path}[{index}]", plain, item)
+    elif shape.kind == "list":
+        _value(view, model, value, path, plain, shape.item)  # one block of the provider, a list of the API
+    elif isinstance(value, Mapping):
+        if shape.kind == "structure":
+            _walk(view, model, value, path, plain, (shape,))
+        elif shape.kind == "map":
+            _size(view, path, len(value), shape, "entries")
+            for key, entry in value.items():
+                _scalar(view, path, str(key), shape.key)
+                _value(view, model, entry, f"{path}.{key}", plain, shape.mapped)
+    else:
+        _scalar(view, path, value, shape)
+
+
+def _scalar(view: View, path: str, value: Any, shape: Shape) -> None:
+    if shape.kind == "string" and isinstance(value, str):
+        _text(view, path, value, shape)
+    elif shape.kind in _NUMBERS:
+        number = as_number(value)
+        if number is not None:
+            least, most = shape.least, shape.most
+            if (least is not None and number < least) or (most is not None and number > most):
+                view.error(MODEL_RULE, path, f"got {show(value)}", allowed=_range(least, most, "must be"))
+
+
+def _text(view: View, path: str, value: str, shape: Shape) -> None:
+    if shape.enum:
+        if value not in shape.enum:
+            view.error(
+                MODEL_RULE, path, f"got {show(value)}", allowed=_one_of(shape.enum), hint=nearest(value, shape.enum)
+            )
+        return
+    if _size(view, path, len(value), shape, "characters"):
+        return
+    pattern = shape.pattern
+    if pattern is not None and value and not pattern.fullmatch(value):
+        view.error(MODEL_RULE, path, f"got {show(value)}", allowed=f"must match {shape.pattern_text}")
+
+
+def _size(view: View, path: str, size: int, shape: Shape, unit: str) -> bool:
+    least, most = shape.least, shape.most
+    if (least is not None and size < least) or (most is not None and size > most):
+        view.error(MODEL_RULE, path, f"has {size} {unit}", allowed=_range(least, most, "must have") + f" {unit}")
+        return True
+    return False
+
+
+def _range(least: float | None, most: float | None, verb: str) -> str:
+    if least is not None and most is not None:
+        return f"{verb} {least:g} to {most:.15g}"
+    return f"{verb} at least {least:g}" if least is not None else f"{verb} at most {most:.15g}"
+
+
+def _one_of(values: tuple[str, ...]) -> str:
+    shown = values if len(values) <= 24 else (*values[:12], f"… ({len(values)} in all)")
+    return f"one of {', '.join(shown)}"

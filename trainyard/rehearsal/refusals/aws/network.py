@@ -1,0 +1,204 @@
+"""VPC, subnets, endpoints, flow logs and security groups.
+
+Sources: VPC user guide as generally known; overlaps and subnets outside the VPC are refused by moto too (2026-11-21).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from trainyard.catalog import region as region_of
+from trainyard.catalog import regions
+from trainyard.rehearsal.refusals.aws.eks import SUBNET
+from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.rules import rule
+
+VPC = "aws:ec2/vpc:Vpc"
+INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+_SOURCES = ("cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")
+
+
+def network(view: View, path: str = "cidrBlock") -> ipaddress.IPv4Network | None:
+    """An IPv4 network, or None where it is unknown or malformed."""
+    text = view.text(path)
+    try:
+        return ipaddress.IPv4Network(text) if text else None
+    except ValueError:
+        return None
+
+
+@rule(SUBNET)
+def subnet(view: View, stack: Stack) -> None:
+    """Inside its VPC, apart from the VPC's other subnets, in a zone of the region."""
+    own = network(view)
+    vpc = stack.referred(view, "vpcId", VPC)
+    outer = network(vpc) if vpc else None
+    if own is not None and outer is not None and vpc is not None and not own.subnet_of(outer):
+        view.error("subnet-outside-vpc", "cidrBlock", f"{own} lies outside VPC {vpc.name}", allowed=f"inside {outer}")
+    if own is not None and vpc is not None:
+        for other in stack.of_type(SUBNET):
+            if other is view:
+                break
+            theirs = network(other)
+            if theirs is not None and theirs.overlaps(own) and stack.referred(other, "vpcId", VPC) is vpc:
+                view.error(
+                    "subnet-overlap",
+                    "cidrBlock",
+                    f"{own} overlaps {theirs} of subnet {other.name}",
+                    allowed="blocks that do not overlap",
+                )
+    _zone(view, stack, "availabilityZone")
+
+
+def _zone(view: View, stack: Stack, path: str) -> None:
+    zone, region = view.text(path), stack.context.region
+    if zone is None or not region or view.has("region"):
+        return
+    known = tuple(item.name for item in region_of(region).zones) if region in regions() else ()
+    standard = re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d[a-z]", zone) is not None
+    if not zone.startswith(region) or (standard and known and zone not in known):
+        view.error(
+            "zone-region",
+            path,
+            f"{show(zone)} is no zone of {region}",
+            allowed=f"one of {', '.join(known) or region + 'a, …'}",
+        )
+
+
+@rule("aws:ec2/capacityReservation:CapacityReservation", "aws:rds/instance:Instance", "aws:efs/fileSystem:FileSystem")
+def zone_of_region(view: View, stack: Stack) -> None:
+    """A zone of the stack's region."""
+    for path in ("availabilityZone", "availabilityZoneName"):
+        _zone(view, stack, path)
+
+
+@rule("aws:ec2/flowLog:FlowLog")
+def flow_log(view: View, stack: Stack) -> None:
+    """One thing to watch; a role where the target is CloudWatch."""
+    del stack
+    keys = ("vpcId", "subnetId", "eniId", "transitGatewayId", "transitGatewayAttachmentId", "regionalNatGatewayId")
+    given = [key for key in keys if view.has(key)]
+    if len(given) != 1:
+        view.error("flow-log-target", "vpcId", f"{len(given)} of {', '.join(keys)} given", allowed="exactly one")
+    kind = view.text("logDestinationType")
+    if kind in (None, "cloud-watch-logs") and view.lacks("iamRoleArn") and not view.is_unknown("logDestinationType"):
+        view.error("flow-log-role", "iamRoleArn", "is missing", allowed="a role that may write to CloudWatch Logs")
+    if view.lacks("trafficType") and not any(key.startswith("transit") for key in given):
+        view.error("flow-log-traffic", "trafficType", "is missing", allowed="one of ACCEPT, REJECT, ALL")
+
+
+@rule("aws:ec2/route:Route")
+def route(view: View, stack: Stack) -> None:
+    """One destination, one target."""
+    del stack
+    targets = (
+        "carrierGatewayId",
+        "coreNetworkArn",
+        "egressOnlyGatewayId",
+        "gatewayId",
+        "localGatewayId",
+        "natGatewayId",
+        "networkInterfaceId",
+        "odbNetworkArn",
+        "transitGatewayId",
+        "vpcEndpointId",
+        "vpcPeeringConnectionId",
+    )
+    given = [key for key in targets if view.has(key)]
+    if len(given) != 1:
+        view.error(
+            "route-target",
+            given[1] if given else "gatewayId",
+            f"{len(given)} targets given",
+            allowed="exactly one target",
+        )
+
+
+@rule("aws:ec2/vpcEndpoint:VpcEndpoint")
+def endpoint(view: View, stack: Stack) -> None:
+    """Gateway endpoints have route tables, interface endpoints have subnets; the service is of this region."""
+    kind = view.text("vpcEndpointType") or ("" if view.is_unknown("vpcEndpointType") else "Gateway")
+    service = view.text("serviceName")
+    short = service.rpartition(".")[2] if service else ""
+    if kind == "Gateway":
+        for key in ("subnetIds", "securityGroupIds", "privateDnsEnabled"):
+            if view.has(key) and view.value(key) is not False:
+                view.error(
+                    "endpoint-kind", key, "given for a Gateway endpoint", allowed="routeTableIds, or type Interface"
+                )
+        if short and short not in ("s3", "dynamodb", "s3express"):
+            view.error("endpoint-kind", "vpcEndpointType", f"{service} has no Gateway endpoint", allowed="Interface")
+    elif kind == "Interface" and view.has("routeTableIds"):
+        view.error(
+            "endpoint-kind", "routeTableIds", "given for an Interface endpoint", allowed="subnetIds, or type Gateway"
+        )
+    region = stack.context.region
+    foreign = service is not None and not service.startswith(
+        (f"com.amazonaws.{region}.", "com.amazonaws.s3-global.", "com.amazonaws.vpce.", "cn.com.", "aws.")
+    )
+    if foreign and region and view.lacks("serviceRegion"):
+        view.error(
+            "endpoint-service", "serviceName", f"got {show(service)}", allowed=f"com.amazonaws.{region}.<service>"
+        )
+
+
+@rule(INGRESS, EGRESS)
+def security_group_rule(view: View, stack: Stack) -> None:
+    """Exactly one source or destination, ports where the protocol has them and nowhere else."""
+    del stack
+    given = [key for key in _SOURCES if view.has(key)]
+    if len(given) != 1:
+        view.error(
+            "security-group-source",
+            given[1] if given else _SOURCES[0],
+            f"{len(given)} of {', '.join(_SOURCES)} given",
+            allowed="exactly one",
+        )
+    _ports(view, "", "ipProtocol")
+
+
+@rule("aws:ec2/securityGroup:SecurityGroup")
+def inline_rules(view: View, stack: Stack) -> None:
+    """The same for rules that are written into the group."""
+    del stack
+    for side in ("ingress", "egress"):
+        for path, _ in view.items(side):
+            _ports(view, f"{path}.", "protocol")
+
+
+def _ports(view: View, prefix: str, key: str) -> None:
+    protocol = view.value(f"{prefix}{key}")
+    if protocol is None:
+        return
+    name = str(protocol).lower()
+    if name not in ("-1", "all", "tcp", "udp", "icmp", "icmpv6") and not name.isdigit():
+        view.error(
+            "security-group-protocol",
+            f"{prefix}{key}",
+            f"got {show(protocol)}",
+            allowed="tcp, udp, icmp, icmpv6, a protocol number, or -1 for all",
+        )
+        return
+    start, end = view.number(f"{prefix}fromPort"), view.number(f"{prefix}toPort")
+    if name in ("tcp", "udp", "6", "17"):
+        for port in ("fromPort", "toPort"):
+            if view.lacks(f"{prefix}{port}"):
+                view.error(
+                    "security-group-port", f"{prefix}{port}", f"is missing for protocol {name}", allowed="both ports"
+                )
+        if start is not None and end is not None and start > end:
+            view.error(
+                "security-group-port",
+                f"{prefix}fromPort",
+                f"{start:g} is above toPort {end:g}",
+                allowed="fromPort <= toPort",
+            )
+    elif name in ("-1", "all") and prefix == "" and (view.has("fromPort") or view.has("toPort")):
+        view.warning(
+            "security-group-port",
+            "fromPort",
+            "ports with protocol -1 show as a difference for ever",
+            allowed="no ports",
+        )

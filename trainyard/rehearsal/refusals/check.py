@@ -1,0 +1,52 @@
+"""The entry: every check of values over a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trainyard.rehearsal.model import Finding, RecordedResource
+from trainyard.rehearsal.refusals.aws import (  # noqa: F401 - importing registers the rules
+    add_ons,
+    buckets,
+    database,
+    eks,
+    files,
+    formats,
+    launch_templates,
+    messages,
+    model_check,
+    names,
+    network,
+    policies,
+)
+from trainyard.rehearsal.refusals.aws.types import TYPES
+from trainyard.rehearsal.refusals.context import Stack, ValueContext
+from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
+from trainyard.rehearsal.refusals.rules import rules_of
+
+
+def check_values(resources: Sequence[RecordedResource], context: ValueContext) -> list[Finding]:
+    """What the clouds would refuse of the values that a program gives its resources.
+
+    Unknown values are never complained about; secret ones are looked at and never shown. Of two findings about one
+    place the first is kept: Amazon's models speak before our own rules.
+
+    Args:
+        resources: a whole recording (references between resources are followed); best the run with known outputs.
+        context: the planned Kubernetes version and the region.
+    """
+    stack = Stack.of(resources, context)
+    for view in stack.views:
+        if view.type in TYPES:
+            model_check.check(view, TYPES[view.type])
+        for apply in rules_of(view.type):
+            apply(view, stack)
+    kubernetes.check(stack)
+    seen: set[tuple[str, str, str]] = set()
+    kept = []
+    for finding in stack.findings:
+        place = (finding.urn, finding.path, finding.level)
+        if place not in seen:
+            seen.add(place)
+            kept.append(finding)
+    return kept

@@ -1,0 +1,144 @@
+"""Values of Helm releases against the values that the pinned charts know (`data/charts.json`)."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from trainyard.rehearsal.model import UNKNOWN
+from trainyard.rehearsal.refusals.context import View, show
+from trainyard.rehearsal.refusals.kubernetes.schema import Checker
+
+RELEASE = "kubernetes:helm.sh/v3:Release"
+# Marks on a node of the tree; no value's name begins with a null character.
+_MAP, _OPEN, _UNREAD = "\0map", "\0open", "\0unread"
+
+
+_PARTS: Final[dict[str, tuple[tuple[str, ...], bool]]] = {
+    "tolerations": (("core.v1.Toleration",), True),
+    "topologySpreadConstraints": (("core.v1.TopologySpreadConstraint",), True),
+    "affinity": (("core.v1.Affinity",), False),
+    "resources": (("core.v1.ResourceRequirements",), False),
+    "securityContext": (("core.v1.SecurityContext", "core.v1.PodSecurityContext"), False),
+    "podSecurityContext": (("core.v1.PodSecurityContext",), False),
+    "containerSecurityContext": (("core.v1.SecurityContext",), False),
+}
+"""Values that charts write out whole into a pod, by name: the definition, and whether it is a list of them."""
+
+
+@cache
+def _charts() -> dict[str, Any]:
+    text = files("trainyard.rehearsal.refusals.data").joinpath("charts.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)["charts"]
+    return found
+
+
+@cache
+def _tree(chart: str) -> dict[str, Any]:
+    facts = _charts()[chart]
+    root: dict[str, Any] = {}
+    for field, mark in (("maps", _MAP), ("paths", ""), ("open", _OPEN), ("unread", _UNREAD)):
+        for path in facts[field]:
+            node: dict[str, Any] = root
+            for name in re.split(r"(?<!\\)\.", path):
+                node = node.setdefault(name.replace("\\.", "."), {})
+            if mark:
+                node[mark] = True
+    return root
+
+
+def check(view: View, checker: Checker) -> None:
+    """Unknown values are errors (Helm would ignore them), unread ones warnings; another version is unchecked."""
+    chart = view.text("chart")
+    name = chart.rpartition("/")[2] if chart else ""
+    version = view.text("version")
+    if chart and view.lacks("version") and not chart.startswith((".", "/")):
+        view.error(
+            "helm-version", "version", "is missing: the newest version would be installed", allowed="a pinned version"
+        )
+    if chart and chart.startswith("oci://") and view.has("repositoryOpts.repo"):
+        view.error(
+            "helm-repository", "repositoryOpts.repo", "given for an OCI chart", allowed="the whole address in chart"
+        )
+    if name not in _charts():
+        if name:
+            view.warning("helm-unchecked", "chart", f"the values of chart {show(name)} are not known here")
+        return
+    facts = _charts()[name]
+    if version is not None and version.removeprefix("v") != str(facts["version"]).removeprefix("v"):
+        view.warning(
+            "helm-unchecked",
+            "version",
+            f"got {version}: values are known for {facts['version']}, so they are not checked",
+        )
+        return
+    _walk(view, view.mapping("values"), [_tree(name)], _tree(name), (), name)
+    _parts(view, view.mapping("values"), [_tree(name)], (), checker)
+
+
+def _parts(
+    view: View, values: Mapping[str, Any], nodes: list[dict[str, Any]], path: tuple[str, ...], checker: Checker
+) -> None:
+    """What lies below an open path and goes into a pod as it is."""
+    for name, value in values.items():
+        here = (*path, str(name))
+        found = [node[key] for node in nodes for key in (str(name), "*") if key in node]
+        if name in _PARTS and any(node.get(_OPEN) for node in found):
+            definitions, listed = _PARTS[name]
+            checker.check_part(view, value, "values." + _spell(here), definitions, listed=listed)
+        elif isinstance(value, Mapping):
+            _parts(view, value, found, here, checker)
+
+
+def _walk(
+    view: View,
+    values: Mapping[str, Any],
+    nodes: list[dict[str, Any]],
+    tree: dict[str, Any],
+    path: tuple[str, ...],
+    chart: str,
+) -> None:
+    # A name can match both itself and `*`, so several nodes may stand for one path.
+    for name, value in values.items():
+        here = (*path, str(name))
+        spelt = "values." + _spell(here)
+        found = [node[key] for node in nodes for key in (str(name), "*") if key in node]
+        if not found:
+            view.error(
+                "helm-unknown-value",
+                spelt,
+                f"chart {chart} has no such value and would ignore it",
+                hint=_hint(here, nodes, tree),
+            )
+        elif any(_UNREAD in node for node in found):
+            view.warning("helm-unread-value", spelt, f"no template of chart {chart} reads it")
+        elif any(node.get(_OPEN) for node in found) or value is None or value is UNKNOWN:
+            continue
+        elif isinstance(value, Mapping):
+            _walk(view, value, found, tree, here, chart)
+        elif all(node.get(_MAP) for node in found):
+            view.error("helm-value-type", spelt, f"got {show(value)}", allowed="has to be a map")
+
+
+def _hint(path: tuple[str, ...], nodes: list[dict[str, Any]], tree: dict[str, Any]) -> str:
+    siblings = [name for node in nodes for name in node if name != "*" and not name.startswith("\0")]
+    near = [(*path[:-1], name) for name in difflib.get_close_matches(path[-1], siblings, n=2)]
+    near = near or sorted(_paths_to(path[-1], tree, ()), key=len)[:2]
+    return f"did you mean {' or '.join(map(_spell, near))}?" if near else ""
+
+
+def _paths_to(wanted: str, node: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for name in node:
+        if not name.startswith("\0"):
+            if name == wanted:
+                yield (*path, name)
+            yield from _paths_to(wanted, node[name], (*path, name))
+
+
+def _spell(path: tuple[str, ...]) -> str:
+    return ".".join(name.replace(".", "\\.") for name in path)

@@ -1,0 +1,26 @@
+"""Every check of Kubernetes objects and Helm releases."""
+
+from __future__ import annotations
+
+from trainyard.rehearsal.refusals.context import Stack
+from trainyard.rehearsal.refusals.kubernetes import charts, kueue, objects
+from trainyard.rehearsal.refusals.kubernetes.index import Objects
+from trainyard.rehearsal.refusals.kubernetes.schema import Checker
+
+
+def check(stack: Stack) -> None:
+    """Checks what the recording has of Kubernetes; reads no schema where it has nothing."""
+    found = [view for view in stack.views if view.type.startswith("kubernetes:")]
+    if not found:
+        return
+    known = Objects.of(stack)
+    checker = Checker(stack.context.kubernetes_version)
+    for view in found:
+        if view.type == charts.RELEASE:
+            charts.check(view, checker)
+        elif view.has("kind"):
+            if not checker.check(view, view.inputs):
+                kind = view.text("kind")
+                view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")
+            objects.check(view, stack, known)
+    kueue.check(stack, known)

@@ -1,0 +1,248 @@
+"""Kueue's objects together: what its webhooks refuse, and what they accept and no job ever survives.
+
+Source: ../shared/facts/kueue.md, seen on Kueue 0.19.2 with Kubernetes 1.35.4 (2026-11-21).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.model import UNKNOWN
+from trainyard.rehearsal.refusals.aws.eks import NODE_GROUP, TEMPLATE
+from trainyard.rehearsal.refusals.aws.launch_templates import catalogue
+from trainyard.rehearsal.refusals.context import Stack, View, follow, listed, show
+from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
+from trainyard.rehearsal.refusals.kubernetes.kueue_manager import check_manager
+from trainyard.rehearsal.refusals.kubernetes.schema import quantity
+
+_GROUP: Final = "kubernetes:kueue.x-k8s.io/v1beta2:"
+GPU: Final = "nvidia.com/gpu"
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+
+
+def check(stack: Stack, objects: Objects) -> None:
+    """Every rule about queues and flavors."""
+    flavors = {name: view for view in stack.of_type(_GROUP + "ResourceFlavor") if (name := object_name(view))}
+    names_known = ("ResourceFlavor", "") not in objects.blurred
+    for queue in stack.of_type(_GROUP + "ClusterQueue"):
+        _queue(queue, flavors if names_known else None)
+    for local in stack.of_type(_GROUP + "LocalQueue"):
+        target = local.text("spec.clusterQueue")
+        if target is None and local.lacks("spec.clusterQueue"):
+            local.error("kueue-local-queue", "spec.clusterQueue", "is missing", allowed="the name of a ClusterQueue")
+        elif target is not None and objects.lacks("ClusterQueue", "", target):
+            local.error(
+                "kueue-local-queue",
+                "spec.clusterQueue",
+                f"no ClusterQueue {show(target)}",
+                hint=nearest(target, objects.names("ClusterQueue", "")),
+            )
+    _quotas(stack, flavors)
+    for flavor in flavors.values():
+        _flavor(flavor, stack, objects)
+    for release in stack.of_type("kubernetes:helm.sh/v3:Release"):
+        if (release.text("chart") or "").rpartition("/")[2] == "kueue":
+            check_manager(release)
+
+
+def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
+    cohort = queue.has("spec.cohortName")
+    if queue.lacks("spec.namespaceSelector") and not queue.is_unknown("spec"):
+        queue.error(
+            "kueue-namespace-selector",
+            "spec.namespaceSelector",
+            "is missing: no namespace may use the queue",
+            allowed="a selector on the team's namespace",
+        )
+    elif queue.value("spec.namespaceSelector") == {}:
+        queue.warning(
+            "kueue-namespace-selector",
+            "spec.namespaceSelector",
+            "lets every namespace use the queue",
+            allowed="a selector on the team's namespace",
+        )
+    reclaim, borrow = (
+        queue.text("spec.preemption.reclaimWithinCohort"),
+        queue.text("spec.preemption.borrowWithinCohort.policy"),
+    )
+    if reclaim in (None, "Never") and borrow not in (None, "Never"):
+        queue.error(
+            "kueue-preemption",
+            "spec.preemption.borrowWithinCohort.policy",
+            f"{borrow} with reclaimWithinCohort Never",
+            allowed="Never, or another reclaimWithinCohort",
+        )
+    seen_resources: set[str] = set()
+    seen_flavors: set[str] = set()
+    for path, group in queue.items("spec.resourceGroups"):
+        covered = [item for item in listed(group.get("coveredResources")) if isinstance(item, str)]
+        for index, resource in enumerate(covered):
+            if resource in seen_resources:
+                queue.error(
+                    "kueue-covered",
+                    f"{path}.coveredResources[{index}]",
+                    f"{show(resource)} is covered twice",
+                    allowed="one group a resource",
+                )
+            seen_resources.add(resource)
+        for here, flavor in queue.items(f"{path}.flavors"):
+            name = flavor.get("name")
+            if isinstance(name, str):
+                if name in seen_flavors:
+                    queue.error(
+                        "kueue-flavor", f"{here}.name", f"{show(name)} is given twice", allowed="one group a flavor"
+                    )
+                seen_flavors.add(name)
+                if flavors is not None and name not in flavors:
+                    queue.error(
+                        "kueue-flavor",
+                        f"{here}.name",
+                        f"no ResourceFlavor {show(name)}: the whole queue stays inactive",
+                        hint=nearest(name, flavors),
+                    )
+            _resources(queue, here, flavor, covered, cohort)
+
+
+def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[str], cohort: bool) -> None:
+    given = [follow(item, "name") for item in listed(flavor.get("resources"))]
+    clear = not queue.blurred(f"{path}.resources") and not queue.blurred(f"{path.rpartition('.')[0]}.coveredResources")
+    if clear and UNKNOWN not in given and given != covered:
+        queue.error(
+            "kueue-covered",
+            f"{path}.resources",
+            f"lists {', '.join(map(str, given)) or 'nothing'}",
+            allowed=f"the covered resources in their order: {', '.join(covered)}",
+        )
+    for here, resource in queue.items(f"{path}.resources"):
+        nominal = resource.get("nominalQuota")
+        if isinstance(nominal, (int, float)) and not isinstance(nominal, bool):
+            queue.error(
+                "kueue-quota",
+                f"{here}.nominalQuota",
+                f"got the number {show(nominal)}",
+                allowed=f'text, like "{nominal:g}"',
+            )
+        amount = quantity(nominal)
+        if amount is not None and amount < 0:
+            queue.error("kueue-quota", f"{here}.nominalQuota", f"got {nominal}", allowed="at least 0")
+        for key in ("borrowingLimit", "lendingLimit"):
+            if resource.get(key) is not None and not cohort:
+                queue.error("kueue-cohort", f"{here}.{key}", "given without a cohort", allowed="spec.cohortName")
+        lending = quantity(resource.get("lendingLimit"))
+        if lending is not None and amount is not None and lending > amount:
+            queue.error(
+                "kueue-quota",
+                f"{here}.lendingLimit",
+                f"{lending:g} is above nominalQuota {amount:g}",
+                allowed="at most nominalQuota",
+            )
+
+
+def _groups_of(flavor: View, stack: Stack) -> list[View] | None:
+    """The node groups whose nodes carry a flavor's labels; None where any label is not known yet."""
+    wanted = flavor.mapping("spec.nodeLabels")
+    groups = stack.of_type(NODE_GROUP)
+    if UNKNOWN in wanted.values() or any(
+        group.is_unknown("labels") or UNKNOWN in group.mapping("labels").values() for group in groups
+    ):
+        return None
+    return [group for group in groups if wanted.items() <= group.mapping("labels").items()]
+
+
+def _flavor(flavor: View, stack: Stack, objects: Objects) -> None:
+    topology = flavor.text("spec.topologyName")
+    if topology is not None and objects.lacks("Topology", "", topology):
+        flavor.error(
+            "kueue-topology",
+            "spec.topologyName",
+            f"no Topology {show(topology)}",
+            hint=nearest(topology, objects.names("Topology", "")),
+        )
+    if topology is not None and not flavor.mapping("spec.nodeLabels") and not flavor.is_unknown("spec.nodeLabels"):
+        flavor.error(
+            "kueue-topology", "spec.nodeLabels", "is missing", allowed="at least one label beside topologyName"
+        )
+    for path, entry in flavor.items("spec.tolerations"):
+        for key, choices in (("operator", ("Equal", "Exists")), ("effect", tuple(_EFFECTS.values()))):
+            value = entry.get(key)
+            if isinstance(value, str) and value not in choices:
+                allowed = f"one of {', '.join(choices)}"
+                flavor.error("kueue-toleration", f"{path}.{key}", f"got {show(value)}", allowed=allowed)
+    if not stack.of_type(NODE_GROUP) or not flavor.mapping("spec.nodeLabels"):
+        return
+    groups = _groups_of(flavor, stack)
+    if groups is None:
+        return
+    if not groups:
+        flavor.error(
+            "kueue-flavor-labels",
+            "spec.nodeLabels",
+            "no node group has these labels: jobs would be admitted and stay Pending",
+            allowed="labels of a node group",
+        )
+    if flavor.blurred("spec.tolerations"):
+        return
+    tolerations = [item for item in flavor.entries("spec.tolerations") if isinstance(item, Mapping)]
+    for group in groups:
+        for _, taint in group.items("taints"):
+            if taint.get("effect") != "PREFER_NO_SCHEDULE" and not any(_tolerates(item, taint) for item in tolerations):
+                flavor.error(
+                    "kueue-flavor-tolerations",
+                    "spec.tolerations",
+                    f"nothing tolerates {taint.get('key')}={taint.get('value')} of node group {group.name}: "
+                    "jobs would be admitted and stay Pending",
+                    allowed="every taint of the node group",
+                )
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    if UNKNOWN in toleration.values() or UNKNOWN in taint.values():
+        return True
+    effect = _EFFECTS.get(str(taint.get("effect")))
+    if toleration.get("effect") not in (None, "", effect) or toleration.get("key") not in (None, "", taint.get("key")):
+        return False
+    return toleration.get("operator") == "Exists" or toleration.get("value", "") == (taint.get("value") or "")
+
+
+def _quotas(stack: Stack, flavors: Mapping[str, View]) -> None:
+    """Quota of all queues together against the GPUs that the flavor's node groups can hold."""
+    totals: dict[str, float] = {}
+    last: dict[str, tuple[View, str]] = {}
+    for queue in (*stack.of_type(_GROUP + "ClusterQueue"), *stack.of_type(_GROUP + "Cohort")):
+        for path, _ in queue.items("spec.resourceGroups"):
+            for here, flavor in queue.items(f"{path}.flavors"):
+                for at, resource in queue.items(f"{here}.resources"):
+                    amount, name = quantity(resource.get("nominalQuota")), flavor.get("name")
+                    if resource.get("name") == GPU and isinstance(name, str) and amount is not None:
+                        totals[name] = totals.get(name, 0) + amount
+                        last[name] = (queue, f"{at}.nominalQuota")
+    for name, total in totals.items():
+        groups = (
+            _groups_of(flavors[name], stack) if name in flavors and flavors[name].mapping("spec.nodeLabels") else None
+        )
+        held = [gpus for group in groups or [] if (gpus := _gpus(group, stack)) is not None]
+        if not groups or len(held) < len(groups):
+            continue
+        most = sum(held)
+        if total > most:
+            view, path = last[name]
+            view.error(
+                "kueue-quota-nodes",
+                path,
+                f"flavor {name} has a quota of {total:g} GPUs in all, its nodes hold {most:g}",
+                allowed=f"at most {most:g} over all queues",
+            )
+
+
+def _gpus(group: View, stack: Stack) -> float | None:
+    nodes, types = group.number("scalingConfig.maxSize"), group.texts("instanceTypes")
+    if not types:
+        key = "launchTemplate.id" if group.has("launchTemplate.id") else "launchTemplate.name"
+        template = stack.referred(group, key, TEMPLATE)
+        types = [str(template.text("instanceType"))] if template and template.text("instanceType") else []
+    found = [item.gpus for name in types if (item := catalogue(name)) is not None]
+    if nodes is None or not found or len(found) < len(types):
+        return None
+    return nodes * max(found)

@@ -1,0 +1,133 @@
+"""The configuration file of Kueue's manager, a text among the chart's values.
+
+The manager reads it once, strictly, and exits over an unknown field or a combination that it refuses: the release then
+waits for a Deployment that never becomes ready. Fields: apis/config/v1beta2/configuration_types.go of Kueue (read
+2026-11-21), with what ../shared/facts/kueue.md adds of 0.19.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import yaml
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.refusals.context import View, listed, show
+
+_PATH: Final = "values.managerConfig.controllerManagerConfigYaml"
+_RULE: Final = "kueue-configuration"
+
+_FIELDS: Final = (
+    "apiVersion", "kind", "namespace", "manageJobsWithoutQueueName", "managedJobsNamespaceSelector",
+    "internalCertManagement", "waitForPodsReady", "clientConnection", "integrations", "multiKueue", "fairSharing",
+    "admissionFairSharing", "resources", "featureGates", "objectRetentionPolicies", "metrics", "webhook", "health",
+    "leaderElection", "controller", "pprofBindAddress", "visibilityServer", "tls",
+)  # fmt: skip
+_SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "managedJobsNamespaceSelector": ("matchLabels", "matchExpressions"),
+    "internalCertManagement": ("enable", "webhookServiceName", "webhookSecretName"),
+    "waitForPodsReady": ("enable", "timeout", "blockAdmission", "requeuingStrategy", "recoveryTimeout"),
+    "waitForPodsReady.requeuingStrategy": ("timestamp", "backoffLimitCount", "backoffBaseSeconds", "backoffMaxSeconds"),
+    "clientConnection": ("qps", "burst"),
+    "integrations": ("frameworks", "externalFrameworks", "labelKeysToCopy", "podOptions"),
+    "fairSharing": ("enable", "preemptionStrategies"),
+    "resources": ("excludeResourcePrefixes", "transformations", "deviceClassMappings", "quotaCheckStrategy"),
+    "metrics": ("bindAddress", "enableClusterQueueResources", "customLabels", "localQueueMetrics"),
+    "webhook": ("port", "host", "certDir"),
+    "health": ("healthProbeBindAddress", "readinessEndpointName", "livenessEndpointName"),
+    "leaderElection": (
+        "leaderElect", "leaseDuration", "renewDeadline", "retryPeriod", "resourceLock", "resourceName",
+        "resourceNamespace",
+    ),
+    "controller": ("groupKindConcurrency", "cacheSyncTimeout"),
+    "tls": ("minVersion", "cipherSuites"),
+}  # fmt: skip
+_FRAMEWORKS: Final = (
+    "batch/job", "kubeflow.org/mpijob", "ray.io/rayjob", "ray.io/rayservice", "ray.io/raycluster",
+    "jobset.x-k8s.io/jobset", "kubeflow.org/paddlejob", "kubeflow.org/pytorchjob", "kubeflow.org/tfjob",
+    "kubeflow.org/xgboostjob", "kubeflow.org/jaxjob", "trainer.kubeflow.org/trainjob",
+    "workload.codeflare.dev/appwrapper", "sparkoperator.k8s.io/sparkapplication", "pod", "deployment", "statefulset",
+    "leaderworkerset.x-k8s.io/leaderworkerset",
+)  # fmt: skip
+
+
+def check_manager(release: View) -> None:
+    """Every rule about the configuration file of one release of the chart."""
+    text = release.text(_PATH)
+    if text is None:
+        return
+    try:
+        config = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        release.error(_RULE, _PATH, f"is no YAML: {error}", allowed="a Configuration")
+        return
+    if not isinstance(config, Mapping):
+        release.error(_RULE, _PATH, "is empty", allowed="a Configuration")
+        return
+    if (config.get("apiVersion"), config.get("kind")) != ("config.kueue.x-k8s.io/v1beta2", "Configuration"):
+        release.error(
+            _RULE,
+            _PATH,
+            f"is {config.get('apiVersion')} {config.get('kind')}",
+            allowed="config.kueue.x-k8s.io/v1beta2 Configuration",
+        )
+    _fields(release, "", config, _FIELDS)
+    for path, known in _SECTIONS.items():
+        section: Any = config
+        for step in path.split("."):
+            section = section.get(step) if isinstance(section, Mapping) else None
+        if isinstance(section, Mapping):
+            _fields(release, path, section, known)
+        elif section is not None:
+            release.error(_RULE, _PATH, f"{path} is {show(section)}", allowed=f"a mapping of {', '.join(known)}")
+    _combinations(release, config)
+
+
+def _fields(release: View, path: str, section: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in section:
+        if key not in known:
+            release.error(
+                _RULE,
+                _PATH,
+                f"{show(f'{path}.{key}' if path else str(key))} is no field of the configuration: the manager exits",
+                allowed=f"one of {', '.join(known)}",
+                hint=nearest(str(key), known),
+            )
+
+
+def _combinations(release: View, config: Mapping[str, Any]) -> None:
+    def section(name: str) -> Mapping[str, Any]:
+        found = config.get(name)
+        return found if isinstance(found, Mapping) else {}
+
+    for framework in listed(section("integrations").get("frameworks")):
+        if framework not in _FRAMEWORKS:
+            release.error(
+                _RULE,
+                _PATH,
+                f"integrations.frameworks has {show(framework)}, which Kueue does not manage",
+                hint=nearest(str(framework), _FRAMEWORKS),
+            )
+    resources = section("resources")
+    if resources.get("quotaCheckStrategy") == "IgnoreUndeclared" and resources.get("excludeResourcePrefixes"):
+        release.error(
+            _RULE,
+            _PATH,
+            "excludeResourcePrefixes beside quotaCheckStrategy IgnoreUndeclared",
+            allowed="one of them: with both the manager exits",
+        )
+    if "fairSharing" in config and not section("fairSharing").get("preemptionStrategies"):
+        release.error(
+            _RULE,
+            _PATH,
+            "fairSharing without preemptionStrategies: the manager exits",
+            allowed="[LessThanOrEqualToFinalShare, LessThanInitialShare]",
+        )
+    if release.value("values.controllerManager.featureGates") and config.get("featureGates"):
+        release.error(
+            _RULE,
+            "values.controllerManager.featureGates",
+            "given beside featureGates of the configuration",
+            allowed="one of them",
+        )

@@ -1,0 +1,171 @@
+"""`check_policies`: what the pack says about the two runs of a rehearsal."""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pulumi.runtime import Settings, configure, set_all_config
+from pulumi.runtime.proto import analyzer_pb2
+
+from trainyard.policies import exceptions
+from trainyard.policies.pack import LEVEL, POLICIES
+from trainyard.policies.rules import Rule
+from trainyard.policies.stack_settings import NAMESPACE
+from trainyard.problems import Problem, SettingsError, nearest
+from trainyard.rehearsal.model import RecordedResource
+from trainyard.review.policy_check.analyzer import Analyzer
+from trainyard.review.policy_check.configuration import reconcile
+from trainyard.review.policy_check.model import SEVERITIES, Accepted, Level, PolicyReport, Undecided, Violation
+
+_ENGINE_VARIABLES = ("PULUMI_PROJECT", "PULUMI_STACK", "PULUMI_DRY_RUN", "PULUMI_CONFIG")
+"""What an engine would have started the pack with. The analyser looks for them and would take this process's over."""
+
+
+def check_policies(
+    stack: str,
+    preview: Sequence[RecordedResource],
+    known: Sequence[RecordedResource],
+    settings: Mapping[str, Any],
+    *,
+    policies: Sequence[Rule] = POLICIES,
+    configuration: Mapping[str, Any] | None = None,
+) -> PolicyReport:
+    """Runs the pack over the resources of a preview and of a run with everything known.
+
+    `settings`: the stack file's keys (camelCase) with their values; `configuration`: as in a file for Pulumi's
+    `--policy-pack-config`. Raises `SettingsError` when the configuration or an exception is wrong.
+    """
+    started = time.perf_counter()
+    found = _Findings(policies, {resource.urn: resource for resource in (*preview, *known)})
+    analyzer = Analyzer(policies, reconcile(policies, configuration, LEVEL))
+    _check_exceptions(settings, {policy.name for policy in POLICIES})
+    context = contextvars.copy_context()
+    with _no_engine():
+        context.run(_analyze, analyzer, stack, preview, known, settings, found)
+    return PolicyReport(
+        stack=stack,
+        policies=len(policies),
+        violations=tuple(_ordered(found.violations)),
+        undecided=tuple(sorted(dict.fromkeys(found.undecided), key=lambda item: (item.policy, item.urn))),
+        accepted=tuple(dict.fromkeys(found.accepted)),
+        not_applicable=tuple(sorted(found.reasons.items())),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _analyze(
+    analyzer: Analyzer,
+    stack: str,
+    preview: Sequence[RecordedResource],
+    known: Sequence[RecordedResource],
+    settings: Mapping[str, Any],
+    found: _Findings,
+) -> None:
+    """Runs in a context of its own: Pulumi keeps a stack's configuration in context variables."""
+    configure(Settings(project=NAMESPACE, stack=stack, dry_run=True))
+    set_all_config({f"{NAMESPACE}:{key}": _text(value) for key, value in settings.items() if value is not None})
+    heard: list[exceptions.Covered] = []
+    exceptions.heard.set(heard)
+    for run in (known, preview):
+        for resource, answer in analyzer.resources(run):
+            found.take(answer, resource.urn)
+    for answer in analyzer.stack(known):
+        found.take(answer, "")
+    for covered in heard:
+        exception = covered.exception
+        found.accepted.append(
+            Accepted(
+                covered.policy,
+                covered.urn,
+                exception.resource,
+                exception.reason,
+                exception.owner,
+                exception.expires.isoformat(),
+            )
+        )
+
+
+class _Findings:
+    """Collects what the analyser answers."""
+
+    def __init__(self, policies: Sequence[Rule], resources: Mapping[str, RecordedResource]) -> None:
+        self._policies = {policy.name: policy for policy in policies}
+        self._resources = resources
+        self.violations: dict[tuple[str, str, str], Violation] = {}
+        self.undecided: list[Undecided] = []
+        self.accepted: list[Accepted] = []
+        self.reasons: dict[str, str] = {}
+
+    def take(self, answer: Any, urn: str) -> None:
+        """Sorts one `AnalyzeResponse`; `urn`: the resource that was sent, empty for a stack."""
+        for diagnostic in answer.diagnostics:
+            policy = self._policies[diagnostic.policyName]
+            if diagnostic.message.startswith(f"can't run policy '{policy.name}'"):
+                self.undecided.append(Undecided(policy.name, urn, diagnostic.message.rsplit(": ", 1)[-1]))
+                continue
+            violation = self._violation(policy, diagnostic, diagnostic.urn or urn)
+            self.violations.setdefault((policy.name, violation.urn, violation.message), violation)
+        for note in answer.not_applicable:
+            self.reasons.setdefault(note.policy_name, note.reason)
+
+    def _violation(self, policy: Rule, diagnostic: Any, urn: str) -> Violation:
+        level: Level = "advisory" if diagnostic.enforcementLevel == analyzer_pb2.ADVISORY else "mandatory"
+        resource = self._resources.get(urn)
+        return Violation(
+            policy=policy.name,
+            level=level,
+            severity=policy.severity.value if policy.severity else SEVERITIES[-1],
+            message=diagnostic.message.removeprefix(policy.description).strip(),
+            description=policy.description,
+            remediation=policy.remediation_steps or "",
+            controls=policy.controls,
+            urn=urn,
+            type=resource.type if resource else "",
+            name=resource.name if resource else "",
+            component=resource.component if resource else "",
+        )
+
+
+def _ordered(violations: Mapping[Any, Violation]) -> Iterable[Violation]:
+    return sorted(
+        violations.values(),
+        key=lambda v: (v.level != "mandatory", SEVERITIES.index(v.severity), v.policy, v.component, v.name, v.message),
+    )
+
+
+def _check_exceptions(settings: Mapping[str, Any], known: set[str]) -> None:
+    """Malformed exceptions, and those for policies that do not exist."""
+    try:
+        found = exceptions.parse(_text(settings.get("policyExceptions") or []))
+    except ValueError as error:
+        raise SettingsError([Problem("policyExceptions", "a malformed entry", str(error))]) from None
+    problems = [
+        Problem(
+            f"policyExceptions[{index}].policy", entry.policy, "must be a policy's id", nearest(entry.policy, known)
+        )
+        for index, entry in enumerate(found)
+        if entry.policy not in known
+    ]
+    if problems:
+        raise SettingsError(problems)
+
+
+def _text(value: Any) -> str:
+    """A setting as it reaches a program: text as it is, the rest as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+@contextmanager
+def _no_engine() -> Iterator[None]:
+    """Hides an engine's environment from the analyser within the block."""
+    kept = {name: os.environ.pop(name) for name in _ENGINE_VARIABLES if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)

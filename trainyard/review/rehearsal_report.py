@@ -1,0 +1,321 @@
+"""A rehearsal as a person reads it: in the terminal, or as one HTML page."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from trainyard.rehearsal.graph import Step
+from trainyard.rehearsal.model import UNKNOWN, Finding, RecordedResource, Secret
+from trainyard.rehearsal.rehearse import Rehearsal
+from trainyard.review.cost_summary import summary
+
+WIDTH = 100
+"""Columns that the terminal report fits into."""
+
+
+CAPACITY_LABEL = "ml.platform/capacity"
+"""On nodes: how they are paid for (reserved, spot, on-demand)."""
+
+
+@dataclass(slots=True)
+class Branch:
+    """One component with what lies in it: counts by type, figures worth knowing, and the components inside."""
+
+    name: str
+    kind: str = ""  # class of the component: "GpuNodeGroups"
+    counts: Counter[str] = field(default_factory=Counter)
+    figures: list[str] = field(default_factory=list)
+    branches: dict[str, Branch] = field(default_factory=dict)
+    errors: int = 0
+    warnings: int = 0
+
+    @property
+    def total(self) -> int:
+        """Resources in this component and all inside."""
+        return sum(self.counts.values()) + sum(branch.total for branch in self.branches.values())
+
+
+def short_type(type_: str) -> str:
+    """`eks.NodeGroup` of `aws:eks/nodeGroup:NodeGroup`, `Secret` of `kubernetes:core/v1:Secret`."""
+    parts = type_.split(":")
+    if len(parts) != 3:
+        return type_
+    package, module, name = parts
+    if package == "aws":
+        space = module.split("/")[0]
+        return name if space == "index" else f"{space}.{name}"
+    if package == "pulumi":
+        return f"{name} provider"
+    return f"helm.{name}" if module.startswith("helm.sh") else name
+
+
+def tree_of(rehearsal: Rehearsal) -> Branch:
+    """The components as a tree, from the stack down."""
+    root = Branch(rehearsal.stack, kind="stack")
+    for resource in rehearsal.resources:
+        branch = _branch(root, resource.component)
+        if not resource.custom:
+            inner = _branch(root, f"{resource.component}/{resource.name}" if resource.component else resource.name)
+            inner.kind = resource.type.split(":")[-1]
+        elif not resource.is_provider:
+            branch.counts[short_type(resource.type)] += 1
+            figure = _figure(resource)
+            if figure:
+                branch.figures.append(figure)
+    for finding in rehearsal.findings:
+        branch = _branch(root, finding.component)
+        if finding.level == "error":
+            branch.errors += 1
+        else:
+            branch.warnings += 1
+    return root
+
+
+def _branch(root: Branch, path: str) -> Branch:
+    branch = root
+    for name in path.split("/") if path else ():
+        branch = branch.branches.setdefault(name, Branch(name))
+    return branch
+
+
+def _figure(resource: RecordedResource) -> str:
+    """What a reader wants to know of the resources that matter: size, capacity, version."""
+    read = _Read(resource.inputs)
+    protected = ", protected" if resource.protect else ""
+    match resource.type:
+        case "aws:ec2/vpc:Vpc":
+            return f"network {read('cidrBlock')}"
+        case "aws:eks/cluster:Cluster":
+            reach = "public and private" if read("vpcConfig", "endpointPublicAccess") is True else "private only"
+            return f"cluster {read('name')}, Kubernetes {read('version')}, API {reach}"
+        case "aws:eks/nodeGroup:NodeGroup":
+            types = resource.inputs.get("instanceTypes") or []
+            what = ", ".join(str(item) for item in types) if isinstance(types, list) and types else "launch template"
+            scale = f"{read('scalingConfig', 'minSize')} to {read('scalingConfig', 'maxSize')} nodes"
+            # The label tells reserved capacity apart, which EKS calls on-demand.
+            capacity = read("labels", CAPACITY_LABEL) or str(read("capacityType") or "ON_DEMAND").lower().replace(
+                "_", "-"
+            )
+            return f"{resource.name}: {scale}, {capacity}, {what}"
+        case "aws:fsx/lustreFileSystem:LustreFileSystem":
+            return f"Lustre {read('storageCapacity')} GiB, {read('deploymentType')}{protected}"
+        case "aws:rds/instance:Instance":
+            return f"{read('engine')} {read('engineVersion')}, {read('instanceClass')}{protected}"
+        case "aws:s3/bucket:Bucket":
+            return f"bucket {read('bucket')}{protected}"
+        case "aws:budgets/budget:Budget":
+            return f"budget {read('limitAmount')} {read('limitUnit')} {str(read('timeUnit')).lower()}"
+        case "kubernetes:helm.sh/v3:Release":
+            return f"chart {str(read('chart')).rsplit('/', 1)[-1]} {read('version')}"
+    return ""
+
+
+class _Read:
+    """Reads an input for display: unknowns and secrets as such, nothing as an empty text."""
+
+    def __init__(self, inputs: Mapping[str, Any]) -> None:
+        self._inputs = inputs
+
+    def __call__(self, *path: str) -> Any:
+        value: Any = self._inputs
+        for step in path:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        if value is UNKNOWN or isinstance(value, Secret):
+            return "?"
+        return "" if value is None else value
+
+
+def gpus_of(plan: Mapping[str, Any]) -> int | None:
+    """The most GPUs that the plan's node groups can hold, by the plan's own figures; None without pools."""
+    pools = plan.get("pools")
+    if not isinstance(pools, Sequence):
+        return None
+    total = 0
+    for pool in pools:
+        if isinstance(pool, Mapping):
+            nodes = sum(int(group.get("max_nodes", 0)) for group in pool.get("node_groups", ()))
+            total += nodes * int(pool.get("gpus_per_node", 0))
+    return total
+
+
+def totals_of(rehearsal: Rehearsal) -> list[tuple[str, str]]:
+    """Label and figure: resources, by provider, components, protected, GPUs, time of the first `up`."""
+    made = [resource for resource in rehearsal.resources if resource.custom and not resource.is_provider]
+    by_package = Counter(resource.package for resource in made)
+    components = sum(not resource.custom for resource in rehearsal.resources)
+    rows = [
+        ("resources", f"{len(made)}  ({', '.join(f'{name} {count}' for name, count in by_package.most_common())})"),
+        ("components", str(components)),
+        ("protected", str(sum(resource.protect for resource in made))),
+    ]
+    gpus = gpus_of(rehearsal.plan)
+    if gpus is not None:
+        rows.append(("GPUs", f"{gpus} at most"))
+    rows += summary(rehearsal.cost)
+    stands, ends = rehearsal.minutes_until_proof, rehearsal.minutes
+    proof = f", then {ends - stands:.0f} for the smoke jobs" if ends > stands else ""
+    rows.append(("first up", f"{stands:.0f} minutes at least{proof}"))
+    rows.append(("rehearsed in", f"{rehearsal.seconds['total']:.1f} s"))
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Findings of one component that say the same of several places."""
+
+    finding: Finding  # the first of them
+    subjects: tuple[str, ...]  # "eks.NodeGroup train-spot scalingConfig.desired_sized"
+
+
+def grouped(findings: Sequence[Finding]) -> list[tuple[str, list[Told]]]:
+    """Findings by component, in their order; what is said of several places is said once."""
+    groups: dict[str, dict[tuple[str, ...], list[Finding]]] = {}
+    for finding in findings:
+        said = (finding.level, finding.rule, finding.message, finding.allowed, finding.hint)
+        groups.setdefault(finding.component or "the stack", {}).setdefault(said, []).append(finding)
+    return [
+        (component, [Told(same[0], tuple(filter(None, map(_subject, same)))) for same in told.values()])
+        for component, told in groups.items()
+    ]
+
+
+def _subject(finding: Finding) -> str:
+    return " ".join(part for part in (short_type(finding.type), finding.name, finding.path) if part)
+
+
+def report(rehearsal: Rehearsal) -> RenderableType:
+    """The whole report for a `rich` console."""
+    parts: list[RenderableType] = [_tree(tree_of(rehearsal)), Text()]
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for label, figure in totals_of(rehearsal):
+        table.add_row(Text(label, style="dim"), figure)
+    parts += [Text("Totals", style="bold"), table]
+    if rehearsal.critical_path:
+        parts += [Text(), _path(rehearsal)]
+    parts += [Text(), *_findings(rehearsal)]
+    return Group(*parts)
+
+
+def _tree(root: Branch) -> Tree:
+    def label(branch: Branch) -> Text:
+        text = Text(branch.name, style="bold")
+        if branch.kind:
+            text.append(f"  {branch.kind}", style="dim")
+        text.append(f"  {branch.total}", style="cyan")
+        if branch.errors:
+            text.append(f"  {_count(branch.errors, 'error')}", style="bold red")
+        if branch.warnings:
+            text.append(f"  {_count(branch.warnings, 'warning')}", style="yellow")
+        return text
+
+    def grow(tree: Tree, branch: Branch) -> None:
+        for figure in branch.figures:
+            tree.add(Text(figure, style="green"))
+        if branch.counts:
+            tree.add(Text(", ".join(_times(type_, count) for type_, count in sorted(branch.counts.items())), "dim"))
+        for name in sorted(branch.branches):
+            inner = branch.branches[name]
+            grow(tree.add(label(inner)), inner)
+
+    tree = Tree(label(root), guide_style="dim")
+    grow(tree, root)
+    return tree
+
+
+def _times(type_: str, count: int) -> str:
+    return type_ if count == 1 else f"{count}\N{NO-BREAK SPACE}{type_}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def clock(seconds: float) -> str:
+    """`12:05`: minutes and seconds."""
+    whole = round(seconds)
+    return f"{whole // 60}:{whole % 60:02d}"
+
+
+def _where(step: Step) -> str:
+    return f"{step.component}/{step.name}" if step.component else step.name
+
+
+def _path(rehearsal: Rehearsal) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", show_edge=False)
+    table.add_column("takes", justify="right", no_wrap=True)
+    table.add_column("done at", justify="right", no_wrap=True)
+    table.add_column("type", no_wrap=True)
+    table.add_column("resource", overflow="fold")
+    for step in rehearsal.critical_path:
+        table.add_row(clock(step.seconds), clock(step.finish), short_type(step.type), _where(step))
+    title = Text("Critical path of the first up", style="bold")
+    title.append("  (minutes; a lower bound: published times, nothing queues)", style="dim")
+    return Group(title, table)
+
+
+def _findings(rehearsal: Rehearsal) -> Iterator[RenderableType]:
+    if not rehearsal.findings:
+        yield Text("No findings: nothing here that the engine or a cloud would refuse.", style="green")
+        return
+    warnings = len(rehearsal.findings) - len(rehearsal.errors)
+    title = Text("Findings", style="bold")
+    title.append(f"  {_count(len(rehearsal.errors), 'error')}, {_count(warnings, 'warning')}", style="dim")
+    yield title
+    for component, group in grouped(rehearsal.findings):
+        yield Text(component, style="bold")
+        for told in group:
+            finding = told.finding
+            style = "red" if finding.level == "error" else "yellow"
+            text = Text(f"{finding.level} ", style=style)
+            text.append(f"{finding.rule}", style="dim")
+            for subject in told.subjects:
+                text.append(f"\n{subject}", style="bold")
+            text.append(f"\n{finding.message}")
+            for tail in (finding.allowed, finding.hint):
+                if tail:
+                    text.append(f"\n{tail}", style="cyan")
+            yield Padding(text, (0, 0, 0, 2))
+
+
+def print_report(rehearsal: Rehearsal, console: Console | None = None) -> None:
+    """Prints the report, at most `WIDTH` columns wide. Colours follow the console: none with NO_COLOR or in a pipe."""
+    if console is None:
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console = Console(highlight=False, width=WIDTH)
+    console.print(report(rehearsal), width=min(console.width, WIDTH))
+
+
+def as_text(rehearsal: Rehearsal) -> str:
+    """The report as plain text."""
+    buffer = io.StringIO()
+    print_report(rehearsal, Console(file=buffer, width=WIDTH, color_system=None, highlight=False))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+
+
+def as_html(rehearsal: Rehearsal) -> str:
+    """The report as one self-contained page: no script, nothing to load."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters.update(clock=clock, short_type=short_type, where=_where)
+    return environment.get_template("rehearsal.html.j2").render(
+        rehearsal=rehearsal,
+        tree=tree_of(rehearsal),
+        totals=totals_of(rehearsal),
+        groups=grouped(rehearsal.findings),
+        times=_times,
+        longest=max((step.finish for step in rehearsal.critical_path), default=1.0),
+    )

@@ -1,0 +1,1 @@
+"""Settings: every key that a stack file may hold, read and checked."""
