@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
+from trainyard.conventions import TEAM_LABEL
 from trainyard.policies.node_pools import POOL_TYPES, TYPES, node_pool
 from trainyard.policies.reading import at, given, items
 from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
@@ -16,7 +17,6 @@ CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
 VOLUME = "kubernetes:core/v1:PersistentVolume"
 BUCKETS = ("aws:s3/bucket:Bucket", "gcp:storage/bucket:Bucket")
 LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
-TEAM_LABEL = "ml.platform/team"
 
 
 @stack_rule(

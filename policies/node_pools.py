@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pulumi_policy import PolicyResource, ResourceValidationArgs
 
 from trainyard.catalog import cpu_instance, instance
+from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL
 from trainyard.policies.reading import at, items, mapping, true
 
 EKS = "aws:eks/nodeGroup:NodeGroup"
@@ -19,9 +20,6 @@ TYPES = (EKS, GKE)
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 POOL_TYPES = (*TYPES, LAUNCH_TEMPLATE)
 """What a stack policy on node groups declares: a Capacity Block names its instance type in the launch template."""
-
-POOL_LABEL = "ml.platform/pool"
-CAPACITY_LABEL = "ml.platform/capacity"
 
 
 @dataclass(frozen=True, slots=True)

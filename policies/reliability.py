@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
 from trainyard.catalog import add_on_pins, default_kubernetes_version, kubernetes_versions
-from trainyard.plan.model import AddOnPlan
+from trainyard.catalog.versions import AddOn
+from trainyard.conventions import SMOKE_POOL_LABEL
 from trainyard.policies.exceptions import today
 from trainyard.policies.node_pools import POOL_TYPES, TYPES, node_pool
 from trainyard.policies.reading import at, given, known, mapping
@@ -23,7 +24,6 @@ CLUSTER = "aws:eks/cluster:Cluster"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 ADD_ON = "aws:eks/addon:Addon"
 FLOATING = re.compile(r"[*^~<>|,\s]|\b[xX]\b|latest|default")
-SMOKE_LABEL = "ml.platform/smoke-pool"
 CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "cluster-autoscaler": (("podDisruptionBudget",),),
     "kueue": (("controllerManager", "podDisruptionBudget", "enabled"),),
@@ -45,7 +45,7 @@ CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
 )
 def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """A Job with the label ml.platform/smoke-pool naming the pool; in which capacity it runs is not looked at."""
-    proven = {str(at(job.props, "metadata", "labels", SMOKE_LABEL)) for job in resources.of(JOB)}
+    proven = {str(at(job.props, "metadata", "labels", SMOKE_POOL_LABEL)) for job in resources.of(JOB)}
     pools = [(resource, node_pool(resource)) for resource in resources.of(*TYPES)]
     unproven = {pool.pool: resource for resource, pool in pools if pool.gpu_models and pool.pool not in proven}
     for name, resource in sorted(unproven.items()):
@@ -119,7 +119,7 @@ def outdated_add_on(resource: ResourceValidationArgs, config: Config) -> Iterato
         yield f"addonVersion {version} of {name} is over {config['minorsBehind']:g} minor versions behind {newest}"
 
 
-def _add_ons() -> tuple[AddOnPlan, ...]:
+def _add_ons() -> tuple[AddOn, ...]:
     return add_on_pins(default_kubernetes_version()[0])[0]
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
+from trainyard.conventions import TEAM_LABEL
 from trainyard.policies.reading import at, given, items, mapping
 from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
 CLUSTER_QUEUE = "kubernetes:kueue.x-k8s.io/*:ClusterQueue"
 LOCAL_QUEUE = "kubernetes:kueue.x-k8s.io/*:LocalQueue"
 NAMESPACE = "kubernetes:core/v1:Namespace"
-TEAM_LABEL = "ml.platform/team"
 GPU = "nvidia.com/gpu"
 
 

@@ -8,13 +8,13 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
+from trainyard.conventions import TEAM_LABEL
 from trainyard.policies import pods
 from trainyard.policies.reading import at, given, items, true
 from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
-TEAM_LABEL = "ml.platform/team"
 ENFORCE = "pod-security.kubernetes.io/enforce"
 _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
 

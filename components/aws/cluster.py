@@ -20,7 +20,7 @@ from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_
 from trainyard.components.aws.identity import check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
 from trainyard.components.aws.policy_documents import allow, document, service_trust
-from trainyard.components.labels import POOL_LABEL
+from trainyard.conventions import POOL_LABEL
 
 _MANAGED = "arn:aws:iam::aws:policy"
 _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"

@@ -13,7 +13,7 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 
 from trainyard.components.aws.nodes import ACCELERATOR_LABEL
-from trainyard.components.labels import CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL
+from trainyard.conventions import CAPACITIES, CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL
 
 
 class ReservationArgs(TypedDict):
@@ -69,7 +69,6 @@ class GpuPoolArgs(TypedDict):
     """Its node groups: reserved, spot, on-demand."""
 
 
-CAPACITIES = ("reserved", "spot", "on-demand")
 RESERVATION_KINDS = ("odcr", "capacity-block")
 
 _NODE_CONFIG = """\

@@ -3,59 +3,11 @@
 Kept in one place because a label that a node group sets and a queue selects must be the same text.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes.core.v1 as core
-
-from trainyard.components.labels import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
-
-CAPACITIES = ("reserved", "spot", "on-demand")
-
-SYSTEM_NODES: Mapping[str, str] = {POOL_LABEL: "system"}
-"""Node selector of everything that is not a training job. The system node group has no taint."""
-
-GPU_TOLERATION: Mapping[str, str] = {
-    "key": GPU_RESOURCE,
-    "operator": "Equal",
-    "value": "true",
-    "effect": "NoSchedule",
-}
-SPOT_TOLERATION: Mapping[str, str] = {
-    "key": CAPACITY_LABEL,
-    "operator": "Equal",
-    "value": "spot",
-    "effect": "NoSchedule",
-}
-
-TRAINER_SERVICE_ACCOUNT = "trainer"
-TRAINER_UID = 10001
-TRAINER_GID = 10001
-"""Training containers run as this user and group: at least 10000, so that no user of the node's is met (CKV_K8S_40).
-The group is also the pods' `fsGroup`, which is what lets them write through the Mountpoint S3 driver."""
-
-DATA_CLAIM = "data"
-CHECKPOINTS_CLAIM = "checkpoints"
-HOME_CLAIM = "home"
-SCRATCH_CLAIM = "scratch"
-"""Claims of the storage tiers; the same names in every team's namespace, so that one training runtime mounts them."""
-
-
-def team_group(team: str) -> str:
-    """Kubernetes group of a team's members; the cloud maps its identities to it."""
-    return f"team:{team}"
-
-
-def gpu_node_tolerations(capacity: str) -> list[dict[str, str]]:
-    """Tolerations for every taint of a GPU node group of one capacity.
-
-    Raises ValueError for a capacity other than `reserved`, `spot` and `on-demand`.
-    """
-    if capacity not in CAPACITIES:
-        raise ValueError(f"a capacity is one of {', '.join(CAPACITIES)}, got {capacity}")
-    spot = [dict(SPOT_TOLERATION)] if capacity == "spot" else []
-    return [dict(GPU_TOLERATION), *spot]
 
 
 def whole(count: int) -> str:

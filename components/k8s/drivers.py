@@ -12,7 +12,8 @@ import pulumi
 import pulumi_kubernetes.helm.v3 as helm
 
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.conventions import GPU_TOLERATION, SPOT_TOLERATION, SYSTEM_NODES, prerequisites
+from trainyard.components.k8s.conventions import prerequisites
+from trainyard.conventions import GPU_TOLERATION, SPOT_TOLERATION, SYSTEM_NODES
 
 NAMESPACE = "kube-system"
 FSX_SERVICE_ACCOUNT = "fsx-csi-controller-sa"

@@ -15,8 +15,8 @@ import pulumi
 import pulumi_kubernetes.helm.v3 as helm
 
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.conventions import GPU_TOLERATION, SPOT_TOLERATION, prerequisites
-from trainyard.components.labels import POOL_LABEL
+from trainyard.components.k8s.conventions import prerequisites
+from trainyard.conventions import GPU_TOLERATION, POOL_LABEL, SPOT_TOLERATION
 
 NAMESPACE = "kube-system"
 EFA_REPOSITORY = "eks/aws-efa-k8s-device-plugin"

@@ -12,7 +12,7 @@ import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
 from trainyard.components.k8s.conventions import named
-from trainyard.components.labels import TEAM_LABEL
+from trainyard.conventions import TEAM_LABEL
 
 POLICY = "gpu-pods-need-a-queue"
 

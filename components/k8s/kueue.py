@@ -17,15 +17,9 @@ import yaml
 
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.conventions import (
-    SYSTEM_NODES,
-    add_on_namespace,
-    gpu_node_tolerations,
-    named,
-    prerequisites,
-)
+from trainyard.components.k8s.conventions import add_on_namespace, named, prerequisites
 from trainyard.components.k8s.gpu_guard import gpu_guard
-from trainyard.components.labels import GPU_RESOURCE, TEAM_LABEL
+from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, TEAM_LABEL, gpu_node_tolerations
 
 NAMESPACE = "kueue-system"
 RELEASE = "kueue"

@@ -20,15 +20,9 @@ import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.networking.v1 as networking
 
-from trainyard.components.k8s.conventions import (
-    SYSTEM_NODES,
-    TRAINER_GID,
-    add_on_namespace,
-    gibibytes,
-    named,
-    prerequisites,
-)
+from trainyard.components.k8s.conventions import add_on_namespace, gibibytes, named, prerequisites
 from trainyard.components.k8s.volumes import FSX_DRIVER, LustreVolumeArgs, file_system_root
+from trainyard.conventions import FILE_SYSTEM_ANNOTATION, SYSTEM_NODES, TRAINER_GID
 
 NAMESPACE = "storage-setup"
 CLAIM = "lustre-root"
@@ -167,7 +161,7 @@ class LustreFolders(pulumi.ComponentResource):
             # A new file system has no folders yet.
             "metadata": {
                 "labels": labels,
-                "annotations": {"ml.platform/file-system": args["lustre"]["file_system_id"]},
+                "annotations": {FILE_SYSTEM_ANNOTATION: args["lustre"]["file_system_id"]},
             },
             "spec": {
                 "restart_policy": "Never",  # the log of an attempt that failed stays

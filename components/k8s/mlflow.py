@@ -32,10 +32,10 @@ from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s import mlflow_runtime
 from trainyard.components.k8s.conventions import add_on_namespace, named, prerequisites
 from trainyard.components.k8s.mlflow_network import network_policies
+from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION
 
 SERVICE = "mlflow"
 SERVICE_ACCOUNT = "mlflow"
-CREDENTIALS_SECRET = "mlflow-credentials"  # noqa: S105 — a name
 LABELS: Mapping[str, str] = {"app.kubernetes.io/name": "mlflow", "app.kubernetes.io/component": "tracking-server"}
 PGPASS_INTERVAL_SECONDS = 30
 """How long new connections may fail after a rotation. Asking costs $0.05 per 10,000 calls (Secrets Manager price list,
@@ -268,7 +268,7 @@ class MlflowServer(pulumi.ComponentResource):
                     "metadata": {
                         "labels": LABELS,
                         "annotations": {
-                            "ml.platform/runtime-checksum": checksum,
+                            RUNTIME_CHECKSUM_ANNOTATION: checksum,
                             "prometheus.io/scrape": "true",
                             "prometheus.io/port": str(pod.METRICS_PORT),
                             "prometheus.io/path": "/metrics",
@@ -313,7 +313,11 @@ class MlflowServer(pulumi.ComponentResource):
         """The team's Secret. Its name is fixed because jobs name it; pods that run keep what they have mounted."""
         secret = core.Secret(
             f"{self._name}-credentials-{team}",
-            metadata={"name": CREDENTIALS_SECRET, "namespace": self._args["team_namespaces"][team], "labels": LABELS},
+            metadata={
+                "name": MLFLOW_CREDENTIALS_SECRET,
+                "namespace": self._args["team_namespaces"][team],
+                "labels": LABELS,
+            },
             string_data={
                 "MLFLOW_TRACKING_URI": self.tracking_uri,
                 "MLFLOW_TRACKING_USERNAME": team,
@@ -321,7 +325,7 @@ class MlflowServer(pulumi.ComponentResource):
             },
             opts=self._child(),
         )
-        return named(secret, CREDENTIALS_SECRET)
+        return named(secret, MLFLOW_CREDENTIALS_SECRET)
 
 
 def _given_name(resource: core.ConfigMap | core.Secret) -> pulumi.Output[str]:

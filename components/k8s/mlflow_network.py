@@ -12,7 +12,7 @@ import pulumi_kubernetes.meta.v1 as meta
 import pulumi_kubernetes.networking.v1 as networking
 
 from trainyard.components.k8s.mlflow_pod import METRICS_PORT, PORT
-from trainyard.components.labels import TEAM_LABEL
+from trainyard.conventions import TEAM_LABEL
 
 POD_IDENTITY_AGENT = "169.254.170.23/32"
 

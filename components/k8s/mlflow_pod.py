@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
-from trainyard.components.k8s.conventions import SYSTEM_NODES
+from trainyard.conventions import SYSTEM_NODES
 
 PORT = 5000
 METRICS_PORT = 9102

@@ -19,14 +19,13 @@ import pulumi
 import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
-from trainyard.components.k8s.conventions import TRAINER_SERVICE_ACCOUNT, TRAINER_UID, named, prerequisites
+from trainyard.components.k8s.conventions import named, prerequisites
+from trainyard.conventions import NODE_IMAGE_ANNOTATION, TRAINER_SERVICE_ACCOUNT, TRAINER_UID
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
 from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Rendering, render
 
 QUEUE_SECONDS = 900
 """How long the job may wait for quota beside nodes and run. It goes before development jobs, not before production."""
-
-NODE_IMAGE_ANNOTATION = "ml.platform/node-image"
 
 OF_KUEUE = ["spec.suspend", "spec.template.spec.nodeSelector", "spec.template.spec.tolerations"]
 """What Kueue writes into an admitted Job."""

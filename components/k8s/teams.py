@@ -8,15 +8,8 @@ import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.networking.v1 as networking
 import pulumi_kubernetes.rbac.v1 as rbac
 
-from trainyard.components.k8s.conventions import (
-    TRAINER_SERVICE_ACCOUNT,
-    gibibytes,
-    named,
-    prerequisites,
-    team_group,
-    whole,
-)
-from trainyard.components.labels import TEAM_LABEL
+from trainyard.components.k8s.conventions import gibibytes, named, prerequisites, whole
+from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
 
 ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
 READ_VERBS = ["get", "list", "watch"]

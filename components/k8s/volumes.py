@@ -18,15 +18,8 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
-from trainyard.components.k8s.conventions import (
-    CHECKPOINTS_CLAIM,
-    DATA_CLAIM,
-    HOME_CLAIM,
-    SCRATCH_CLAIM,
-    gibibytes,
-    named,
-    prerequisites,
-)
+from trainyard.components.k8s.conventions import gibibytes, named, prerequisites
+from trainyard.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM, HOME_CLAIM, SCRATCH_CLAIM, team_prefix
 
 EFS_DRIVER = "efs.csi.aws.com"
 FSX_DRIVER = "fsx.csi.aws.com"
@@ -130,7 +123,7 @@ class TeamVolumes(pulumi.ComponentResource):
                 access_mode="ReadWriteMany",
                 mount_options=[
                     f"region {args['region']}",
-                    f"prefix {checkpoint_prefix(team['name'])}",
+                    f"prefix {team_prefix(team['name'])}",
                     "allow-delete",
                     "allow-overwrite",
                 ],
@@ -237,11 +230,6 @@ class TeamVolumes(pulumi.ComponentResource):
         return named(resource, claim)
 
 
-def checkpoint_prefix(team: str) -> str:
-    """Where a team's checkpoints are in their bucket; ends with a slash, as Mountpoint wants it."""
-    return f"teams/{team}/"
-
-
 def _bucket(bucket: pulumi.Input[str], volume_handle: str) -> core.CSIPersistentVolumeSourceArgsDict:
     return {
         "driver": S3_DRIVER,
@@ -260,4 +248,4 @@ def file_system_root(lustre: LustreVolumeArgs) -> LustreVolumeArgs:
 def team_folder(lustre: LustreVolumeArgs, team: str) -> LustreVolumeArgs:
     """The same file system, mounted at a team's folder beside the linked directory."""
     root = file_system_root(lustre)
-    return {**root, "mount_name": pulumi.Output.concat(root["mount_name"], f"/teams/{team}")}
+    return {**root, "mount_name": pulumi.Output.concat(root["mount_name"], f"/{team_prefix(team)}".rstrip("/"))}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from trainyard.conventions import RERUN_ANNOTATION, SMOKE_POOL_LABEL
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.job import SmokeSpec, check, worker_options
 from trainyard.smoke_jobs.launch.pod import (
@@ -99,7 +100,7 @@ def _metadata(spec: SmokeSpec, name: str) -> Manifest:
 def labels(spec: SmokeSpec) -> dict[str, str]:
     """Labels of everything that belongs to the job."""
     found = {"app.kubernetes.io/name": "trainyard-smoke", "app.kubernetes.io/instance": spec.name}
-    return found | ({"ml.platform/smoke-pool": spec.pool} if spec.pool else {})
+    return found | ({SMOKE_POOL_LABEL: spec.pool} if spec.pool else {})
 
 
 def _objects(spec: SmokeSpec, name: str, code: dict[str, str]) -> Rendering:
@@ -169,7 +170,7 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str]) -> Rendering:
     if spec.priority:
         metadata["labels"][PRIORITY_LABEL] = spec.priority
     if spec.rerun_on:
-        metadata["annotations"] = {"ml.platform/rerun-on": json.dumps(dict(spec.rerun_on), sort_keys=True)}
+        metadata["annotations"] = {RERUN_ANNOTATION: json.dumps(dict(spec.rerun_on), sort_keys=True)}
     return Rendering(name, files, service, job)
 
 

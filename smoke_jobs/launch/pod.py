@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from trainyard.conventions import CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL
 from trainyard.smoke_jobs.ddp.options import Options
 from trainyard.smoke_jobs.launch.job import SmokeSpec, document
 from trainyard.smoke_jobs.launch.payload import FOLDER
-
-POOL_LABEL = "ml.platform/pool"
-CAPACITY_LABEL = "ml.platform/capacity"
-GPU_RESOURCE = "nvidia.com/gpu"
-EFA_RESOURCE = "vpc.amazonaws.com/efa"
 
 CODE_PATH = f"/smoke/{FOLDER}"
 RESULT_PATH = "/tmp/result"  # noqa: S108 - an emptyDir of the pod

@@ -32,10 +32,10 @@ from trainyard.components.aws.workload_policies import (
     mlflow_policy,
 )
 from trainyard.components.k8s import autoscaler, drivers, mlflow
-from trainyard.components.k8s.conventions import TRAINER_SERVICE_ACCOUNT, team_group
 from trainyard.components.k8s.mlflow import MlflowDatabaseArgs
 from trainyard.components.k8s.volumes import LustreVolumeArgs, SharedVolumeArgs
 from trainyard.components.tags import check_tags
+from trainyard.conventions import TRAINER_SERVICE_ACCOUNT, team_group, team_prefix
 from trainyard.plan.model import Plan
 
 MLFLOW_NAMESPACE = "mlflow"
@@ -390,7 +390,7 @@ def _pod_roles(
         add("mlflow", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password")
     for team in plan.teams:
         policy = bucket_mount_policy(
-            read_write=[(checkpoints.arn, f"teams/{team.name}/")],
+            read_write=[(checkpoints.arn, team_prefix(team.name))],
             read_only=[(data.arn, "")],
             key_arn=key.key_arn,
             region=plan.region,

@@ -17,7 +17,8 @@ from trainyard.components.k8s.mlflow_pod import PORT as MLFLOW_PORT
 from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.teams import TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes, TeamVolumesArgs
-from trainyard.plan.model import CAPACITIES, NodeGroupPlan, Plan
+from trainyard.conventions import CAPACITIES
+from trainyard.plan.model import NodeGroupPlan, Plan
 from trainyard.plan.smoke import mounts
 from trainyard.stacks.environment.aws import ARTIFACTS_PREFIX, MLFLOW_NAMESPACE, CloudLayer
 from trainyard.stacks.environment.smoke import smoke_jobs

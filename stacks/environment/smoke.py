@@ -14,8 +14,9 @@ import pulumi
 
 from trainyard.components.k8s.smoke import SmokeJob, SmokeJobArgs
 from trainyard.components.k8s.teams import TeamNamespaces
+from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, team_prefix
 from trainyard.plan.model import NodeGroupPlan, Plan, PoolPlan, TeamPlan
-from trainyard.plan.smoke import PRIORITY, TRACKING_SECRET, environment, mounts, pool_job, scratch_path, team_of
+from trainyard.plan.smoke import PRIORITY, environment, mounts, pool_job, scratch_path, team_of
 from trainyard.stacks.environment.aws import CloudLayer
 
 
@@ -70,7 +71,7 @@ def _args(
         "mounts": mounts(plan),
         # The team's own prefix: what its role may write.
         "checkpoint_uri": pulumi.Output.concat(
-            "s3://", cloud.checkpoints_bucket, f"/teams/{team.name}/smoke/{group.name}"
+            "s3://", cloud.checkpoints_bucket, f"/{team_prefix(team.name)}smoke/{group.name}"
         ),
         "environment": environment(plan),
         "usd_per_node_hour": job.usd_per_node_hour,
@@ -81,5 +82,5 @@ def _args(
     if scratch_path(plan, group.name):
         args["data_path"] = scratch_path(plan, group.name)
     if plan.mlflow.enabled:
-        args["tracking_secret"] = TRACKING_SECRET
+        args["tracking_secret"] = MLFLOW_CREDENTIALS_SECRET
     return args

@@ -144,7 +144,7 @@ def test_every_service_price_has_a_source():
 
 def test_the_catalogue_needs_no_heavy_import():
     code = (
-        "import sys; from trainyard.plan import catalog; catalog.offered('p4d.24xlarge', 'us-east-1'); catalog.pins();"
+        "import sys; from trainyard import catalog; catalog.offered('p4d.24xlarge', 'us-east-1'); catalog.pins();"
         "print([m for m in ('pandas', 'numpy', 'pulumi', 'pydantic', 'boto3', 'botocore') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,8 +13,8 @@ from trainyard.cli import smoke_targets
 from trainyard.cli.main import app
 from trainyard.cli.smoke import CapacityName
 from trainyard.cli.smoke_targets import Launcher
+from trainyard.conventions import CAPACITIES
 from trainyard.plan import smoke as stack_smoke
-from trainyard.plan.model import CAPACITIES
 from trainyard.plan.resolve import namespace_values, resolve
 from trainyard.rehearsal.engine.project import read_stack
 from trainyard.smoke_jobs.ddp.result import EXIT, problems
@@ -335,12 +335,10 @@ def test_boto3_finds_the_region(plan, monkeypatch):
 
 
 def test_names_are_those_of_the_environment(plan):
-    from trainyard.components.k8s import conventions
-    from trainyard.components.k8s.mlflow import CREDENTIALS_SECRET
+    from trainyard import conventions
 
     names = (conventions.DATA_CLAIM, conventions.CHECKPOINTS_CLAIM, conventions.SCRATCH_CLAIM)
     assert stack_smoke.mounts(plan) == {name: f"/{name}" for name in names}
     shared = replace(plan, storage=replace(plan.storage, lustre=None, shared_file_system=True))
     names = (conventions.DATA_CLAIM, conventions.CHECKPOINTS_CLAIM, conventions.HOME_CLAIM)
     assert stack_smoke.mounts(shared) == {name: f"/{name}" for name in names}
-    assert stack_smoke.TRACKING_SECRET == CREDENTIALS_SECRET

@@ -23,9 +23,7 @@ def test_every_cloud_type_has_a_price_rule_or_a_reason_to_be_free(example):
     rehearsal, _ = example
     types = {found.type for found in rehearsal.resources if found.custom and not found.is_provider}
     unknown = sorted(type_ for type_ in types if type_ not in RULES and free_reason(type_) is None)
-    assert not unknown, (
-        f"write a rule, or a reason in trainyard/cost/rules/free.py, for {unknown}"
-    )
+    assert not unknown, f"write a rule, or a reason in trainyard/cost/rules/free.py, for {unknown}"
 
 
 def test_no_type_of_a_cloud_is_free_by_its_package():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.plan.conftest import BASE
 from trainyard import catalog
-from trainyard.plan.model import CAPACITIES
+from trainyard.conventions import CAPACITIES
 from trainyard.plan.plan import make_plan
 from trainyard.plan.request import NetworkRequest, PoolRequest, RangeRequest, ReservedRequest, TeamRequest
 from trainyard.problems import SettingsError

@@ -12,7 +12,7 @@ import pytest
 
 from tests.pulumi_harness import Recorded, record
 from tests.shared import ROOT
-from trainyard.components.k8s.smoke import NODE_IMAGE_ANNOTATION
+from trainyard.conventions import NODE_IMAGE_ANNOTATION
 from trainyard.plan.model import Plan
 from trainyard.plan.resolve import namespace_values, resolve
 from trainyard.rehearsal.engine.project import read_stack

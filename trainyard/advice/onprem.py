@@ -22,7 +22,7 @@ from trainyard.advice.managed import managed_price
 from trainyard.advice.options import Option, Recommendation
 from trainyard.advice.prices import BLOCKS, Capacity, Figure, Price, price
 from trainyard.advice.ranges import Range
-from trainyard.advice.spot import HOURS_PER_MONTH
+from trainyard.conventions import HOURS_A_MONTH
 from trainyard.problems import Problem, SettingsError
 
 GPUS_A_SERVER = 8
@@ -94,10 +94,10 @@ def compare(recommendation: Recommendation, given: Mapping[str, float]) -> Compa
     node_hours = option.cost_usd.typical / option.price.usd_per_hour.typical  # every trial, at typical speed
     if option.price.months or option.price.block:  # paid for more than is used
         node_hours = option.hours.typical * option.nodes * option.copies
-    months = max(1.0, option.hours.typical / HOURS_PER_MONTH)
+    months = max(1.0, option.hours.typical / HOURS_A_MONTH)
     per_month = node_hours * runs if runs is not None else node_hours / months
     gpu_hours = per_month * option.machine.gpus
-    servers = max(1, math.ceil(gpu_hours / (HOURS_PER_MONTH * GPUS_A_SERVER * known["owned_utilisation"].value) - 1e-9))
+    servers = max(1, math.ceil(gpu_hours / (HOURS_A_MONTH * GPUS_A_SERVER * known["owned_utilisation"].value) - 1e-9))
     purchase = known[f"server_usd.{option.machine.gpu.name}"].range.times(servers)
     purchase = Range(*(getattr(purchase, b) * (1 + getattr(known["network_storage_share"].range, b)) for b in BOUNDS))
     managed = _managed(option.machine, rented, per_month, known)
@@ -119,7 +119,7 @@ def compare(recommendation: Recommendation, given: Mapping[str, float]) -> Compa
     notes = []
     if runs is None:
         notes.append(f"one run, spread over {months:.1f} months; --monthly-runs repeats it every month")
-    if gpu_hours < HOURS_PER_MONTH * GPUS_A_SERVER * known["owned_utilisation"].value * 0.5:
+    if gpu_hours < HOURS_A_MONTH * GPUS_A_SERVER * known["owned_utilisation"].value * 0.5:
         notes.append("the work fills less than half of one owned server: most of it would stand idle")
     if payback.typical > PLAUSIBLE_PAYBACK_MONTHS[1]:
         notes.append("payback is above the 36 months after which the agency guide advises against buying")
@@ -187,9 +187,9 @@ def _cluster_otherwise(
         yield _cluster("own cluster, spot", spot, node_hours, known)
     reserved = price(option.machine, region, "reserved-1y")
     if reserved is not None:
-        nodes = max(1, math.ceil(node_hours / (HOURS_PER_MONTH * known["owned_utilisation"].value) - 1e-9))
+        nodes = max(1, math.ceil(node_hours / (HOURS_A_MONTH * known["owned_utilisation"].value) - 1e-9))
         what = f"{nodes} GPU node{'s' if nodes > 1 else ''} around the clock"
-        paid = reserved.usd_per_hour.times(nodes * HOURS_PER_MONTH)
+        paid = reserved.usd_per_hour.times(nodes * HOURS_A_MONTH)
         yield _paid_ahead("own cluster, reserved 1y", what, paid, known)
     for kind in BLOCKS:
         offer = price(option.machine, region, kind)
@@ -232,7 +232,7 @@ def _owned(
     machine: Machine, servers: int, gpu_hours: float, purchase: Range, known: Mapping[str, Assumption]
 ) -> tuple[Way, Range]:
     """The month of owned servers, and the part of it that is not depreciation."""
-    busy = min(1.0, gpu_hours / (servers * GPUS_A_SERVER * HOURS_PER_MONTH))
+    busy = min(1.0, gpu_hours / (servers * GPUS_A_SERVER * HOURS_A_MONTH))
     depreciation, energy, room, support, people = (
         Range(*sorted(part))
         for part in zip(*(_month(machine.gpu.name, servers, busy, purchase, known, b) for b in BOUNDS), strict=True)
@@ -262,7 +262,7 @@ def _month(
     load = busy + (1 - busy) * at("idle_power_share")
     return (
         price_ * (1 - at("residual_share", inverse=True)) / at("depreciation_months", inverse=True),
-        kw * load * at("power_usage_effectiveness") * HOURS_PER_MONTH * at("electricity_usd_per_kwh"),
+        kw * load * at("power_usage_effectiveness") * HOURS_A_MONTH * at("electricity_usd_per_kwh"),
         kw * at("colocation_usd_per_kw_month"),
         price_ * at("support_share_per_year") / 12,
         at("owned_engineers") * math.ceil(servers / 8) * at("engineer_usd_per_year") / 12,
@@ -288,5 +288,5 @@ def _break_even(machine: Machine, rented: Price, known: Mapping[str, Assumption]
 
     # Both sides are straight in the utilisation.
     at_rest, at_full = month(0.0), month(1.0)
-    slope = hour * HOURS_PER_MONTH - (at_full - at_rest)
+    slope = hour * HOURS_A_MONTH - (at_full - at_rest)
     return at_rest / slope if slope > 0 else math.inf

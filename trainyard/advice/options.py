@@ -20,9 +20,10 @@ from trainyard.advice.prices import Capacity, Figure, Price, price
 from trainyard.advice.ranges import Range
 from trainyard.advice.request import Request, check
 from trainyard.advice.sensitivity import Driver, drivers
-from trainyard.advice.spot import HOURS_PER_MONTH, Interruptions
+from trainyard.advice.spot import Interruptions
 from trainyard.advice.throughput import CALIBRATED_GPUS, goodput
 from trainyard.advice.work import Asked, ask
+from trainyard.conventions import HOURS_A_MONTH
 
 DEFAULT_DEADLINE_HOURS = 30 * 24.0
 NODE_COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
@@ -325,9 +326,9 @@ def _committed(request: Request, offer: Price, on_demand_usd: float, node_hours:
     With runs every month a month's price is shared by its runs; a single run must last through the commitment.
     """
     if request.monthly_runs is None:
-        committed = nodes * offer.months * HOURS_PER_MONTH
+        committed: float = nodes * offer.months * HOURS_A_MONTH
     else:
-        committed = nodes * HOURS_PER_MONTH / request.monthly_runs
+        committed = nodes * HOURS_A_MONTH / request.monthly_runs
     paid = max(node_hours.typical, committed)
     if offer.usd_per_hour.typical * paid >= on_demand_usd * node_hours.typical:
         return None

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from trainyard.advice.ranges import Range
+from trainyard.conventions import HOURS_A_MONTH
 
-HOURS_PER_MONTH = 730.0
 FAILURES = ((8, 47.7 * 24), (1024, 7.9), (16_384, 1.8))
 BLOCKED_SHARE = 0.10
 """Of a save, during which asynchronous saving stops training: 6.3 of 148.8 s were published for 7B (PyTorch, IBM), so
@@ -61,7 +61,7 @@ def young_hours(mttf_hours: float, save_hours: float) -> float:
 
 def hazard_per_hour(reclaimed_per_month: float) -> float:
     """Rate at which one node is reclaimed, from the share reclaimed in a month."""
-    return -math.log(1 - min(reclaimed_per_month, 0.999)) / HOURS_PER_MONTH
+    return -math.log(1 - min(reclaimed_per_month, 0.999)) / HOURS_A_MONTH
 
 
 def interruptions(

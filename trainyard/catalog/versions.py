@@ -9,8 +9,6 @@ from typing import Any
 
 import yaml
 
-from trainyard.plan.model import AddOnPlan, ChartPin, Pins
-
 
 @dataclass(frozen=True, slots=True)
 class KubernetesVersion:
@@ -20,6 +18,39 @@ class KubernetesVersion:
     standard_support_until: str | None
     source: str
     cluster_autoscaler: str  # tag of the Cluster Autoscaler's image
+
+
+@dataclass(frozen=True, slots=True)
+class AddOn:
+    """A managed add-on of the cluster. `version` None takes the cloud's default for the Kubernetes version."""
+
+    name: str
+    version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPin:
+    """A Helm chart. `repository` is empty for an OCI chart, whose `chart` is the whole oci:// address."""
+
+    chart: str
+    version: str
+    repository: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """Versions of everything that is installed, from `versions.yaml`."""
+
+    charts: tuple[tuple[str, ChartPin], ...]
+    images: tuple[tuple[str, str], ...]  # name -> image:tag@sha256:…
+
+    def chart(self, name: str) -> ChartPin:
+        """The pinned chart of that name; KeyError where there is none."""
+        return dict(self.charts)[name]
+
+    def image(self, name: str) -> str:
+        """The pinned image of that name, with its digest; KeyError where there is none."""
+        return dict(self.images)[name]
 
 
 @lru_cache(maxsize=1)
@@ -61,7 +92,7 @@ def postgresql_version() -> tuple[str, str]:
     return str(entry["version"]), f"catalog/versions.yaml: {entry['source']}, {entry['date']}"
 
 
-def add_on_pins(kubernetes_version: str) -> tuple[tuple[AddOnPlan, ...], str]:
+def add_on_pins(kubernetes_version: str) -> tuple[tuple[AddOn, ...], str]:
     """The managed add-ons for a Kubernetes version, and the source of their versions.
 
     Versions are pinned for one Kubernetes version; for another, EKS takes its default (None).
@@ -69,9 +100,9 @@ def add_on_pins(kubernetes_version: str) -> tuple[tuple[AddOnPlan, ...], str]:
     entry = _table()["add_ons"]
     if kubernetes_version == entry["kubernetes"]:
         source = f"catalog/versions.yaml: {entry['source']}, {entry['date']}"
-        return tuple(AddOnPlan(name, version) for name, version in entry["versions"].items()), source
+        return tuple(AddOn(name, version) for name, version in entry["versions"].items()), source
     source = f"catalog/versions.yaml pins add-ons for {entry['kubernetes']} only: EKS takes its default"
-    return tuple(AddOnPlan(name, None) for name in entry["versions"]), source
+    return tuple(AddOn(name, None) for name in entry["versions"]), source
 
 
 @lru_cache(maxsize=1)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.cli.smoke_targets import Target
-from trainyard.plan.model import Capacity, Plan, PoolPlan
+from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, Capacity, team_prefix
+from trainyard.plan.model import Plan, PoolPlan
 from trainyard.plan.smoke import (
     CORES_PER_GPU,
     MAX_NODES,
     MEMORY_PER_GPU_GIB,
     PRIORITY,
-    TRACKING_SECRET,
     environment,
     mounts,
     pool_job,
@@ -105,7 +105,9 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, given: Given) -> Sm
         # The bucket's name is known to the engine only; without --checkpoint-uri the team's scratch has to do.
         checkpoint_uri=f"{scratch}/checkpoints" if scratch else "",
         data_path=scratch,
-        tracking_secret=TRACKING_SECRET if on_cluster and plan.mlflow.enabled and not given.tracking_uri else "",
+        tracking_secret=MLFLOW_CREDENTIALS_SECRET
+        if on_cluster and plan.mlflow.enabled and not given.tracking_uri
+        else "",
         rerun_on=job.rerun_on,
     )
     if given.nodes and given.nodes > job.nodes:
@@ -141,7 +143,8 @@ def _needs_checkpoint_tier(spec: SmokeSpec, team: str) -> None:
     if spec.nodes > 1 and needing and not (spec.checkpoint_uri or spec.options.get("checkpoint_uri")):
         raise LaunchError(
             f"--checkpoint-uri: {' and '.join(sorted(needing))} on {spec.nodes} nodes need a tier that all of them "
-            f"reach, and this stack has no Lustre: give s3://BUCKET/teams/{team}/smoke with the bucket of checkpoints"
+            "reach, and this stack has no Lustre: "
+            f"give s3://BUCKET/{team_prefix(team)}smoke with the bucket of checkpoints"
         )
 
 

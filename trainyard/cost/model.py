@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 CURRENCY = "USD"
-HOURS_A_MONTH = 730
 """As AWS and Google Cloud count a month in their calculators: 8760 hours over 12."""
 
 

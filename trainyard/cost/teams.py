@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
 from trainyard.cost.model import NOTHING, Amounts, LineItem, Share
 from trainyard.cost.scene import Scene, as_number, read, read_list, read_map
 from trainyard.rehearsal.model import RecordedResource
 
 CLUSTER_QUEUE = "ClusterQueue"
 RESOURCE_FLAVOR = "ResourceFlavor"
-GPU = "nvidia.com/gpu"
-POOL_LABEL, CAPACITY_LABEL = "ml.platform/pool", "ml.platform/capacity"
 SHARED = "shared"
 """Network, storage, system nodes, and GPU nodes that no queue has a quota of."""
 
@@ -62,7 +61,7 @@ def _nominal(queue: RecordedResource) -> Iterator[tuple[str, float]]:
     for group in _mappings(read_list(queue, "spec", "resourceGroups")):
         for flavor in _mappings(group.get("flavors")):
             for entry in _mappings(flavor.get("resources")):
-                if entry.get("name") == GPU:
+                if entry.get("name") == GPU_RESOURCE:
                     yield str(flavor.get("name")), as_number(entry.get("nominalQuota"), "nominalQuota")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from trainyard import catalog
 from trainyard.catalog import service_price
+from trainyard.conventions import HOURS_A_MONTH
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.model import (
     ClusterPlan,
@@ -18,8 +19,6 @@ from trainyard.plan.model import (
     PoolPlan,
 )
 from trainyard.plan.pools import PoolDraft
-
-HOURS_A_MONTH = 730
 
 
 def plan_floor(

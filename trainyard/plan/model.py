@@ -13,12 +13,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Cloud = Literal["aws", "gcp", "kubernetes"]
-Capacity = Literal["reserved", "spot", "on-demand"]
-"""How a node is paid for. A reserved node is bound to a capacity reservation or a Capacity Block."""
-
-CAPACITIES: tuple[Capacity, ...] = ("reserved", "spot", "on-demand")
-"""In the order in which a queue tries them: what is paid for anyway, then the cheapest, then the rest."""
+from trainyard.catalog.versions import AddOn, Pins
+from trainyard.conventions import Capacity, Cloud
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +72,10 @@ class ClusterPlan:
     admin_principal_arns: tuple[str, ...]  # get AmazonEKSClusterAdminPolicy through an access entry
     log_types: tuple[str, ...]
     log_retention_days: int
-    add_ons: tuple[AddOnPlan, ...]
+    add_ons: tuple[AddOn, ...]
     autoscaler_image_tag: str
     system_nodes: SystemNodesPlan
     deletion_protection: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AddOnPlan:
-    """A managed add-on of the cluster. `version` None takes the cloud's default for the Kubernetes version."""
-
-    name: str
-    version: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,31 +286,6 @@ class FloorItem:
     what: str
     monthly_usd: float
     source: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChartPin:
-    """A Helm chart. `repository` is empty for an OCI chart, whose `chart` is the whole oci:// address."""
-
-    chart: str
-    version: str
-    repository: str
-
-
-@dataclass(frozen=True, slots=True)
-class Pins:
-    """Versions of everything that is installed, from `catalog/versions.yaml`."""
-
-    charts: tuple[tuple[str, ChartPin], ...]
-    images: tuple[tuple[str, str], ...]  # name -> image:tag@sha256:…
-
-    def chart(self, name: str) -> ChartPin:
-        """The pinned chart of that name; KeyError where there is none."""
-        return dict(self.charts)[name]
-
-    def image(self, name: str) -> str:
-        """The pinned image of that name, with its digest; KeyError where there is none."""
-        return dict(self.images)[name]
 
 
 @dataclass(frozen=True, slots=True)

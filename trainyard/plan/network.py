@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network
 
 from trainyard import catalog
+from trainyard.catalog.versions import AddOn
 from trainyard.plan.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones, usable_addresses
 from trainyard.plan.ledger import Ledger
-from trainyard.plan.model import AddOnPlan, ClusterPlan, NetworkPlan, PoolPlan, SystemNodesPlan, Zone
+from trainyard.plan.model import ClusterPlan, NetworkPlan, PoolPlan, SystemNodesPlan, Zone
 from trainyard.plan.profiles import Profile
 from trainyard.plan.request import NetworkRequest, PlanRequest, SystemNodesRequest
 from trainyard.problems import nearest
@@ -104,7 +105,7 @@ def plan_cluster(request: PlanRequest, zone_names: Sequence[str], profile: Profi
         log_retention_days=_retention(
             "cluster.log_retention_days", "logRetentionDays", request.log_retention_days, profile, ledger
         ),
-        add_ons=tuple(AddOnPlan(add_on.name, add_on.version) for add_on in add_ons),
+        add_ons=tuple(AddOn(add_on.name, add_on.version) for add_on in add_ons),
         autoscaler_image_tag=_autoscaler_image_tag(version, ledger),
         system_nodes=_system_nodes(request.system_nodes, request.region, zone_names, profile, ledger),
         deletion_protection=ledger.decide("cluster.deletion_protection", request.protect, "setting protect"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard import catalog
+from trainyard.conventions import Capacity
 from trainyard.plan.cidr import MAX_ZONES
 from trainyard.plan.ledger import Ledger
-from trainyard.plan.model import Capacity, NodeGroupPlan, PoolPlan, ReservationPlan
+from trainyard.plan.model import NodeGroupPlan, PoolPlan, ReservationPlan
 from trainyard.plan.pools import Nodes, PoolDraft
 from trainyard.plan.profiles import Profile
 from trainyard.problems import nearest

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from trainyard.plan.model import CAPACITIES, Capacity
+from trainyard.conventions import CAPACITIES, Capacity
 
 ProfileName = Literal["small", "medium", "large"]
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from trainyard import catalog
+from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL, team_namespace
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.model import FlavorPlan, PoolPlan, PriorityPlan, QuotaPlan, SchedulingPlan, TeamPlan
 from trainyard.plan.profiles import Profile
@@ -90,7 +91,7 @@ def plan_scheduling(
             name=group.name,
             pool=pool.name,
             capacity=group.capacity,
-            node_labels=(("ml.platform/pool", pool.name), ("ml.platform/capacity", group.capacity)),
+            node_labels=((POOL_LABEL, pool.name), (CAPACITY_LABEL, group.capacity)),
             gpus=group.gpus(pool),
         )
         for pool in sorted(pools, key=price)
@@ -180,7 +181,7 @@ def plan_teams(
                 members=ledger.decide(f"{key}.members", team.members, "setting teams"),
                 principal_arns=team.principal_arns,
                 share_percent=ledger.decide(f"{key}.share_percent", share, source),
-                namespace=f"team-{team.name}",
+                namespace=team_namespace(team.name),
                 cluster_queue=team.name,
                 # Kueue sends jobs without a queue's name to the LocalQueue `default` of their namespace.
                 local_queue="default",

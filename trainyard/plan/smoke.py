@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from trainyard.catalog.instances import instance
-from trainyard.plan.model import Capacity, Plan, PoolPlan, TeamPlan
+from trainyard.conventions import Capacity
+from trainyard.plan.model import Plan, PoolPlan, TeamPlan
 from trainyard.problems import nearest
 
 PRIORITY = "standard"
 
-TRACKING_SECRET = "mlflow-credentials"  # noqa: S105 - a name
-"""In every team's namespace where the stack has an MLflow server."""
 
 MAX_NODES = 2
 """Two nodes prove the network between nodes; more only take quota away from people."""

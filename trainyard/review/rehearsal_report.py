@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from trainyard.conventions import CAPACITY_LABEL
 from trainyard.rehearsal.graph import Step
 from trainyard.rehearsal.model import UNKNOWN, Finding, RecordedResource, Secret
 from trainyard.rehearsal.rehearse import Rehearsal
@@ -23,10 +24,6 @@ from trainyard.review.cost_summary import summary
 
 WIDTH = 100
 """Columns that the terminal report fits into."""
-
-
-CAPACITY_LABEL = "ml.platform/capacity"
-"""On nodes: how they are paid for (reserved, spot, on-demand)."""
 
 
 @dataclass(slots=True)

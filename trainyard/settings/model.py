@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from trainyard.catalog.residency import residency_regions
-from trainyard.plan.model import CAPACITIES, Capacity
+from trainyard.conventions import CAPACITIES, Capacity
 from trainyard.plan.request import (
     DatabaseRequest,
     LustreRequest,

@@ -7,14 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.pulumi_harness import record
-from trainyard.components.k8s.conventions import (
-    add_on_namespace,
-    gibibytes,
-    gpu_node_tolerations,
-    named,
-    prerequisites,
-    whole,
-)
+from trainyard.components.k8s.conventions import add_on_namespace, gibibytes, named, prerequisites, whole
+from trainyard.conventions import gpu_node_tolerations
 
 
 @pytest.mark.parametrize(

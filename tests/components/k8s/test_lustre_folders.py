@@ -15,9 +15,9 @@ import pytest
 
 from tests.components.k8s.checkers import check_plain_objects, depends_on, whole_numbers
 from tests.pulumi_harness import Recorded, Recording, record
-from trainyard.components.k8s.conventions import TRAINER_GID, TRAINER_UID
 from trainyard.components.k8s.lustre_folders import NAMESPACE, SCRIPT, LustreFolders, LustreFoldersArgs, content_hash
 from trainyard.components.k8s.volumes import file_system_root
+from trainyard.conventions import TRAINER_GID, TRAINER_UID
 
 JOB = "kubernetes:batch/v1:Job"
 IMAGE = "pytorch/pytorch:2.13.0@sha256:" + "0" * 64

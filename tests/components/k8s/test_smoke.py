@@ -9,11 +9,9 @@ import pytest
 
 from tests.components.k8s.checkers import check_plain_objects, depends_on, whole_numbers
 from tests.pulumi_harness import record
-from trainyard.components import labels
-from trainyard.components.k8s import conventions, mlflow
+from trainyard import conventions
 from trainyard.components.k8s.runtimes import training_pod
 from trainyard.components.k8s.smoke import QUEUE_SECONDS, SmokeJob, SmokeJobArgs, smoke_spec
-from trainyard.smoke_jobs.launch import pod
 from trainyard.smoke_jobs.launch.kubernetes import render
 
 IMAGE = "pytorch/pytorch:2.13.0@sha256:" + "0" * 64
@@ -211,9 +209,6 @@ def test_arguments_that_the_worker_refuses_are_refused_at_once():
 
 
 def test_it_speaks_of_the_same_things_as_the_platform():
-    assert pod.POOL_LABEL == conventions.POOL_LABEL
-    assert pod.CAPACITY_LABEL == labels.CAPACITY_LABEL
-    assert pod.GPU_RESOURCE == conventions.GPU_RESOURCE
     spec = smoke_spec(ARGS)
     assert (spec.user, spec.service_account) == (conventions.TRAINER_UID, conventions.TRAINER_SERVICE_ACCOUNT)
-    assert ARGS["tracking_secret"] == mlflow.CREDENTIALS_SECRET
+    assert ARGS["tracking_secret"] == conventions.MLFLOW_CREDENTIALS_SECRET

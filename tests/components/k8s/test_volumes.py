@@ -8,7 +8,8 @@ import pytest
 
 from tests.components.k8s.checkers import check_plain_objects, depends_on
 from tests.pulumi_harness import Recorded, Recording, record
-from trainyard.components.k8s.volumes import TeamVolumes, TeamVolumesArgs, checkpoint_prefix
+from trainyard.components.k8s.volumes import TeamVolumes, TeamVolumesArgs
+from trainyard.conventions import team_prefix
 
 VOLUME = "kubernetes:core/v1:PersistentVolume"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
@@ -135,7 +136,7 @@ def test_checkpoints_are_the_teams_own_prefix() -> None:
             "allow-delete",
             "allow-overwrite",
         ]
-    assert checkpoint_prefix("vision") == "teams/vision/"
+    assert team_prefix("vision") == "teams/vision/"
 
 
 def test_a_change_of_the_file_system_replaces_the_volume() -> None:

@@ -22,7 +22,8 @@ from trainyard import catalog
 from trainyard.catalog.blocks import block_offer
 from trainyard.catalog.commitments import commitments
 from trainyard.catalog.staleness import STALE_DAYS, is_stale
-from trainyard.cost.model import HOURS_A_MONTH, NOTHING, Amounts, Saving, UnitPrice, always
+from trainyard.conventions import HOURS_A_MONTH, POOL_LABEL
+from trainyard.cost.model import NOTHING, Amounts, Saving, UnitPrice, always
 from trainyard.cost.scene import (
     NOWHERE,
     Found,
@@ -43,9 +44,6 @@ NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 INSTANCE = "aws:ec2/instance:Instance"
-
-POOL_LABEL = "ml.platform/pool"
-"""As `components/aws/nodes.py` sets it."""
 
 INCLUDED_IOPS, INCLUDED_THROUGHPUT_MB = 3000, 125
 """Of a gp3 volume (EBS user guide, as generally known)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainyard.cost.model import HOURS_A_MONTH, always
+from trainyard.conventions import HOURS_A_MONTH
+from trainyard.cost.model import always
 from trainyard.cost.scene import Found, Scene, read, read_list, unpriced
 from trainyard.rehearsal.model import RecordedResource
 

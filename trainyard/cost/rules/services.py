@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.cost.model import HOURS_A_MONTH, Amounts, always
+from trainyard.conventions import HOURS_A_MONTH
+from trainyard.cost.model import Amounts, always
 from trainyard.cost.scene import Found, Scene, number, read, unpriced
 from trainyard.rehearsal.model import RecordedResource
 

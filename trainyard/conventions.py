@@ -1,0 +1,122 @@
+"""What every part of an environment must spell alike, each fact once: labels, taints, claims, names, prefixes, units.
+
+A label that a node group sets, a queue selects and a policy reads must be the same text; so must a prefix that a right
+grants and a mount uses. Plain values and pure functions, so that every other module can take them from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+Cloud = Literal["aws", "gcp", "kubernetes"]
+
+Capacity = Literal["reserved", "spot", "on-demand"]
+"""How a node is paid for. A reserved node is bound to a capacity reservation or a Capacity Block."""
+
+CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
+"""In the order in which a queue tries them: what is paid for anyway, then the cheapest, then the rest."""
+
+HOURS_A_MONTH: Final = 730
+"""A year of 8,760 hours in twelve parts: what AWS and Google Cloud multiply an hourly price by for a month."""
+
+# Labels and annotations
+
+LABEL_PREFIX: Final = "ml.platform/"
+
+POOL_LABEL: Final = f"{LABEL_PREFIX}pool"
+"""On nodes: the GPU pool, or `system`."""
+
+CAPACITY_LABEL: Final = f"{LABEL_PREFIX}capacity"
+"""On nodes: reserved, spot or on-demand. On spot nodes a taint too."""
+
+TEAM_LABEL: Final = f"{LABEL_PREFIX}team"
+"""On namespaces: the team."""
+
+SMOKE_POOL_LABEL: Final = f"{LABEL_PREFIX}smoke-pool"
+"""On smoke jobs: the GPU pool that they prove."""
+
+RERUN_ANNOTATION: Final = f"{LABEL_PREFIX}rerun-on"
+"""On smoke jobs: what makes them run again when it changes, as JSON."""
+
+NODE_IMAGE_ANNOTATION: Final = f"{LABEL_PREFIX}node-image"
+"""On smoke jobs: image and launch template that the proven nodes start with."""
+
+FILE_SYSTEM_ANNOTATION: Final = f"{LABEL_PREFIX}file-system"
+"""On jobs that prepare a file system: which one."""
+
+RUNTIME_CHECKSUM_ANNOTATION: Final = f"{LABEL_PREFIX}runtime-checksum"
+"""On pods: digest of the programs that are mounted into them, so that a change of these starts new pods."""
+
+# Nodes
+
+GPU_RESOURCE: Final = "nvidia.com/gpu"
+"""The extended resource, and the key of the taint of GPU nodes."""
+
+EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
+"""The extended resource of AWS's fabric: one Elastic Fabric Adapter interface."""
+
+SYSTEM_POOL: Final = "system"
+SYSTEM_NODES: Final[Mapping[str, str]] = {POOL_LABEL: SYSTEM_POOL}
+"""Node selector of everything that is not a training job. The system node group has no taint."""
+
+GPU_TOLERATION: Final[Mapping[str, str]] = {
+    "key": GPU_RESOURCE,
+    "operator": "Equal",
+    "value": "true",
+    "effect": "NoSchedule",
+}
+SPOT_TOLERATION: Final[Mapping[str, str]] = {
+    "key": CAPACITY_LABEL,
+    "operator": "Equal",
+    "value": "spot",
+    "effect": "NoSchedule",
+}
+
+# Teams and their pods
+
+TRAINER_SERVICE_ACCOUNT: Final = "trainer"
+"""Of training pods, in every team's namespace."""
+
+TRAINER_UID: Final = 10001
+TRAINER_GID: Final = 10001
+"""Training containers run as this user and group: at least 10000, so that no user of the node's is met (CKV_K8S_40).
+The group is also the pods' `fsGroup`, which is what lets them write to a mounted bucket."""
+
+DATA_CLAIM: Final = "data"
+CHECKPOINTS_CLAIM: Final = "checkpoints"
+HOME_CLAIM: Final = "home"
+SCRATCH_CLAIM: Final = "scratch"
+"""Claims of the storage tiers; the same names in every team's namespace, so that one training runtime mounts them."""
+
+MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
+"""In every team's namespace where the environment has an MLflow server: what its clients need."""
+
+
+def team_namespace(team: str) -> str:
+    """The namespace of a team."""
+    return f"team-{team}"
+
+
+def team_group(team: str) -> str:
+    """Kubernetes group of a team's members; the cloud maps its identities to it."""
+    return f"team:{team}"
+
+
+def team_prefix(team: str) -> str:
+    """Where a team's files are in a bucket or a file system that the teams share.
+
+    Ends with a slash: rights are granted by prefix, and "teams/a" would also mean "teams/ab/".
+    """
+    return f"teams/{team}/"
+
+
+def gpu_node_tolerations(capacity: str) -> list[dict[str, str]]:
+    """Tolerations for every taint of a GPU node group of one capacity.
+
+    Raises ValueError for a capacity other than `reserved`, `spot` and `on-demand`.
+    """
+    if capacity not in CAPACITIES:
+        raise ValueError(f"a capacity is one of {', '.join(CAPACITIES)}, got {capacity}")
+    spot = [dict(SPOT_TOLERATION)] if capacity == "spot" else []
+    return [dict(GPU_TOLERATION), *spot]
