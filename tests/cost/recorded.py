@@ -8,7 +8,7 @@ from typing import Any
 
 from trainyard.cost.model import Cost
 from trainyard.cost.price import price_stack
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 TODAY = date(2026, 11, 21)
 

@@ -10,7 +10,7 @@ from tests.cost.recorded import node_group, priced, resource
 from trainyard.cost.assumptions import assumptions_for
 from trainyard.cost.model import CURRENCY
 from trainyard.cost.rules import RULES
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 
 GPU_TYPES = ("g6.xlarge", "g6e.12xlarge", "p4d.24xlarge", "p5.48xlarge", "p5e.48xlarge")
 

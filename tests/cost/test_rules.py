@@ -6,7 +6,7 @@ import pytest
 
 from tests.cost.recorded import node_group, priced, resource
 from trainyard.cost.assumptions import assumptions_for
-from trainyard.rehearsal.model import UNKNOWN, Secret
+from trainyard.recorded.model import UNKNOWN, Secret
 
 HOURS = 730
 

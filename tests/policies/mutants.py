@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 Resources = Sequence[RecordedResource]
 Change = Callable[[Resources], list[RecordedResource]]

@@ -22,7 +22,7 @@ from tests.policies.mutants import (
     edit,
     put,
 )
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 ROLE = "aws:iam/role:Role"
 INLINE = "aws:iam/rolePolicy:RolePolicy"

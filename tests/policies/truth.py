@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainyard.policies.pack import POLICIES
-from trainyard.rehearsal.model import UNKNOWN, RecordedResource, has_unknown
+from trainyard.recorded.model import UNKNOWN, RecordedResource, has_unknown
 from trainyard.review.policy_check.check import check_policies
 
 OK, VIOLATED, UNDECIDED, NOT_APPLICABLE = "ok", "violated", "undecided", "not applicable"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 
+from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.graph import creation_times, critical_path, proves, seconds_to_create
-from trainyard.rehearsal.model import RecordedResource
 
 
 def made(urn: str, type_: str, *after: str, provider: str = "") -> RecordedResource:

@@ -13,8 +13,8 @@ import pytest
 
 from tests.rehearsal.conftest import GOOD, Run
 from trainyard.problems import SettingsError
+from trainyard.recorded.model import UNKNOWN, Secret, leaves
 from trainyard.rehearsal.engine.recorder import Recording
-from trainyard.rehearsal.model import UNKNOWN, Secret, leaves
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.review.rehearsal_report import WIDTH, as_html, as_text
 

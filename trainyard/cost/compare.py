@@ -10,7 +10,7 @@ from typing import Any
 from trainyard.cost.assumptions import Assumptions, assumptions_for
 from trainyard.cost.model import Cost
 from trainyard.cost.price import DEFAULT_PROFILE, price_stack
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 
 @dataclass(frozen=True, slots=True)

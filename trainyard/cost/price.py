@@ -17,7 +17,7 @@ from trainyard.cost.rules import RULES, free_reason
 from trainyard.cost.rules.free import USES_NOTHING
 from trainyard.cost.scene import NotPriced, Scene, number, unpriced
 from trainyard.cost.teams import SHARED, shares_of_teams
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 DEFAULT_REGION = "us-east-1"
 DEFAULT_PROFILE = "medium"

@@ -14,7 +14,7 @@ from trainyard.catalog.staleness import is_stale
 from trainyard.catalog.tables import rows
 from trainyard.cost.assumptions import Assumption, Assumptions
 from trainyard.cost.model import Amounts, LineItem, Saving, UnitPrice, Unpriced
-from trainyard.rehearsal.model import UNKNOWN, RecordedResource, bare
+from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 
 Found = LineItem | Unpriced | Saving
 """What a rule may yield."""

@@ -8,7 +8,7 @@ from typing import Any
 from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
 from trainyard.cost.model import NOTHING, Amounts, LineItem, Share
 from trainyard.cost.scene import Scene, as_number, read, read_list, read_map
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 CLUSTER_QUEUE = "ClusterQueue"
 RESOURCE_FLAVOR = "ResourceFlavor"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 SMOKE_COMPONENTS = "smoke-*"
 """Names of the components that prove an environment, as in the table."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from trainyard.capture import Captured, capturing
 from trainyard.problems import SettingsError
+from trainyard.recorded.model import Finding, RecordedResource, masked
 from trainyard.rehearsal.engine.failures import exception_chain, failure_findings
 from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.project import StackConfig, read_stack
@@ -22,7 +23,6 @@ from trainyard.rehearsal.engine.recorder import Deployment, Recording, record
 from trainyard.rehearsal.engine.rules import check_both_runs, check_recording
 from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
 from trainyard.rehearsal.graph import Step, critical_path, proves
-from trainyard.rehearsal.model import Finding, RecordedResource, masked
 from trainyard.rehearsal.refusals import ValueContext, check_values
 from trainyard.rehearsal.refusals.schema import check_schema
 

@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from trainyard.policies.pack import NAME, POLICIES, VERSION
-from trainyard.rehearsal.model import masked
+from trainyard.recorded.model import masked
 from trainyard.review.policy_check.model import PolicyReport, Violation
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -17,8 +17,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from trainyard.conventions import CAPACITY_LABEL
+from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource, Secret
 from trainyard.rehearsal.graph import Step
-from trainyard.rehearsal.model import UNKNOWN, Finding, RecordedResource, Secret
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.cost_summary import summary
 

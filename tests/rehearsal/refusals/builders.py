@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trainyard.rehearsal.model import Finding, RecordedResource
+from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.refusals import ValueContext, check_values
 from trainyard.rehearsal.refusals.context import steps
 

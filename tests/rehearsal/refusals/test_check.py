@@ -11,7 +11,7 @@ import pytest
 from tests.rehearsal.refusals.builders import changed, findings, resource
 from tests.rehearsal.refusals.good_aws import AWS
 from tests.rehearsal.refusals.good_kubernetes import KUBERNETES
-from trainyard.rehearsal.model import UNKNOWN, RecordedResource, Secret
+from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret
 from trainyard.rehearsal.refusals.context import expand, follow, show, steps
 
 

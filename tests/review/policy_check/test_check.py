@@ -8,7 +8,7 @@ import pytest
 from tests.policies.truth import BY_ID, bucket, made
 from trainyard.policies import exceptions
 from trainyard.problems import SettingsError
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 from trainyard.review.policy_check.check import check_policies
 
 DATABASE = "aws:rds/instance:Instance"

@@ -11,7 +11,7 @@ from trainyard.cost.rules.network import RULES as _NETWORK
 from trainyard.cost.rules.services import RULES as _SERVICES
 from trainyard.cost.rules.storage import RULES as _STORAGE
 from trainyard.cost.scene import Found, Scene
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 Rule = Callable[[RecordedResource, Scene], Iterable[Found]]
 """A pure function: a resource, with the recording for its references, to what is paid for. Yields nothing for a

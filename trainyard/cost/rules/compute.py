@@ -38,7 +38,7 @@ from trainyard.cost.scene import (
     unpriced,
 )
 from trainyard.cost.spot import family_of, spot_discount
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from trainyard.cost.model import always
 from trainyard.cost.rules.network import load_balancer
 from trainyard.cost.scene import Found, NotPriced, Scene, read, read_list, unpriced
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 _UNITS = {"Ki": 2**-20, "Mi": 2**-10, "Gi": 1.0, "Ti": 2.0**10, "Pi": 2.0**20}
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}

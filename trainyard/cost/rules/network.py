@@ -8,7 +8,7 @@ from dataclasses import replace
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.cost.model import always
 from trainyard.cost.scene import Found, Scene, read, read_list, unpriced
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 
 def nat_gateway(resource: RecordedResource, scene: Scene) -> Iterator[Found]:

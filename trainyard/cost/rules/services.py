@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.cost.model import Amounts, always
 from trainyard.cost.scene import Found, Scene, number, read, unpriced
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 FREE_INSIGHTS_DAYS = 7
 """Retention of Performance Insights that costs nothing (RDS user guide, as generally known)."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trainyard.cost.model import always
 from trainyard.cost.scene import Found, Scene, number, read, unpriced
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 
 BUCKET = "aws:s3/bucket:Bucket"
 FLOW_LOG = "aws:ec2/flowLog:FlowLog"

@@ -14,9 +14,9 @@ from typing import Any
 import pulumi
 
 from trainyard.problems import nearest
+from trainyard.recorded.model import Finding
 from trainyard.rehearsal.engine.recorder import ProgramExitError, Recording
 from trainyard.rehearsal.engine.sdk_types import type_token
-from trainyard.rehearsal.model import Finding
 
 _REHEARSAL = Path(__file__).resolve().parents[1]
 _UNEXPECTED = re.compile(r"(?:(?P<cls>\w+)\.)?\w+\(\) got an unexpected keyword argument '(?P<key>\w+)'")

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainyard.recorded.model import UNKNOWN, Secret, Unknown, bare, has_unknown
 from trainyard.rehearsal.engine import shapes
 from trainyard.rehearsal.engine.sdk_types import FieldType, input_class, input_fields, output_fields
-from trainyard.rehearsal.model import UNKNOWN, Secret, Unknown, bare, has_unknown
 
 AUTONAMED = "pulumi.com/autonamed"
 

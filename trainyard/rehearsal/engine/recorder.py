@@ -22,13 +22,13 @@ from google.protobuf import empty_pb2  # type: ignore[import-untyped]
 from pulumi.runtime import Settings, configure, register_stack_transformation, run_in_stack, set_all_config
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
+from trainyard.recorded.model import UNKNOWN, Alias, RecordedResource, secret_paths
 from trainyard.rehearsal.engine import outputs, wire
 from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.light_sdk import light_sdk
 from trainyard.rehearsal.engine.loop import InlineLoop, output_strings_raise, rare_collections, settled
 from trainyard.rehearsal.engine.sdk_types import resource_class
 from trainyard.rehearsal.engine.shapes import Place
-from trainyard.rehearsal.model import UNKNOWN, Alias, RecordedResource, secret_paths
 
 _FEATURES = (
     *("SECRETS", "RESOURCE_REFERENCES", "ALIAS_SPECS", "REPLACEMENT_TRIGGER", "DELETED_WITH", "REPLACE_WITH"),

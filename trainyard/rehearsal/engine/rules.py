@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, leaves
 from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, Recording, WrongProvider
-from trainyard.rehearsal.model import Alias, Finding, RecordedResource, Secret, leaves
 
 _URN = re.compile(r"urn:pulumi:[^:]+::[^:]+::[^:]+(:[^:]+)*::.+")
 _DURATION = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+|[-+]?0")

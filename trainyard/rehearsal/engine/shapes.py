@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainyard.rehearsal.model import UNKNOWN, Secret, bare
+from trainyard.recorded.model import UNKNOWN, Secret, bare
 
 ACCOUNT = "123456789012"
 """The account of synthesised ARNs where the provider names none."""

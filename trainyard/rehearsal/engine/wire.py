@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from google.protobuf import struct_pb2  # type: ignore[import-untyped]
 
-from trainyard.rehearsal.model import UNKNOWN, Secret
+from trainyard.recorded.model import UNKNOWN, Secret
 
 UNKNOWN_MARK: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """The text that stands for an unknown value on the wire (`pulumi.runtime.rpc.UNKNOWN`)."""

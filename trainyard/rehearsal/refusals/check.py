@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainyard.rehearsal.model import Finding, RecordedResource
+from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.refusals.aws import (  # noqa: F401 - importing registers the rules
     add_ons,
     buckets,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from trainyard.rehearsal.model import UNKNOWN, Finding, Level, RecordedResource, Secret, bare, has_secret
+from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret, bare, has_secret
 
 _STEP = re.compile(r"[^.\[\]]+|\[\d+\]")
 

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource, Secret
 from trainyard.rehearsal.engine.sdk_types import Fields, FieldType, input_class, input_fields, output_fields
-from trainyard.rehearsal.model import UNKNOWN, Finding, RecordedResource, Secret
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
 

@@ -18,8 +18,8 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer
 
 from trainyard.policies.pack import LEVEL, NAME, VERSION
 from trainyard.policies.rules import ResourceRule, Rule, StackRule, matches
+from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.engine import wire
-from trainyard.rehearsal.model import RecordedResource
 from trainyard.review.policy_check.configuration import PolicyConfiguration
 
 _LEVELS = {

@@ -18,7 +18,7 @@ from trainyard.policies.pack import LEVEL, POLICIES
 from trainyard.policies.rules import Rule
 from trainyard.policies.stack_settings import NAMESPACE
 from trainyard.problems import Problem, SettingsError, nearest
-from trainyard.rehearsal.model import RecordedResource
+from trainyard.recorded.model import RecordedResource
 from trainyard.review.policy_check.analyzer import Analyzer
 from trainyard.review.policy_check.configuration import reconcile
 from trainyard.review.policy_check.model import SEVERITIES, Accepted, Level, PolicyReport, Undecided, Violation

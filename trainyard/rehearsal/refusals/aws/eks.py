@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.models import operation
 from trainyard.rehearsal.refusals.context import Stack, View, show
 from trainyard.rehearsal.refusals.labels import LABEL_KEY, check_label, is_label_key

@@ -12,7 +12,7 @@ from typing import Any
 
 from trainyard.catalog import Instance, instances
 from trainyard.problems import nearest
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.eks import TEMPLATE, instance_types
 from trainyard.rehearsal.refusals.context import Stack, View, as_number, show
 from trainyard.rehearsal.refusals.rules import rule

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.rules import rule
 

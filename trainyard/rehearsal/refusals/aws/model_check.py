@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
 from trainyard.rehearsal.refusals.context import View, as_number, show
 

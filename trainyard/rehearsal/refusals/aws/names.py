@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainyard.rehearsal.model import leaves
+from trainyard.recorded.model import leaves
 from trainyard.rehearsal.refusals.context import Stack, View, show
 from trainyard.rehearsal.refusals.rules import rule
 

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.eks import NODE_GROUP, TEMPLATE
 from trainyard.rehearsal.refusals.aws.launch_templates import catalogue
 from trainyard.rehearsal.refusals.context import Stack, View, follow, listed, show

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.format_kinds import NETWORK
 from trainyard.rehearsal.refusals.context import Stack, View, as_number, follow, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.context import View, as_number, follow, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
 from trainyard.rehearsal.refusals.kubernetes.schema import quantity

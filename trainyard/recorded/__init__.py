@@ -1,0 +1,1 @@
+"""Recorded resources: what a program asked for, as plain data, and the one way to read it."""
