@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import shlex
 from datetime import date
-from pathlib import Path
 from unittest import mock
 
 import typer
 from typer.testing import CliRunner
 
+from tests.shared import ROOT
 from trainyard.advice import Request, compare, recommend
 from trainyard.cli.estimate import estimate as estimate_command
 from trainyard.cli.recommend_text import as_text
 
 TODAY = date(2026, 11, 21)
-FOLDER = Path(__file__).resolve().parents[2] / "golden" / "recommend"
+FOLDER = ROOT / "tests" / "golden" / "recommend"
 
 EXAMPLES: dict[str, tuple[str, Request, bool]] = {
     "pretrain-7b": (

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.advice import published_memory
 from tests.advice.asking import TODAY
+from tests.shared import ROOT
 from trainyard.advice.architectures import table
 from trainyard.advice.estimation import estimate, hardware
 from trainyard.advice.fit import Fit
@@ -24,7 +25,7 @@ from trainyard.advice.request import Request
 from trainyard.advice.throughput import attention_recounted, count_factor, curve
 
 RUNS = Path(__file__).with_name("published_runs.csv")
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = ROOT / "docs"
 DOCUMENT, LIST = DOCS / "recommender.md", DOCS / "published-runs.md"
 MEASURED = {"A100-40GB", "A100-80GB", "H100"}
 SETS = ("first", "second", "open", "sealed", "third")
