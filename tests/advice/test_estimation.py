@@ -125,7 +125,7 @@ def test_a_network_that_is_taken_as_measured_has_no_strategies():
 def test_a_step_of_images_counts_images():
     fields = {"params": None, "tokens": None, "architecture": "vit-b-16", "task": "vision", "images": 1e6}
     answer = on("H100", 8, global_batch_tokens=1024, **fields)
-    assert answer.asked.work.batch_tokens == 1024 * 197
+    assert answer.workload.work.batch_tokens == 1024 * 197
     assert any("4,096 images a step" in line for line in on("H100", 8, **fields).assumptions)
 
 

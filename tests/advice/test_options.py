@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.advice.asking import TODAY, ask
 from trainyard.advice import Request, options, recommend
 from trainyard.advice.hardware import machines
+from trainyard.advice.report.as_json import recommendation_as_json
 from trainyard.advice.right_sizing import guides
-from trainyard.cli.recommend_json import as_json_text
 from trainyard.problems import SettingsError
 
 requests = st.builds(
@@ -87,7 +87,7 @@ def test_ranges_hold_their_typical_and_units_agree(request):
 @few
 @given(requests)
 def test_the_same_request_gives_the_same_answer_as_valid_json(request):
-    texts = [as_json_text(recommend(request)) for _ in range(2)]
+    texts = [recommendation_as_json(recommend(request)) for _ in range(2)]
     assert texts[0] == texts[1]
     data = json.loads(texts[0])
     assert data["currency"] == "USD"

@@ -20,7 +20,7 @@ from trainyard.advice.prices import price
 from trainyard.advice.ranges import Range
 from trainyard.advice.request import Request, check
 from trainyard.advice.spot import Interruptions
-from trainyard.advice.work import Asked, ask
+from trainyard.advice.workload import Workload, workload_of
 from trainyard.problems import Problem, SettingsError, nearest
 
 TIGHT_SHARE = 0.05
@@ -64,7 +64,7 @@ class Estimate:
     """What the hardware does with the training. `fit` and all that follows from it is None where nothing fits."""
 
     request: Request
-    asked: Asked
+    workload: Workload
     machine: Machine
     nodes: int
     verdicts: tuple[Verdict, ...]  # empty for convolutional networks
@@ -166,27 +166,27 @@ def estimate(
     Raises:
         SettingsError: the request is wrong; every problem, named by the option.
     """
-    asked = ask(request, check(request))
+    workload = workload_of(request, check(request))
     region = request.region or HOME_REGIONS[machine.cloud]
     if machine.regions and region not in machine.regions:
         sold = f"{machine.type} is sold in {', '.join(machine.regions)}"
         raise SettingsError([Problem("--region", region, sold)])
-    _no_way_of_transformers(asked, ways)
-    assumptions = [*asked.assumptions, *assumed]
-    work, count, step = asked.work, machine.gpus * nodes, asked.step
+    _no_way_of_transformers(workload, ways)
+    assumptions = [*workload.assumptions, *assumed]
+    work, count, step = workload.work, machine.gpus * nodes, workload.step
     least = float(count * work.sequence * (ways.micro_batch or 1))
-    if step and work.batch_tokens < least and not asked.convolutional:
+    if step and work.batch_tokens < least and not workload.convolutional:
         # Nobody runs with idle GPUs: a sequence each, as long as such a step still trains.
         wanted = max(work.batch_tokens, min(least, LARGEST_STEP_TOKENS))
         step = f"{wanted:,.0f} tokens a step; --global-batch"
         work = replace(work, batch_tokens=wanted)
-        asked = replace(asked, work=work)
+        workload = replace(workload, work=work)
     assumptions += filter(None, [step])
     fit: Fit | None = None
     verdicts: tuple[Verdict, ...] = ()
-    if asked.convolutional:
+    if workload.convolutional:
         fit = convolution.choose(work, machine, nodes)
-    elif not asked.refusal and machine.gpu.training_tflops(work.arithmetic) is not None:
+    elif not workload.refusal and machine.gpu.training_tflops(work.arithmetic) is not None:
         fit = parallelism.choose(work, machine, nodes, ways)
         cut = Layout(fit.tensor, fit.stages, count // (fit.tensor * fit.stages)) if fit and fit.tensor > 1 else None
         verdicts = tuple(
@@ -196,10 +196,10 @@ def estimate(
             if (verdict := _verdict(work, machine, nodes, strategy, recompute, ways.micro_batch or 1, cut)) is not None
         )
     if fit is None:
-        refusal = asked.refusal or _refusal(asked, machine, nodes, verdicts)
+        refusal = workload.refusal or _refusal(workload, machine, nodes, verdicts)
         return Estimate(
             request,
-            asked,
+            workload,
             machine,
             nodes,
             verdicts,
@@ -209,21 +209,21 @@ def estimate(
             None,
             (),
             tuple(assumptions),
-            asked.flags,
+            workload.flags,
             refusal,
         )
-    run = run_of(asked, machine, nodes, fit)
-    training, broken = run.training_hours(asked, None)
+    run = run_of(workload, machine, nodes, fit)
+    training, broken = run.training_hours(workload, None)
     hours = training.plus(STARTUP_HOURS)
     offers = tuple(
         found
         for capacity in CAPACITIES
         if machine.regions and (offer := price(machine, region, capacity)) is not None
-        if (found := offered(request, asked, run, offer, request.deadline_hours or hours.high)) is not None
+        if (found := offered(request, workload, run, offer, request.deadline_hours or hours.high)) is not None
     )
     return Estimate(
         request=request,
-        asked=asked,
+        workload=workload,
         machine=machine,
         nodes=nodes,
         verdicts=verdicts,
@@ -234,7 +234,7 @@ def estimate(
         offers=offers,
         assumptions=tuple(assumptions),
         flags=(
-            *asked.flags,
+            *workload.flags,
             *doubts(work, fit, machine, count, broken),
             *(price_doubts(request, region, (offer.price for offer in offers))[0] if offers else ()),
             *dict.fromkeys(flag for offer in offers for flag in offer.flags if flag.startswith(offer.capacity)),
@@ -243,16 +243,16 @@ def estimate(
     )
 
 
-def _no_way_of_transformers(asked: Asked, ways: Ways) -> None:
+def _no_way_of_transformers(workload: Workload, ways: Ways) -> None:
     """Refuses ways to train that a network which is measured as a whole does not have."""
-    if asked.convolutional and ways != ANY_WAY:
+    if workload.convolutional and ways != ANY_WAY:
         given = (
             ("--strategy", ways.strategies != ANY_WAY.strategies),
             ("--recompute", ways.recompute != ANY_WAY.recompute),
             ("--micro-batch", ways.micro_batch is not None),
             ("--mfu", ways.mfu is not None),
         )
-        allowed = f"is for transformers; {asked.work.model.name} is taken as measured"
+        allowed = f"is for transformers; {workload.work.model.name} is taken as measured"
         raise SettingsError([Problem(key, "a value", allowed) for key, is_given in given if is_given])
 
 
@@ -299,13 +299,13 @@ def _verdict(
     )
 
 
-def _refusal(asked: Asked, machine: Machine, nodes: int, verdicts: tuple[Verdict, ...]) -> str:
-    name, count = asked.work.model.name, machine.gpus * nodes
-    if asked.convolutional:
+def _refusal(workload: Workload, machine: Machine, nodes: int, verdicts: tuple[Verdict, ...]) -> str:
+    name, count = workload.work.model.name, machine.gpus * nodes
+    if workload.convolutional:
         known = ", ".join(convolution.measured_gpus(name))
         return f"{name} was measured on one node of {known} only; no formula carries over"
-    if machine.gpu.training_tflops(asked.work.arithmetic) is None:
-        return f"{machine.gpu.name} has no {asked.work.precision}"
+    if machine.gpu.training_tflops(workload.work.arithmetic) is None:
+        return f"{machine.gpu.name} has no {workload.work.precision}"
     if not verdicts:
         return f"cutting {name} takes NVLink between the GPUs of a node, which {machine.type} does not have"
     tried = sorted((verdict for verdict in verdicts if not verdict.fits), key=lambda verdict: verdict.needed_gib)

@@ -22,7 +22,7 @@ from trainyard.advice.request import Request, check
 from trainyard.advice.sensitivity import Driver, drivers
 from trainyard.advice.spot import Interruptions
 from trainyard.advice.throughput import CALIBRATED_GPUS, goodput
-from trainyard.advice.work import Asked, ask
+from trainyard.advice.workload import Workload, workload_of
 from trainyard.conventions import HOURS_A_MONTH
 
 DEFAULT_DEADLINE_HOURS = 30 * 24.0
@@ -72,7 +72,7 @@ class Recommendation:
     """
 
     request: Request
-    asked: Asked
+    workload: Workload
     region: str
     deadline_hours: float
     options: tuple[Option, ...]
@@ -98,15 +98,15 @@ def recommend(request: Request) -> Recommendation:
     Raises:
         SettingsError: the request is wrong; every problem, named by the option.
     """
-    asked = ask(request, check(request))
+    workload = workload_of(request, check(request))
     region = request.region or HOME_REGIONS[request.cloud]
     deadline = request.deadline_hours or DEFAULT_DEADLINE_HOURS
-    points = () if asked.refusal else tuple(_points(request, asked, region, deadline))
+    points = () if workload.refusal else tuple(_points(request, workload, region, deadline))
     good = sorted((point for point in points if point.meets_deadline and point.in_budget), key=_rank)
     options = _shown(good)
     nearest = () if options else _nearest(points)
-    refusal = asked.refusal or ("" if options else _refusal(request, asked, region, deadline, points))
-    assumptions = [*asked.assumptions, *filter(None, [asked.step])]
+    refusal = workload.refusal or ("" if options else _refusal(request, workload, region, deadline, points))
+    assumptions = [*workload.assumptions, *filter(None, [workload.step])]
     if request.deadline_hours is None:
         assumptions.append("deadline 30 days; --deadline sets another")
     if request.sweep > 1:
@@ -114,18 +114,18 @@ def recommend(request: Request) -> Recommendation:
     opinion = ""
     if options and request.task in ("language", "fine-tune"):
         ranked = [(option.machine.gpu.name, option.gpus) for option in options]
-        opinion = right_sizing.opinion(asked.work.model.params, ranked)
+        opinion = right_sizing.opinion(workload.work.model.params, ranked)
     about_prices, stale = price_doubts(request, region, (option.price for option in options or nearest))
-    flags = [*asked.flags, *about_prices]
+    flags = [*workload.flags, *about_prices]
     return Recommendation(
         request=request,
-        asked=asked,
+        workload=workload,
         region=region,
         deadline_hours=deadline,
         options=options,
         nearest=nearest,
         points=points,
-        drivers=_drivers(options[0], asked) if options else (),
+        drivers=_drivers(options[0], workload) if options else (),
         assumptions=tuple(assumptions),
         flags=tuple(flags),
         stale=stale,
@@ -135,8 +135,8 @@ def recommend(request: Request) -> Recommendation:
     )
 
 
-def _drivers(best: Option, asked: Asked) -> tuple[Driver, ...]:
-    return drivers(best.fit, best.price, best.interruptions, goodput(best.gpus), asked.token_spread)
+def _drivers(best: Option, workload: Workload) -> tuple[Driver, ...]:
+    return drivers(best.fit, best.price, best.interruptions, goodput(best.gpus), workload.token_spread)
 
 
 def _rank(option: Option) -> tuple[float, float, str, str, int]:
@@ -169,19 +169,19 @@ def _nearest(points: tuple[Option, ...]) -> tuple[Option, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _refusal(request: Request, asked: Asked, region: str, deadline: float, points: tuple[Option, ...]) -> str:
+def _refusal(request: Request, workload: Workload, region: str, deadline: float, points: tuple[Option, ...]) -> str:
     sold = [machine for machine in machines(request.cloud) if region in machine.regions]
     if not sold:
         return f"no GPU instance of the catalogue is sold in {region}"
-    if asked.convolutional and not points:
-        known = ", ".join(convolution.measured_gpus(asked.work.model.name))
+    if workload.convolutional and not points:
+        known = ", ".join(convolution.measured_gpus(workload.work.model.name))
         return (
-            f"{asked.work.model.name} was measured on {known} only, and {region} sells none of them; "
+            f"{workload.work.model.name} was measured on {known} only, and {region} sells none of them; "
             "no formula carries over"
         )
     if not points:
         return (
-            f"{asked.work.model.name} fits no allowed number of instances in {region}, whole, sharded or cut; "
+            f"{workload.work.model.name} fits no allowed number of instances in {region}, whole, sharded or cut; "
             "it needs more nodes (--max-nodes), a larger batch (--global-batch), or LoRA"
         )
     fastest = min(point.hours.typical for point in points)
@@ -191,7 +191,7 @@ def _refusal(request: Request, asked: Asked, region: str, deadline: float, point
     return f"nothing within {deadline:,.0f} h costs at most {request.budget_usd:,.0f} USD{month}"
 
 
-def _points(request: Request, asked: Asked, region: str, deadline: float) -> Iterator[Option]:
+def _points(request: Request, workload: Workload, region: str, deadline: float) -> Iterator[Option]:
     for machine in machines(request.cloud):
         if region not in machine.regions:
             continue
@@ -202,12 +202,12 @@ def _points(request: Request, asked: Asked, region: str, deadline: float) -> Ite
             if (offer := price(machine, region, capacity)) is not None and reliable(offer, request)
         ]
         for nodes in _node_counts(request, machine) if offers else ():
-            chooser = convolution.choose if asked.convolutional else parallelism.choose
-            fit = chooser(asked.work, machine, nodes)
+            chooser = convolution.choose if workload.convolutional else parallelism.choose
+            fit = chooser(workload.work, machine, nodes)
             if fit is not None:
-                run = run_of(asked, machine, nodes, fit)
+                run = run_of(workload, machine, nodes, fit)
                 for offer in offers:
-                    found = offered(request, asked, run, offer, deadline)
+                    found = offered(request, workload, run, offer, deadline)
                     if found is not None:
                         yield found
 
@@ -233,24 +233,24 @@ class Run:
     data: DataNeed
     hours: dict[Range | None, tuple[Range, Interruptions]]
 
-    def training_hours(self, asked: Asked, reclaimed_per_month: Range | None) -> tuple[Range, Interruptions]:
+    def training_hours(self, workload: Workload, reclaimed_per_month: Range | None) -> tuple[Range, Interruptions]:
         """Hours of one run without start-up and its interruptions; `reclaimed_per_month` None where no node is spot."""
         if reclaimed_per_month not in self.hours:
             gpus, save = self.nodes * self.machine.gpus, self.checkpoint.save_seconds
             self.hours[reclaimed_per_month] = run_hours(
-                asked.work.tokens, self.fit, gpus, self.nodes, save, reclaimed_per_month
+                workload.work.tokens, self.fit, gpus, self.nodes, save, reclaimed_per_month
             )
         one, broken = self.hours[reclaimed_per_month]
-        if asked.token_spread:
-            one = Range(one.low * (1 - asked.token_spread), one.typical, one.high * (1 + asked.token_spread))
+        if workload.token_spread:
+            one = Range(one.low * (1 - workload.token_spread), one.typical, one.high * (1 + workload.token_spread))
         return one, broken
 
 
-def run_of(asked: Asked, machine: Machine, nodes: int, fit: Fit) -> Run:
+def run_of(workload: Workload, machine: Machine, nodes: int, fit: Fit) -> Run:
     """A fit with its checkpoint and data needs."""
-    work = asked.work
+    work = workload.work
     held = work.states
-    mb_per_s = fit.tokens_per_second.typical / work.sequence * asked.bytes_per_sequence / 1e6
+    mb_per_s = fit.tokens_per_second.typical / work.sequence * workload.bytes_per_sequence / 1e6
     return Run(
         machine,
         nodes,
@@ -261,11 +261,11 @@ def run_of(asked: Asked, machine: Machine, nodes: int, fit: Fit) -> Run:
     )
 
 
-def offered(request: Request, asked: Asked, run: Run, offer: Price, deadline: float) -> Option | None:
+def offered(request: Request, workload: Workload, run: Run, offer: Price, deadline: float) -> Option | None:
     """A run paid for in one way; None where that way is not sold for it, or costs more than on-demand."""
     machine, nodes, fit = run.machine, run.nodes, run.fit
     gpus = nodes * machine.gpus
-    training, broken = run.training_hours(asked, offer.reclaimed_per_month)
+    training, broken = run.training_hours(workload, offer.reclaimed_per_month)
     one = training.plus(STARTUP_HOURS)
     copies = _copies(request, one.typical, deadline, nodes, machine.gpus)
     hours = one.times(math.ceil(request.sweep / copies))
@@ -305,7 +305,7 @@ def offered(request: Request, asked: Asked, run: Run, offer: Price, deadline: fl
         in_budget=request.budget_usd is None or spend.typical <= request.budget_usd,
         flags=(
             *buying(offer, nodes, hours),
-            *doubts(asked.work, fit, machine, gpus, broken),
+            *doubts(workload.work, fit, machine, gpus, broken),
             *sharing(request, fit, machine),
         ),
     )
