@@ -25,11 +25,12 @@ from trainyard.problems import Problem, SettingsError, nearest
 
 TIGHT_SHARE = 0.05
 LARGEST_STEP_TOKENS = 16e6
-"""Of a step where none is given, so that every GPU has a sequence: Llama 3.1 405B's, the largest in wide use."""
+"""The most tokens of a step that is enlarged so that every GPU has a sequence: those of Llama 3.1 405B, the largest in
+wide use."""
 NETWORK_GBPS = 400.0
-"""Of a node whose GPU the catalogue sells in no machine of that size. Assumption."""
+"""Network of a node, where the catalogue sells its GPU in no machine of that size. Assumption."""
 HOST_GIB_PER_GPU = 128.0
-"""Likewise. Assumption: a little less than the 144 to 256 GiB a GPU of 8-GPU instances."""
+"""Memory of such a node's host. Assumption: a little less than the 144 to 256 GiB a GPU of 8-GPU instances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Estimate:
 
     @property
     def gpus(self) -> int:
-        """Of the run."""
+        """GPUs of all nodes."""
         return self.nodes * self.machine.gpus
 
     @property
@@ -265,7 +266,10 @@ def _verdict(
     micro_batch: int,
     chosen: Layout | None,
 ) -> Verdict | None:
-    """None where a model cannot be cut on these machines at all; cut as `chosen`, else into the least memory."""
+    """Whether a way fits; a cut model is cut as `chosen`, else into the least memory.
+
+    None where a model cannot be cut on these machines at all.
+    """
     count = machine.gpus * nodes
     usable = usable_bytes(machine.gpu_memory_gib, count)
     one = work.activations[recompute]

@@ -55,12 +55,12 @@ class Option:
 
     @property
     def capacity(self) -> Capacity:
-        """How it is paid for."""
+        """How the machines are paid for."""
         return self.price.capacity
 
     @property
     def gpus(self) -> int:
-        """Of one run."""
+        """GPUs of one run."""
         return self.nodes * self.machine.gpus
 
 

@@ -10,11 +10,11 @@ from trainyard.advice.fit import LORA_RANK, Work
 from trainyard.advice.request import ADAPTER_TASKS, Request
 
 FINE_TUNE_SEQUENCES = 128
-"""A step of fine-tuning. Assumption, as Stanford Alpaca."""
+"""Sequences of a step of fine-tuning. Assumption, as Stanford Alpaca."""
 SMALLEST_PARAMS = 120e6
-"""Of the calibration, whose smallest model is named 125M."""
+"""Parameters of the calibration's smallest model, which is named 125M."""
 VISION_BATCH_IMAGES = 4096
-"""A step of a vision transformer. Assumption, as the ViT paper."""
+"""Images of a step of a vision transformer. Assumption, as the ViT paper."""
 _TAKEN_OVER = "its share of the peak is taken over"
 _PRECISION_NOTES = {"fp8": "fp8 reaches 0.64 of that share, so 1.3 times the speed; few measurements, H100 only"}
 _BATCHES = ((0.6e9, 0.5e6), (2e9, 1e6), (30e9, 2e6), (float("inf"), 4e6))
