@@ -17,9 +17,9 @@ from tests.advice import published_memory
 from tests.advice.asking import request_of
 from tests.shared import ROOT
 from trainyard.advice.architectures import table
-from trainyard.advice.estimation import estimate, hardware
+from trainyard.advice.estimation import estimate
 from trainyard.advice.fit import Fit
-from trainyard.advice.hardware import Machine
+from trainyard.advice.hardware import Machine, nodes_with
 from trainyard.advice.ranges import Range
 from trainyard.advice.throughput import attention_recounted, count_factor, curve
 
@@ -69,7 +69,7 @@ class Run:
 
 def machine(gpu: str, gpus_a_node: int, network_gbps: float) -> Machine:
     """A node of some GPUs of the catalogue."""
-    return hardware(gpu, gpus_a_node, per_node=gpus_a_node, network_gbps=network_gbps, host_memory_gib=1152)[0]
+    return nodes_with(gpu, gpus_a_node, per_node=gpus_a_node, network_gbps=network_gbps, host_memory_gib=1152)[0]
 
 
 def runs(file: Path = RUNS) -> list[Run]:
@@ -77,7 +77,7 @@ def runs(file: Path = RUNS) -> list[Run]:
     found = []
     with file.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
-            node, nodes, _ = hardware(
+            node, nodes, _ = nodes_with(
                 row["gpu"],
                 int(row["gpus"]),
                 per_node=int(row["node_gpus"]),

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from tests.advice.asking import request_of
 from trainyard.advice import Ways, estimate
-from trainyard.advice.estimation import Verdict, hardware
+from trainyard.advice.estimation import Verdict
+from trainyard.advice.hardware import nodes_with
 
 CASES = Path(__file__).with_name("published_memory.csv")
 _RECOMPUTE = {"yes": (True,), "no": (False,), "?": (False, True)}
@@ -58,7 +59,7 @@ def summary() -> str:
 
 def _verdict(row: dict[str, str]) -> Verdict:
     gpus = int(row["gpus"])
-    node, nodes, _ = hardware(
+    node, nodes, _ = nodes_with(
         "A100-80GB",  # only its memory counts
         gpus,
         per_node=min(8, gpus),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from trainyard.advice import convolution, model_parallel, parallelism
 from trainyard.advice.caveats import doubts, price_doubts
 from trainyard.advice.fit import ANY_WAY, Fit, Ways, Work
-from trainyard.advice.hardware import CLOUDS, HOME_REGIONS, Machine, gpus, machines
+from trainyard.advice.hardware import HOME_REGIONS, Machine
 from trainyard.advice.hours import STARTUP_HOURS
 from trainyard.advice.memory import GIB, Strategy, host_bytes, model_bytes, usable_bytes
 from trainyard.advice.model_parallel import Layout
@@ -21,16 +21,12 @@ from trainyard.advice.ranges import Range
 from trainyard.advice.request import Request, check
 from trainyard.advice.spot import Interruptions
 from trainyard.advice.workload import Workload, workload_of
-from trainyard.problems import Problem, SettingsError, nearest
+from trainyard.problems import Problem, SettingsError
 
 TIGHT_SHARE = 0.05
 LARGEST_STEP_TOKENS = 16e6
 """The most tokens of a step that is enlarged so that every GPU has a sequence: those of Llama 3.1 405B, the largest in
 wide use."""
-NETWORK_GBPS = 400.0
-"""Network of a node, where the catalogue sells its GPU in no machine of that size. Assumption."""
-HOST_GIB_PER_GPU = 128.0
-"""Memory of such a node's host. Assumption: a little less than the 144 to 256 GiB a GPU of 8-GPU instances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,76 +85,6 @@ class Estimate:
         return self.training_hours.times(self.gpus) if self.training_hours else None
 
 
-def instance(cloud: str, name: str) -> Machine:
-    """The catalogue's machine of that name.
-
-    Raises:
-        SettingsError: there is none, or it has no price or no whole GPU.
-    """
-    found = {machine.type: machine for machine in machines(cloud)}
-    if name not in found:
-        elsewhere = [other for other in CLOUDS if any(machine.type == name for machine in machines(other))]
-        hint = f"--cloud {elsewhere[0]}" if elsewhere else nearest(name, found)
-        hint = hint or f"{cloud} has {len(found)} in the catalogue: trainyard catalog list"
-        raise SettingsError([Problem("--instance", name, f"must be a GPU instance type of {cloud}", hint)])
-    return found[name]
-
-
-def hardware(
-    gpu: str,
-    count: int,
-    *,
-    per_node: int = 8,
-    network_gbps: float | None = None,
-    gpu_memory_gib: float | None = None,
-    host_memory_gib: float | None = None,
-) -> tuple[Machine, int, tuple[str, ...]]:
-    """A node of `per_node` GPUs of a model, how many of them, and what was assumed of it.
-
-    What is not given is that of the catalogue's machine with the same GPUs, the one with the fastest network.
-
-    Raises:
-        SettingsError: the GPU is unknown, or the nodes do not come out whole.
-    """
-    if gpu not in gpus():
-        known = tuple(gpus())
-        raise SettingsError([Problem("--gpu", gpu, f"must be one of {', '.join(known)}", nearest(gpu, known))])
-    per_node = min(per_node, count)
-    if count % per_node:
-        raise SettingsError([Problem("--gpus", str(count), f"must be whole nodes of {per_node}", "--gpus-per-node")])
-    fact = gpus()[gpu]
-    if fact.training_tflops("bf16") is None:
-        known = tuple(name for name, other in gpus().items() if other.training_tflops("bf16"))
-        raise SettingsError([Problem("--gpu", gpu, f"its peak is not established; it may be {', '.join(known)}")])
-    sold = [machine for cloud in CLOUDS for machine in machines(cloud) if machine.gpu.name == gpu]
-    same = sorted((machine for machine in sold if machine.gpus == per_node), key=lambda machine: machine.network_gbps)
-    like = same[-1] if same else None
-    assumed = []
-    network = network_gbps or (like.network_gbps if like else NETWORK_GBPS)
-    if network_gbps is None and count > per_node:
-        assumed.append(f"{network:g} Gbit/s between nodes, {f'as {like.type}' if like else 'a guess'}; --network")
-    memory = gpu_memory_gib or (sold[0].gpu_memory_gib if sold else fact.memory_gb)
-    node = Machine(
-        cloud=like.cloud if like else "aws",
-        type=f"{per_node} {gpu}",
-        gpu=fact,
-        gpus=per_node,
-        gpu_memory_gib=memory,
-        memory_gib=host_memory_gib or (like.memory_gib if like else HOST_GIB_PER_GPU * per_node),
-        vcpus=like.vcpus if like else 0,
-        nvlink=fact.interconnect_gb_per_s > 100,
-        network_gbps=network,
-        fabric=like.fabric if like and network_gbps is None else network >= 100,
-        usd_per_hour=0.0,
-        on_demand=False,
-        price_region="",
-        price_source="",
-        price_date="",
-        regions=(),
-    )
-    return node, count // per_node, tuple(assumed)
-
-
 def estimate(
     request: Request, machine: Machine, nodes: int, ways: Ways = ANY_WAY, assumed: tuple[str, ...] = ()
 ) -> Estimate:
@@ -199,19 +125,19 @@ def estimate(
     if fit is None:
         refusal = workload.refusal or _refusal(workload, machine, nodes, verdicts)
         return Estimate(
-            request,
-            workload,
-            machine,
-            nodes,
-            verdicts,
-            None,
-            None,
-            None,
-            None,
-            (),
-            tuple(assumptions),
-            workload.flags,
-            refusal,
+            request=request,
+            workload=workload,
+            machine=machine,
+            nodes=nodes,
+            verdicts=verdicts,
+            fit=None,
+            training_hours=None,
+            hours=None,
+            interruptions=None,
+            offers=(),
+            assumptions=tuple(assumptions),
+            flags=workload.flags,
+            refusal=refusal,
         )
     run = run_of(workload, machine, nodes, fit)
     training, broken = run.training_hours(workload, None)

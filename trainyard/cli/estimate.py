@@ -82,11 +82,11 @@ class HardwareOptions:
 
     def machines(self, cloud: str) -> tuple[Machine, int, tuple[str, ...]]:
         """A node, how many of them, and what was assumed of it. Raises SettingsError for hardware that is unknown."""
-        from trainyard.advice.estimation import hardware, instance
+        from trainyard.advice.hardware import machine_of_type, nodes_with
 
         if self.instance is not None:
-            return instance(cloud, self.instance), self.nodes or 1, ()
-        return hardware(
+            return machine_of_type(cloud, self.instance), self.nodes or 1, ()
+        return nodes_with(
             self.gpu or "",
             self.gpus or 1,
             per_node=self.gpus_per_node or 8,

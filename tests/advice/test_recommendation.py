@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.advice.asking import TODAY, ask
-from trainyard.advice import Request, options, recommend
+from trainyard.advice import Request, recommend, recommendation
 from trainyard.advice.hardware import machines
 from trainyard.advice.report.as_json import recommendation_as_json
 from trainyard.advice.right_sizing import guides
@@ -103,7 +103,7 @@ def test_more_memory_never_turns_a_request_infeasible(monkeypatch):
             for item in machines(cloud)
         )
 
-    monkeypatch.setattr(options, "machines", larger)
+    monkeypatch.setattr(recommendation, "machines", larger)
     after = {(point.machine.type, point.nodes, point.capacity) for point in ask(params=13e9).points}
     assert before < after
 
