@@ -117,7 +117,7 @@ def _output(s3, name: str, verdict: str) -> None:
 @pytest.mark.parametrize(("verdict", "code"), [("pass", 0), ("below", 20)])
 def test_a_submission_from_upload_to_result(clients, monkeypatch, verdict, code):
     sm, s3 = clients
-    monkeypatch.setattr(sagemaker, "job_name", lambda *_: "smoke-train-now")
+    monkeypatch.setattr(sagemaker, "submission_name", lambda *_: "smoke-train-now")
     _output(s3, "smoke-train-now", verdict)
     ended = sagemaker.run(SPEC, SETTINGS, RecordedView(), clients)
     assert ended.exit_code == code
