@@ -9,10 +9,12 @@ from trainyard.stacks.environment.build import build_environment
 from trainyard.stacks.environment.configuration import stack_configuration
 
 try:
-    settings, plan = resolve(stack_configuration(), pulumi.get_stack())
+    resolved = resolve(stack_configuration(), pulumi.get_stack())
 except SettingsError as error:
     raise pulumi.RunError(f"The settings of stack {pulumi.get_stack()} are wrong:\n{error}") from error
 
-publish(settings.model_dump(mode="json", by_alias=True), plan.as_dict())
-for name, value in build_environment(plan).items():
+for warning in resolved.warnings:
+    pulumi.warn(warning)
+publish(resolved.settings.model_dump(mode="json", by_alias=True), resolved.plan.as_dict())
+for name, value in build_environment(resolved.plan).items():
     pulumi.export(name, value)

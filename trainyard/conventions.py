@@ -6,6 +6,7 @@ grants and a mount uses. Plain values and pure functions, so that every other mo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -16,6 +17,10 @@ Capacity = Literal["reserved", "spot", "on-demand"]
 
 CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
 """In the order in which a queue tries them: what is paid for anyway, then the cheapest, then the rest."""
+
+RESERVATION_ID: Final = re.compile(r"cr-([0-9a-f]{8}|[0-9a-f]{17})")
+"""Id of a capacity reservation or a Capacity Block: 17 hex digits, 8 before 2016 (EC2 User Guide, "Resource IDs",
+2026-11)."""
 
 HOURS_A_MONTH: Final = 730
 """A year of 8,760 hours in twelve parts: what AWS and Google Cloud multiply an hourly price by for a month."""
@@ -91,6 +96,10 @@ SCRATCH_CLAIM: Final = "scratch"
 
 MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
 """In every team's namespace where the environment has an MLflow server: what its clients need."""
+
+
+LONGEST_NAME: Final = 20
+"""Of a client, an environment or a team, in characters: names that are built from them stay within 63."""
 
 
 def team_namespace(team: str) -> str:

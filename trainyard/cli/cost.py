@@ -83,7 +83,9 @@ def cost(
     from trainyard.review import cost_report as report
 
     try:
-        assumptions = assumptions_for(str(rehearsal.plan.get("profile") or DEFAULT_PROFILE)).with_values(values)
+        assumptions = assumptions_for(
+            str((rehearsal.plan.get("core") or {}).get("profile") or DEFAULT_PROFILE)
+        ).with_values(values)
     except SettingsError as error:
         fail("; ".join(f"assumption {problem}" for problem in error.problems))
     found = price_stack(rehearsal.resources, rehearsal.plan, assumptions=assumptions)

@@ -37,10 +37,11 @@ def price_stack(
     budgets, and the region of resources without a provider that names one. An empty plan will do. `today` decides
     which prices are stale; by default the day in UTC.
     """
-    profile = str(plan.get("profile") or DEFAULT_PROFILE)
+    core, ground = plan.get("core") or {}, plan.get("ground") or {}
+    profile = str(core.get("profile") or DEFAULT_PROFILE)
     scene = Scene(
         resources,
-        region=str(plan.get("region") or DEFAULT_REGION),
+        region=str(ground.get("region") or DEFAULT_REGION),
         assumptions=assumptions or assumptions_for(profile),
         today=today or datetime.now(UTC).date(),
     )
@@ -83,7 +84,7 @@ def price_stack(
     total = _sum(lines)
     budget = _budget(scene, plan)
     return Cost(
-        stack=str(plan.get("stack", "")),
+        stack=str(core.get("stack", "")),
         region=scene.stack_region,
         total=total.rounded(),
         low_usd=round(sum(line.low_usd for line in lines), 2),
@@ -112,7 +113,7 @@ def _budget(scene: Scene, plan: Mapping[str, Any]) -> float | None:
                 return number(resource, "limitAmount")
             except NotPriced:
                 continue
-    planned = plan.get("budget")
+    planned = (plan.get("core") or {}).get("budget")
     return float(planned["monthly_usd"]) if isinstance(planned, Mapping) and planned.get("monthly_usd") else None
 
 

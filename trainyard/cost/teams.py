@@ -32,7 +32,9 @@ def shares_of_teams(lines: Sequence[LineItem], scene: Scene, plan: Mapping[str, 
     total = sum((line.usd for line in lines), NOTHING)
     teams = {team: usd.rounded() for team, usd in sums.items()}
     rest = total + sum(teams.values(), NOTHING).times(-1)
-    budgets = {str(team.get("name")): team.get("monthly_budget_usd") for team in plan.get("teams") or ()}
+    budgets = {
+        str(team.get("name")): team.get("monthly_budget_usd") for team in (plan.get("core") or {}).get("teams") or ()
+    }
     shares = [Share(team, "", usd, budgets.get(team)) for team, usd in teams.items()]
     return (*shares, Share(SHARED, "", rest.rounded()))
 

@@ -194,9 +194,8 @@ KUBERNETES_VERSION = "1.35"
 
 def _value_context(plan: Mapping[str, Any], resources: Iterable[RecordedResource]) -> ValueContext:
     """Version and region as the plan says; a program that publishes no plan is asked through its resources."""
-    cluster = plan.get("cluster")
-    version = cluster.get("kubernetes_version") if isinstance(cluster, Mapping) else None
-    region = plan.get("region")
+    version = next((cluster.get("kubernetes_version") for cluster in plan.get("clusters") or ()), None)
+    region = (plan.get("ground") or {}).get("region")
     for resource in resources:
         if resource.type == "aws:eks/cluster:Cluster":
             version = version or resource.inputs.get("version")

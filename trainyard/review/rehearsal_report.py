@@ -135,16 +135,12 @@ class _Read:
 
 
 def gpus_of(plan: Mapping[str, Any]) -> int | None:
-    """The most GPUs that the plan's node groups can hold, by the plan's own figures; None without pools."""
-    pools = plan.get("pools")
-    if not isinstance(pools, Sequence):
+    """The most GPUs that the plan's node groups can hold, by the plan's own figures; None without clusters."""
+    clusters = plan.get("clusters")
+    if not clusters:
         return None
-    total = 0
-    for pool in pools:
-        if isinstance(pool, Mapping):
-            nodes = sum(int(group.get("max_nodes", 0)) for group in pool.get("node_groups", ()))
-            total += nodes * int(pool.get("gpus_per_node", 0))
-    return total
+    pools = [pool for cluster in clusters for pool in cluster["pools"]]
+    return sum(int(group["max_nodes"]) * int(pool["node"]["gpus"]) for pool in pools for group in pool["node_groups"])
 
 
 def totals_of(rehearsal: Rehearsal) -> list[tuple[str, str]]:

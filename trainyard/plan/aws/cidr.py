@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import IPv4Network
 
-from trainyard.plan.model import Zone
+from trainyard.plan.aws.parts import Zone
 
 MAX_ZONES = 6
 LARGEST_PREFIX = 16

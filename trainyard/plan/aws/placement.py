@@ -6,28 +6,22 @@ from collections.abc import Sequence
 
 from trainyard import catalog
 from trainyard.conventions import Capacity
-from trainyard.plan.cidr import MAX_ZONES
-from trainyard.plan.ledger import Ledger
-from trainyard.plan.model import NodeGroupPlan, PoolPlan, ReservationPlan
+from trainyard.plan.aws.cidr import MAX_ZONES
+from trainyard.plan.context import Context
+from trainyard.plan.parts import NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
 from trainyard.plan.pools import Nodes, PoolDraft
-from trainyard.plan.profiles import Profile
 from trainyard.problems import nearest
 
 _NAMES_DIFFER = "zone names of older regions stand for different places in each account: compare with yours"
 
 
-def choose_zones(
-    requested: tuple[str, ...] | None,
-    lustre_zone: str | None,
-    drafts: Sequence[PoolDraft],
-    profile: Profile,
-    region: str,
-    ledger: Ledger,
-) -> tuple[str, ...]:
+def choose_zones(drafts: Sequence[PoolDraft], context: Context) -> tuple[str, ...]:
     """The environment's zones: the stack file's, or as many as the profile says, best for the pools first.
 
     Every zone that something is bound to (a reservation, a pool's or the file system's zone) is among them.
     """
+    settings, region, ledger = context.settings, context.region, context.ledger
+    lustre_zone = settings.storage.lustre.zone
     usable = catalog.zones(region)
     pins = [
         (f"{draft.key}.reserved.availabilityZone", draft.reserved.availability_zone)
@@ -36,9 +30,10 @@ def choose_zones(
     ]
     pins += [(f"{draft.key}.zone", draft.zone) for draft in drafts if draft.zone is not None]
     pins += [("storage.lustre.zone", lustre_zone)] if lustre_zone is not None else []
-    pins = [(key, zone) for key, zone in pins if _is_usable(key, zone, region, ledger)]
-    if requested is not None:
-        good = [zone for zone in requested if _is_usable("network.zones", zone, region, ledger)]
+    pins = [(key, zone) for key, zone in pins if _is_usable(key, zone, context)]
+    if settings.network.zones is not None:
+        requested = tuple(settings.network.zones)
+        good = [zone for zone in requested if _is_usable("network.zones", zone, context)]
         if len(set(requested)) != len(requested):
             ledger.problem("network.zones", requested, "each zone once")
         elif not 2 <= len(requested) <= MAX_ZONES:
@@ -49,7 +44,7 @@ def choose_zones(
                     ledger.problem(key, zone, f"must be one of network.zones, which are {', '.join(requested)}")
             return ledger.decide("network.zones", requested, "setting network.zones")
         return usable
-    count = min(int(profile.figure("network.zones").value), len(usable))
+    count = min(int(context.figure("network.zones")), len(usable))
 
     def rank(zone: str) -> tuple[int, int, str]:
         sold = [draft for draft in drafts if zone in catalog.offered_zones(draft.instance.type, region)]
@@ -58,11 +53,12 @@ def choose_zones(
     pinned = list(dict.fromkeys(zone for _, zone in pins))
     rest = [zone for zone in sorted(usable, key=rank) if zone not in pinned]
     chosen = tuple(sorted((pinned + rest)[: max(count, len(pinned))]))
-    why = f"{profile.source('network.zones')}; those that sell most of the pools' instances; {_NAMES_DIFFER}"
+    why = f"{context.source('network.zones')}; those that sell most of the pools' instances; {_NAMES_DIFFER}"
     return ledger.decide("network.zones", chosen, why)
 
 
-def _is_usable(key: str, zone: str, region: str, ledger: Ledger) -> bool:
+def _is_usable(key: str, zone: str, context: Context) -> bool:
+    region, ledger = context.region, context.ledger
     usable = catalog.zones(region)
     if zone in usable:
         return True
@@ -74,9 +70,9 @@ def _is_usable(key: str, zone: str, region: str, ledger: Ledger) -> bool:
     return False
 
 
-def place(draft: PoolDraft, zones: Sequence[str], profile: Profile, region: str, ledger: Ledger) -> PoolPlan | None:
+def place(draft: PoolDraft, zones: Sequence[str], context: Context) -> PoolPlan | None:
     """The pool with its node groups, or None where no zone of the environment sells its instance."""
-    item = draft.instance
+    item, region, ledger = draft.instance, context.region, context.ledger
     sold = [zone for zone in zones if zone in catalog.offered_zones(item.type, region)]
     if not sold:
         elsewhere = ", ".join(catalog.offered_zones(item.type, region))
@@ -109,35 +105,38 @@ def place(draft: PoolDraft, zones: Sequence[str], profile: Profile, region: str,
     return PoolPlan(
         name=draft.name,
         purpose=draft.purpose,
-        instance_type=item.type,
-        gpu=item.gpu,
-        gpus_per_node=item.gpus,
-        gpu_memory_gib=item.gpu_memory_gib,
-        vcpus=item.vcpus,
-        memory_gib=item.memory_gib,
-        efa_interfaces=item.efa_interfaces if draft.fabric else 0,
-        network_cards=item.network_cards,
-        local_nvme_gb=item.nvme_gb,
-        root_disk_gib=draft.root_disk_gib,
-        node_groups=_node_groups(draft, spread, own, profile, region, ledger),
+        node=NodePlan(
+            instance_type=item.type,
+            gpu=item.gpu,
+            gpus=item.gpus,
+            gpu_memory_gib=item.gpu_memory_gib,
+            vcpus=item.vcpus,
+            memory_gib=item.memory_gib,
+            fabric="efa" if draft.fabric else "",
+            fabric_interfaces=item.efa_interfaces if draft.fabric else 0,
+            network_cards=item.network_cards,
+            local_nvme_gb=item.nvme_gb,
+            root_disk_gib=draft.root_disk_gib,
+        ),
+        node_groups=_node_groups(draft, spread, own, context),
     )
 
 
 def _node_groups(
-    draft: PoolDraft, spread: tuple[str, ...], own: str | None, profile: Profile, region: str, ledger: Ledger
+    draft: PoolDraft, spread: tuple[str, ...], own: str | None, context: Context
 ) -> tuple[NodeGroupPlan, ...]:
     groups = []
     reserved = draft.reserved
     if reserved is not None:
         size = reserved.nodes if reserved.max_nodes is None else reserved.max_nodes
         nodes = Nodes(0, size, f"setting {draft.key}.reserved")
-        bound = ReservationPlan(reserved.id, reserved.kind, reserved.availability_zone)
-        groups.append(_group(draft, "reserved", (draft.instance.type,), nodes, (own or spread[0],), bound, ledger))
+        bound = ReservationPlan(reserved.reservation_id, reserved.kind, reserved.availability_zone)
+        groups.append(_group(draft, "reserved", (draft.instance.type,), nodes, (own or spread[0],), bound, context))
     if draft.spot is not None:
-        types = (draft.instance.type, *_alternatives(draft, spread, profile, region, ledger))
-        groups.append(_group(draft, "spot", types, draft.spot, spread, None, ledger))
+        types = (draft.instance.type, *_alternatives(draft, spread, context))
+        groups.append(_group(draft, "spot", types, draft.spot, spread, None, context))
     if draft.on_demand is not None:
-        groups.append(_group(draft, "on-demand", (draft.instance.type,), draft.on_demand, spread, None, ledger))
+        groups.append(_group(draft, "on-demand", (draft.instance.type,), draft.on_demand, spread, None, context))
     return tuple(groups)
 
 
@@ -148,8 +147,9 @@ def _group(
     nodes: Nodes,
     zones: tuple[str, ...],
     reservation: ReservationPlan | None,
-    ledger: Ledger,
+    context: Context,
 ) -> NodeGroupPlan:
+    ledger = context.ledger
     name = f"{draft.name}-{capacity}"
     key = f"pools.{draft.name}.node_groups.{name}"
     return NodeGroupPlan(
@@ -166,11 +166,9 @@ def _group(
     )
 
 
-def _alternatives(
-    draft: PoolDraft, zones: tuple[str, ...], profile: Profile, region: str, ledger: Ledger
-) -> tuple[str, ...]:
+def _alternatives(draft: PoolDraft, zones: tuple[str, ...], context: Context) -> tuple[str, ...]:
     """Spot types besides the pool's own: same family, GPU and count, at least as large, sold in all its zones."""
-    item = draft.instance
+    item, region, ledger = draft.instance, context.region, context.ledger
     key = f"pools.{draft.name}.node_groups.{draft.name}-spot.instance_types"
     if draft.spot_types is not None:
         for type_ in draft.spot_types:
@@ -195,5 +193,5 @@ def _alternatives(
         and all(zone in catalog.offered_zones(other.type, region) for zone in zones)
     ]
     found.sort(key=lambda other: (other.vcpus, other.memory_gib, other.type))
-    kept = tuple(other.type for other in found[: int(profile.figure(path).value)])
-    return ledger.decide(key, kept, profile.source(path))
+    kept = tuple(other.type for other in found[: int(context.figure(path))])
+    return ledger.decide(key, kept, context.source(path))
