@@ -200,7 +200,7 @@ def main(arguments: list[str]) -> int:
     now = by_room(files, {path: room_of_file(path) for path in files})
     _print_lines([room for layer in placed for room in layer], now, before)
     if arguments:
-        print(f"\nbefore: {arguments[0]}. Its files count to the room where git finds them again, else to their folder.")
+        print(f"\nbefore: {arguments[0]}. A file counts to the room where git finds it again, else to its folder.")
     return 1 if wrong else 0
 
 
