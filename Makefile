@@ -5,7 +5,7 @@ PYTHON := python3
 endif
 BIN := .venv/bin
 
-.PHONY: demo test quick check map golden bench lock clean
+.PHONY: demo test quick check map golden bench lock wheel clean
 
 demo: .venv/demo  ## the main job: rehearse the demo stack, then run the smoke job; no account and no Pulumi CLI
 	@$(BIN)/trainyard rehearse demo
@@ -43,8 +43,11 @@ lock: .venv/dev  ## resolve the dependencies anew
 	$(COMPILE) --extra smoke --extra dev --output-file requirements-dev.lock pyproject.toml
 	sed -i 's/^torch==2.13.0+cpu/torch==2.13.0/' requirements*.lock  # the index decides which build; +cpu is not on every one
 
+wheel: .venv/dev  ## build the package that a client installs, in dist/
+	@$(BIN)/python -m hatchling build --target wheel
+
 clean:
-	rm -rf .venv out
+	rm -rf .venv out dist
 
 .venv/bin/python:
 	@echo "Making .venv with $(PYTHON) ..."
