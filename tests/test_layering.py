@@ -9,11 +9,16 @@ import pytest
 from importlinter.application.use_cases import lint_imports, read_user_options
 from importlinter.configuration import configure
 from importlinter.contracts.forbidden import ForbiddenContract
+from importlinter.contracts.independence import IndependenceContract
 from importlinter.contracts.layers import LayersContract
+from importlinter.contracts.protected import ProtectedContract
 
 from tests.shared import ROOT
 
-CONTRACTS = {"layers": LayersContract, "forbidden": ForbiddenContract}
+CONTRACTS = {
+    contract.type_name: contract
+    for contract in (ForbiddenContract, IndependenceContract, LayersContract, ProtectedContract)
+}
 EXTERNAL = {"pulumi", "pulumi_aws", "pulumi_kubernetes", "boto3", "botocore", "google", "kubernetes", "smoke_jobs"}
 
 FORBIDDEN = [
@@ -143,7 +148,18 @@ def test_a_folder_of_the_root_is_not_imported_by_its_bare_name(name, place):
 
 
 SDKS = ("pulumi", "boto3", "botocore", "google", "googleapiclient", "kubernetes", "torch", "mlflow")
-PURE = ("catalog", "settings", "plan", "advice", "conventions", "problems", "capture", "recorded", "smoke_jobs.launch")
+LIGHT = (
+    "catalog",
+    "settings",
+    "plan",
+    "advice",
+    "conventions",
+    "problems",
+    "capture",
+    "recorded",
+    "smoke_jobs.launch",
+    "cli",
+)
 
 IMPORT_ALL = """
 import importlib, pkgutil, sys
@@ -156,9 +172,9 @@ print(*sys.modules)
 """
 
 
-def test_pure_rooms_and_launchers_load_no_sdk_when_they_are_imported():
-    """Also through third parties, and where a launcher imports an SDK only to send a job."""
-    rooms = [f"trainyard.{room}" for room in PURE]
+def test_pure_rooms_launchers_and_commands_load_no_sdk_when_they_are_imported():
+    """Also through third parties, and where a launcher or a command imports an SDK only when it works."""
+    rooms = [f"trainyard.{room}" for room in LIGHT]
     done = subprocess.run(
         [sys.executable, "-c", IMPORT_ALL, *rooms], cwd=ROOT, capture_output=True, text=True, check=False
     )
