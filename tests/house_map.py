@@ -18,7 +18,7 @@ import sys
 import tokenize
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
@@ -146,10 +146,23 @@ def at(commit: str) -> dict[str, str]:
     return found
 
 
-def successors(commit: str) -> dict[str, str]:
-    """Where git finds a commit's files again in the working tree, by content alike to a third."""
+def moved(commit: str) -> dict[str, str]:
+    """Where git finds a commit's files again in the working tree: by content, a third of which is alike."""
     changed = _git("diff", "--find-renames=33%", "-l0", "--diff-filter=R", "--name-status", commit).splitlines()
     return {before: after for _, before, after in (line.split("\t") for line in changed)}
+
+
+def rooms_now(earlier: Collection[str], now: Collection[str], moves: Mapping[str, str]) -> dict[str, str]:
+    """Today's room of every earlier file: where it is now, else where most of its folder went, else its own folder."""
+    placed = {path: room_of_file(moves.get(path, path)) for path in earlier if path in moves or path in now}
+    folders: dict[PurePosixPath, Counter[str]] = {}
+    for path, room in placed.items():
+        folders.setdefault(PurePosixPath(path).parent, Counter())[room] += 1
+    found = {}
+    for path in earlier:
+        beside = folders.get(PurePosixPath(path).parent)
+        found[path] = placed.get(path) or (beside.most_common(1)[0][0] if beside else room_of_file(path))
+    return found
 
 
 def _git(*arguments: str) -> str:
@@ -195,12 +208,12 @@ def main(arguments: list[str]) -> int:
     print("\n" + ("\n".join(wrong) or "no circle, no arrow upwards"))
     files, before = here(), None
     if arguments:
-        earlier, moved = at(arguments[0]), successors(arguments[0])
-        before = by_room(earlier, {path: room_of_file(moved.get(path, path)) for path in earlier})
+        earlier = at(arguments[0])
+        before = by_room(earlier, rooms_now(earlier, files, moved(arguments[0])))
     now = by_room(files, {path: room_of_file(path) for path in files})
     _print_lines([room for layer in placed for room in layer], now, before)
     if arguments:
-        print(f"\nbefore: {arguments[0]}. A file counts to the room where git finds it again, else to its folder.")
+        print(f"\nbefore: {arguments[0]}, a file counted to the room where it, or most of its folder, is now")
     return 1 if wrong else 0
 
 

@@ -65,6 +65,21 @@ def test_files_count_to_the_room_that_they_are_said_to_lie_in():
     assert house_map.by_room(files, rooms) == {"plan": Lines(code=3), "catalog": Lines(data=1)}
 
 
+def test_an_earlier_file_counts_to_where_it_or_its_folder_went():
+    moves = {"stacks/cost/price.py": "trainyard/cost/price.py", "stacks/cost/old.py": "trainyard/plan/new.py"}
+    earlier = [*moves, "stacks/cost/model.py", "stacks/cost/gone.py", "policies/pack.py", "policies/away/x.py"]
+    now = [*moves.values(), "trainyard/cost/model.py", "policies/pack.py"]
+    moves["stacks/cost/model.py"] = "trainyard/cost/model.py"
+    assert house_map.rooms_now(earlier, now, moves) == {
+        "stacks/cost/price.py": "cost",
+        "stacks/cost/old.py": "plan",
+        "stacks/cost/model.py": "cost",
+        "stacks/cost/gone.py": "cost",
+        "policies/pack.py": "policies",
+        "policies/away/x.py": "policies",
+    }
+
+
 def test_every_module_of_the_package_has_a_place():
     placed = {room for layer in house_map.layers() for room in layer}
     rooms = {room for path in house_map.here() if (room := house_map.room_of_file(path))}
