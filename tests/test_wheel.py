@@ -149,6 +149,17 @@ def test_an_installed_wheel_checks_the_stacks_beside_the_project_file(python, pr
     assert [stack["stack"] for stack in json.loads(done.stdout)["stacks"]] == ["dev"]
 
 
+def test_the_least_project_is_enough_whatever_it_is_called(python, project, tmp_path):
+    (tmp_path / "Pulumi.yaml").write_text("name: training\nruntime: python\n")
+    (tmp_path / "__main__.py").write_text(PROGRAM)
+    shutil.copy(project / "Pulumi.dev.yaml", tmp_path)
+    done = trainyard(python, "rehearse", "dev", "--json", "-", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    assert told["settings"]["client"] == "acme"
+    assert all(resource["urn"].startswith("urn:pulumi:dev::training::") for resource in told["resources"])
+
+
 def test_a_program_in_a_folder_with_names_like_ours(python, project, tmp_path):
     """The engine starts the program in the folder of `main`, which comes first on the import path."""
     shutil.copytree(project, tmp_path / "below", dirs_exist_ok=True)
