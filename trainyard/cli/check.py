@@ -18,6 +18,7 @@ from trainyard.cli.project import (
     find_project,
     find_stack,
     progress,
+    stack_files,
 )
 from trainyard.problems import SettingsError
 
@@ -94,9 +95,9 @@ def _files(folder: Path, stacks: list[str], *, every: bool) -> list[Path]:
         fail("name the stacks to check, or say --all (not both)" if every else "name the stacks to check, or say --all")
     if not every:
         return [find_stack(folder, stack) for stack in stacks]
-    found = sorted((folder / "stacks").glob("Pulumi.*.yaml"))
+    found = stack_files(folder)
     if not found:
-        fail(f"there is no stack in {folder / 'stacks'}")
+        fail(f"there is no stack in {folder}")
     return found
 
 
