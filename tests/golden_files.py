@@ -56,7 +56,7 @@ def _json(value: Any) -> str:
 
 def golden_texts() -> dict[Path, str]:
     """Every golden file with what it should hold now."""
-    texts = {ROOT / "Pulumi.yaml": project_file()}
+    texts = {ROOT / "Pulumi.yaml": project_file("stacks")}
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
         texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)

@@ -12,7 +12,7 @@ PROJECT = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
 
 
 def test_it_is_written_from_the_settings():
-    assert (ROOT / "Pulumi.yaml").read_text() == project_file(), "make golden"
+    assert (ROOT / "Pulumi.yaml").read_text() == project_file("stacks"), "make golden"
 
 
 def test_the_program_starts_in_the_folder_of_main():

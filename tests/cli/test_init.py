@@ -1,24 +1,10 @@
 """`trainyard init`: all files or none, values that the settings take, our own declarations."""
 
-from importlib.resources import files
-
 import pytest
 import yaml
 from typer.testing import CliRunner
 
-from tests.shared import ROOT
-from trainyard.cli.init import project_file
 from trainyard.cli.main import app
-
-
-def test_the_project_declares_every_key_as_ours_does():
-    ours, theirs = (yaml.safe_load(text) for text in ((ROOT / "Pulumi.yaml").read_text(), project_file()))
-    assert theirs["config"] == ours["config"]
-    assert {key: value for key, value in ours.items() if key not in theirs} == {
-        "main": "stacks",
-        "stackConfigDir": "stacks",
-    }
-    assert files("trainyard.cli").joinpath("project.yaml").read_text() == (ROOT / "Pulumi.yaml").read_text()
 
 
 def test_init_writes_nothing_where_a_file_is_there_already(tmp_path):

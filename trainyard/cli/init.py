@@ -61,15 +61,10 @@ def init(
     typer.echo(f"Next: trainyard rehearse {stack} --project {folder}")
 
 
-def project_file() -> str:
-    """The text of a Pulumi.yaml whose program and stack files lie beside it, with every key that a stack may set."""
-    ours = files("trainyard.cli").joinpath("project.yaml").read_text(encoding="utf-8")
-    moved = ("main:", "stackConfigDir:")  # both are the project's folder where they are left out
-    return "".join(line for line in ours.splitlines(keepends=True) if not line.startswith(moved))
-
-
 def _content(values: dict[str, str], stack: str) -> dict[str, str]:
     """The project's files by their path in it."""
+    from trainyard.settings.declarations import project_file
+
     program = files("trainyard.stacks").joinpath("__main__.py").read_text(encoding="utf-8")
     pack = files("trainyard.policies")
     return {

@@ -22,9 +22,7 @@ runtime:
   options:
     toolchain: pip
     virtualenv: .venv
-main: stacks
-stackConfigDir: stacks
-requiredPulumiVersion: ">=3.219.0"
+{folder}requiredPulumiVersion: ">=3.219.0"
 # Every key that a stack file may set; written from trainyard/settings by `make golden`. An optional scalar has the
 # default "", which means: the team-size profile decides (the engine refuses a declared key that has neither a value nor
 # a default). What the values may be is checked by the settings, all mistakes at once.
@@ -32,9 +30,10 @@ config:
 """
 
 
-def project_file() -> str:
-    """The text of `Pulumi.yaml`."""
-    return HEAD + "".join(_declaration(key, field) for key, field in fields_of(Settings).items())
+def project_file(folder: str | None = None) -> str:
+    """The text of a `Pulumi.yaml` whose program and stack files lie in a folder, or beside it."""
+    head = HEAD.format(folder=f"main: {folder}\nstackConfigDir: {folder}\n" if folder else "")
+    return head + "".join(_declaration(key, field) for key, field in fields_of(Settings).items())
 
 
 def _declaration(key: str, field: FieldInfo) -> str:
