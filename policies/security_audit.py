@@ -35,7 +35,7 @@ def control_plane_logs_off(resource: ResourceValidationArgs, config: Config) -> 
     types=("aws:cloudwatch/logGroup:LogGroup",),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 AU-11", "ISO 27001:2022 A.8.15"),
-    fix="Raise logRetentionDays or network.flowLogRetentionDays.",
+    fix="Raise logRetentionDays or aws.flowLogRetentionDays.",
     config={"minDays": {"type": "number", "minimum": 1, "default": 365}},
 )
 def logs_kept_too_short(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
