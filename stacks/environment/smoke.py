@@ -14,7 +14,7 @@ import pulumi
 
 from trainyard.components.k8s.smoke import SmokeJob, SmokeJobArgs
 from trainyard.components.k8s.teams import TeamNamespaces
-from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, team_prefix
+from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, SMOKE_COMPONENT_PREFIX, team_prefix
 from trainyard.plan.model import NodeGroupPlan, Plan, PoolPlan, TeamPlan
 from trainyard.plan.smoke import PRIORITY, environment, mounts, pool_job, scratch_path, team_of
 from trainyard.stacks.environment.aws import CloudLayer
@@ -36,7 +36,9 @@ def smoke_jobs(
     team = team_of(plan, plan.smoke.team)
     opts = pulumi.ResourceOptions(providers=cloud.providers, depends_on=[*after, cloud.pod_roles[f"team-{team.name}"]])
     jobs = {
-        group.name: SmokeJob(f"smoke-{group.name}", _args(plan, cloud, pool, group, team, teams), opts)
+        group.name: SmokeJob(
+            f"{SMOKE_COMPONENT_PREFIX}{group.name}", _args(plan, cloud, pool, group, team, teams), opts
+        )
         for pool in plan.pools
         for group in pool.node_groups
         if group.capacity in plan.smoke.capacities

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainyard import cards
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.refusals.aws import (  # noqa: F401 - importing registers the rules
     add_ons,
@@ -19,7 +20,6 @@ from trainyard.rehearsal.refusals.aws import (  # noqa: F401 - importing registe
     network,
     policies,
 )
-from trainyard.rehearsal.refusals.aws.types import TYPES
 from trainyard.rehearsal.refusals.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
 from trainyard.rehearsal.refusals.rules import rules_of
@@ -37,8 +37,9 @@ def check_values(resources: Sequence[RecordedResource], context: ValueContext) -
     """
     stack = Stack.of(resources, context)
     for view in stack.views:
-        if view.type in TYPES:
-            model_check.check(view, TYPES[view.type])
+        model = cards.of(view.type).model
+        if model is not None:
+            model_check.check(view, model)
         for apply in rules_of(view.type):
             apply(view, stack)
     kubernetes.check(stack)
