@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from trainyard import cards
 from trainyard.recorded.model import Finding, RecordedResource
-from trainyard.rehearsal.refusals.aws import (  # noqa: F401 - importing registers the rules
+from trainyard.rehearsal.refusals.aws import (
     add_ons,
     buckets,
     database,
@@ -22,7 +23,25 @@ from trainyard.rehearsal.refusals.aws import (  # noqa: F401 - importing registe
 )
 from trainyard.rehearsal.refusals.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
-from trainyard.rehearsal.refusals.rules import rules_of
+from trainyard.rehearsal.refusals.rules import EVERY_TYPE, by_type
+
+RULES: Final = by_type(
+    module.RULES
+    for module in (
+        add_ons,
+        buckets,
+        database,
+        eks,
+        files,
+        formats,
+        launch_templates,
+        messages,
+        names,
+        network,
+        policies,
+    )
+)
+"""Of two findings about one place the first is kept, so the order of the modules is part of what is told."""
 
 
 def check_values(resources: Sequence[RecordedResource], context: ValueContext) -> list[Finding]:
@@ -40,8 +59,8 @@ def check_values(resources: Sequence[RecordedResource], context: ValueContext) -
         model = cards.of(view.type).model
         if model is not None:
             model_check.check(view, model)
-        for apply in rules_of(view.type):
-            apply(view, stack)
+        for rule in (*RULES.get(view.type, ()), *RULES.get(EVERY_TYPE, ())):
+            rule(view, stack)
     kubernetes.check(stack)
     seen: set[tuple[str, str, str]] = set()
     kept = []

@@ -14,7 +14,7 @@ from trainyard import cards
 from trainyard.cards.card import AutomaticName
 from trainyard.recorded.model import leaves
 from trainyard.rehearsal.refusals.context import Stack, View, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 SUFFIX: Final = 8
 AUTOMATIC_NAMES: Final[Mapping[str, AutomaticName]] = {
@@ -24,7 +24,6 @@ AUTOMATIC_NAMES: Final[Mapping[str, AutomaticName]] = {
 _TAG = re.compile(r"[\w .:/=+@\-]*")
 
 
-@rule(*AUTOMATIC_NAMES)
 def automatic_name(view: View, stack: Stack) -> None:
     """The logical name with its suffix fits the service, where no name is given."""
     del stack
@@ -48,7 +47,6 @@ def automatic_name(view: View, stack: Stack) -> None:
         )
 
 
-@rule("")
 def tags(view: View, stack: Stack) -> None:
     """Keys, values and number of tags, with the provider's default ones, on whatever AWS resource has them."""
     del stack
@@ -93,7 +91,6 @@ _IDS: Final = {
 """Inputs that take the id of another resource, and how such an id begins, on every AWS type."""
 
 
-@rule("")
 def references(view: View, stack: Stack) -> None:
     """An id of the right kind of resource, and an ARN where the name of the input says so."""
     del stack
@@ -110,10 +107,17 @@ def references(view: View, stack: Stack) -> None:
             view.error("aws-arn", path, f"got {show(value)}", allowed="must be an ARN (arn:aws:service:…)")
 
 
-@rule("aws:iam/role:Role", "aws:iam/policy:Policy")
 def description(view: View, stack: Stack) -> None:
-    """IAM descriptions take Latin-1 text only: no typographic quotes, no long dashes."""
+    """The description of a policy takes Latin-1 text only: no typographic quotes, no long dashes."""
     del stack
     text = view.text("description")
-    if text is not None and view.type.endswith("Policy") and not re.fullmatch(r"[\t\n\r\x20-\x7e\xa1-\xff]*", text):
+    if text is not None and not re.fullmatch(r"[\t\n\r\x20-\x7e\xa1-\xff]*", text):
         view.error("iam-description", "description", f"got {show(text)}", allowed="Latin-1 characters")
+
+
+RULES: Final[Rules] = {
+    automatic_name: tuple(AUTOMATIC_NAMES),
+    tags: (EVERY_TYPE,),
+    references: (EVERY_TYPE,),
+    description: ("aws:iam/policy:Policy",),
+}
