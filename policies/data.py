@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
+from trainyard import cards
 from trainyard.policies.reading import at, items, true
 from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
 
@@ -17,16 +18,7 @@ DATABASE = "aws:rds/instance:Instance"
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 CLOUD_SQL = "gcp:sql/databaseInstance:DatabaseInstance"
 ASSOCIATION = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
-STATEFUL = (
-    BUCKET,
-    GCP_BUCKET,
-    DATABASE,
-    CLOUD_SQL,
-    LUSTRE,
-    "aws:rds/cluster:Cluster",
-    "aws:efs/fileSystem:FileSystem",
-    "aws:kms/key:Key",
-)
+STATEFUL = tuple(card.type for card in cards.BY_TYPE.values() if card.stateful)
 
 
 @stack_rule(

@@ -8,23 +8,19 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from trainyard.policies.money import PRICED
+from trainyard import cards
+from trainyard.cards.card import Free
 from trainyard.policies.reading import at, given, items, mapping
 from trainyard.policies.rules import Config, resource_rule
 
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 COSTED = (
-    *PRICED,
-    "aws:ec2/launchTemplate:LaunchTemplate",
-    "aws:ec2/vpcEndpoint:VpcEndpoint",
-    "aws:ec2/eip:Eip",
-    "aws:s3/bucket:Bucket",
-    "aws:efs/fileSystem:FileSystem",
-    "aws:ebs/volume:Volume",
-    "aws:kms/key:Key",
-    "aws:cloudwatch/logGroup:LogGroup",
-    "aws:lb/loadBalancer:LoadBalancer",
-    "aws:secretsmanager/secret:Secret",
-    "aws:sagemaker/domain:Domain",
+    LAUNCH_TEMPLATE,  # free, but what it launches is not
+    *(
+        card.type
+        for card in cards.BY_TYPE.values()
+        if card.type.startswith("aws:") and card.taggable and not isinstance(card.price, Free)
+    ),
 )
 LAUNCHED = ("instance", "volume")  # what a launch template starts, and provider tags do not reach
 
@@ -46,7 +42,7 @@ LAUNCHED = ("instance", "volume")  # what a launch template starts, and provider
 )
 def costed_resource_without_cost_tags(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
     """The provider's Check writes `tagsAll`; under a bare mock the provider's default tags are merged here."""
-    if resource.resource_type == "aws:ec2/launchTemplate:LaunchTemplate":
+    if resource.resource_type == LAUNCH_TEMPLATE:
         tagged = {
             at(spec, "resourceType"): mapping(spec, "tags") for spec in items(resource.props, "tagSpecifications")
         }

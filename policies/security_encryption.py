@@ -7,6 +7,7 @@ from typing import Any
 
 from pulumi_policy import PolicyResource, ResourceValidationArgs, Severity
 
+from trainyard import cards
 from trainyard.policies.reading import at, given, items, texts, true
 from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
 
@@ -18,20 +19,7 @@ LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 DATABASE = "aws:rds/instance:Instance"
 GCP_BUCKET = "gcp:storage/bucket:Bucket"
 GKE = "gcp:container/cluster:Cluster"
-KEY_PROPERTY = {
-    DATABASE: "kmsKeyId",
-    "aws:fsx/lustreFileSystem:LustreFileSystem": "kmsKeyId",
-    "aws:efs/fileSystem:FileSystem": "kmsKeyId",
-    "aws:ebs/volume:Volume": "kmsKeyId",
-    "aws:cloudwatch/logGroup:LogGroup": "kmsKeyId",
-    "aws:secretsmanager/secret:Secret": "kmsKeyId",
-    "aws:sagemaker/domain:Domain": "kmsKeyId",
-    "aws:sns/topic:Topic": "kmsMasterKeyId",
-    "aws:sqs/queue:Queue": "kmsMasterKeyId",
-    "aws:eks/cluster:Cluster": "encryptionConfig",
-    "aws:ecr/repository:Repository": "encryptionConfigurations",
-    LAUNCH_TEMPLATE: "blockDeviceMappings",
-}
+KEY_PROPERTY = {card.type: card.key_input for card in cards.BY_TYPE.values() if card.key_input}
 """The property in which a resource names its key; nested ones by their top level, which is what dependencies have."""
 
 

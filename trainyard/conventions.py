@@ -41,6 +41,9 @@ TEAM_LABEL: Final = f"{LABEL_PREFIX}team"
 SMOKE_POOL_LABEL: Final = f"{LABEL_PREFIX}smoke-pool"
 """On smoke jobs: the GPU pool that they prove."""
 
+SMOKE_COMPONENT_PREFIX: Final = "smoke-"
+"""How the names of the components begin that prove an environment; the rest is the node group."""
+
 RERUN_ANNOTATION: Final = f"{LABEL_PREFIX}rerun-on"
 """On smoke jobs: what makes them run again when it changes, as JSON."""
 

@@ -12,7 +12,7 @@ import pulumi
 
 from trainyard.components.k8s.smoke import SmokeJob, smoke_args
 from trainyard.components.k8s.teams import TeamNamespaces
-from trainyard.conventions import team_prefix
+from trainyard.conventions import SMOKE_COMPONENT_PREFIX, team_prefix
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.plan.smoke import smoke_spec
 from trainyard.stacks.environment.aws import CloudLayer
@@ -41,6 +41,6 @@ def smoke_jobs(
         args["node_image"] = cloud.gpu_node_images[job.name]
         needs = [*after, cloud.pod_roles[f"team-{team.name}"]]
         jobs[job.name] = SmokeJob(
-            f"smoke-{job.name}", args, pulumi.ResourceOptions(providers=cloud.providers, depends_on=needs)
+            f"{SMOKE_COMPONENT_PREFIX}{job.name}", args, pulumi.ResourceOptions(providers=cloud.providers, depends_on=needs)
         )
     return {name: job.job_name for name, job in jobs.items()}

@@ -13,8 +13,7 @@ from typing import Any
 
 from trainyard.cost.assumptions import Assumptions, assumptions_for
 from trainyard.cost.model import NOTHING, Amounts, Cost, Free, LineItem, Saving, Share, Unpriced
-from trainyard.cost.rules import RULES, free_reason
-from trainyard.cost.rules.free import USES_NOTHING
+from trainyard.cost.rules import RULES, USES_NOTHING, free_reason
 from trainyard.cost.scene import NotPriced, Scene, number, unpriced
 from trainyard.cost.teams import SHARED, shares_of_teams
 from trainyard.recorded.model import RecordedResource

@@ -43,7 +43,6 @@ from trainyard.recorded.model import RecordedResource
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
-INSTANCE = "aws:ec2/instance:Instance"
 
 INCLUDED_IOPS, INCLUDED_THROUGHPUT_MB = 3000, 125
 """Of a gp3 volume (EBS user guide, as generally known)."""
@@ -350,12 +349,3 @@ def volume(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
         "throughput": read(resource, "throughput"),
     }
     yield from _volume(resource, found, always(1), scene, NOWHERE)
-
-
-RULES = {
-    NODE_GROUP: node_group,
-    RESERVATION: capacity_reservation,
-    INSTANCE: instance,
-    "aws:ebs/volume:Volume": volume,
-    "aws:eks/cluster:Cluster": control_plane,
-}

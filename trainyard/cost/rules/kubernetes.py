@@ -60,11 +60,3 @@ def ingress(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
     name = read(resource, "spec", "ingressClassName")
     if name == "alb":
         yield from load_balancer(resource, scene)
-
-
-RULES = {
-    "kubernetes:core/v1:Service": service,
-    "kubernetes:core/v1:PersistentVolumeClaim": volume_claim,
-    "kubernetes:apps/v1:StatefulSet": stateful_set,
-    "kubernetes:networking.k8s.io/v1:Ingress": ingress,
-}

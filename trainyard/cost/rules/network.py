@@ -62,14 +62,3 @@ def load_balancer(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
     yield scene.line(resource, "load balancer", "load-balancer", always(HOURS_A_MONTH))
     units = scene.usage("load_balancer_capacity_units", HOURS_A_MONTH)
     yield scene.line(resource, "capacity units", "load-balancer.capacity", units)
-
-
-RULES = {
-    "aws:ec2/natGateway:NatGateway": nat_gateway,
-    "aws:ec2/eip:Eip": elastic_ip,
-    "aws:ec2/vpcEndpoint:VpcEndpoint": endpoint,
-    "aws:ec2/vpc:Vpc": vpc,
-    "aws:ec2/internetGateway:InternetGateway": internet_gateway,
-    "aws:ec2/flowLog:FlowLog": flow_log,
-    "aws:lb/loadBalancer:LoadBalancer": load_balancer,
-}

@@ -70,13 +70,3 @@ def budget_action(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
 def alarm(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
     """By the month, at standard resolution."""
     yield scene.line(resource, "alarm", "cloudwatch.alarm", always(1))
-
-
-RULES = {
-    "aws:rds/instance:Instance": database,
-    "aws:kms/key:Key": key,
-    "aws:kms/replicaKey:ReplicaKey": key,
-    "aws:secretsmanager/secret:Secret": secret,
-    "aws:budgets/budgetAction:BudgetAction": budget_action,
-    "aws:cloudwatch/metricAlarm:MetricAlarm": alarm,
-}

@@ -8,7 +8,6 @@ from trainyard.cost.model import always
 from trainyard.cost.scene import Found, Scene, number, read, unpriced
 from trainyard.recorded.model import RecordedResource
 
-BUCKET = "aws:s3/bucket:Bucket"
 FLOW_LOG = "aws:ec2/flowLog:FlowLog"
 
 PURPOSES = ("data", "checkpoints", "artifacts")
@@ -83,12 +82,3 @@ def _log_key(resource: RecordedResource, scene: Scene) -> str:
         if resource in scene.referred(flow_log, "logDestination", resource.type):
             return "flow_log_gb"
     return "other_log_gb"
-
-
-RULES = {
-    "aws:fsx/lustreFileSystem:LustreFileSystem": lustre,
-    "aws:efs/fileSystem:FileSystem": file_system,
-    "aws:efs/backupPolicy:BackupPolicy": file_system_backup,
-    BUCKET: bucket,
-    "aws:cloudwatch/logGroup:LogGroup": log_group,
-}

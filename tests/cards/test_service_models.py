@@ -1,4 +1,4 @@
-"""The table of AWS types against the provider's own inputs and against botocore's models."""
+"""The cards of AWS types against the provider's own inputs and against botocore's models."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from pulumi import _types
 
+from trainyard import cards
+from trainyard.cards.card import ServiceModel
 from trainyard.rehearsal.refusals.aws.formats import FORMATS
-from trainyard.rehearsal.refusals.aws.model_check import TypeModel, inner, resolve, roots
+from trainyard.rehearsal.refusals.aws.model_check import inner, resolve, roots
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, compiled, operation
-from trainyard.rehearsal.refusals.aws.names import AUTO_NAMES
-from trainyard.rehearsal.refusals.aws.types import TYPES
+from trainyard.rehearsal.refusals.aws.names import AUTOMATIC_NAMES
 
+MODELS = {type_: card.model for type_, card in cards.BY_TYPE.items() if card.model is not None}
 PROVIDERS_OWN = {"region", "tags", "namePrefix", "timeouts"}
 POLICY_DOCUMENTS = {"policy", "assumeRolePolicy"}  # text; the SDK offers a dictionary of the same document besides
 
@@ -48,9 +50,9 @@ def inputs(cls: type, path: str = "", depth: int = 0) -> Iterator[tuple[str, typ
             yield from inputs(inside, here, depth + 1)
 
 
-@pytest.mark.parametrize("token", TYPES)
+@pytest.mark.parametrize("token", MODELS)
 def test_every_input_has_a_member_or_is_said_to_have_none(token: str) -> None:
-    model = TYPES[token]
+    model = MODELS[token]
     missing: list[str] = []
     known: set[str] = set()
 
@@ -73,18 +75,18 @@ def test_every_input_has_a_member_or_is_said_to_have_none(token: str) -> None:
     assert [path for path in model.names if path not in known and not path.startswith(below_none)] == []
 
 
-@pytest.mark.parametrize("token", sorted({*FORMATS, *AUTO_NAMES}))
+@pytest.mark.parametrize("token", sorted({*FORMATS, *AUTOMATIC_NAMES}))
 def test_every_path_of_the_tables_is_an_input(token: str) -> None:
-    if token not in TYPES:
-        pytest.fail(f"{token} is in a table of formats and not in the table of types")
+    if token not in MODELS:
+        pytest.fail(f"{token} has formats or an automatic name, and no model on its card")
     known = {path for path, _ in inputs(arguments(token))}
     named = {path.replace("[]", "") for path in FORMATS.get(token, {})}
-    named |= {AUTO_NAMES[token][0]} if token in AUTO_NAMES else set()
+    named |= {AUTOMATIC_NAMES[token].input} if token in AUTOMATIC_NAMES else set()
     assert sorted(named - known) == []
 
 
 def test_a_type_that_names_a_missing_member_is_an_error() -> None:
-    model = TypeModel(("eks.CreateNodegroup",), {"nodeRoleArn": "noSuchMember"})
+    model = ServiceModel(("eks.CreateNodegroup",), {"nodeRoleArn": "noSuchMember"})
     with pytest.raises(ModelMissingError, match=r"nodeRoleArn: none of eks\.CreateNodegroup has noSuchMember"):
         resolve(model, "nodeRoleArn", roots(model.calls))
     with pytest.raises(ModelMissingError, match="botocore's eks has no operation CreateNodes"):
@@ -99,7 +101,7 @@ def test_patterns_that_python_cannot_read_are_left_out() -> None:
 
 
 def test_singular_and_plural_meet() -> None:
-    model = TYPES["aws:fsx/lustreFileSystem:LustreFileSystem"]
+    model = MODELS["aws:fsx/lustreFileSystem:LustreFileSystem"]
     found = resolve(model, "subnetIds", roots(model.calls))
     assert found is not None and found.kind == "list"
 
