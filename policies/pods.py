@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pulumi_policy import PolicyResource, ResourceValidationArgs
-
-from trainyard.policies.reading import at, items
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import list_at, value_at
 
 _TEMPLATES: dict[str, tuple[str, ...]] = {
     "kubernetes:core/v1:Pod": (),
@@ -25,19 +24,19 @@ _JOB_SETS = {
 TYPES = (*_TEMPLATES, *_JOB_SETS)
 
 
-def pod_specs(resource: PolicyResource | ResourceValidationArgs) -> Iterator[tuple[str, Any]]:
+def pod_specs(resource: RecordedResource) -> Iterator[tuple[str, Any]]:
     """Every pod spec of an object with its path."""
-    path = _TEMPLATES.get(resource.resource_type)
+    path = _TEMPLATES.get(resource.type)
     if path is not None:
-        yield ".".join((*path, "spec")), at(resource.props, *path, "spec")
+        yield ".".join((*path, "spec")), value_at(resource.inputs, *path, "spec")
         return
-    for index, job in enumerate(items(resource.props, *_JOB_SETS[resource.resource_type], "replicatedJobs")):
-        yield f"replicatedJobs[{index}]", at(job, "template", "spec", "template", "spec")
+    for index, job in enumerate(list_at(resource.inputs, *_JOB_SETS[resource.type], "replicatedJobs")):
+        yield f"replicatedJobs[{index}]", value_at(job, "template", "spec", "template", "spec")
 
 
-def containers(resource: PolicyResource | ResourceValidationArgs) -> Iterator[tuple[str, Any]]:
+def containers(resource: RecordedResource) -> Iterator[tuple[str, Any]]:
     """Every container and init container of an object, as (where it is, container)."""
     for _, spec in pod_specs(resource):
         for kind in ("initContainers", "containers"):
-            for container in items(spec, kind):
-                yield f"container {at(container, 'name')}", container
+            for container in list_at(spec, kind):
+                yield f"container {value_at(container, 'name')}", container
