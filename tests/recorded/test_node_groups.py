@@ -12,7 +12,7 @@ from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.policy_check.check import check_policies
-from trainyard.review.rehearsal_report import tree_of
+from trainyard.review.reports.rehearsal import tree_of
 
 RESERVATION = {"capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": "cr-1"}}}
 

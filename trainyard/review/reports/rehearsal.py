@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import jinja2
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -22,10 +19,9 @@ from trainyard.recorded.read import UnreadableInput, follow
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.graph import Step
 from trainyard.rehearsal.rehearse import Rehearsal
-from trainyard.review.cost_summary import summary
-
-WIDTH = 100
-"""Columns that the terminal report fits into."""
+from trainyard.review.reports.cost import summary
+from trainyard.review.reports.output import page
+from trainyard.review.verdict import Review
 
 
 @dataclass(slots=True)
@@ -141,8 +137,9 @@ def gpus_of(plan: Mapping[str, Any]) -> int | None:
     return total
 
 
-def totals_of(rehearsal: Rehearsal) -> list[tuple[str, str]]:
-    """Label and figure: resources, by provider, components, protected, GPUs, time of the first `up`."""
+def totals_of(review: Review) -> list[tuple[str, str]]:
+    """Label and figure: resources, by provider, components, protected, GPUs, price, time of the first `up`."""
+    rehearsal = review.rehearsal
     made = [resource for resource in rehearsal.resources if resource.custom and not resource.is_provider]
     by_package = Counter(resource.package for resource in made)
     components = sum(not resource.custom for resource in rehearsal.resources)
@@ -154,11 +151,12 @@ def totals_of(rehearsal: Rehearsal) -> list[tuple[str, str]]:
     gpus = gpus_of(rehearsal.plan)
     if gpus is not None:
         rows.append(("GPUs", f"{gpus} at most"))
-    rows += summary(rehearsal.cost)
+    if review.cost is not None:
+        rows += summary(review.cost)
     stands, ends = rehearsal.minutes_until_proof, rehearsal.minutes
     proof = f", then {ends - stands:.0f} for the smoke jobs" if ends > stands else ""
     rows.append(("first up", f"{stands:.0f} minutes at least{proof}"))
-    rows.append(("rehearsed in", f"{rehearsal.seconds['total']:.1f} s"))
+    rows.append(("rehearsed in", f"{review.seconds['total']:.1f} s"))
     return rows
 
 
@@ -186,11 +184,12 @@ def _subject(finding: Finding) -> str:
     return " ".join(part for part in (short_type(finding.type), finding.name, finding.path) if part)
 
 
-def report(rehearsal: Rehearsal) -> RenderableType:
+def report(review: Review) -> RenderableType:
     """The whole report for a `rich` console."""
+    rehearsal = review.rehearsal
     parts: list[RenderableType] = [_tree(tree_of(rehearsal)), Text()]
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for label, figure in totals_of(rehearsal):
+    for label, figure in totals_of(review):
         table.add_row(Text(label, style="dim"), figure)
     parts += [Text("Totals", style="bold"), table]
     if rehearsal.critical_path:
@@ -280,32 +279,15 @@ def _findings(rehearsal: Rehearsal) -> Iterator[RenderableType]:
             yield Padding(text, (0, 0, 0, 2))
 
 
-def print_report(rehearsal: Rehearsal, console: Console | None = None) -> None:
-    """Prints the report, at most `WIDTH` columns wide. Colours follow the console: none with NO_COLOR or in a pipe."""
-    if console is None:
-        console = Console(highlight=False)
-        if not console.is_terminal:
-            console = Console(highlight=False, width=WIDTH)
-    console.print(report(rehearsal), width=min(console.width, WIDTH))
-
-
-def as_text(rehearsal: Rehearsal) -> str:
-    """The report as plain text."""
-    buffer = io.StringIO()
-    print_report(rehearsal, Console(file=buffer, width=WIDTH, color_system=None, highlight=False))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
-
-
-def as_html(rehearsal: Rehearsal) -> str:
-    """The report as one self-contained page: no script, nothing to load."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters.update(clock=clock, short_type=short_type, where=_where)
-    return environment.get_template("rehearsal.html.j2").render(
+def as_html(review: Review) -> str:
+    """The report as one self-contained page."""
+    rehearsal = review.rehearsal
+    return page(
+        "rehearsal.html.j2",
+        {"clock": clock, "short_type": short_type, "where": _where},
         rehearsal=rehearsal,
         tree=tree_of(rehearsal),
-        totals=totals_of(rehearsal),
+        totals=totals_of(review),
         groups=grouped(rehearsal.findings),
         times=_times,
         longest=max((step.finish for step in rehearsal.critical_path), default=1.0),
