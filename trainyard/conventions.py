@@ -64,6 +64,19 @@ GPU_RESOURCE: Final = "nvidia.com/gpu"
 EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
 """The extended resource of AWS's fabric: one Elastic Fabric Adapter interface."""
 
+GKE_ACCELERATORS: Final[Mapping[str, str]] = {
+    "nvidia-tesla-t4": "T4",
+    "nvidia-l4": "L4",
+    "nvidia-rtx-pro-6000": "RTX PRO 6000",
+    "nvidia-tesla-a100": "A100-40GB",
+    "nvidia-a100-80gb": "A100-80GB",
+    "nvidia-h100-80gb": "H100",
+    "nvidia-h100-mega-80gb": "H100",
+    "nvidia-h200-141gb": "H200",
+    "nvidia-b200": "B200",
+}
+"""Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
+
 SYSTEM_POOL: Final = "system"
 SYSTEM_NODES: Final[Mapping[str, str]] = {POOL_LABEL: SYSTEM_POOL}
 """Node selector of everything that is not a training job. The system node group has no taint."""

@@ -40,7 +40,6 @@ def smoke_jobs(
         )
         args["node_image"] = cloud.gpu_node_images[job.name]
         needs = [*after, cloud.pod_roles[f"team-{team.name}"]]
-        jobs[job.name] = SmokeJob(
-            f"{SMOKE_COMPONENT_PREFIX}{job.name}", args, pulumi.ResourceOptions(providers=cloud.providers, depends_on=needs)
-        )
+        opts = pulumi.ResourceOptions(providers=cloud.providers, depends_on=needs)
+        jobs[job.name] = SmokeJob(f"{SMOKE_COMPONENT_PREFIX}{job.name}", args, opts)
     return {name: job.job_name for name, job in jobs.items()}

@@ -10,7 +10,7 @@ from tests.conftest import EXAMPLES
 from tests.cost.recorded import TODAY
 from trainyard.cost.price import price_stack
 from trainyard.cost.rules import RULES, free_reason
-from trainyard.review.cost_summary import summary
+from trainyard.review.reports.cost import summary
 
 
 @pytest.fixture(params=EXAMPLES)
@@ -156,10 +156,9 @@ def test_a_first_preview_costs_the_same(rehearsed):
 def test_the_summary_is_three_lines(rehearsed):
     rehearsal = rehearsed("large-aws")
     cost = price_stack(rehearsal.resources, rehearsal.plan, today=TODAY)
-    rows = dict(summary(cost.as_json()))
+    rows = dict(summary(cost))
     assert rows["USD a month"] == (
         f"{cost.total.floor:,.0f} idle, {cost.total.expected:,.0f} expected, {cost.total.ceiling:,.0f} at most"
     )
     assert rows["budget"].startswith("400,000, ")
     assert rows["prices"] == "1 not priced; prices of another region; some older than 180 days (oldest 2024-07-01)"
-    assert summary({}) == []

@@ -13,8 +13,14 @@ from rich.markup import escape
 
 from trainyard.problems import SettingsError, nearest
 
+EXIT_VIOLATED = 1
+"""A mandatory policy is violated, or the budget is."""
+
 EXIT_SETTINGS = 2
 """The settings, the command line or the project are wrong."""
+
+EXIT_PROGRAM = 3
+"""The stack's program is wrong."""
 
 StackArgument = Annotated[
     str, typer.Argument(metavar="STACK", help="A stack's name (Pulumi.STACK.yaml) or the path of its file.")

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import jinja2
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from trainyard.conventions import CAPACITY_LABEL
+from trainyard.recorded import node_groups
 from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource, Secret
+from trainyard.recorded.read import UnreadableInput, follow
+from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.graph import Step
 from trainyard.rehearsal.rehearse import Rehearsal
-from trainyard.review.cost_summary import summary
-
-WIDTH = 100
-"""Columns that the terminal report fits into."""
+from trainyard.review.reports.cost import summary
+from trainyard.review.reports.output import page
+from trainyard.review.verdict import Review
 
 
 @dataclass(slots=True)
@@ -61,6 +59,7 @@ def short_type(type_: str) -> str:
 def tree_of(rehearsal: Rehearsal) -> Branch:
     """The components as a tree, from the stack down."""
     root = Branch(rehearsal.stack, kind="stack")
+    resources = Resources(rehearsal.resources)
     for resource in rehearsal.resources:
         branch = _branch(root, resource.component)
         if not resource.custom:
@@ -68,7 +67,7 @@ def tree_of(rehearsal: Rehearsal) -> Branch:
             inner.kind = resource.type.split(":")[-1]
         elif not resource.is_provider:
             branch.counts[short_type(resource.type)] += 1
-            figure = _figure(resource)
+            figure = _figure(resource, resources)
             if figure:
                 branch.figures.append(figure)
     for finding in rehearsal.findings:
@@ -87,9 +86,13 @@ def _branch(root: Branch, path: str) -> Branch:
     return branch
 
 
-def _figure(resource: RecordedResource) -> str:
+def _figure(resource: RecordedResource, resources: Resources) -> str:
     """What a reader wants to know of the resources that matter: size, capacity, version."""
-    read = _Read(resource.inputs)
+
+    def read(*path: str) -> Any:
+        found = follow(resource.inputs, *path)
+        return "?" if found is UNKNOWN or isinstance(found, Secret) else "" if found is None else found
+
     protected = ", protected" if resource.protect else ""
     match resource.type:
         case "aws:ec2/vpc:Vpc":
@@ -97,15 +100,8 @@ def _figure(resource: RecordedResource) -> str:
         case "aws:eks/cluster:Cluster":
             reach = "public and private" if read("vpcConfig", "endpointPublicAccess") is True else "private only"
             return f"cluster {read('name')}, Kubernetes {read('version')}, API {reach}"
-        case "aws:eks/nodeGroup:NodeGroup":
-            types = resource.inputs.get("instanceTypes") or []
-            what = ", ".join(str(item) for item in types) if isinstance(types, list) and types else "launch template"
-            scale = f"{read('scalingConfig', 'minSize')} to {read('scalingConfig', 'maxSize')} nodes"
-            # The label tells reserved capacity apart, which EKS calls on-demand.
-            capacity = read("labels", CAPACITY_LABEL) or str(read("capacityType") or "ON_DEMAND").lower().replace(
-                "_", "-"
-            )
-            return f"{resource.name}: {scale}, {capacity}, {what}"
+        case node_groups.EKS_NODE_GROUP | node_groups.GKE_NODE_POOL:
+            return _node_group_figure(resource, resources)
         case "aws:fsx/lustreFileSystem:LustreFileSystem":
             return f"Lustre {read('storageCapacity')} GiB, {read('deploymentType')}{protected}"
         case "aws:rds/instance:Instance":
@@ -119,19 +115,13 @@ def _figure(resource: RecordedResource) -> str:
     return ""
 
 
-class _Read:
-    """Reads an input for display: unknowns and secrets as such, nothing as an empty text."""
-
-    def __init__(self, inputs: Mapping[str, Any]) -> None:
-        self._inputs = inputs
-
-    def __call__(self, *path: str) -> Any:
-        value: Any = self._inputs
-        for step in path:
-            value = value.get(step) if isinstance(value, Mapping) else None
-        if value is UNKNOWN or isinstance(value, Secret):
-            return "?"
-        return "" if value is None else value
+def _node_group_figure(resource: RecordedResource, resources: Resources) -> str:
+    try:
+        group = node_groups.node_group(resource, resources)
+    except UnreadableInput as unreadable:
+        return f"{resource.name}: {unreadable}"
+    types = ", ".join(group.instance_types) or "launch template"
+    return f"{group.name}: {group.min_nodes} to {group.max_nodes} nodes, {group.capacity}, {types}"
 
 
 def gpus_of(plan: Mapping[str, Any]) -> int | None:
@@ -143,8 +133,9 @@ def gpus_of(plan: Mapping[str, Any]) -> int | None:
     return sum(int(group["max_nodes"]) * int(pool["node"]["gpus"]) for pool in pools for group in pool["node_groups"])
 
 
-def totals_of(rehearsal: Rehearsal) -> list[tuple[str, str]]:
-    """Label and figure: resources, by provider, components, protected, GPUs, time of the first `up`."""
+def totals_of(review: Review) -> list[tuple[str, str]]:
+    """Label and figure: resources, by provider, components, protected, GPUs, price, time of the first `up`."""
+    rehearsal = review.rehearsal
     made = [resource for resource in rehearsal.resources if resource.custom and not resource.is_provider]
     by_package = Counter(resource.package for resource in made)
     components = sum(not resource.custom for resource in rehearsal.resources)
@@ -156,30 +147,31 @@ def totals_of(rehearsal: Rehearsal) -> list[tuple[str, str]]:
     gpus = gpus_of(rehearsal.plan)
     if gpus is not None:
         rows.append(("GPUs", f"{gpus} at most"))
-    rows += summary(rehearsal.cost)
+    if review.cost is not None:
+        rows += summary(review.cost)
     stands, ends = rehearsal.minutes_until_proof, rehearsal.minutes
     proof = f", then {ends - stands:.0f} for the smoke jobs" if ends > stands else ""
     rows.append(("first up", f"{stands:.0f} minutes at least{proof}"))
-    rows.append(("rehearsed in", f"{rehearsal.seconds['total']:.1f} s"))
+    rows.append(("rehearsed in", f"{review.seconds['total']:.1f} s"))
     return rows
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FindingGroup:
     """Findings of one component that say the same of several places."""
 
     finding: Finding  # the first of them
     subjects: tuple[str, ...]  # "eks.NodeGroup train-spot scalingConfig.desired_sized"
 
 
-def grouped(findings: Sequence[Finding]) -> list[tuple[str, list[Told]]]:
+def grouped(findings: Sequence[Finding]) -> list[tuple[str, list[FindingGroup]]]:
     """Findings by component, in their order; what is said of several places is said once."""
     groups: dict[str, dict[tuple[str, ...], list[Finding]]] = {}
     for finding in findings:
         said = (finding.level, finding.rule, finding.message, finding.allowed, finding.hint)
         groups.setdefault(finding.component or "the stack", {}).setdefault(said, []).append(finding)
     return [
-        (component, [Told(same[0], tuple(filter(None, map(_subject, same)))) for same in told.values()])
+        (component, [FindingGroup(same[0], tuple(filter(None, map(_subject, same)))) for same in told.values()])
         for component, told in groups.items()
     ]
 
@@ -188,11 +180,12 @@ def _subject(finding: Finding) -> str:
     return " ".join(part for part in (short_type(finding.type), finding.name, finding.path) if part)
 
 
-def report(rehearsal: Rehearsal) -> RenderableType:
+def report(review: Review) -> RenderableType:
     """The whole report for a `rich` console."""
+    rehearsal = review.rehearsal
     parts: list[RenderableType] = [_tree(tree_of(rehearsal)), Text()]
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for label, figure in totals_of(rehearsal):
+    for label, figure in totals_of(review):
         table.add_row(Text(label, style="dim"), figure)
     parts += [Text("Totals", style="bold"), table]
     if rehearsal.critical_path:
@@ -268,12 +261,12 @@ def _findings(rehearsal: Rehearsal) -> Iterator[RenderableType]:
     yield title
     for component, group in grouped(rehearsal.findings):
         yield Text(component, style="bold")
-        for told in group:
-            finding = told.finding
+        for same in group:
+            finding = same.finding
             style = "red" if finding.level == "error" else "yellow"
             text = Text(f"{finding.level} ", style=style)
             text.append(f"{finding.rule}", style="dim")
-            for subject in told.subjects:
+            for subject in same.subjects:
                 text.append(f"\n{subject}", style="bold")
             text.append(f"\n{finding.message}")
             for tail in (finding.allowed, finding.hint):
@@ -282,32 +275,15 @@ def _findings(rehearsal: Rehearsal) -> Iterator[RenderableType]:
             yield Padding(text, (0, 0, 0, 2))
 
 
-def print_report(rehearsal: Rehearsal, console: Console | None = None) -> None:
-    """Prints the report, at most `WIDTH` columns wide. Colours follow the console: none with NO_COLOR or in a pipe."""
-    if console is None:
-        console = Console(highlight=False)
-        if not console.is_terminal:
-            console = Console(highlight=False, width=WIDTH)
-    console.print(report(rehearsal), width=min(console.width, WIDTH))
-
-
-def as_text(rehearsal: Rehearsal) -> str:
-    """The report as plain text."""
-    buffer = io.StringIO()
-    print_report(rehearsal, Console(file=buffer, width=WIDTH, color_system=None, highlight=False))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
-
-
-def as_html(rehearsal: Rehearsal) -> str:
-    """The report as one self-contained page: no script, nothing to load."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters.update(clock=clock, short_type=short_type, where=_where)
-    return environment.get_template("rehearsal.html.j2").render(
+def as_html(review: Review) -> str:
+    """The report as one self-contained page."""
+    rehearsal = review.rehearsal
+    return page(
+        "rehearsal.html.j2",
+        {"clock": clock, "short_type": short_type, "where": _where},
         rehearsal=rehearsal,
         tree=tree_of(rehearsal),
-        totals=totals_of(rehearsal),
+        totals=totals_of(review),
         groups=grouped(rehearsal.findings),
         times=_times,
         longest=max((step.finish for step in rehearsal.critical_path), default=1.0),

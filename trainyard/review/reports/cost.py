@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import jinja2
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -16,8 +13,8 @@ from rich.text import Text
 from trainyard.catalog.staleness import STALE_DAYS
 from trainyard.cost.compare import Alternative
 from trainyard.cost.model import Amounts, Cost, LineItem, Saving, Share, a_unit
+from trainyard.review.reports.output import page
 
-WIDTH = 100
 DEAREST = 10
 """Lines that the terminal shows; the page and the JSON have all."""
 
@@ -52,6 +49,26 @@ def verdict(cost: Cost) -> tuple[str, str]:
     if cost.total.ceiling > budget:
         return f"within the budget of {money(budget)} USD as expected, over it with every pool full", "good"
     return f"within the budget of {money(budget)} USD even with every pool full", "good"
+
+
+def summary(cost: Cost) -> list[tuple[str, str]]:
+    """Label and figure in a few lines: the month, the budget, and what the figures lack."""
+    total = cost.total
+    figures = f"{total.floor:,.0f} idle, {total.expected:,.0f} expected, {total.ceiling:,.0f} at most"
+    rows = [("USD a month", figures)]
+    if cost.budget_usd:
+        used = of_budget(total.expected, cost.budget_usd)
+        rows.append(("budget", f"{cost.budget_usd:,.0f}, {used} of it expected to be used"))
+    lacks = []
+    if cost.unpriced:
+        lacks.append(f"{len(cost.unpriced)} not priced")
+    if cost.other_region_lines:
+        lacks.append("prices of another region")
+    if cost.stale_lines:
+        lacks.append(f"some older than {STALE_DAYS} days (oldest {cost.oldest})")
+    if lacks:
+        rows.append(("prices", "; ".join(lacks)))
+    return rows
 
 
 _STYLES = {"good": "green", "warn": "yellow", "bad": "bold red"}
@@ -196,22 +213,6 @@ def _notes(cost: Cost) -> Iterator[RenderableType]:
         yield Padding(Text(text, style=style), (0, 0, 0, 2 if level == "item" else 0))
 
 
-def show(cost: Cost, others: Sequence[Alternative] = (), console: Console | None = None) -> None:
-    """Prints the report, at most `WIDTH` columns wide."""
-    if console is None:
-        console = Console(highlight=False)
-        if not console.is_terminal:
-            console = Console(highlight=False, width=WIDTH)
-    console.print(report(cost, others), width=min(console.width, WIDTH))
-
-
-def as_text(cost: Cost, others: Sequence[Alternative] = ()) -> str:
-    """The report as plain text."""
-    buffer = io.StringIO()
-    show(cost, others, Console(file=buffer, width=WIDTH, color_system=None, highlight=False))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
-
-
 @dataclass(frozen=True, slots=True)
 class Slice:
     """One part of a stacked bar, in percent of the chart's width."""
@@ -253,14 +254,12 @@ def bars(shares: Sequence[Share], scale: float) -> tuple[Bar, ...]:
 
 def as_html(cost: Cost, others: Sequence[Alternative] = ()) -> str:
     """The report as one self-contained page: no script, nothing to load."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters.update(money=money, spread=spread, a_unit=a_unit)
     scale = max(cost.total.ceiling, cost.budget_usd or 0.0, 1.0) * 1.02
     said, mood = verdict(cost)
     sources = list(dict.fromkeys((line.source, line.date) for line in cost.lines))
-    return environment.get_template("cost.html.j2").render(
+    return page(
+        "cost.html.j2",
+        {"money": money, "spread": spread, "a_unit": a_unit},
         cost=cost,
         others=others,
         said=said,

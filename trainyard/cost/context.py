@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from datetime import date
-from functools import lru_cache
-from typing import Any, NamedTuple
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from trainyard import catalog
 from trainyard.catalog import service_price
@@ -14,9 +13,14 @@ from trainyard.catalog.staleness import is_stale
 from trainyard.catalog.tables import rows
 from trainyard.cost.assumptions import Assumption, Assumptions
 from trainyard.cost.model import Amounts, LineItem, Saving, UnitPrice, Unpriced
-from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, node_group
+from trainyard.recorded.read import UnreadableInput, number_at, value_at
+from trainyard.recorded.resources import Resources
 
-Found = LineItem | Unpriced | Saving
+DEFAULT_REGION = "us-east-1"
+
+CostEntry = LineItem | Unpriced | Saving
 """What a rule may yield."""
 
 
@@ -35,131 +39,72 @@ class NotPriced(Exception):  # noqa: N818 (not an error: the rule says what it c
         super().__init__(f"{what}: {reason}")
 
 
-def read(resource: RecordedResource, *path: str) -> Any:
-    """The input at a path, without marks of secrecy; None where there is none.
-
-    Raises:
-        NotPriced: the value is not known before the resource exists.
-    """
-    value: Any = bare(resource.inputs)
-    for step in path:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    if value is UNKNOWN:
-        raise NotPriced(".".join(path), "not known before the resource exists")
-    return value
-
-
-def read_list(resource: RecordedResource, *path: str) -> list[Any]:
-    """The list at a path; empty where there is none.
-
-    Raises:
-        NotPriced: it is unknown, or no list.
-    """
-    value = read(resource, *path)
-    if value is not None and not isinstance(value, list):
-        raise NotPriced(".".join(path), f"{value!r} is not a list")
-    return value or []
-
-
-def read_map(resource: RecordedResource, *path: str) -> Mapping[str, Any]:
-    """The mapping at a path; empty where there is none.
-
-    Raises:
-        NotPriced: it is unknown, or no mapping.
-    """
-    value = read(resource, *path)
-    if value is not None and not isinstance(value, Mapping):
-        raise NotPriced(".".join(path), f"{value!r} is not a mapping")
-    return value or {}
-
-
-def number(resource: RecordedResource, *path: str, default: float | None = None) -> float:
-    """The input at a path as a number.
-
-    Raises:
-        NotPriced: it is unknown, no number, or absent and without a default.
-    """
-    value = read(resource, *path)
-    if value is None and default is not None:
-        return default
-    return as_number(value, ".".join(path))
-
-
-def as_number(value: Any, what: str) -> float:
-    """`value` as a finite number, 0 or more; wire values may be texts.
-
-    Raises:
-        NotPriced: it is none.
-    """
-    try:
-        found = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise NotPriced(what, f"{value!r} is not a number") from None
-    if not 0 <= found < math.inf:
-        raise NotPriced(what, f"{value!r} is not a number of 0 or more")
-    return found
-
-
-class Place(NamedTuple):
+class PoolCapacity(NamedTuple):
     """The GPU pool and the capacity that a line belongs to, by which teams share it."""
 
     pool: str
     capacity: str
 
 
-NOWHERE = Place("", "")
+NO_POOL = PoolCapacity("", "")
 """Of what is not a GPU node's."""
 
 
-class Scene:
+class PriceContext:
     """One recording, priced on one day."""
 
     def __init__(
         self,
-        resources: Iterable[RecordedResource],
+        resources: Resources,
         *,
-        region: str,
+        region: str = DEFAULT_REGION,
         assumptions: Assumptions,
-        today: date,
+        today: date | None = None,
     ) -> None:
-        self.resources = tuple(resource for resource in resources if resource.custom and not resource.is_provider)
+        self.resources = resources
         self.assumptions = assumptions
-        self.today = today
+        self.today = today or datetime.now(UTC).date()
         self._region = region
-        self._by_urn = {resource.urn: resource for resource in resources}
-        self._by_type: dict[str, list[RecordedResource]] = {}
-        for resource in self.resources:
-            self._by_type.setdefault(resource.type, []).append(resource)
 
-    def of_type(self, type_: str) -> tuple[RecordedResource, ...]:
-        """The recorded resources of one type."""
-        return tuple(self._by_type.get(type_, ()))
+    @property
+    def made(self) -> tuple[RecordedResource, ...]:
+        """What providers make: neither components nor the providers themselves."""
+        return tuple(found for found in self.resources.all if found.custom and not found.is_provider)
 
-    def referred(self, resource: RecordedResource, key: str, type_: str) -> tuple[RecordedResource, ...]:
-        """The resources of a type that one input of a resource refers to: by dependency, else by its id."""
-        urns = resource.property_dependencies.get(key, ())
-        found = [self._by_urn[urn] for urn in urns if urn in self._by_urn and self._by_urn[urn].type == type_]
-        if not found:
-            ids = set(_texts(bare(resource.inputs.get(key))))
-            found = [other for other in self.of_type(type_) if other.id is not UNKNOWN and other.id in ids]
+    def node_group(self, resource: RecordedResource) -> NodeGroup:
+        """A node group with what its nodes are and how many there may be.
+
+        Raises:
+            NotPriced: nobody names an instance type, or the fewest nodes are more than the most.
+            UnreadableInput: something of it is unknown, or a size is missing.
+        """
+        for size in ("minSize", "maxSize"):
+            number_at(resource.inputs, "scalingConfig", size)
+        group = node_group(resource, self.resources)
+        if not group.instance_types:
+            raise NotPriced("nodes", "neither the node group nor its launch template names an instance type")
+        if group.min_nodes > group.max_nodes:
+            raise NotPriced("nodes", f"at least {group.min_nodes:g} and at most {group.max_nodes:g}")
+        return group
+
+    @cached_property
+    def node_groups(self) -> tuple[NodeGroup, ...]:
+        """The EKS node groups that can be read; of another one its own rule says why not."""
+        found = []
+        for resource in self.resources.of(EKS_NODE_GROUP):
+            with suppress(NotPriced, UnreadableInput):
+                found.append(self.node_group(resource))
         return tuple(found)
 
     def region_of(self, resource: RecordedResource) -> str:
         """The region that a resource is in: its own, else its provider's, else the stack's."""
-        own = bare(resource.inputs.get("region"))
-        if isinstance(own, str):
-            return own
-        provider = self._by_urn.get(resource.provider.rpartition("::")[0])
-        named = bare(provider.inputs.get("region")) if provider is not None else None
-        return named if isinstance(named, str) else self._region
+        provider = self.resources.provider_of(resource)
+        return _region_in(resource) or (_region_in(provider) if provider is not None else "") or self._region
 
     @property
     def stack_region(self) -> str:
         """The region that most of the stack is in: the first AWS provider's, else the plan's."""
-        for resource in self._by_urn.values():
-            if resource.type == "pulumi:providers:aws" and isinstance(resource.inputs.get("region"), str):
-                return str(resource.inputs["region"])
-        return self._region
+        return next(filter(None, map(_region_in, self.resources.of("pulumi:providers:aws"))), self._region)
 
     def assumed(self, key: str) -> Assumption:
         """The assumption of that name."""
@@ -210,7 +155,7 @@ class Scene:
         discount_low: float | None = None,
         discount_high: float | None = None,
         note: str = "",
-        place: Place = NOWHERE,
+        pool: PoolCapacity = NO_POOL,
     ) -> LineItem:
         """One line: quantity times price; a discount is on floor and expected, with its spread on the expected.
 
@@ -239,8 +184,8 @@ class Scene:
             stale=is_stale(unit.date, self.today),
             other_region=unit.region != self.region_of(resource),
             note=note,
-            pool=place.pool,
-            capacity=place.capacity,
+            pool=pool.pool,
+            capacity=pool.capacity,
         )
 
 
@@ -249,12 +194,6 @@ def unpriced(resource: RecordedResource, what: str, reason: str) -> Unpriced:
     return Unpriced(resource.component, resource.name, resource.type, what, reason)
 
 
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
+def _region_in(resource: RecordedResource) -> str:
+    region = value_at(resource.inputs, "region", unknown="")
+    return region if isinstance(region, str) else ""

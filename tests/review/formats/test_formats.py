@@ -4,10 +4,18 @@ import json
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import pytest
+
+from tests.cost.recorded import priced, resource
 from trainyard.policies.pack import POLICIES
-from trainyard.review.comparison import MARKER, as_markdown
-from trainyard.review.formats import Checked, as_json, as_junit, as_sarif
+from trainyard.rehearsal.engine.recorder import Recording
+from trainyard.rehearsal.rehearse import Rehearsal
+from trainyard.review.formats.document import as_json
+from trainyard.review.formats.junit import as_junit
+from trainyard.review.formats.markdown import MARKER, as_markdown
+from trainyard.review.formats.sarif import as_sarif
 from trainyard.review.policy_check.model import Accepted, PolicyReport, Violation
+from trainyard.review.verdict import Review
 
 URN = "urn:pulumi:demo::trainyard::aws:rds/instance:Instance::tracking"
 VIOLATION = Violation(
@@ -27,9 +35,15 @@ ADVICE = replace(VIOLATION, policy="spot-share-below-target", level="advisory", 
 ACCEPTED = Accepted("public-bucket", URN, "*", "a museum", "me", "2027-01-01")
 
 
-def checked(*violations, plan=None, cost=None, accepted=()):
+NOTHING = Recording(preview=False)
+
+
+def checked(*violations, plan=None, gateways=0, accepted=()):
+    """A review of a stack that is wrong in these ways and has so many NAT gateways."""
     report = PolicyReport("demo", len(POLICIES), violations, (), accepted, (("gpu-count-over-profile", "none"),), 0.5)
-    return Checked("stacks/Pulumi.demo.yaml", report, plan or {}, cost or {})
+    rehearsal = Rehearsal("demo", {}, plan or {}, (), {}, (), (), {"total": 1.0}, preview=NOTHING, known=NOTHING)
+    cost = priced(*(resource("aws:ec2/natGateway:NatGateway", f"nat-{index}") for index in range(gateways)))
+    return Review("stacks/Pulumi.demo.yaml", rehearsal, report, cost, {"total": 2.0})
 
 
 def document(*stacks):
@@ -37,10 +51,11 @@ def document(*stacks):
 
 
 def test_json_holds_violations_plan_and_price():
-    [stack] = document(checked(VIOLATION, plan={"region": "us-east-1"}, cost={"total": {"floor": 1}}))["stacks"]
+    [stack] = document(checked(VIOLATION, plan={"region": "us-east-1"}, gateways=1))["stacks"]
     assert stack["violations"][0]["policy"] == "public-database"
     assert stack["plan"] == {"region": "us-east-1"}
-    assert stack["cost"] == {"total": {"floor": 1}}
+    assert stack["cost"]["floor"] == 32.85
+    assert (stack["stack"], stack["file"]) == ("demo", "stacks/Pulumi.demo.yaml")
 
 
 def test_sarif_has_a_rule_a_policy_and_a_result_a_violation():
@@ -83,14 +98,14 @@ def test_markdown_without_an_earlier_check():
 def test_markdown_tells_what_changes():
     plan = {"region": "us-east-1", "pools": [{"name": "train", "max": 2}], "decisions": [{"key": "x"}]}
     larger = {"region": "us-east-1", "pools": [{"name": "dev", "max": 1}, {"name": "train", "max": 4}]}
-    before = checked(VIOLATION, plan=plan, cost={"total": {"floor": 10, "expected": 20, "ceiling": 1000}})
-    after = checked(ADVICE, plan=larger, cost={"total": {"floor": 10, "expected": 30, "ceiling": 3000}})
+    before = checked(VIOLATION, plan=plan, gateways=10)
+    after = checked(ADVICE, plan=larger, gateways=30)
     text = as_markdown([after], document(before))
     assert "| `pools[train].max` | 2 | 4 |" in text
     assert "| `pools[dev].max` | – | 1 |" in text
     assert "region" not in text
     assert "decisions" not in text
-    assert "| ceiling | 1,000 | 3,000 | +2,000 |" in text
+    assert "| floor | 328 | 986 | +657 |" in text
     assert "- **new** advisory `spot-share-below-target`" in text
     assert "- fixed: ~~`public-database` `tracking`: publiclyAccessible is on~~" in text
 
@@ -101,3 +116,21 @@ def test_markdown_of_an_unchanged_a_new_and_a_removed_stack():
     assert "**new**" not in as_markdown([same], document(same))
     assert "New stack." in as_markdown([same], document())
     assert "### demo\n\nRemoved." in as_markdown([], document(same))
+
+
+def test_a_review_tells_the_rehearsal_with_its_verdict():
+    told = checked(VIOLATION, gateways=1).as_json()
+    assert list(told) == [
+        *("stack", "settings", "plan", "resources", "outputs", "findings", "violations", "cost"),
+        *("critical_path", "seconds"),
+    ]
+    assert told["violations"] == [VIOLATION.as_json()]
+    assert told["cost"]["floor"] == 32.85
+    assert told["seconds"] == {"total": 2.0}
+
+
+def test_a_wrong_program_was_not_judged():
+    review = replace(checked(), policies=None, cost=None)
+    assert (review.as_json()["violations"], review.as_json()["cost"]) == ([], {})
+    with pytest.raises(ValueError, match="the program of stack demo is wrong"):
+        as_sarif([review])

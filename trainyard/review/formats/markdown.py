@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trainyard.review.formats import Checked
+from trainyard.review.formats.document import stack_json
+from trainyard.review.verdict import Review
 
 MARKER = "<!-- trainyard check -->"
 """First line of a comment, by which a pipeline finds and replaces its earlier one."""
@@ -14,14 +15,14 @@ AMOUNTS = ("floor", "expected", "ceiling")
 _IGNORED = ("decisions",)  # says in prose what the other keys say in figures
 
 
-def as_markdown(checked: Sequence[Checked], before: Mapping[str, Any] | None = None) -> str:
+def as_markdown(reviews: Sequence[Review], before: Mapping[str, Any] | None = None) -> str:
     """All stacks as one comment. `before`: the JSON document of an earlier check; without it nothing is compared."""
     earlier = {stack["stack"]: stack for stack in (before or {}).get("stacks", [])}
     lines = [MARKER, "## Trainyard check", ""]
-    for stack in checked:
-        lines += _stack(stack.as_json(), earlier.get(stack.report.stack), compared=before is not None)
+    for review in reviews:
+        lines += _stack(stack_json(review), earlier.get(review.stack), compared=before is not None)
     if before is not None:
-        names = {stack.report.stack for stack in checked}
+        names = {review.stack for review in reviews}
         lines += [f"### {name}\n\nRemoved.\n" for name in earlier if name not in names]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -48,25 +49,13 @@ def _stack(now: Mapping[str, Any], then: Mapping[str, Any] | None, *, compared: 
 
 
 def _prices(now: Mapping[str, Any], then: Mapping[str, Any]) -> Iterator[str]:
-    new, old = _amounts(now), _amounts(then)
-    if not new:
-        return
     yield "| USD a month | before | after | change |"
     yield "| --- | ---: | ---: | ---: |"
     for key in AMOUNTS:
-        before = f"{old[key]:,.0f}" if old else "–"
-        change = f"{new[key] - old[key]:+,.0f}" if old else "–"
-        yield f"| {key} | {before} | {new[key]:,.0f} | {change} |"
+        before = f"{then[key]:,.0f}" if then else "–"
+        change = f"{now[key] - then[key]:+,.0f}" if then else "–"
+        yield f"| {key} | {before} | {now[key]:,.0f} | {change} |"
     yield ""
-
-
-def _amounts(cost: Any) -> dict[str, float]:
-    """The first floor, expected and ceiling in a price, at its top or below it."""
-    if not isinstance(cost, Mapping):
-        return {}
-    if all(isinstance(cost.get(key), (int, float)) for key in AMOUNTS):
-        return {key: float(cost[key]) for key in AMOUNTS}
-    return next((found for found in map(_amounts, cost.values()) if found), {})
 
 
 def _changes(now: Mapping[str, Any], then: Mapping[str, Any]) -> Iterator[str]:
