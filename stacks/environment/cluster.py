@@ -18,8 +18,7 @@ from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.teams import TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes, TeamVolumesArgs
 from trainyard.conventions import CAPACITIES
-from trainyard.plan.model import NodeGroupPlan, Plan
-from trainyard.plan.smoke import mounts
+from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import ARTIFACTS_PREFIX, MLFLOW_NAMESPACE, CloudLayer
 from trainyard.stacks.environment.smoke import smoke_jobs
 
@@ -37,6 +36,7 @@ class Workloads:
 
 def build(plan: Plan, cloud: CloudLayer) -> Workloads:
     """Makes the cluster-side half of the environment."""
+    (planned,) = plan.clusters
     on_cluster = pulumi.ResourceOptions(providers=cloud.providers)
 
     def with_roles(*workloads: str) -> pulumi.ResourceOptions:
@@ -44,21 +44,21 @@ def build(plan: Plan, cloud: CloudLayer) -> Workloads:
         roles = [cloud.pod_roles[workload] for workload in workloads if workload in cloud.pod_roles]
         return pulumi.ResourceOptions(providers=cloud.providers, depends_on=roles)
 
-    scaler = _autoscaler(plan, cloud, with_roles("autoscaler"))
-    gpu = _gpu_enablement(plan, on_cluster)
-    teams = _teams(plan, with_roles(*(f"team-{team.name}" for team in plan.teams)))
+    scaler = _autoscaler(plan, planned, cloud, with_roles("autoscaler"))
+    gpu = _gpu_enablement(plan, planned, on_cluster)
+    teams = _teams(plan, planned, with_roles(*(f"team-{team.name}" for team in planned.teams)))
     drivers = _storage_drivers(plan, with_roles("fsx-driver", "efs-driver"))
     with_drivers = pulumi.ResourceOptions(providers=cloud.providers, depends_on=drivers.releases)
     volumes = _volumes(plan, cloud, teams, with_drivers)
     folders = _lustre_folders(plan, cloud, with_drivers)
-    queues = _queues(plan, teams, on_cluster)
+    queues = _queues(plan, planned, teams, on_cluster)
     TrainingRuntimes(
         "runtimes",
         {
             "jobset_chart": _chart(plan, "jobset"),
             "trainer_chart": _chart(plan, "kubeflow-trainer"),
-            "image": plan.pins.image("pytorch"),
-            "mounts": mounts(plan),
+            "image": plan.core.pins.image("pytorch"),
+            "mounts": dict(planned.smoke.mounts),
         },
         on_cluster,
     )
@@ -68,26 +68,26 @@ def build(plan: Plan, cloud: CloudLayer) -> Workloads:
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
         queues=queues.local_queues,
-        smoke_jobs=smoke_jobs(plan, cloud, teams, needs),
+        smoke_jobs=smoke_jobs(plan, planned, cloud, teams, needs),
     )
 
 
 def _chart(plan: Plan, name: str) -> ChartArgs:
-    pin = plan.pins.chart(name)
+    pin = plan.core.pins.chart(name)
     return {"chart": pin.chart, "version": pin.version, "repository": pin.repository}
 
 
-def _autoscaler(plan: Plan, cloud: CloudLayer, opts: pulumi.ResourceOptions) -> ClusterAutoscaler:
+def _autoscaler(plan: Plan, planned: ClusterPlan, cloud: CloudLayer, opts: pulumi.ResourceOptions) -> ClusterAutoscaler:
     return ClusterAutoscaler(
         "autoscaler",
         {
             "chart": _chart(plan, "cluster-autoscaler"),
             "cluster_name": cloud.cluster_name,
-            "image_tag": plan.cluster.autoscaler_image_tag,
-            "region": plan.region,
+            "image_tag": planned.control_plane.autoscaler_image_tag,
+            "region": plan.ground.region,
             "node_groups": {
                 capacity: [
-                    cloud.gpu_node_groups[group.name] for group in plan.node_groups if group.capacity == capacity
+                    cloud.gpu_node_groups[group.name] for group in planned.node_groups if group.capacity == capacity
                 ]
                 for capacity in CAPACITIES
             },
@@ -96,11 +96,13 @@ def _autoscaler(plan: Plan, cloud: CloudLayer, opts: pulumi.ResourceOptions) -> 
     )
 
 
-def _gpu_enablement(plan: Plan, opts: pulumi.ResourceOptions) -> GpuEnablement:
-    with_fabric = sorted({kind for pool in plan.pools if pool.fabric for kind in _instance_types(pool.node_groups)})
+def _gpu_enablement(plan: Plan, planned: ClusterPlan, opts: pulumi.ResourceOptions) -> GpuEnablement:
+    with_fabric = sorted(
+        {kind for pool in planned.pools if pool.node.fabric for kind in _instance_types(pool.node_groups)}
+    )
     args: GpuEnablementArgs = {
-        "region": plan.region,
-        "pools": [pool.name for pool in plan.pools],
+        "region": plan.ground.region,
+        "pools": [pool.name for pool in planned.pools],
         "efa_instance_types": with_fabric,
         "device_plugin_chart": _chart(plan, "nvidia-device-plugin"),
         "dcgm_exporter_chart": _chart(plan, "dcgm-exporter"),
@@ -114,7 +116,7 @@ def _instance_types(groups: tuple[NodeGroupPlan, ...]) -> set[str]:
     return {kind for group in groups for kind in group.instance_types}
 
 
-def _teams(plan: Plan, opts: pulumi.ResourceOptions) -> TeamNamespaces:
+def _teams(plan: Plan, planned: ClusterPlan, opts: pulumi.ResourceOptions) -> TeamNamespaces:
     args: TeamNamespacesArgs = {
         "teams": [
             {
@@ -124,27 +126,27 @@ def _teams(plan: Plan, opts: pulumi.ResourceOptions) -> TeamNamespaces:
                 "memory_limit_gib": team.memory_limit_gib,
                 "pods": team.pods,
             }
-            for team in plan.teams
+            for team in planned.teams
         ]
     }
-    if plan.mlflow.enabled:
+    if plan.core.mlflow.enabled:
         args["mlflow"] = {"namespace": MLFLOW_NAMESPACE, "port": MLFLOW_PORT}
     return TeamNamespaces("teams", args, opts)
 
 
 def _storage_drivers(plan: Plan, opts: pulumi.ResourceOptions) -> StorageDrivers:
-    args: StorageDriversArgs = {"region": plan.region, "s3_chart": _chart(plan, "aws-mountpoint-s3-csi-driver")}
-    if plan.storage.lustre is not None:
+    args: StorageDriversArgs = {"region": plan.ground.region, "s3_chart": _chart(plan, "aws-mountpoint-s3-csi-driver")}
+    if plan.ground.lustre is not None:
         args["fsx_chart"] = _chart(plan, "aws-fsx-csi-driver")
-    if plan.storage.shared_file_system:
+    if plan.ground.shared_file_system:
         args["efs_chart"] = _chart(plan, "aws-efs-csi-driver")
     return StorageDrivers("drivers", args, opts)
 
 
 def _volumes(plan: Plan, cloud: CloudLayer, teams: TeamNamespaces, opts: pulumi.ResourceOptions) -> TeamVolumes:
     args: TeamVolumesArgs = {
-        "teams": [{"name": team.name, "namespace": teams.namespaces[team.name]} for team in plan.teams],
-        "region": plan.region,
+        "teams": [{"name": team.name, "namespace": teams.namespaces[team.name]} for team in plan.core.teams],
+        "region": plan.ground.region,
         "checkpoints_bucket": cloud.checkpoints_bucket,
     }
     if cloud.lustre is not None:
@@ -163,22 +165,22 @@ def _lustre_folders(plan: Plan, cloud: CloudLayer, opts: pulumi.ResourceOptions)
         "lustre-folders",
         {
             "lustre": cloud.lustre,
-            "teams": [team.name for team in plan.teams],
-            "image": plan.pins.image("pytorch"),
+            "teams": [team.name for team in plan.core.teams],
+            "image": plan.core.pins.image("pytorch"),
         },
         opts,
     )
 
 
-def _queues(plan: Plan, teams: TeamNamespaces, opts: pulumi.ResourceOptions) -> Kueue:
+def _queues(plan: Plan, planned: ClusterPlan, teams: TeamNamespaces, opts: pulumi.ResourceOptions) -> Kueue:
     return Kueue(
         "kueue",
         {
             "chart": _chart(plan, "kueue"),
-            "cohort": plan.scheduling.cohort,
+            "cohort": planned.scheduling.cohort,
             "flavors": [
                 {"name": flavor.name, "capacity": flavor.capacity, "node_labels": dict(flavor.node_labels)}
-                for flavor in plan.scheduling.flavors
+                for flavor in planned.scheduling.flavors
             ],
             "queues": [
                 {
@@ -188,14 +190,14 @@ def _queues(plan: Plan, teams: TeamNamespaces, opts: pulumi.ResourceOptions) -> 
                     "local_queue": team.local_queue,
                     "quotas": [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas],
                 }
-                for team in plan.teams
+                for team in planned.teams
             ],
             "priorities": [
                 {"name": priority.name, "value": priority.value, "description": priority.description}
-                for priority in plan.scheduling.priorities
+                for priority in planned.scheduling.priorities
             ],
-            "pods_ready_timeout_minutes": plan.scheduling.pods_ready_timeout_minutes,
-            "requeue_limit": plan.scheduling.requeue_limit,
+            "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
+            "requeue_limit": planned.scheduling.requeue_limit,
         },
         opts,
     )
@@ -208,17 +210,17 @@ def _mlflow(plan: Plan, cloud: CloudLayer, teams: TeamNamespaces, opts: pulumi.R
         "mlflow",
         {
             "namespace": MLFLOW_NAMESPACE,
-            "image": plan.pins.image("mlflow"),
-            "replicas": plan.mlflow.replicas,
-            "workers": plan.mlflow.workers,
-            "cpu": plan.mlflow.cpu,
-            "memory": plan.mlflow.memory,
+            "image": plan.core.pins.image("mlflow"),
+            "replicas": plan.core.mlflow.replicas,
+            "workers": plan.core.mlflow.workers,
+            "cpu": plan.core.mlflow.cpu,
+            "memory": plan.core.mlflow.memory,
             "database": cloud.database,
-            "database_cidrs": [zone.isolated_cidr for zone in plan.network.zones],
+            "database_cidrs": [zone.isolated_cidr for zone in plan.ground.network.zones],
             "artifacts_bucket": cloud.artifacts_bucket,
             "artifacts_prefix": ARTIFACTS_PREFIX,
-            "region": plan.region,
-            "team_namespaces": {team.name: teams.namespaces[team.name] for team in plan.teams},
+            "region": plan.ground.region,
+            "team_namespaces": {team.name: teams.namespaces[team.name] for team in plan.core.teams},
         },
         opts,
     )
