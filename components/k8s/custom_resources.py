@@ -12,7 +12,7 @@ from typing import Any
 
 import pulumi
 
-from trainyard.components.k8s.conventions import whole
+from trainyard.components.k8s.quantities import whole
 
 Manifest = dict[str, Any]
 """A Kubernetes object as JSON would have it; values may be outputs."""

@@ -17,12 +17,12 @@ from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, team_prefix
 from trainyard.plan.model import NodeGroupPlan, Plan, PoolPlan, TeamPlan
 from trainyard.plan.smoke import PRIORITY, environment, mounts, pool_job, scratch_path, team_of
-from trainyard.stacks.environment.aws import CloudLayer
+from trainyard.stacks.environment.ground import Ground
 
 
 def smoke_jobs(
     plan: Plan,
-    cloud: CloudLayer,
+    ground: Ground,
     teams: TeamNamespaces,
     after: Sequence[pulumi.Resource],
 ) -> dict[str, pulumi.Output[str]]:
@@ -34,9 +34,10 @@ def smoke_jobs(
     if not plan.smoke.enabled:
         return {}
     team = team_of(plan, plan.smoke.team)
-    opts = pulumi.ResourceOptions(providers=cloud.providers, depends_on=[*after, cloud.pod_roles[f"team-{team.name}"]])
+    roles = ground.team_identities[team.name].wait_for
+    opts = pulumi.ResourceOptions(providers=list(ground.providers), depends_on=[*after, *roles])
     jobs = {
-        group.name: SmokeJob(f"smoke-{group.name}", _args(plan, cloud, pool, group, team, teams), opts)
+        group.name: SmokeJob(f"smoke-{group.name}", _args(plan, ground, pool, group, team, teams), opts)
         for pool in plan.pools
         for group in pool.node_groups
         if group.capacity in plan.smoke.capacities
@@ -45,7 +46,7 @@ def smoke_jobs(
 
 
 def _args(
-    plan: Plan, cloud: CloudLayer, pool: PoolPlan, group: NodeGroupPlan, team: TeamPlan, teams: TeamNamespaces
+    plan: Plan, ground: Ground, pool: PoolPlan, group: NodeGroupPlan, team: TeamPlan, teams: TeamNamespaces
 ) -> SmokeJobArgs:
     job = pool_job(plan, pool, team, capacity=group.capacity)
     args: SmokeJobArgs = {
@@ -70,14 +71,12 @@ def _args(
         "image": plan.smoke.image,
         "mounts": mounts(plan),
         # The team's own prefix: what its role may write.
-        "checkpoint_uri": pulumi.Output.concat(
-            "s3://", cloud.checkpoints_bucket, f"/{team_prefix(team.name)}smoke/{group.name}"
-        ),
+        "checkpoint_uri": pulumi.Output.concat(ground.checkpoints_uri, f"/{team_prefix(team.name)}smoke/{group.name}"),
         "environment": environment(plan),
         "usd_per_node_hour": job.usd_per_node_hour,
         "start_timeout_minutes": plan.scheduling.pods_ready_timeout_minutes,
         "rerun_on": dict(job.rerun_on),
-        "node_image": cloud.gpu_node_images[group.name],
+        "node_image": ground.node_images[group.name],
     }
     if scratch_path(plan, group.name):
         args["data_path"] = scratch_path(plan, group.name)

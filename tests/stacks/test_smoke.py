@@ -16,6 +16,7 @@ from trainyard.conventions import NODE_IMAGE_ANNOTATION
 from trainyard.plan.model import Plan
 from trainyard.plan.resolve import namespace_values, resolve
 from trainyard.rehearsal.engine.project import read_stack
+from trainyard.stacks.environment.ground import WorkloadIdentity
 from trainyard.stacks.environment.smoke import smoke_jobs
 
 JOB = "kubernetes:batch/v1:Job"
@@ -33,14 +34,14 @@ def jobs_of(plan: Plan) -> tuple[dict[str, Recorded], list[str]]:
 
     def program() -> None:
         role = core.Namespace("role")
-        cloud: Any = SimpleNamespace(
+        ground: Any = SimpleNamespace(
             providers=[],
-            checkpoints_bucket=pulumi.Output.from_input("checkpoints"),
-            pod_roles={f"team-{team.name}": role for team in plan.teams},
-            gpu_node_images={group.name: pulumi.Output.from_input(f"of {group.name}") for group in plan.node_groups},
+            checkpoints_uri=pulumi.Output.from_input("s3://checkpoints"),
+            team_identities={team.name: WorkloadIdentity(wait_for=[role]) for team in plan.teams},
+            node_images={group.name: pulumi.Output.from_input(f"of {group.name}") for group in plan.node_groups},
         )
         teams: Any = SimpleNamespace(namespaces={team.name: team.namespace for team in plan.teams})
-        keys.extend(smoke_jobs(plan, cloud, teams, []))
+        keys.extend(smoke_jobs(plan, ground, teams, []))
 
     recording = record(program)
     return {resource.name: resource for resource in recording.resources if resource.type == JOB}, keys
