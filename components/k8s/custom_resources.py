@@ -89,7 +89,8 @@ def cluster_queue(
             "cohortName": cohort_name,
             "queueingStrategy": "BestEffortFIFO",
             "namespaceSelector": {"matchLabels": dict(namespace_labels)},
-            "resourceGroups": groups if quotas else [],
+            # Left out without quotas: the manager, which writes its finalizer, does not keep an empty list.
+            **({"resourceGroups": groups} if quotas else {}),
             "preemption": {
                 "reclaimWithinCohort": "Any",
                 "borrowWithinCohort": {"policy": "Never"},

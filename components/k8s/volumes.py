@@ -91,20 +91,23 @@ def static_volume(
     csi: core.CSIPersistentVolumeSourceArgsDict = {"driver": source["driver"], "volume_handle": source["handle"]}
     if "attributes" in source:
         csi["volume_attributes"] = source["attributes"]
+    # No `storageClassName: ""` and no empty list: an API server does not keep them on a volume, and every refresh would
+    # show the difference.
+    spec: core.PersistentVolumeSpecArgsDict = {
+        "capacity": {"storage": gibibytes(source["capacity_gib"])},
+        "access_modes": [source["access_mode"]],
+        # The files belong to the tier, not to the claim.
+        "persistent_volume_reclaim_policy": "Retain",
+        "volume_mode": "Filesystem",
+        "claim_ref": {"namespace": namespace, "name": claim},
+        "csi": csi,
+    }
+    if source["mount_options"]:
+        spec["mount_options"] = list(source["mount_options"])
     volume = core.PersistentVolume(
         f"{name}-volume",
         metadata={"name": volume_name},
-        spec={
-            "capacity": {"storage": gibibytes(source["capacity_gib"])},
-            "access_modes": [source["access_mode"]],
-            # The files belong to the tier, not to the claim.
-            "persistent_volume_reclaim_policy": "Retain",
-            "storage_class_name": "",
-            "volume_mode": "Filesystem",
-            "claim_ref": {"namespace": namespace, "name": claim},
-            "mount_options": list(source["mount_options"]),
-            "csi": csi,
-        },
+        spec=spec,
         opts=_replaced_for(opts, "spec.csi", "spec.claimRef"),
     )
     return named(volume, volume_name)

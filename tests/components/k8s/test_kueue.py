@@ -251,7 +251,7 @@ def test_outputs_carry_the_queues() -> None:
 def test_a_team_without_gpus_has_a_valid_queue_that_covers_nothing() -> None:
     recording = run(flavors=[], queues=[{**arguments()["queues"][0], "quotas": []}])
     check_custom_resources(recording)
-    assert queue_of(recording, "vision")["resourceGroups"] == []
+    assert "resourceGroups" not in queue_of(recording, "vision")
 
 
 def test_priorities_keep_their_value_beside_the_metadata() -> None:
