@@ -12,7 +12,7 @@ import pulumi_kubernetes.helm.v3 as helm
 
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.conventions import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.conventions import SYSTEM_NODES, TRAINER_GID, TRAINER_SERVICE_ACCOUNT, TRAINER_UID
 
 JOBSET_NAMESPACE = "jobset-system"
@@ -21,9 +21,8 @@ TORCH_RUNTIME = "torch-distributed"
 
 SHUTDOWN_SECONDS = 100
 GRACE_SECONDS = 120
-"""AWS gives a spot node two minutes. torchrun kills its workers 30 s after SIGTERM unless told otherwise (measured with
-torch 2.13.0, 2026-11-20), which is less than a checkpoint may take."""
-
+"""The longest notice that a cloud gives a spot node is two minutes. torchrun kills its workers 30 s after SIGTERM
+unless told otherwise (measured with torch 2.13.0, 2026-11-20), which is less than a checkpoint may take."""
 
 PERMANENT_EXIT_CODES = (10, 20)
 """With which a training container says that running it again is of no use: a check failed, a figure is below its
@@ -123,7 +122,7 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
             "runAsNonRoot": True,
             "runAsUser": TRAINER_UID,
             "runAsGroup": TRAINER_GID,
-            # The Mountpoint S3 driver gives the mount to this group; without it only root could use it.
+            # Drivers that mount object stores give the mount to this group; without it only root could use it.
             "fsGroup": TRAINER_GID,
             "fsGroupChangePolicy": "OnRootMismatch",
             "seccompProfile": {"type": "RuntimeDefault"},
