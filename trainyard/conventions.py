@@ -104,6 +104,24 @@ TRAINER_GID: Final = 10001
 """Training containers run as this user and group: at least 10000, so that no user of the node's is met (CKV_K8S_40).
 The group is also the pods' `fsGroup`, which is what lets them write to a mounted bucket."""
 
+TRAINING_POD_SECURITY: Final[Mapping[str, bool | int | str | Mapping[str, str]]] = {
+    "runAsNonRoot": True,
+    "runAsUser": TRAINER_UID,
+    "runAsGroup": TRAINER_GID,
+    # The Mountpoint S3 driver gives the mount to this group; without it only root could use it.
+    "fsGroup": TRAINER_GID,
+    "fsGroupChangePolicy": "OnRootMismatch",
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+"""`securityContext` of every training pod."""
+
+TRAINING_CONTAINER_SECURITY: Final[Mapping[str, bool | Mapping[str, list[str]]]] = {
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+}
+"""`securityContext` of their containers: nothing more than training needs."""
+
 DATA_CLAIM: Final = "data"
 CHECKPOINTS_CLAIM: Final = "checkpoints"
 HOME_CLAIM: Final = "home"

@@ -13,7 +13,12 @@ import pulumi_kubernetes.helm.v3 as helm
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
-from trainyard.conventions import SYSTEM_NODES, TRAINER_GID, TRAINER_SERVICE_ACCOUNT, TRAINER_UID
+from trainyard.conventions import (
+    SYSTEM_NODES,
+    TRAINER_SERVICE_ACCOUNT,
+    TRAINING_CONTAINER_SECURITY,
+    TRAINING_POD_SECURITY,
+)
 
 JOBSET_NAMESPACE = "jobset-system"
 TRAINER_NAMESPACE = "kubeflow-system"
@@ -118,15 +123,7 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
         "automountServiceAccountToken": False,
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": GRACE_SECONDS,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": TRAINER_UID,
-            "runAsGroup": TRAINER_GID,
-            # Drivers that mount object stores give the mount to this group; without it only root could use it.
-            "fsGroup": TRAINER_GID,
-            "fsGroupChangePolicy": "OnRootMismatch",
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": dict(TRAINING_POD_SECURITY),
         "containers": [
             {
                 "name": "node",
@@ -142,11 +139,7 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
                 # No limits: a TrainJob's requests are merged over these, and one above a limit of ours would be
                 # refused after the queue has admitted the job.
                 "resources": {"requests": {"cpu": "1", "memory": "4Gi"}},
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "readOnlyRootFilesystem": True,
-                    "capabilities": {"drop": ["ALL"]},
-                },
+                "securityContext": dict(TRAINING_CONTAINER_SECURITY),
                 "volumeMounts": [
                     {"name": "shared-memory", "mountPath": "/dev/shm"},  # noqa: S108 - likewise
                     {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - likewise

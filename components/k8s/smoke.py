@@ -21,9 +21,9 @@ import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s.objects import named, prerequisites
-from trainyard.conventions import NODE_IMAGE_ANNOTATION, TRAINER_SERVICE_ACCOUNT, TRAINER_UID
+from trainyard.conventions import NODE_IMAGE_ANNOTATION
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
-from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Rendering, render
+from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Deferred, render
 
 QUEUE_SECONDS = 900
 """How long the job may wait for quota beside nodes and run. It goes before development jobs, not before production."""
@@ -117,14 +117,13 @@ class SmokeJob(pulumi.ComponentResource):
         super().__init__("trainyard:index:SmokeJob", name, {}, opts)
         spec = smoke_spec(args)
         try:
-            rendering = render(spec)
+            rendering = render(spec, _deferred(args))
         except LaunchError as error:
             raise ValueError(f"{name}: {error}") from None
         before = prerequisites(opts)
-        namespace = args["namespace"]
         code = core.ConfigMap(
             f"{name}-code",
-            metadata=_metadata(rendering.config_map, namespace),
+            metadata=rendering.config_map["metadata"],
             immutable=True,
             data=rendering.config_map["data"],
             opts=pulumi.ResourceOptions(parent=self, depends_on=before),
@@ -132,7 +131,7 @@ class SmokeJob(pulumi.ComponentResource):
         service = core.Service(
             f"{name}-ranks",
             # It has no endpoints before the Job runs, which waits for it.
-            metadata=_metadata(rendering.service, namespace) | {"annotations": {"pulumi.com/skipAwait": "true"}},
+            metadata=rendering.service["metadata"] | {"annotations": {"pulumi.com/skipAwait": "true"}},
             spec=rendering.service["spec"],
             opts=pulumi.ResourceOptions(parent=self, depends_on=before),
         )
@@ -141,8 +140,8 @@ class SmokeJob(pulumi.ComponentResource):
             f"{name}-job",
             api_version="batch/v1",
             kind="Job",
-            metadata=_job_metadata(rendering, namespace, args.get("node_image")),
-            spec=_job_spec(rendering, args.get("checkpoint_uri")),
+            metadata=rendering.job["metadata"],
+            spec=rendering.job["spec"],
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=[*before, code, service],
@@ -182,28 +181,15 @@ def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
         plain[name] = tuple(sorted(pairs) if name == "rerun_on" else pairs)
     return SmokeSpec(
         name=job_name(args["pool"], args.get("capacity", "")),
-        namespace="from-the-engine",
-        service_account=TRAINER_SERVICE_ACCOUNT,
-        user=TRAINER_UID,
         **plain,
     )
 
 
-def _job_metadata(rendering: Rendering, namespace: pulumi.Input[str], node_image: pulumi.Input[str] | None) -> Any:
-    metadata = _metadata(rendering.job, namespace)
-    if node_image is None:
-        return metadata
-    return metadata | {"annotations": {**metadata.get("annotations", {}), NODE_IMAGE_ANNOTATION: node_image}}
-
-
-def _metadata(manifest: Mapping[str, Any], namespace: pulumi.Input[str]) -> Any:
-    return {**manifest["metadata"], "namespace": namespace}
-
-
-def _job_spec(rendering: Rendering, checkpoint_uri: pulumi.Input[str] | None) -> Any:
-    """The spec of the Job; the checkpoint tier is a flag: a name of a bucket may be known to the engine only."""
-    spec = rendering.job["spec"]
-    if checkpoint_uri is not None:
-        container = spec["template"]["spec"]["containers"][0]
-        container["args"] = ["--checkpoint-uri", checkpoint_uri]
-    return spec
+def _deferred(args: SmokeJobArgs) -> Deferred:
+    """What only the engine knows; the checkpoint tier is a flag, because a bucket's name may be one of these."""
+    uri, node_image = args.get("checkpoint_uri"), args.get("node_image")
+    return Deferred(
+        namespace=args["namespace"],
+        arguments=() if uri is None else ("--checkpoint-uri", uri),
+        annotations={} if node_image is None else {NODE_IMAGE_ANNOTATION: node_image},
+    )

@@ -119,6 +119,7 @@ def _slurm(spec: SmokeSpec, options: TargetOptions) -> Launcher:
 
 def _sagemaker(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     from trainyard.smoke_jobs.launch import sagemaker
+    from trainyard.smoke_jobs.launch.job import submission_name
 
     settings = sagemaker.SagemakerSettings(
         role_arn=options.role_arn,
@@ -129,7 +130,7 @@ def _sagemaker(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     )
 
     def render() -> str:
-        request = sagemaker.render(spec, settings, sagemaker.job_name(spec, time.time()))
+        request = sagemaker.render(spec, settings, submission_name(spec, time.time()))
         return json.dumps(request, indent=2) + "\n"
 
     def run(view: View) -> Ended:
@@ -140,6 +141,7 @@ def _sagemaker(spec: SmokeSpec, options: TargetOptions) -> Launcher:
 
 def _vertex(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     from trainyard.smoke_jobs.launch import vertex
+    from trainyard.smoke_jobs.launch.job import submission_name
 
     settings = vertex.VertexSettings(
         bucket=options.bucket,
@@ -150,6 +152,6 @@ def _vertex(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     )
 
     def render() -> str:
-        return json.dumps(vertex.render(spec, settings, vertex.job_name(spec, time.time())), indent=2) + "\n"
+        return json.dumps(vertex.render(spec, settings, submission_name(spec, time.time())), indent=2) + "\n"
 
     return Launcher(render, lambda view: vertex.run(spec, settings, view, vertex.connect(settings)))

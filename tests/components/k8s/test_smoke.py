@@ -12,7 +12,7 @@ from tests.pulumi_harness import record
 from trainyard import conventions
 from trainyard.components.k8s.runtimes import training_pod
 from trainyard.components.k8s.smoke import QUEUE_SECONDS, SmokeJob, SmokeJobArgs, smoke_args, smoke_spec
-from trainyard.smoke_jobs.launch.kubernetes import render
+from trainyard.smoke_jobs.launch.kubernetes import Deferred, render
 
 IMAGE = "pytorch/pytorch:2.13.0@sha256:" + "0" * 64
 
@@ -60,10 +60,10 @@ def test_objects_keep_their_schemas(preview):
 
 def test_it_is_the_launchers_rendering():
     recording = _recording()
-    rendering = render(smoke_spec(ARGS))
+    rendering = render(smoke_spec(ARGS), Deferred("team-vision"))
     wire = whole_numbers(_job(recording).inputs)
     assert wire["spec"] == rendering.job["spec"]
-    assert wire["metadata"] == {**rendering.job["metadata"], "namespace": "team-vision"}
+    assert wire["metadata"] == rendering.job["metadata"]
     assert recording.one("kubernetes:core/v1:ConfigMap").inputs["data"] == rendering.config_map["data"]
 
 
@@ -216,7 +216,9 @@ def test_arguments_and_job_are_the_same_thing_twice():
     assert set(smoke_args(spec)) - set(ARGS) <= {"timeout_s", "start_timeout_s"}
 
 
-def test_it_speaks_of_the_same_things_as_the_platform():
-    spec = smoke_spec(ARGS)
-    assert (spec.user, spec.service_account) == (conventions.TRAINER_UID, conventions.TRAINER_SERVICE_ACCOUNT)
+def test_it_runs_as_every_training_pod_of_the_platform():
+    pod = _job(_recording()).inputs["spec"]["template"]["spec"]
+    assert pod["serviceAccountName"] == conventions.TRAINER_SERVICE_ACCOUNT
+    assert pod["securityContext"]["runAsUser"] == conventions.TRAINER_UID
+    assert pod["securityContext"]["fsGroup"] == conventions.TRAINER_GID
     assert ARGS["tracking_secret"] == conventions.MLFLOW_CREDENTIALS_SECRET

@@ -9,30 +9,18 @@ from dataclasses import dataclass, replace
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from trainyard.advice import Comparison, Option, Recommendation
-from trainyard.cli.recommend_text import as_text, headline
-from trainyard.cli.recommend_units import duration, minutes, money, short
+from trainyard.advice.report.recommendation_text import as_text, headline
+from trainyard.advice.units import duration, minutes, money, short
 
 WIDTH, HEIGHT = 920, 420
 CLEAR = 19
 """Pixels between two numbers."""
 LEFT, RIGHT, TOP, BOTTOM = 70, 16, 16, 50
 COLOURS = (
-    "#0b6e99",
-    "#c2571a",
-    "#4f7a28",
-    "#8a3ffc",
-    "#b0275a",
-    "#6b5b00",
-    "#00786f",
-    "#7a4a2b",
-    "#5a6270",
-    "#2a52be",
-    "#a8328a",
-    "#3d7ea6",
-    "#9c6f00",
-    "#546e00",
-)
-
+    "#0b6e99", "#c2571a", "#4f7a28", "#8a3ffc", "#b0275a", "#6b5b00", "#00786f",
+    "#7a4a2b", "#5a6270", "#2a52be", "#a8328a", "#3d7ea6", "#9c6f00", "#546e00",
+)  # fmt: skip
+"""One a GPU model or a part of a bar."""
 PEOPLE = "#5a6270"
 
 
@@ -70,14 +58,17 @@ class Segment:
 def as_html(recommendation: Recommendation, comparison: Comparison | None = None) -> str:
     """The page. It loads nothing and follows the reader's light or dark setting."""
     environment = Environment(
-        loader=PackageLoader("trainyard.cli", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader("trainyard.advice.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
     )
     environment.filters.update(duration=duration, money=money, short=short, minutes=minutes)
     points = _sampled(recommendation)
     gpus = list(dict.fromkeys(point.machine.gpu.name for point in points))
     colours = {gpu: COLOURS[index % len(COLOURS)] for index, gpu in enumerate(gpus)}
     dots, x_ticks, y_ticks, deadline = _picture(recommendation, points, colours)
-    return environment.get_template("recommend.html.j2").render(
+    return environment.get_template("page.html.j2").render(
         headline=headline(recommendation),
         recommendation=recommendation,
         options=recommendation.options or recommendation.nearest,

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.advice.asking import TODAY, ask
-from trainyard.advice import Request, options, recommend
+from trainyard.advice import Request, recommend, recommendation
 from trainyard.advice.hardware import machines
+from trainyard.advice.report.as_json import recommendation_as_json
 from trainyard.advice.right_sizing import guides
-from trainyard.cli.recommend_json import as_json_text
 from trainyard.problems import SettingsError
 
 requests = st.builds(
@@ -87,7 +87,7 @@ def test_ranges_hold_their_typical_and_units_agree(request):
 @few
 @given(requests)
 def test_the_same_request_gives_the_same_answer_as_valid_json(request):
-    texts = [as_json_text(recommend(request)) for _ in range(2)]
+    texts = [recommendation_as_json(recommend(request)) for _ in range(2)]
     assert texts[0] == texts[1]
     data = json.loads(texts[0])
     assert data["currency"] == "USD"
@@ -103,7 +103,7 @@ def test_more_memory_never_turns_a_request_infeasible(monkeypatch):
             for item in machines(cloud)
         )
 
-    monkeypatch.setattr(options, "machines", larger)
+    monkeypatch.setattr(recommendation, "machines", larger)
     after = {(point.machine.type, point.nodes, point.capacity) for point in ask(params=13e9).points}
     assert before < after
 

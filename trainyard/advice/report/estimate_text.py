@@ -9,8 +9,8 @@ from rich.table import Table
 from trainyard.advice import Estimate
 from trainyard.advice.estimation import Verdict
 from trainyard.advice.parallelism import NOTHING_TO_SHARD
-from trainyard.cli.recommend_text import bullet, speed, work_line
-from trainyard.cli.recommend_units import duration, minutes, money, short
+from trainyard.advice.report.terminal import bullet, bullets, speed, table, work_line
+from trainyard.advice.units import duration, minutes, money, short
 
 
 def show(out: Console, estimate: Estimate) -> None:
@@ -25,7 +25,7 @@ def show(out: Console, estimate: Estimate) -> None:
         first = estimate.verdicts[0]
         out.print(
             f"\n[bold]Memory[/]: GiB a GPU of {first.usable_gib:.1f} usable, with {first.micro_batch} "
-            f"sequence{'s' if first.micro_batch > 1 else ''} of {estimate.asked.work.sequence:,} tokens at once"
+            f"sequence{'s' if first.micro_batch > 1 else ''} of {estimate.workload.work.sequence:,} tokens at once"
         )
         out.print(_memory(estimate))
     if estimate.offers:
@@ -35,18 +35,18 @@ def show(out: Console, estimate: Estimate) -> None:
 
 
 def headline(estimate: Estimate) -> str:
-    """What was asked, in a line."""
+    """The request and the hardware in one line."""
     machine, request = estimate.machine, estimate.request
     on = f"{estimate.nodes} × {machine.type}" if machine.regions else f"{estimate.gpus} × {machine.gpu.name}"
     optimizer = () if request.optimizer == "adamw" else (request.optimizer,)
-    return " · ".join([f"{request.task}: {work_line(estimate.asked)}", request.precision, *optimizer, on])
+    return " · ".join([f"{request.task}: {work_line(estimate.workload)}", request.precision, *optimizer, on])
 
 
 def _time(out: Console, estimate: Estimate) -> None:
     fit, training, total = estimate.fit, estimate.training_hours, estimate.gpu_hours
     broken = estimate.interruptions
     assert fit and training and total and broken and estimate.hours
-    rate, unit = speed(estimate.asked, fit.tokens_per_second.typical)
+    rate, unit = speed(estimate.workload, fit.tokens_per_second.typical)
     bullet(out, "time", f"{duration(training)} of training; {duration(estimate.hours)} with start-up")
     bullet(out, "GPU hours", money(total))
     peak = f", {fit.mfu.typical:.0%} of the peak ({fit.mfu.low:.0%} to {fit.mfu.high:.0%})" if fit.mfu.typical else ""
@@ -58,17 +58,16 @@ def _time(out: Console, estimate: Estimate) -> None:
 
 
 def _memory(estimate: Estimate) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    told = [verdict for verdict in estimate.verdicts if verdict.reason != NOTHING_TO_SHARD]
-    shown = told or estimate.verdicts
+    of_several = [verdict for verdict in estimate.verdicts if verdict.reason != NOTHING_TO_SHARD]
+    shown = of_several or estimate.verdicts
     hosts = any(verdict.host_gib for verdict in shown)
-    table.add_column("way", no_wrap=True)
-    for heading in ("states", "activ.", "needed", *(["host"] if hosts else []), "max batch"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("", overflow="fold")
+    made = table("way", "states", "activ.", "needed", *(["host"] if hosts else []), "max batch", gap=1)
+    for column in made.columns[1:]:
+        column.justify = "right"
+    made.add_column("", overflow="fold")
     for verdict in shown:
         host = _gib(verdict.host_gib) if verdict.host_gib else ""
-        table.add_row(
+        made.add_row(
             verdict.name,
             _gib(verdict.states_gib),
             _gib(verdict.activations_gib),
@@ -77,7 +76,7 @@ def _memory(estimate: Estimate) -> Table:
             f"{verdict.largest_micro_batch:,}" if verdict.largest_micro_batch else "",
             _said(verdict),
         )
-    return table
+    return made
 
 
 def _said(verdict: Verdict) -> str:
@@ -90,21 +89,17 @@ def _gib(value: float) -> str:
 
 
 def _offers(estimate: Estimate) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in ("paid", "USD a node and hour", "time", "cost USD"):
-        table.add_column(heading, no_wrap=True)
+    made = table("paid", "USD a node and hour", "time", "cost USD")
     for offer in estimate.offers:
         usd = offer.price.usd_per_hour
-        table.add_row(
+        made.add_row(
             offer.capacity.replace("reserved-", "reserved "), money(usd), duration(offer.hours), money(offer.cost_usd)
         )
-    return table
+    return made
 
 
 def _notes(out: Console, estimate: Estimate) -> None:
     if estimate.flags or estimate.assumptions:
         out.print()
-    for index, line in enumerate(estimate.flags):
-        bullet(out, "beware" if index == 0 else "", line, "bold yellow")
-    for index, line in enumerate(estimate.assumptions):
-        bullet(out, "assumed" if index == 0 else "", line)
+    bullets(out, "beware", estimate.flags, "bold yellow")
+    bullets(out, "assumed", estimate.assumptions)

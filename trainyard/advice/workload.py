@@ -10,11 +10,11 @@ from trainyard.advice.fit import LORA_RANK, Work
 from trainyard.advice.request import ADAPTER_TASKS, Request
 
 FINE_TUNE_SEQUENCES = 128
-"""A step of fine-tuning. Assumption, as Stanford Alpaca."""
+"""Sequences of a step of fine-tuning. Assumption, as Stanford Alpaca."""
 SMALLEST_PARAMS = 120e6
-"""Of the calibration, whose smallest model is named 125M."""
+"""Parameters of the calibration's smallest model, which is named 125M."""
 VISION_BATCH_IMAGES = 4096
-"""A step of a vision transformer. Assumption, as the ViT paper."""
+"""Images of a step of a vision transformer. Assumption, as the ViT paper."""
 _TAKEN_OVER = "its share of the peak is taken over"
 _PRECISION_NOTES = {"fp8": "fp8 reaches 0.64 of that share, so 1.3 times the speed; few measurements, H100 only"}
 _BATCHES = ((0.6e9, 0.5e6), (2e9, 1e6), (30e9, 2e6), (float("inf"), 4e6))
@@ -22,7 +22,7 @@ _BATCHES = ((0.6e9, 0.5e6), (2e9, 1e6), (30e9, 2e6), (float("inf"), 4e6))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Workload:
     """The work of one run with what was assumed and what is doubtful about it.
 
     `images` is None for tokens; `work.sequence` 1 with `images` stands for a convolutional network.
@@ -39,7 +39,7 @@ class Asked:
     refusal: str
 
 
-def ask(request: Request, known: Architecture | None) -> Asked:
+def workload_of(request: Request, known: Architecture | None) -> Workload:
     """The work of a request that `request.check` let pass."""
     if request.task == "tabular":
         nothing = Work(shape(1e6), DEFAULT_SEQUENCE, 1, 1, 6, None, request.precision)
@@ -47,7 +47,7 @@ def ask(request: Request, known: Architecture | None) -> Asked:
             "tabular training has no formula here: gradient-boosted trees run on CPUs, and small networks are bound by "
             "their input; measure one epoch on the smallest GPU instance (g6.xlarge, g2-standard-4) and scale by rows"
         )
-        return Asked(nothing, None, False, 0, 0, "", (), (), text)
+        return Workload(nothing, None, False, 0, 0, "", (), (), text)
     model = known or shape(
         float(request.params or 0),
         request.active_params,
@@ -70,7 +70,7 @@ def ask(request: Request, known: Architecture | None) -> Asked:
     return _language(request, model, assumptions, flags)
 
 
-def _language(request: Request, model: Architecture, assumptions: list[str], flags: list[str]) -> Asked:
+def _language(request: Request, model: Architecture, assumptions: list[str], flags: list[str]) -> Workload:
     spread = 0.0
     if request.tokens is not None:
         a_pass = request.tokens
@@ -109,7 +109,7 @@ def _language(request: Request, model: Architecture, assumptions: list[str], fla
         optimizer=request.optimizer,
         quantised=request.task == "qlora",
     )
-    return Asked(work, None, False, BYTES_PER_TOKEN * sequence, spread, step, tuple(assumptions), tuple(flags), "")
+    return Workload(work, None, False, BYTES_PER_TOKEN * sequence, spread, step, tuple(assumptions), tuple(flags), "")
 
 
 def _precision_flags(request: Request) -> list[str]:
@@ -119,7 +119,7 @@ def _precision_flags(request: Request) -> list[str]:
     return [f"{request.precision}: the calibration is in bf16; {note}"]
 
 
-def _vision(request: Request, model: Architecture, assumptions: list[str], flags: list[str]) -> Asked:
+def _vision(request: Request, model: Architecture, assumptions: list[str], flags: list[str]) -> Workload:
     spread = 0.0
     if request.images is not None:
         images = request.images
@@ -149,4 +149,4 @@ def _vision(request: Request, model: Architecture, assumptions: list[str], flags
         optimizer=request.optimizer,
     )
     step = "" if request.global_batch_tokens else f"{VISION_BATCH_IMAGES:,} images a step; it bounds the number of GPUs"
-    return Asked(work, images, convolutional, KB_PER_IMAGE * 1e3, spread, step, tuple(assumptions), tuple(flags), "")
+    return Workload(work, images, convolutional, KB_PER_IMAGE * 1e3, spread, step, tuple(assumptions), tuple(flags), "")
