@@ -50,6 +50,7 @@ def build(
             "cluster_name": planned.name,
             "image_tag": planned.control_plane.autoscaler_image_tag,
             "region": plan.ground.region,
+            "scale_down_after_minutes": planned.scheduling.scale_down_after_minutes,
             "node_groups": {
                 capacity: [node_groups[group.name] for group in planned.node_groups if group.capacity == capacity]
                 for capacity in CAPACITIES
