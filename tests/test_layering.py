@@ -39,7 +39,7 @@ FORBIDDEN = [
     ("catalog.tables", "plan.plan"),
     ("conventions", "catalog.tables"),
     ("settings.model", "plan.plan"),
-    ("components.aws.network", "plan.model"),
+    ("components.aws.network", "plan.parts"),
     ("components.aws.network", "stacks.environment.build"),
     ("components.k8s.kueue", "policies.rules"),
     ("rehearsal.rehearse", "plan.plan"),

@@ -12,7 +12,7 @@ import pulumi_kubernetes.helm.v3 as helm
 
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.conventions import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.conventions import (
     SYSTEM_NODES,
     TRAINER_SERVICE_ACCOUNT,

@@ -20,7 +20,7 @@ import pulumi
 import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
-from trainyard.components.k8s.conventions import named, prerequisites
+from trainyard.components.k8s.objects import named, prerequisites
 from trainyard.conventions import NODE_IMAGE_ANNOTATION
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
 from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Deferred, render

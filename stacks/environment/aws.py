@@ -1,12 +1,12 @@
-"""The cloud layer on AWS: from the plan to the components of `trainyard.components.aws`.
+"""AWS as a ground: from the plan to the components of `trainyard.components.aws`.
 
-What the workloads on the cluster need of it leaves as a `CloudLayer`; nothing else of AWS is known to them.
+What the workloads on the cluster need of it leaves as a `Ground`; nothing else of AWS is known to them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, cast
 
 import pulumi
@@ -21,9 +21,13 @@ from trainyard.components.aws.database import Database
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.gpu_launch import GpuNodeGroupArgs, GpuPoolArgs
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
-from trainyard.components.aws.identity import PodRole
+from trainyard.components.aws.identity import AGENT_CIDR, AGENT_PORT, PodRole
 from trainyard.components.aws.network import Network
-from trainyard.components.aws.storage import StorageTiers
+from trainyard.components.aws.on_cluster import autoscaler, drivers
+from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
+from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
+from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs, StorageVolumesArgs, team_volumes
+from trainyard.components.aws.storage import BucketReference, StorageTiers
 from trainyard.components.aws.workload_policies import (
     autoscaler_policy,
     bucket_mount_policy,
@@ -31,51 +35,24 @@ from trainyard.components.aws.workload_policies import (
     fsx_csi_policy,
     mlflow_policy,
 )
-from trainyard.components.k8s import autoscaler, drivers, mlflow
+from trainyard.components.k8s import mlflow
 from trainyard.components.k8s.mlflow import MlflowDatabaseArgs
-from trainyard.components.k8s.volumes import LustreVolumeArgs, SharedVolumeArgs
-from trainyard.components.tags import check_tags
 from trainyard.conventions import TRAINER_SERVICE_ACCOUNT, team_group, team_prefix
 from trainyard.plan.parts import ClusterPlan, Plan
+from trainyard.stacks.environment import aws_on_cluster
+from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, Ground, WorkloadIdentity
 
-MLFLOW_NAMESPACE = "mlflow"
 ARTIFACTS_PREFIX = "mlflow"
+"""Of MLflow's artifacts in their bucket."""
 
 
-@dataclass(frozen=True)
-class CloudLayer:
-    """What the workloads on the cluster, and the stack's outputs, need of the cloud."""
-
-    providers: list[pulumi.ProviderResource]
-    """Kubernetes, bound to the new cluster, and random. Everything made with the former waits for the cluster's nodes
-    and add-ons, and is gone before they are."""
-    cluster_name: str
-    kubeconfig: pulumi.Output[str]
-    data_bucket: pulumi.Output[str]
-    checkpoints_bucket: pulumi.Output[str]
-    artifacts_bucket: pulumi.Output[str]
-    lustre: LustreVolumeArgs | None
-    shared: SharedVolumeArgs | None
-    database: MlflowDatabaseArgs | None
-    gpu_node_groups: Mapping[str, pulumi.Output[str]]
-    """Name of the node group in the cloud, by its name in the plan."""
-    gpu_node_images: Mapping[str, pulumi.Output[str]]
-    """What a new node of the group starts with, likewise: "1.35.2-20260714, template 3"."""
-    pod_roles: Mapping[str, PodRole]
-    """Roles of pods, by workload (`autoscaler`, `fsx-driver`, `efs-driver`, `mlflow`, `team-<name>`). Whoever runs with
-    one waits for it."""
-    budget_name: pulumi.Output[str]
-    alert_topic_arn: pulumi.Output[str]
-
-
-def build(plan: Plan) -> CloudLayer:
-    """Makes the account-side half of the environment."""
+def build(plan: Plan) -> Ground:
+    """Makes the account, and what only AWS needs on the cluster."""
     (planned,) = plan.clusters
     aws = _provider(plan)
     on_aws = pulumi.ResourceOptions(providers=[aws])
     account = _account(plan, aws)
     tags = dict(plan.core.tags)
-    check_tags(tags)
     cluster_name = planned.name
 
     key = EnvironmentKey(
@@ -182,22 +159,51 @@ def build(plan: Plan) -> CloudLayer:
         cluster_identifier=plan.core.name,
         opts=pulumi.ResourceOptions(depends_on=cluster.ready),
     )
-    return CloudLayer(
-        providers=[kubernetes, pulumi_random.Provider("random")],
-        cluster_name=cluster_name,
-        kubeconfig=cluster.kubeconfig,
-        data_bucket=storage.data_bucket.name,
-        checkpoints_bucket=storage.checkpoints_bucket.name,
-        artifacts_bucket=storage.artifacts_bucket.name,
-        lustre=_lustre_volume(plan, storage),
-        shared=_shared_volume(storage),
-        database=_mlflow_database(database),
-        gpu_node_groups={name: group.node_group_name for name, group in gpu_nodes.node_groups.items()},
-        gpu_node_images={name: _node_image(group) for name, group in gpu_nodes.node_groups.items()},
-        pod_roles=roles,
-        budget_name=budget.budget_name,
-        alert_topic_arn=budget.topic_arn,
+    providers = [kubernetes, pulumi_random.Provider("random")]
+    lustre = _lustre_volume(plan, storage)
+    on_cluster = aws_on_cluster.build(
+        plan,
+        planned,
+        providers=providers,
+        node_groups={name: group.node_group_name for name, group in gpu_nodes.node_groups.items()},
+        lustre=lustre,
+        roles=roles,
     )
+    volumes = _volumes(plan, storage, lustre)
+    return Ground(
+        providers=providers,
+        volumes={team.name: team_volumes(team.name, volumes) for team in plan.core.teams},
+        volumes_wait_for=on_cluster.drivers.ready,
+        checkpoints_uri=_uri(storage.checkpoints_bucket),
+        artifacts_uri=pulumi.Output.concat(_uri(storage.artifacts_bucket), f"/{ARTIFACTS_PREFIX}"),
+        database=_mlflow_database(plan, database),
+        mlflow_identity=_identity(roles, "mlflow"),
+        team_identities={team.name: _identity(roles, f"team-{team.name}") for team in plan.core.teams},
+        identity_endpoints=[{"cidr": AGENT_CIDR, "port": AGENT_PORT}],
+        environment=dict(planned.smoke.environment),
+        device_plugins=aws_on_cluster.device_plugins(plan, planned),
+        unrationed_resources=UNRATIONED_RESOURCES,
+        node_images={name: _node_image(group) for name, group in gpu_nodes.node_groups.items()},
+        jobs_wait_for=on_cluster.ready,
+        outputs={
+            "clusterName": cluster_name,
+            "kubeconfig": cluster.kubeconfig,
+            "dataBucket": storage.data_bucket.name,
+            "checkpointsBucket": storage.checkpoints_bucket.name,
+            "artifactsBucket": storage.artifacts_bucket.name,
+            "budget": budget.budget_name,
+            "alertTopic": budget.topic_arn,
+        },
+    )
+
+
+def _uri(bucket: BucketReference) -> pulumi.Output[str]:
+    return pulumi.Output.concat("s3://", bucket.name)
+
+
+def _identity(roles: Mapping[str, PodRole], workload: str) -> WorkloadIdentity:
+    """EKS Pod Identity binds a role by the names of namespace and service account; nothing is written on the latter."""
+    return WorkloadIdentity(wait_for=[roles[workload]] if workload in roles else [])
 
 
 def _node_image(group: eks.NodeGroup) -> pulumi.Output[str]:
@@ -310,7 +316,7 @@ def _database(
     )
 
 
-def _mlflow_database(database: Database | None) -> MlflowDatabaseArgs | None:
+def _mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs | None:
     if database is None:
         return None
     return {
@@ -318,7 +324,8 @@ def _mlflow_database(database: Database | None) -> MlflowDatabaseArgs | None:
         "port": database.port,
         "name": database.database_name,
         "username": database.username,
-        "secret_arn": database.secret_arn,
+        "password": secrets_manager_password(database.secret_arn),
+        "cidrs": [zone.isolated_cidr for zone in plan.ground.network.zones],
     }
 
 
@@ -333,10 +340,20 @@ def _lustre_volume(plan: Plan, storage: StorageTiers) -> LustreVolumeArgs | None
     }
 
 
-def _shared_volume(storage: StorageTiers) -> SharedVolumeArgs | None:
-    if storage.shared is None:
-        return None
-    return {"file_system_id": storage.shared.id, "access_point_ids": storage.shared.access_point_ids}
+def _volumes(plan: Plan, storage: StorageTiers, lustre: LustreVolumeArgs | None) -> StorageVolumesArgs:
+    volumes: StorageVolumesArgs = {
+        "region": plan.ground.region,
+        "data_bucket": storage.data_bucket.name,
+        "checkpoints_bucket": storage.checkpoints_bucket.name,
+    }
+    if lustre is not None:
+        volumes["lustre"] = lustre
+    if storage.shared is not None:
+        volumes["shared"] = {
+            "file_system_id": storage.shared.id,
+            "access_point_ids": storage.shared.access_point_ids,
+        }
+    return volumes
 
 
 def _pod_roles(

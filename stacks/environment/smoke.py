@@ -15,13 +15,13 @@ from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.conventions import SMOKE_COMPONENT_PREFIX, team_prefix
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.plan.smoke import smoke_spec
-from trainyard.stacks.environment.aws import CloudLayer
+from trainyard.stacks.environment.ground import Ground
 
 
 def smoke_jobs(
     plan: Plan,
     cluster: ClusterPlan,
-    cloud: CloudLayer,
+    ground: Ground,
     teams: TeamNamespaces,
     after: Sequence[pulumi.Resource],
 ) -> dict[str, pulumi.Output[str]]:
@@ -35,11 +35,10 @@ def smoke_jobs(
         args = smoke_args(smoke_spec(plan, cluster, job, team))
         args["namespace"] = teams.namespaces[team.name]
         # The team's own prefix: what its role may write.
-        args["checkpoint_uri"] = pulumi.Output.concat(
-            "s3://", cloud.checkpoints_bucket, f"/{team_prefix(team.name)}smoke/{job.name}"
-        )
-        args["node_image"] = cloud.gpu_node_images[job.name]
-        needs = [*after, cloud.pod_roles[f"team-{team.name}"]]
-        opts = pulumi.ResourceOptions(providers=cloud.providers, depends_on=needs)
+        folder = f"/{team_prefix(team.name)}smoke/{job.name}"
+        args["checkpoint_uri"] = pulumi.Output.concat(ground.checkpoints_uri, folder)
+        args["node_image"] = ground.node_images[job.name]
+        needs = [*after, *ground.team_identities[team.name].wait_for]
+        opts = pulumi.ResourceOptions(providers=list(ground.providers), depends_on=needs)
         jobs[job.name] = SmokeJob(f"{SMOKE_COMPONENT_PREFIX}{job.name}", args, opts)
     return {name: job.job_name for name, job in jobs.items()}

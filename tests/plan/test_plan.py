@@ -146,7 +146,12 @@ def test_overrides_reach_the_plan():
             workers=6,
             database=keys(storage_gib=600, multi_az=False, backup_retention_days=35),
         ),
-        scheduler=keys(pods_ready_timeout_minutes=45, requeue_limit=3, priorities={"standard": 400, "urgent": 2000}),
+        scheduler=keys(
+            pods_ready_timeout_minutes=45,
+            requeue_limit=3,
+            scale_down_after_minutes=25,
+            priorities={"standard": 400, "urgent": 2000},
+        ),
         aws=keys(
             account_id="123456789012",
             admin_principals=["arn:aws:iam::123456789012:role/admin"],
@@ -208,10 +213,9 @@ def test_overrides_reach_the_plan():
     assert [(p.name, p.value) for p in cluster.scheduling.priorities] == [
         ("urgent", 2000), ("production", 1000), ("standard", 400), ("development", 100),
     ]  # fmt: skip
-    assert (cluster.scheduling.pods_ready_timeout_minutes, cluster.scheduling.requeue_limit) == (
-        45,
-        3,
-    )
+    scheduling = cluster.scheduling
+    assert (scheduling.pods_ready_timeout_minutes, scheduling.requeue_limit) == (45, 3)
+    assert scheduling.scale_down_after_minutes == 25
     assert (
         plan.core.budget.monthly_usd,
         plan.core.budget.anomaly_threshold_usd,

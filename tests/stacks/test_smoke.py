@@ -15,6 +15,7 @@ from tests.shared import ROOT
 from trainyard.conventions import NODE_IMAGE_ANNOTATION
 from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_stack
+from trainyard.stacks.environment.ground import WorkloadIdentity
 from trainyard.stacks.environment.smoke import smoke_jobs
 
 JOB = "kubernetes:batch/v1:Job"
@@ -32,14 +33,14 @@ def jobs_of(plan: Plan) -> tuple[dict[str, Recorded], list[str]]:
 
     def program() -> None:
         role = core.Namespace("role")
-        cloud: Any = SimpleNamespace(
+        ground: Any = SimpleNamespace(
             providers=[],
-            checkpoints_bucket=pulumi.Output.from_input("checkpoints"),
-            pod_roles={f"team-{team.name}": role for team in cluster.teams},
-            gpu_node_images={group.name: pulumi.Output.from_input(f"of {group.name}") for group in cluster.node_groups},
+            checkpoints_uri=pulumi.Output.from_input("s3://checkpoints"),
+            team_identities={team.name: WorkloadIdentity(wait_for=[role]) for team in cluster.teams},
+            node_images={group.name: pulumi.Output.from_input(f"of {group.name}") for group in cluster.node_groups},
         )
         teams: Any = SimpleNamespace(namespaces={team.name: team.namespace for team in cluster.teams})
-        keys.extend(smoke_jobs(plan, cluster, cloud, teams, []))
+        keys.extend(smoke_jobs(plan, cluster, ground, teams, []))
 
     recording = record(program)
     return {resource.name: resource for resource in recording.resources if resource.type == JOB}, keys

@@ -229,6 +229,7 @@ class SchedulingPlan:
     priorities: tuple[PriorityPlan, ...]
     pods_ready_timeout_minutes: int
     requeue_limit: int
+    scale_down_after_minutes: int  # without work, until a GPU node goes
 
 
 @dataclass(frozen=True, slots=True)

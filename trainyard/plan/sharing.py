@@ -72,6 +72,9 @@ def plan_scheduling(pools: Sequence[PoolPlan], context: Context) -> SchedulingPl
             path, "scheduler.podsReadyTimeoutMinutes", own.pods_ready_timeout_minutes
         ),
         requeue_limit=context.take("scheduling.requeue_limit", "scheduler.requeueLimit", own.requeue_limit),
+        scale_down_after_minutes=context.take(
+            "scheduling.scale_down_after_minutes", "scheduler.scaleDownAfterMinutes", own.scale_down_after_minutes
+        ),
     )
 
 

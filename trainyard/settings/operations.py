@@ -47,6 +47,9 @@ class Scheduler(Model):
         default=None, ge=5, le=240, description="minutes in which all pods of an admitted job must run"
     )
     requeue_limit: int | None = Field(default=None, ge=0, le=100, description="how often a job is tried again")
+    scale_down_after_minutes: int | None = Field(
+        default=None, ge=1, le=720, description="minutes without work after which a GPU node goes"
+    )
     priorities: dict[Name, Annotated[int, Field(ge=0, le=1_000_000)]] | None = Field(
         default=None, description="name to value"
     )

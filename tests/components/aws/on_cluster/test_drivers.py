@@ -10,7 +10,7 @@ from pulumi.provider.experimental.analyzer import Analyzer
 from tests.components.k8s.checkers import chart_value_problems, depends_on, whole_numbers
 from tests.components.k8s.test_gpu import TAINTS, tolerated
 from tests.pulumi_harness import Recording, plain, record
-from trainyard.components.k8s.drivers import StorageDrivers, StorageDriversArgs
+from trainyard.components.aws.on_cluster.drivers import StorageDrivers, StorageDriversArgs
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 CHARTS = {

@@ -3,49 +3,11 @@ from __future__ import annotations
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.pulumi_harness import record
-from trainyard.components.k8s.conventions import add_on_namespace, gibibytes, named, prerequisites, whole
-from trainyard.conventions import gpu_node_tolerations
+from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
 
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(1, "1Gi"), (1200, "1200Gi"), (1024, "1Ti"), (2048, "2Ti"), (4800, "4800Gi"), (2**20, "1Pi")]
-)
-def test_gibibytes(count: int, text: str) -> None:
-    assert gibibytes(count) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(0, "0"), (8, "8"), (1000, "1k"), (1500, "1500"), (96000, "96k"), (5_000_000, "5M")]
-)
-def test_whole(count: int, text: str) -> None:
-    assert whole(count) == text
-
-
-@given(st.integers(min_value=1, max_value=2**40))
-def test_quantities_keep_their_value(count: int) -> None:
-    binary = {"Gi": 1, "Ti": 1024, "Pi": 1024**2}
-    text = gibibytes(count)
-    assert int(text[:-2]) * binary[text[-2:]] == count
-    decimal = {"k": 1000, "M": 1000**2, "G": 1000**3}
-    text = whole(count)
-    assert int(text.rstrip("kMG")) * decimal.get(text[-1], 1) == count
-
-
-def test_quantities_out_of_range_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least 1 GiB, got 0"):
-        gibibytes(0)
-    with pytest.raises(ValueError, match="at least 0, got -1"):
-        whole(-1)
-
-
-def test_only_spot_nodes_have_the_spot_taint() -> None:
-    assert [len(gpu_node_tolerations(capacity)) for capacity in ("reserved", "spot", "on-demand")] == [1, 2, 1]
-    with pytest.raises(ValueError, match="one of reserved, spot, on-demand, got free"):
-        gpu_node_tolerations("free")
+ACCOUNT = "kubernetes:core/v1:ServiceAccount"
 
 
 def test_named_is_known_at_preview_and_carries_the_dependency() -> None:
@@ -87,3 +49,20 @@ def test_add_on_namespace_enforces_pod_security() -> None:
         "strict": {"pod-security.kubernetes.io/enforce": "restricted"},
         "loose": {"pod-security.kubernetes.io/enforce": "privileged"},
     }
+
+
+def test_a_service_account_gets_no_token_and_what_its_ground_wants_on_it() -> None:
+    def program() -> None:
+        opts = pulumi.ResourceOptions()
+        service_account("bare", "trainer", "team-a", annotations={}, opts=opts)
+        service_account("bound", "trainer", "team-b", annotations={"identity.example.com/role": "a"}, opts=opts)
+
+    recording = record(program)
+    bare, bound = recording.one(ACCOUNT, "bare").inputs, recording.one(ACCOUNT, "bound").inputs
+    assert bare == {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "trainer", "namespace": "team-a"},
+        "automountServiceAccountToken": False,
+    }
+    assert bound["metadata"]["annotations"] == {"identity.example.com/role": "a"}

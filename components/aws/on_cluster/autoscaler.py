@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.conventions import prerequisites
+from trainyard.components.k8s.objects import prerequisites
 from trainyard.conventions import SYSTEM_NODES
 
 NAMESPACE = "kube-system"

@@ -9,7 +9,7 @@ from pulumi.provider.experimental.analyzer import Analyzer
 
 from tests.components.k8s.checkers import chart_value_problems, depends_on, whole_numbers
 from tests.pulumi_harness import Recording, plain, record
-from trainyard.components.k8s.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
+from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 CHART_FILE = "cluster-autoscaler-9.59.0.json"

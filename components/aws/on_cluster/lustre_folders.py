@@ -20,8 +20,10 @@ import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.networking.v1 as networking
 
-from trainyard.components.k8s.conventions import add_on_namespace, gibibytes, named, prerequisites
-from trainyard.components.k8s.volumes import FSX_DRIVER, LustreVolumeArgs, file_system_root
+from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs, file_system_root, lustre_source
+from trainyard.components.k8s.network_rules import DEFAULT_DENY
+from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.volumes import static_claim, static_volume
 from trainyard.conventions import FILE_SYSTEM_ANNOTATION, SYSTEM_NODES, TRAINER_GID
 
 NAMESPACE = "storage-setup"
@@ -70,13 +72,15 @@ class LustreFoldersArgs(TypedDict):
 class LustreFolders(pulumi.ComponentResource):
     """The folders `teams/<team>` at the root of the file system, made by a Job.
 
+    Users of the folders depend on the component: the engine reports the Job as made once it has succeeded.
+
     The Job runs again when the teams or the file system change, or after it has failed, and not otherwise. A team that
     is left out keeps its folder. Raises ValueError for an image without a digest and for a team's name that is no DNS
     label.
     """
 
-    ready: list[pulumi.Resource]
-    """What users of the folders wait for; the engine reports the Job as made once it has succeeded."""
+    namespace: pulumi.Output[str]
+    """Where the Job runs."""
 
     def __init__(self, name: str, args: LustreFoldersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:LustreFolders", name, {}, opts)
@@ -87,64 +91,21 @@ class LustreFolders(pulumi.ComponentResource):
                 raise ValueError(f"a team's folder is named by a DNS label, got {team!r}")
         before = prerequisites(opts)
         namespace = add_on_namespace(f"{name}-namespace", NAMESPACE, self, pod_security="baseline", depends_on=before)
+        child = pulumi.ResourceOptions(parent=self, depends_on=before)
         fence = networking.NetworkPolicy(
             f"{name}-default-deny",
             metadata={"name": "default-deny", "namespace": named(namespace, NAMESPACE)},
             # The node's kernel mounts the file system; the pod itself talks to nobody.
-            spec={"pod_selector": {}, "policy_types": ["Ingress", "Egress"]},
-            opts=pulumi.ResourceOptions(parent=self, depends_on=before),
+            spec=DEFAULT_DENY,
+            opts=child,
         )
-        claim = self._claim(name, namespace, file_system_root(args["lustre"]), before)
-        self.ready = [self._job(name, args, namespace, claim, [*before, fence])]
-        self.register_outputs({"namespace": named(namespace, NAMESPACE)})
-
-    def _claim(
-        self, name: str, namespace: core.Namespace, root: LustreVolumeArgs, before: Sequence[pulumi.Resource]
-    ) -> pulumi.Output[str]:
-        capacity = gibibytes(root["capacity_gib"])
-        volume = core.PersistentVolume(
-            f"{name}-volume",
-            metadata={"name": CLAIM},
-            spec={
-                "capacity": {"storage": capacity},
-                "access_modes": ["ReadWriteMany"],
-                "persistent_volume_reclaim_policy": "Retain",
-                "storage_class_name": "",
-                "volume_mode": "Filesystem",
-                "claim_ref": {"namespace": NAMESPACE, "name": CLAIM},
-                "mount_options": ["flock"],
-                "csi": {
-                    "driver": FSX_DRIVER,
-                    # Of its own, as those of the teams' volumes; no team's name can hold an underscore.
-                    "volume_handle": pulumi.Output.concat(root["file_system_id"], "_root"),
-                    "volume_attributes": {"dnsname": root["dns_name"], "mountname": root["mount_name"]},
-                },
-            },
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                depends_on=list(before),
-                replace_on_changes=["spec.csi", "spec.claimRef"],  # the server refuses to change them
-                delete_before_replace=True,
-            ),
-        )
-        claim = core.PersistentVolumeClaim(
-            f"{name}-claim",
-            metadata={"name": CLAIM, "namespace": named(namespace, NAMESPACE)},
-            spec={
-                "access_modes": ["ReadWriteMany"],
-                "storage_class_name": "",
-                "volume_mode": "Filesystem",
-                "volume_name": named(volume, CLAIM),
-                "resources": {"requests": {"storage": capacity}},
-            },
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                depends_on=list(before),
-                replace_on_changes=["spec.volumeName"],
-                delete_before_replace=True,
-            ),
-        )
-        return named(claim, CLAIM)
+        # A handle of its own, as those of the teams' volumes; no team's name can hold an underscore.
+        root = lustre_source(file_system_root(args["lustre"]), "_root")
+        volume = static_volume(name, root, volume_name=CLAIM, claim=CLAIM, namespace=NAMESPACE, opts=child)
+        claim = static_claim(name, root, volume=volume, claim=CLAIM, namespace=named(namespace, NAMESPACE), opts=child)
+        self._job(name, args, namespace, claim, [*before, fence])
+        self.namespace = named(namespace, NAMESPACE)
+        self.register_outputs({"namespace": self.namespace})
 
     def _job(
         self,

@@ -15,8 +15,14 @@ import pytest
 
 from tests.components.k8s.checkers import check_plain_objects, depends_on, whole_numbers
 from tests.pulumi_harness import Recorded, Recording, record
-from trainyard.components.k8s.lustre_folders import NAMESPACE, SCRIPT, LustreFolders, LustreFoldersArgs, content_hash
-from trainyard.components.k8s.volumes import file_system_root
+from trainyard.components.aws.on_cluster.lustre_folders import (
+    NAMESPACE,
+    SCRIPT,
+    LustreFolders,
+    LustreFoldersArgs,
+    content_hash,
+)
+from trainyard.components.aws.on_cluster.volumes import file_system_root
 from trainyard.conventions import TRAINER_GID, TRAINER_UID
 
 JOB = "kubernetes:batch/v1:Job"
@@ -35,7 +41,7 @@ def run(*, preview: bool = False, **changes: Any) -> Recording:
     def program() -> None:
         driver = core.ConfigMap("driver")
         folders = LustreFolders("folders", args, pulumi.ResourceOptions(depends_on=[driver]))
-        core.ConfigMap("user", opts=pulumi.ResourceOptions(depends_on=folders.ready))
+        core.ConfigMap("user", opts=pulumi.ResourceOptions(depends_on=[folders]))
 
     return record(program, preview=preview)
 
@@ -86,7 +92,8 @@ def test_the_volume_is_the_root_of_the_file_system(mount_name: str) -> None:
     assert spec["claimRef"] == {"namespace": NAMESPACE, "name": claim["metadata"]["name"]}
     assert claim["metadata"]["namespace"] == NAMESPACE
     assert claim["spec"]["volumeName"] == volume.inputs["metadata"]["name"]
-    assert spec["storageClassName"] == claim["spec"]["storageClassName"] == ""
+    assert claim["spec"]["storageClassName"] == ""
+    assert "storageClassName" not in spec
     assert claim["spec"]["resources"]["requests"] == spec["capacity"] == {"storage": "2400Gi"}
     assert {"spec.csi", "spec.claimRef"} <= set(volume.replace_on_changes)
     assert volume.delete_before_replace

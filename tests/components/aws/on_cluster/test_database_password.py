@@ -26,6 +26,7 @@ from tests.components.k8s.mlflow_support import (
     request,
     wait_for,
 )
+from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
 
 FIRST, SECOND = "First:pass\\word-1", "second-password-2"
 
@@ -133,7 +134,8 @@ def _pod(root: Path, postgres: Postgres, cloud: Cloud, **database: Any) -> Pod:
             "port": postgres.port,
             "name": "mlflow",
             "username": "mlflow",
-            "secret_arn": cloud.arn,
+            "password": secrets_manager_password(cloud.arn),
+            "cidrs": ["127.0.0.1/32"],
             **database,
         },
         workers=1,

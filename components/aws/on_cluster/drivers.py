@@ -1,7 +1,7 @@
 """Storage drivers: FSx for Lustre, Mountpoint for S3, and EFS where the environment has a shared file system.
 
 Their node parts run on every node, whatever its taints: a pod that mounts a volume may land anywhere. Volumes of all
-three are static (`TeamVolumes`), so the controllers order nothing. Mountpoint's volumes are mounted with the role of
+three are static (`volumes.py`), so the controllers order nothing. Mountpoint's volumes are mounted with the role of
 the pod that uses them; FSx and EFS look their file systems up with a role of the driver's own, which the caller gives
 to the service accounts named here (`workload_policies`), before the pods start: name it in `depends_on`.
 """
@@ -9,19 +9,19 @@ to the service accounts named here (`workload_policies`), before the pods start:
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
-import pulumi_kubernetes.helm.v3 as helm
 
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.conventions import prerequisites
-from trainyard.conventions import GPU_TOLERATION, SPOT_TOLERATION, SYSTEM_NODES
+from trainyard.components.k8s.objects import prerequisites
+from trainyard.conventions import SYSTEM_NODES, gpu_node_tolerations
 
 NAMESPACE = "kube-system"
 FSX_SERVICE_ACCOUNT = "fsx-csi-controller-sa"
 EFS_SERVICE_ACCOUNT = "efs-csi-controller-sa"
 S3_SERVICE_ACCOUNT = "s3-csi-driver-sa"
 
-_GPU_NODES = [dict(GPU_TOLERATION), dict(SPOT_TOLERATION)]
-_EVERY_TAINT = [{"operator": "Exists"}]
+_EVERY_TAINT = [*gpu_node_tolerations("spot"), {"operator": "Exists"}]
+"""Names the taints of our nodes and, besides, tolerates what an administrator adds."""
+
 _AGENT = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}}
 
 
@@ -39,10 +39,10 @@ class StorageDriversArgs(TypedDict):
 
 
 class StorageDrivers(pulumi.ComponentResource):
-    """The CSI drivers of an environment's storage tiers."""
+    """The CSI drivers of an environment's storage tiers; `ready` is what volumes have to wait for."""
 
-    releases: list[helm.Release]
-    """What volumes have to wait for."""
+    namespace: str
+    """Where the drivers run."""
 
     def __init__(self, name: str, args: StorageDriversArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:StorageDrivers", name, {}, opts)
@@ -52,7 +52,8 @@ class StorageDrivers(pulumi.ComponentResource):
             ("s3", args.get("s3_chart"), s3_values()),
             ("efs", args.get("efs_chart"), efs_values()),
         ]
-        self.releases = [
+        # Annotated here: a resource list at class level would be taken for an output of the component.
+        self.ready: list[pulumi.Resource] = [
             release(
                 f"{name}-{suffix}",
                 chart,
@@ -65,7 +66,8 @@ class StorageDrivers(pulumi.ComponentResource):
             for suffix, chart, values in charts
             if chart is not None
         ]
-        self.register_outputs({"releases": [made.name for made in self.releases]})
+        self.namespace = NAMESPACE
+        self.register_outputs({"namespace": self.namespace})
 
 
 def fsx_values(region: pulumi.Input[str]) -> dict[str, Any]:
@@ -81,9 +83,8 @@ def fsx_values(region: pulumi.Input[str]) -> dict[str, Any]:
             "topologySpreadConstraints": _spread("fsx-csi-controller"),
         },
         "node": {
-            # Names the taints of our nodes and, besides, tolerates what an administrator adds.
             "tolerateAllTaints": False,
-            "tolerations": [*_GPU_NODES, *_EVERY_TAINT],
+            "tolerations": _EVERY_TAINT,
             "resources": _AGENT,
         },
     }
@@ -98,7 +99,7 @@ def s3_values() -> dict[str, Any]:
             # The chart's own switch tolerates everything and would leave the list out of sight.
             "tolerateAllTaints": False,
             "defaultTolerations": False,
-            "tolerations": [*_GPU_NODES, *_EVERY_TAINT],
+            "tolerations": _EVERY_TAINT,
             "resources": _AGENT,
         },
         "supportLegacySystemDMounts": False,  # mounts of version 1, which no new cluster has
@@ -116,7 +117,7 @@ def efs_values() -> dict[str, Any]:
             "resources": _AGENT,
             "topologySpreadConstraints": _spread("efs-csi-controller"),
         },
-        "node": {"tolerations": [*_GPU_NODES, *_EVERY_TAINT], "resources": _AGENT},
+        "node": {"tolerations": _EVERY_TAINT, "resources": _AGENT},
     }
 
 

@@ -1,42 +1,11 @@
-"""What the Kubernetes components agree on: labels, taints, the user that training runs as, how quantities are written.
+"""What the components on a cluster have in common: names that carry a dependency, what they wait for, namespaces."""
 
-Kept in one place because a label that a node group sets and a queue selects must be the same text.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes.core.v1 as core
-
-
-def whole(count: int) -> str:
-    """A whole number as a quantity: 24 -> "24", 2000 -> "2k". As text, and as an API server keeps it, see `gibibytes`.
-
-    Raises ValueError for less than 0.
-    """
-    if count < 0:
-        raise ValueError(f"a quantity is at least 0, got {count}")
-    return _with_unit(count, 1000, ("", "k", "M", "G"))
-
-
-def gibibytes(count: int) -> str:
-    """A quantity of gibibytes as an API server keeps it: 1200 -> "1200Gi", 2048 -> "2Ti".
-
-    The server writes a quantity with the largest unit that leaves a whole number; any other spelling would show as a
-    change at every preview. Raises ValueError for less than 1.
-    """
-    if count < 1:
-        raise ValueError(f"a capacity is at least 1 GiB, got {count}")
-    return _with_unit(count, 1024, ("Gi", "Ti", "Pi"))
-
-
-def _with_unit(count: int, base: int, units: Sequence[str]) -> str:
-    unit = 0
-    while count and count % base == 0 and unit < len(units) - 1:
-        count //= base
-        unit += 1
-    return f"{count}{units[unit]}"
+import pulumi_kubernetes.meta.v1 as meta
 
 
 def named(resource: pulumi.Resource, name: str) -> pulumi.Output[str]:
@@ -65,6 +34,24 @@ def prerequisites(opts: pulumi.ResourceOptions | None) -> list[pulumi.Resource]:
         if not isinstance(resource, pulumi.Resource):
             raise TypeError(f"depends_on has to hold resources, got {type(resource).__name__}")
     return found
+
+
+def service_account(
+    name: str,
+    account: str,
+    namespace: pulumi.Input[str],
+    *,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, pulumi.Input[str]],
+    opts: pulumi.ResourceOptions,
+) -> core.ServiceAccount:
+    """A service account whose pods get no API token. `annotations` are what gives them a role in the ground."""
+    metadata: meta.ObjectMetaArgsDict = {"name": account, "namespace": namespace}
+    if labels:
+        metadata["labels"] = labels
+    if annotations:
+        metadata["annotations"] = annotations
+    return core.ServiceAccount(name, metadata=metadata, automount_service_account_token=False, opts=opts)
 
 
 def add_on_namespace(
