@@ -20,6 +20,8 @@ CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
 HOURS_A_MONTH: Final = 730
 """A year of 8,760 hours in twelve parts: what AWS and Google Cloud multiply an hourly price by for a month."""
 
+DAYS_A_MONTH: Final = 365 / 12
+
 # Labels and annotations
 
 LABEL_PREFIX: Final = "ml.platform/"

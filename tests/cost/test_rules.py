@@ -234,6 +234,19 @@ class TestNodeGroups:
             ("reservation", "possible", 36),
         }
 
+    @pytest.mark.parametrize(
+        ("target", "told"),
+        [
+            ({"capacityReservationId": UNKNOWN}, "(not known yet)"),
+            ({"capacityReservationResourceGroupArn": "arn"}, "(not named)"),
+        ],
+    )
+    def test_the_price_of_reserved_nodes_does_not_hang_on_the_reservations_id(self, target, told):
+        template, group = node_group("r", capacity="on-demand", most=1)
+        specification = {"capacityReservationSpecification": {"capacityReservationTarget": target}}
+        line = lines_of(priced(replace(template, inputs=specification), group))["p4d.24xlarge, 1 reserved"]
+        assert line.note.startswith(f"reservation {told} is taken")
+
     def test_a_reservation_of_the_stack_is_paid_once(self):
         reservation = resource(
             "aws:ec2/capacityReservation:CapacityReservation",

@@ -53,6 +53,8 @@ def test_an_unknown_raises_with_its_path_unless_something_is_given_for_it():
     assert value_at(INPUTS, "password", "rotation", unknown="?") == "?"
     with pytest.raises(UnknownInput, match=r"^whole: "):
         value_at(INPUTS, "whole", "part", 3)
+    with pytest.raises(UnknownInput, match=r"^password\.rotation: "):
+        value_at(INPUTS, "password", "rotation")
 
 
 def test_whether_something_is_set_holds_for_an_unknown():

@@ -63,9 +63,8 @@ def value_at(value: Any, *path: str | int, default: Any = None, unknown: Any = R
     found = _bare(follow(value, *path))
     if found is UNKNOWN:
         if unknown is RAISE:
-            raise UnknownInput(
-                next(path[:end] for end in range(len(path) + 1) if follow(value, *path[:end]) is UNKNOWN)
-            )
+            above = (path[:end] for end in range(len(path) + 1))
+            raise UnknownInput(next(part for part in above if _bare(follow(value, *part)) is UNKNOWN))
         return unknown
     return default if found is None else found
 
