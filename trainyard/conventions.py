@@ -17,6 +17,13 @@ Capacity = Literal["reserved", "spot", "on-demand"]
 CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
 """In the order in which a queue tries them: what is paid for anyway, then the cheapest, then the rest."""
 
+RESERVATION_ID: Final = r"cr-([0-9a-f]{8}|[0-9a-f]{17})"
+"""Regular expression of the id of a capacity reservation or a Capacity Block. EC2 gives 17 hex digits since 2018, and 8
+before (user guide, "Resource IDs", as generally known); botocore's model has no pattern for it."""
+
+RESERVATION_ID_ALLOWED: Final = "must look like cr-0123456789abcdef0"
+"""What a refusal of another id says."""
+
 HOURS_A_MONTH: Final = 730
 """A year of 8,760 hours in twelve parts: what AWS and Google Cloud multiply an hourly price by for a month."""
 
