@@ -13,6 +13,10 @@ import pulumi
 import pulumi_aws.eks as eks
 import pulumi_aws.iam as iam
 
+AGENT_CIDR = "169.254.170.23/32"
+AGENT_PORT = 80
+"""Where the agent of the node hands out credentials (EKS User Guide, "Pod Identity Agent", 2026-11)."""
+
 LONGEST_ROLE_NAME = 56
 """Of a role's logical name: IAM takes 64 characters and Pulumi appends `-` and seven digits."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pulumi
 
-from trainyard.components.k8s.conventions import whole
+from trainyard.components.k8s.quantities import whole
 
 Manifest = dict[str, Any]
 """A Kubernetes object as JSON would have it; values may be outputs."""
@@ -89,7 +89,8 @@ def cluster_queue(
             "cohortName": cohort_name,
             "queueingStrategy": "BestEffortFIFO",
             "namespaceSelector": {"matchLabels": dict(namespace_labels)},
-            "resourceGroups": groups if quotas else [],
+            # Left out without quotas: the manager, which writes its finalizer, does not keep an empty list.
+            **({"resourceGroups": groups} if quotas else {}),
             "preemption": {
                 "reclaimWithinCohort": "Any",
                 "borrowWithinCohort": {"policy": "Never"},

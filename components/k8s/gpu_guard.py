@@ -11,7 +11,7 @@ JobSets and TrainJobs run as Jobs. Any resource of NVIDIA counts, slices (`nvidi
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
-from trainyard.components.k8s.conventions import named
+from trainyard.components.k8s.objects import named
 from trainyard.conventions import TEAM_LABEL
 
 POLICY = "gpu-pods-need-a-queue"

@@ -17,8 +17,8 @@ import yaml
 
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.conventions import add_on_namespace, named, prerequisites
 from trainyard.components.k8s.gpu_guard import gpu_guard
+from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, TEAM_LABEL, gpu_node_tolerations
 
 NAMESPACE = "kueue-system"
@@ -30,7 +30,7 @@ FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/train
 """Kinds that Kueue manages. With `pod`, `deployment` or `statefulset` among them, as by default, no pod could be made
 in any namespace while the manager is down."""
 
-UNRATIONED_RESOURCES = ("cpu", "memory", "ephemeral-storage", "hugepages-", "vpc.amazonaws.com/")
+UNRATIONED_RESOURCES = ("cpu", "memory", "ephemeral-storage", "hugepages-")
 """Prefixes of resources that pods ask for and queues do not count: GPUs are what is scarce. A resource that is neither
 here nor in a queue blocks its job, which is what should happen to a `nvidia.com/mig-...` that nobody has a quota for;
 `quotaCheckStrategy: IgnoreUndeclared` (which excludes this list) would let it pass uncounted."""
@@ -101,6 +101,9 @@ class KueueArgs(TypedDict):
     """How long all pods of an admitted job may take to be ready; above node start and image pull from zero nodes."""
     requeue_limit: int
     """How often a job whose pods were not ready in time is queued again before it is given up."""
+    unrationed_resources: NotRequired[Sequence[str]]
+    """Prefixes of the ground's own resources that pods ask for and queues do not count, such as the fabric's. Default:
+    none."""
     when_can_borrow: NotRequired[str]
     """`TryNextFlavor` (default): a team uses its own quota of every flavor before it borrows, so what it owns runs
     undisturbed. `MayStopSearch`: it borrows idle reserved GPUs before it starts its own spot and on-demand nodes, which
@@ -234,7 +237,9 @@ def _check(args: KueueArgs) -> None:
                 )
 
 
-def manager_configuration(pods_ready_timeout_minutes: int, requeue_limit: int) -> dict[str, Any]:
+def manager_configuration(
+    pods_ready_timeout_minutes: int, requeue_limit: int, unrationed_resources: Sequence[str]
+) -> dict[str, Any]:
     """The manager's configuration file. It replaces the chart's whole, so what the chart would set is stated too."""
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -255,12 +260,14 @@ def manager_configuration(pods_ready_timeout_minutes: int, requeue_limit: int) -
             "requeuingStrategy": {"timestamp": "Eviction", "backoffLimitCount": requeue_limit},
         },
         "integrations": {"frameworks": list(FRAMEWORKS)},
-        "resources": {"excludeResourcePrefixes": list(UNRATIONED_RESOURCES)},
+        "resources": {"excludeResourcePrefixes": [*UNRATIONED_RESOURCES, *unrationed_resources]},
     }
 
 
 def _values(args: KueueArgs) -> dict[str, Any]:
-    configuration = manager_configuration(args["pods_ready_timeout_minutes"], args["requeue_limit"])
+    configuration = manager_configuration(
+        args["pods_ready_timeout_minutes"], args["requeue_limit"], args.get("unrationed_resources", ())
+    )
     return {
         "controllerManager": {
             "replicas": 2,

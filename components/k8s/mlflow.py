@@ -4,12 +4,12 @@ What it manages: a namespace with its default-deny network policies, the Deploym
 configuration and disruption budget, one MLflow account a team, and in each team's namespace the Secret
 `mlflow-credentials` with what a client needs (`MLFLOW_TRACKING_URI`, `_USERNAME`, `_PASSWORD`).
 
-What it leaves to the caller: the database, the bucket, and the role of the service account `mlflow`
-(`workload_policies.mlflow_policy`), whose Pod Identity association has to exist before the pods start: name it in
-`depends_on`. Network policies hold only where the cluster enforces them (VPC CNI: `enableNetworkPolicy`).
+What it leaves to the caller: the database, the object store of the artifacts, and what the service account `mlflow`
+may do with them, which has to be granted before the pods start: name it in `depends_on`. Network policies hold only
+where the cluster's network plugin enforces them.
 
-The password of the database is in no specification, variable, command line or log: RDS keeps and rotates it in
-Secrets Manager, and a sidecar writes it into a file in memory, which libpq reads at every new connection.
+The password of the database is in no specification, variable, command line or log: a sidecar with a program of the
+database's ground writes it into a file in memory, which libpq reads at every new connection.
 
 Why no Helm chart: the community chart takes the password as a value, and a release hides its objects from the
 rehearsal and from the policies.
@@ -30,19 +30,34 @@ import pulumi_random as random
 
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s import mlflow_runtime
-from trainyard.components.k8s.conventions import add_on_namespace, named, prerequisites
 from trainyard.components.k8s.mlflow_network import network_policies
+from trainyard.components.k8s.network_rules import EndpointArgs
+from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
 from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION
 
 SERVICE = "mlflow"
 SERVICE_ACCOUNT = "mlflow"
 LABELS: Mapping[str, str] = {"app.kubernetes.io/name": "mlflow", "app.kubernetes.io/component": "tracking-server"}
-PGPASS_INTERVAL_SECONDS = 30
-"""How long new connections may fail after a rotation. Asking costs $0.05 per 10,000 calls (Secrets Manager price list,
-2026-11): less than half a dollar a month and replica."""
-
 PERMISSIONS = ("READ", "USE", "EDIT", "MANAGE", "NO_PERMISSIONS")
 """Values of `default_permission`, as MLflow 3.17.2 spells them."""
+
+
+class PasswordProgramArgs(TypedDict):
+    """How a ground hands over the password of a database: a program that keeps it in a file and follows its rotation.
+
+    It runs beside the server, in the server's image and with its identity and environment, as `python pgpass.py`:
+
+    - `run SECRET HOST PORT DATABASE USER FILE --interval=SECONDS` writes FILE, a password file of libpq with mode 0600,
+      looks for a new password every interval, and replaces the file as a whole.
+    - `alive FILE SECONDS` ends with 0 when FILE is there and `run` has looked within SECONDS, else with 1.
+    """
+
+    source: str
+    """Text of the program: Python, which imports nothing but what the image has."""
+    secret: pulumi.Input[str]
+    """SECRET: where the password is, in a form that the program understands. Not the password."""
+    interval_seconds: int
+    """How long new connections may fail after a rotation, seconds."""
 
 
 class MlflowDatabaseArgs(TypedDict):
@@ -55,12 +70,14 @@ class MlflowDatabaseArgs(TypedDict):
     name: pulumi.Input[str]
     """Name of the database within the instance. Tracking, registry and accounts share it."""
     username: pulumi.Input[str]
-    """User whose password the secret holds."""
-    secret_arn: pulumi.Input[str]
-    """ARN of the Secrets Manager secret that RDS manages: JSON with `username` and `password`."""
+    """User that the server connects as."""
+    password: PasswordProgramArgs
+    """How the server gets the user's password."""
+    cidrs: Sequence[pulumi.Input[str]]
+    """Subnets in which the database may be: the only ones that its port can be reached in."""
     ca_certificates: NotRequired[str]
     """Certificates of the database's authority, PEM. Given, the connection is `sslmode=verify-full`; left out, it is
-    `require`: encrypted, but whoever answers at the address is believed. RDS publishes one bundle a region."""
+    `require`: encrypted, but whoever answers at the address is believed."""
 
 
 class MlflowServerArgs(TypedDict):
@@ -69,8 +86,8 @@ class MlflowServerArgs(TypedDict):
     namespace: str
     """Namespace that the component makes."""
     image: pulumi.Input[str]
-    """Image with MLflow 3.14 or later, its `auth` extra, psycopg2, boto3 and prometheus-flask-exporter,
-    `repository:tag@sha256:…`."""
+    """Image with MLflow 3.14 or later, its `auth` extra, psycopg2, prometheus-flask-exporter and a client of the
+    artifacts' object store, `repository:tag@sha256:…`."""
     replicas: int
     """Pods. Two or more survive the loss of a node."""
     workers: int
@@ -81,14 +98,14 @@ class MlflowServerArgs(TypedDict):
     """Memory of the server container, requested and limit: a quantity, "2Gi"."""
     database: MlflowDatabaseArgs
     """Backend of tracking, registry and accounts."""
-    database_cidrs: Sequence[pulumi.Input[str]]
-    """Subnets in which the database may be: the only ones that its port can be reached in."""
-    artifacts_bucket: pulumi.Input[str]
-    """Name of the S3 bucket of the artifacts tier."""
-    artifacts_prefix: NotRequired[str]
-    """Prefix within the bucket, without slashes at its ends. Default "mlflow"."""
-    region: pulumi.Input[str]
-    """AWS region of bucket and secret."""
+    artifacts_uri: pulumi.Input[str]
+    """Where the artifacts are, as MLflow's `--artifacts-destination` takes it: scheme, bucket and prefix."""
+    environment: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Further variables of the containers that talk to the ground, not secret: its region. Default: none."""
+    identity_endpoints: NotRequired[Sequence[EndpointArgs]]
+    """Addresses that hand out the identity of pods in the ground. Default: none."""
+    service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """What the ground wants on the service account for its pods to have a role in it. Default: none."""
     team_namespaces: Mapping[str, pulumi.Input[str]]
     """Team to its namespace. Each team gets one account of its own name and the Secret in that namespace."""
     default_permission: NotRequired[str]
@@ -137,8 +154,9 @@ class MlflowServer(pulumi.ComponentResource):
             name,
             namespace=self.namespace,
             labels=LABELS,
-            database_cidrs=args["database_cidrs"],
+            database_cidrs=args["database"]["cidrs"],
             database_port=args["database"]["port"],
+            identity_endpoints=args.get("identity_endpoints", ()),
             monitoring_namespace=args.get("monitoring_namespace", "monitoring"),
             opts=self._child(),
         )
@@ -208,7 +226,8 @@ class MlflowServer(pulumi.ComponentResource):
 
     def _deployment(self, passwords: Mapping[str, pulumi.Output[str]]) -> None:
         args, database = self._args, self._args["database"]
-        programs = mlflow_runtime.sources()
+        password = database["password"]
+        programs = {pod.PGPASS_PROGRAM: password["source"], **mlflow_runtime.sources()}
         ca = database.get("ca_certificates")
         if ca:
             programs[Path(pod.CA_FILE).name] = ca
@@ -220,40 +239,41 @@ class MlflowServer(pulumi.ComponentResource):
             opts=self._child(),
         )
         secret = self._secret(passwords)
-        account = core.ServiceAccount(
+        account = service_account(
             f"{self._name}-service-account",
-            metadata={"name": SERVICE_ACCOUNT, "namespace": self.namespace, "labels": LABELS},
-            automount_service_account_token=False,
+            SERVICE_ACCOUNT,
+            self.namespace,
+            labels=LABELS,
+            annotations=args.get("service_account_annotations", {}),
             opts=self._child(),
         )
-        prefix = args.get("artifacts_prefix", "mlflow").strip("/")
         uri = self._database_uri()
-        spec = pod.pod_spec(
+        spec = pod.ServerPod(
             image=args["image"],
             service_account=named(account, SERVICE_ACCOUNT),
             labels=LABELS,
             runtime_config_map=_given_name(runtime),
             secret=_given_name(secret),
             pgpass_arguments=[
-                database["secret_arn"],
+                password["secret"],
                 database["address"],
                 pulumi.Output.from_input(database["port"]).apply(lambda port: str(int(port))),
                 database["name"],
                 database["username"],
                 pod.PGPASS_FILE,
-                f"--interval={PGPASS_INTERVAL_SECONDS}",
+                f"--interval={password['interval_seconds']}",
             ],
             database_uri=uri,
             server_command=pod.server_command(
                 hosts=pod.allowed_hosts(SERVICE, args["namespace"]),
                 workers=args["workers"],
                 database_uri=uri,
-                artifacts=pulumi.Output.concat("s3://", args["artifacts_bucket"], "/", prefix),
+                artifacts_uri=args["artifacts_uri"],
             ),
-            region=args["region"],
+            environment=args.get("environment", {}),
             cpu=args["cpu"],
             memory=args["memory"],
-        )
+        ).spec()
         apps.Deployment(
             f"{self._name}-deployment",
             metadata={"name": SERVICE, "namespace": self.namespace, "labels": LABELS},

@@ -1,8 +1,8 @@
 """Who may talk to the MLflow server, and whom it may talk to.
 
 Ingress: the tracking port from namespaces of teams, the metrics port from the monitoring namespace. Egress: names, the
-database, AWS over HTTPS, the Pod Identity agent of the node. Everything else of the namespace is denied. The kubelet's
-probes come from the pod's own node, which the VPC CNI always lets in.
+database, HTTPS (the object store of the artifacts), what hands out the pods' identity. Everything else of the namespace
+is denied. The kubelet's probes come from the pod's own node, which a network policy does not hold back.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,12 @@ import pulumi
 import pulumi_kubernetes.meta.v1 as meta
 import pulumi_kubernetes.networking.v1 as networking
 
+from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s.mlflow_pod import METRICS_PORT, PORT
 from trainyard.conventions import TEAM_LABEL
 
-POD_IDENTITY_AGENT = "169.254.170.23/32"
+LINK_LOCAL = "169.254.0.0/16"
+"""Instance metadata and whatever else a node has for itself."""
 
 
 def network_policies(
@@ -24,6 +26,7 @@ def network_policies(
     labels: Mapping[str, str],
     database_cidrs: Sequence[pulumi.Input[str]],
     database_port: pulumi.Input[int],
+    identity_endpoints: Sequence[rules.EndpointArgs],
     monitoring_namespace: str,
     opts: pulumi.ResourceOptions,
 ) -> None:
@@ -34,37 +37,22 @@ def network_policies(
             "ports": [{"protocol": "TCP", "port": PORT}],
         },
         {
-            "from_": [{"namespace_selector": _namespace(monitoring_namespace)}],
+            "from_": [{"namespace_selector": rules.namespace_called(monitoring_namespace)}],
             "ports": [{"protocol": "TCP", "port": METRICS_PORT}],
         },
     ]
-    egress: list[networking.NetworkPolicyEgressRuleArgsDict] = [
-        {
-            "to": [
-                {
-                    "namespace_selector": _namespace("kube-system"),
-                    "pod_selector": {"match_labels": {"k8s-app": "kube-dns"}},
-                }
-            ],
-            "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
-        },
+    egress: list[rules.Egress] = [
+        rules.names(),
         {
             "to": [{"ip_block": {"cidr": cidr}} for cidr in database_cidrs],
             "ports": [{"protocol": "TCP", "port": database_port}],
         },
-        # S3 and Secrets Manager: the gateway endpoint leaves S3 its public addresses.
-        {
-            "to": [{"ip_block": {"cidr": "0.0.0.0/0", "except_": ["169.254.0.0/16"]}}],
-            "ports": [{"protocol": "TCP", "port": 443}],
-        },
-        {
-            "to": [{"ip_block": {"cidr": POD_IDENTITY_AGENT}}],
-            "ports": [{"protocol": "TCP", "port": 80}],
-        },
+        rules.https(but=LINK_LOCAL),
+        *rules.to(identity_endpoints),
     ]
     server: meta.LabelSelectorArgsDict = {"match_labels": labels}
     specs: dict[str, networking.NetworkPolicySpecArgsDict] = {
-        "default-deny": {"pod_selector": {}, "policy_types": ["Ingress", "Egress"]},
+        "default-deny": rules.DEFAULT_DENY,
         "server-ingress": {"pod_selector": server, "policy_types": ["Ingress"], "ingress": ingress},
         "server-egress": {"pod_selector": server, "policy_types": ["Egress"], "egress": egress},
     }
@@ -75,7 +63,3 @@ def network_policies(
             spec=spec,
             opts=opts,
         )
-
-
-def _namespace(name: str) -> meta.LabelSelectorArgsDict:
-    return {"match_labels": {"kubernetes.io/metadata.name": name}}

@@ -1,6 +1,6 @@
 """The pod of the MLflow server: containers, mounts and probes, without any resource.
 
-pgpass   (native sidecar)  keeps the password file of the database in step with its rotating secret
+pgpass   (native sidecar)  keeps the password file of the database up to date, with a program of the database's ground
 migrate  (init container)  database schema, once the password file is there
 server                     MLflow, started by serve.py
 users                      the teams' accounts
@@ -8,6 +8,7 @@ metrics                    the server's metrics on a port of their own
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes.core.v1 as core
@@ -21,13 +22,41 @@ USER_ID = 10001  # scanners ask for at least 10000, so that it cannot be a user 
 SCRATCH_GIB = 20  # an artifact on its way through the server lies here as a whole
 
 PROGRAMS_DIR = "/opt/trainyard"
-PGPASS_FILE = "/run/pgpass/pgpass"
+PGPASS_PROGRAM = "pgpass.py"
+PGPASS_DIR = "/run/pgpass"
+PGPASS_FILE = f"{PGPASS_DIR}/pgpass"
 CA_FILE = f"{PROGRAMS_DIR}/ca.pem"
-AUTH_FILE = "/etc/mlflow/auth/basic_auth.ini"
-FLASK_KEY_FILE = "/etc/mlflow/auth/flask-secret-key"
+AUTH_DIR = "/etc/mlflow/auth"
+AUTH_FILE = f"{AUTH_DIR}/basic_auth.ini"
+FLASK_KEY_FILE = f"{AUTH_DIR}/flask-secret-key"
 USERS_DIR = "/etc/mlflow/users"
-USERS_STATE = "/run/users/state"
+USERS_STATE_DIR = "/run/users"
+USERS_STATE = f"{USERS_STATE_DIR}/state"
 METRICS_DIR = "/run/metrics"
+
+_PROGRAMS: core.VolumeMountArgsDict = {"name": "programs", "mount_path": PROGRAMS_DIR, "read_only": True}
+_TMP: core.VolumeMountArgsDict = {"name": "tmp", "mount_path": "/tmp"}  # noqa: S108 — the pod's own volume
+_PASSFILE: core.VolumeMountArgsDict = {"name": "pgpass", "mount_path": PGPASS_DIR}
+_AUTH: core.VolumeMountArgsDict = {"name": "auth", "mount_path": AUTH_DIR, "read_only": True}
+_METRICS: core.VolumeMountArgsDict = {"name": "metrics", "mount_path": METRICS_DIR}
+
+_COMMON: Mapping[str, str] = {
+    "HOME": "/tmp",  # noqa: S108 — the user has no home in the image
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+_OF_MLFLOW: Mapping[str, str] = {
+    "PGPASSFILE": PGPASS_FILE,
+    "MLFLOW_AUTH_CONFIG_PATH": AUTH_FILE,
+    # Tracking, registry and accounts have a pool each in every worker: keep their sum below what the database takes,
+    # and let connections end before they are older than a password.
+    "MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": "4",
+    "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW": "4",
+    "MLFLOW_SQLALCHEMYSTORE_POOL_RECYCLE": "1800",
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # LLM evaluation jobs: not on this server
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "GIT_PYTHON_REFRESH": "quiet",  # the image has no git
+}
 
 Resources = core.ResourceRequirementsArgsDict
 
@@ -37,7 +66,7 @@ _SMALL: dict[str, Resources] = {
         "limits": {"cpu": cpu_limit, "memory": memory},
     }
     for name, cpu, cpu_limit, memory in (
-        ("pgpass", "20m", "200m", "160Mi"),  # boto3 alone takes about 70 MiB
+        ("pgpass", "20m", "200m", "160Mi"),  # the client of a cloud's secrets alone takes about 70 MiB
         ("users", "10m", "100m", "64Mi"),
         ("metrics", "10m", "100m", "96Mi"),
     )
@@ -59,7 +88,7 @@ def allowed_hosts(service: str, namespace: str) -> list[str]:
 
 
 def server_command(
-    *, hosts: Sequence[str], workers: int, database_uri: pulumi.Output[str], artifacts: pulumi.Output[str]
+    *, hosts: Sequence[str], workers: int, database_uri: pulumi.Output[str], artifacts_uri: pulumi.Input[str]
 ) -> list[pulumi.Input[str]]:
     """The command line of the server container. `database_uri` holds no password.
 
@@ -83,162 +112,151 @@ def server_command(
         "--app-name=basic-auth",
         pulumi.Output.concat("--backend-store-uri=", database_uri),
         "--serve-artifacts",
-        pulumi.Output.concat("--artifacts-destination=", artifacts),
+        pulumi.Output.concat("--artifacts-destination=", artifacts_uri),
         f"--expose-prometheus={METRICS_DIR}",
         f"--allowed-hosts={','.join(hosts)}",
         f"--cors-allowed-origins={','.join(f'http://{host}' for host in hosts)}",
     ]
 
 
-def pod_spec(
-    *,
-    image: pulumi.Input[str],
-    service_account: pulumi.Input[str],
-    labels: Mapping[str, str],
-    runtime_config_map: pulumi.Input[str],
-    secret: pulumi.Input[str],
-    pgpass_arguments: Sequence[pulumi.Input[str]],
-    database_uri: pulumi.Output[str],
-    server_command: Sequence[pulumi.Input[str]],
-    region: pulumi.Input[str],
-    cpu: pulumi.Input[str],
-    memory: pulumi.Input[str],
-) -> core.PodSpecArgsDict:
-    """The specification. `secret` has the keys that `MlflowServer` writes; `pgpass_arguments` are those of `run`."""
-    programs: core.VolumeMountArgsDict = {"name": "programs", "mount_path": PROGRAMS_DIR, "read_only": True}
-    tmp: core.VolumeMountArgsDict = {"name": "tmp", "mount_path": "/tmp"}  # noqa: S108 — the pod's own volume
-    passfile: core.VolumeMountArgsDict = {"name": "pgpass", "mount_path": "/run/pgpass", "read_only": True}
-    auth: core.VolumeMountArgsDict = {"name": "auth", "mount_path": "/etc/mlflow/auth", "read_only": True}
-    metrics: core.VolumeMountArgsDict = {"name": "metrics", "mount_path": METRICS_DIR}
-    common: list[core.EnvVarArgsDict] = [
-        {"name": "HOME", "value": "/tmp"},  # noqa: S108 — the user has no home in the image
-        {"name": "PYTHONUNBUFFERED", "value": "1"},
-        {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
-    ]
-    # boto3 reads the second name only, the other SDKs the first.
-    aws: list[core.EnvVarArgsDict] = [
-        *common,
-        {"name": "AWS_REGION", "value": region},
-        {"name": "AWS_DEFAULT_REGION", "value": region},
-    ]
-    mlflow: list[core.EnvVarArgsDict] = [
-        *aws,
-        {"name": "PGPASSFILE", "value": PGPASS_FILE},
-        {"name": "MLFLOW_AUTH_CONFIG_PATH", "value": AUTH_FILE},
-        # Tracking, registry and accounts have a pool each in every worker: keep their sum below what the
-        # database takes, and let connections end before they are older than a password.
-        {"name": "MLFLOW_SQLALCHEMYSTORE_POOL_SIZE", "value": "4"},
-        {"name": "MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW", "value": "4"},
-        {"name": "MLFLOW_SQLALCHEMYSTORE_POOL_RECYCLE", "value": "1800"},
-        {"name": "MLFLOW_SERVER_ENABLE_JOB_EXECUTION", "value": "false"},  # LLM evaluation jobs: not on this server
-        {"name": "MLFLOW_DISABLE_TELEMETRY", "value": "true"},
-        {"name": "GIT_PYTHON_REFRESH", "value": "quiet"},  # the image has no git
-    ]
-    sized: Resources = {
-        "requests": {"cpu": cpu, "memory": memory, "ephemeral-storage": "1Gi"},
-        "limits": {"cpu": cpu, "memory": memory, "ephemeral-storage": f"{SCRATCH_GIB + 2}Gi"},
-    }
-    return {
-        "service_account_name": service_account,
-        "automount_service_account_token": False,
-        "enable_service_links": False,
-        "termination_grace_period_seconds": 60,
-        "node_selector": dict(SYSTEM_NODES),
-        "security_context": {
-            "run_as_non_root": True,
-            "run_as_user": USER_ID,
-            "run_as_group": USER_ID,
-            "fs_group": USER_ID,
-            "seccomp_profile": {"type": "RuntimeDefault"},
-        },
-        "topology_spread_constraints": [
-            {
-                "max_skew": 1,
-                "topology_key": key,
-                "when_unsatisfiable": unsatisfiable,
-                "label_selector": {"match_labels": labels},
-                "match_label_keys": ["pod-template-hash"],  # the replicas of a rollout, not those they replace
-            }
-            for key, unsatisfiable in (
-                ("kubernetes.io/hostname", "DoNotSchedule"),
-                ("topology.kubernetes.io/zone", "ScheduleAnyway"),
-            )
-        ],
-        "init_containers": [
-            {
-                **_container("pgpass", image, _SMALL["pgpass"]),
-                "restart_policy": "Always",  # a native sidecar: the next container starts when its probe passes
-                "command": ["python", f"{PROGRAMS_DIR}/pgpass.py", "run", *pgpass_arguments],
-                "env": aws,
-                "volume_mounts": [programs, tmp, {"name": "pgpass", "mount_path": "/run/pgpass"}],
-                **_probes(
-                    startup=_program_probe("pgpass.py", "alive", PGPASS_FILE, "120", period=3, failures=60),
-                    readiness=_program_probe("pgpass.py", "alive", PGPASS_FILE, "300", period=30, failures=3),
-                    liveness=_program_probe("pgpass.py", "alive", PGPASS_FILE, "300", period=60, failures=3),
-                ),
+@dataclass(frozen=True, kw_only=True)
+class ServerPod:
+    """What differs between two servers' pods; `spec()` is the pod."""
+
+    image: pulumi.Input[str]
+    service_account: pulumi.Input[str]
+    labels: Mapping[str, str]
+    runtime_config_map: pulumi.Input[str]
+    secret: pulumi.Input[str]
+    """Name of the Secret with the keys that `MlflowServer` writes."""
+    pgpass_arguments: Sequence[pulumi.Input[str]]
+    """Those of `run`, see `PasswordProgramArgs`."""
+    database_uri: pulumi.Output[str]
+    server_command: Sequence[pulumi.Input[str]]
+    environment: Mapping[str, pulumi.Input[str]]
+    """Further variables of the containers that talk to the ground."""
+    cpu: pulumi.Input[str]
+    memory: pulumi.Input[str]
+
+    def spec(self) -> core.PodSpecArgsDict:
+        """The specification of the pod."""
+        return {
+            "service_account_name": self.service_account,
+            "automount_service_account_token": False,
+            "enable_service_links": False,
+            "termination_grace_period_seconds": 60,
+            "node_selector": dict(SYSTEM_NODES),
+            "security_context": {
+                "run_as_non_root": True,
+                "run_as_user": USER_ID,
+                "run_as_group": USER_ID,
+                "fs_group": USER_ID,
+                "seccomp_profile": {"type": "RuntimeDefault"},
             },
-            {
-                **_container("migrate", image, sized),
-                "command": ["python", f"{PROGRAMS_DIR}/migrate.py", database_uri],
-                "env": mlflow,
-                "volume_mounts": [programs, tmp, passfile, auth],
-            },
-        ],
-        "containers": [
-            {
-                **_container("server", image, sized),
-                "command": server_command,
-                "env": mlflow,
-                "ports": [{"name": "http", "container_port": PORT}],
-                "volume_mounts": [programs, tmp, passfile, auth, metrics],
-                # Time for the endpoint to leave every node's rules before the server stops listening.
-                "lifecycle": {"pre_stop": {"sleep": {"seconds": 10}}},
-                **_probes(
-                    startup=_health_probe(period=5, failures=60),
-                    readiness=_health_probe(period=10, failures=3),
-                    liveness=_health_probe(period=20, failures=6),
-                ),
-            },
-            {
-                **_container("users", image, _SMALL["users"]),
-                "command": ["python", f"{PROGRAMS_DIR}/users.py", "run"],
-                "args": [f"http://127.0.0.1:{PORT}", ADMIN, USERS_DIR, USERS_STATE],
-                "env": common,
-                "volume_mounts": [
-                    programs,
-                    {"name": "users", "mount_path": USERS_DIR, "read_only": True},
-                    {"name": "users-state", "mount_path": "/run/users"},
-                ],
-                # Its first round can end only when the server answers, which the server's own start allows 5 minutes.
-                **_probes(
-                    startup=_program_probe("users.py", "alive", USERS_STATE, "60", period=5, failures=24),
-                    readiness=_program_probe("users.py", "alive", USERS_STATE, "900", "--done", period=10, failures=3),
-                    liveness=_program_probe("users.py", "alive", USERS_STATE, "900", period=60, failures=3),
-                ),
-            },
-            {
-                **_container("metrics", image, _SMALL["metrics"]),
-                "command": ["python", f"{PROGRAMS_DIR}/metrics.py", str(METRICS_PORT), METRICS_DIR],
-                "env": common,
-                "ports": [{"name": "metrics", "container_port": METRICS_PORT}],
-                "volume_mounts": [programs, {**metrics, "read_only": True}],
-                **_probes(
-                    startup=_metrics_probe(period=5, failures=24),
-                    readiness=_metrics_probe(period=30, failures=3),
-                    liveness=_metrics_probe(period=60, failures=3),
-                ),
-            },
-        ],
-        "volumes": [
-            {"name": "programs", "config_map": {"name": runtime_config_map, "default_mode": 0o444}},
+            "topology_spread_constraints": [
+                self._spread("kubernetes.io/hostname", "DoNotSchedule"),
+                self._spread("topology.kubernetes.io/zone", "ScheduleAnyway"),
+            ],
+            "init_containers": [self._pgpass(), self._migrate()],
+            "containers": [self._server(), self._users(), self._metrics()],
+            "volumes": self._volumes(),
+        }
+
+    def _spread(self, key: str, unsatisfiable: str) -> core.TopologySpreadConstraintArgsDict:
+        return {
+            "max_skew": 1,
+            "topology_key": key,
+            "when_unsatisfiable": unsatisfiable,
+            "label_selector": {"match_labels": self.labels},
+            "match_label_keys": ["pod-template-hash"],  # the replicas of a rollout, not those they replace
+        }
+
+    def _pgpass(self) -> core.ContainerArgsDict:
+        def alive(seconds: int, *, period: int, failures: int) -> core.ProbeArgsDict:
+            arguments = ("alive", PGPASS_FILE, str(seconds))
+            return _program_probe(PGPASS_PROGRAM, *arguments, period=period, failures=failures)
+
+        return {
+            **_container("pgpass", self.image, _SMALL["pgpass"]),
+            "restart_policy": "Always",  # a native sidecar: the next container starts when its probe passes
+            "command": ["python", f"{PROGRAMS_DIR}/{PGPASS_PROGRAM}", "run", *self.pgpass_arguments],
+            "env": _variables(_COMMON, self.environment),
+            "volume_mounts": [_PROGRAMS, _TMP, _PASSFILE],
+            "startup_probe": alive(120, period=3, failures=60),
+            "readiness_probe": alive(300, period=30, failures=3),
+            "liveness_probe": alive(300, period=60, failures=3),
+        }
+
+    def _migrate(self) -> core.ContainerArgsDict:
+        return {
+            **_container("migrate", self.image, self._size()),
+            "command": ["python", f"{PROGRAMS_DIR}/migrate.py", self.database_uri],
+            "env": _variables(_COMMON, self.environment, _OF_MLFLOW),
+            "volume_mounts": [_PROGRAMS, _TMP, _read_only(_PASSFILE), _AUTH],
+        }
+
+    def _server(self) -> core.ContainerArgsDict:
+        return {
+            **_container("server", self.image, self._size()),
+            "command": self.server_command,
+            "env": _variables(_COMMON, self.environment, _OF_MLFLOW),
+            "ports": [{"name": "http", "container_port": PORT}],
+            "volume_mounts": [_PROGRAMS, _TMP, _read_only(_PASSFILE), _AUTH, _METRICS],
+            # Time for the endpoint to leave every node's rules before the server stops listening.
+            "lifecycle": {"pre_stop": {"sleep": {"seconds": 10}}},
+            "startup_probe": _health_probe(period=5, failures=60),
+            "readiness_probe": _health_probe(period=10, failures=3),
+            "liveness_probe": _health_probe(period=20, failures=6),
+        }
+
+    def _users(self) -> core.ContainerArgsDict:
+        def alive(*arguments: str, period: int, failures: int) -> core.ProbeArgsDict:
+            return _program_probe("users.py", "alive", USERS_STATE, *arguments, period=period, failures=failures)
+
+        return {
+            **_container("users", self.image, _SMALL["users"]),
+            "command": ["python", f"{PROGRAMS_DIR}/users.py", "run"],
+            "args": [f"http://127.0.0.1:{PORT}", ADMIN, USERS_DIR, USERS_STATE],
+            "env": _variables(_COMMON),
+            "volume_mounts": [
+                _PROGRAMS,
+                {"name": "users", "mount_path": USERS_DIR, "read_only": True},
+                {"name": "users-state", "mount_path": USERS_STATE_DIR},
+            ],
+            # Its first round can end only when the server answers, which the server's own start allows 5 minutes.
+            "startup_probe": alive("60", period=5, failures=24),
+            "readiness_probe": alive("900", "--done", period=10, failures=3),
+            "liveness_probe": alive("900", period=60, failures=3),
+        }
+
+    def _metrics(self) -> core.ContainerArgsDict:
+        return {
+            **_container("metrics", self.image, _SMALL["metrics"]),
+            "command": ["python", f"{PROGRAMS_DIR}/metrics.py", str(METRICS_PORT), METRICS_DIR],
+            "env": _variables(_COMMON),
+            "ports": [{"name": "metrics", "container_port": METRICS_PORT}],
+            "volume_mounts": [_PROGRAMS, _read_only(_METRICS)],
+            "startup_probe": _metrics_probe(period=5, failures=24),
+            "readiness_probe": _metrics_probe(period=30, failures=3),
+            "liveness_probe": _metrics_probe(period=60, failures=3),
+        }
+
+    def _size(self) -> Resources:
+        return {
+            "requests": {"cpu": self.cpu, "memory": self.memory, "ephemeral-storage": "1Gi"},
+            "limits": {"cpu": self.cpu, "memory": self.memory, "ephemeral-storage": f"{SCRATCH_GIB + 2}Gi"},
+        }
+
+    def _volumes(self) -> list[core.VolumeArgsDict]:
+        return [
+            {"name": "programs", "config_map": {"name": self.runtime_config_map, "default_mode": 0o444}},
             {"name": "tmp", "empty_dir": {"size_limit": f"{SCRATCH_GIB}Gi"}},
             {"name": "pgpass", "empty_dir": {"medium": "Memory", "size_limit": "1Mi"}},
             {"name": "metrics", "empty_dir": {"medium": "Memory", "size_limit": "64Mi"}},
             {"name": "users-state", "empty_dir": {"medium": "Memory", "size_limit": "1Mi"}},
-            _secret_volume("auth", secret, ("basic_auth.ini", "flask-secret-key")),
-            _secret_volume("users", secret, ("admin-password", "users.json")),
-        ],
-    }
+            _secret_volume("auth", self.secret, ("basic_auth.ini", "flask-secret-key")),
+            _secret_volume("users", self.secret, ("admin-password", "users.json")),
+        ]
 
 
 def _container(name: str, image: pulumi.Input[str], resources: Resources) -> core.ContainerArgsDict:
@@ -257,10 +275,12 @@ def _container(name: str, image: pulumi.Input[str], resources: Resources) -> cor
     }
 
 
-def _probes(
-    *, startup: core.ProbeArgsDict, readiness: core.ProbeArgsDict, liveness: core.ProbeArgsDict
-) -> core.ContainerArgsDict:
-    return {"startup_probe": startup, "readiness_probe": readiness, "liveness_probe": liveness}  # type: ignore[typeddict-item]
+def _variables(*groups: Mapping[str, pulumi.Input[str]]) -> list[core.EnvVarArgsDict]:
+    return [{"name": name, "value": value} for group in groups for name, value in group.items()]
+
+
+def _read_only(mount: core.VolumeMountArgsDict) -> core.VolumeMountArgsDict:
+    return {**mount, "read_only": True}
 
 
 def _program_probe(program: str, *arguments: str, period: int, failures: int) -> core.ProbeArgsDict:
@@ -273,26 +293,17 @@ def _program_probe(program: str, *arguments: str, period: int, failures: int) ->
 
 
 def _health_probe(*, period: int, failures: int) -> core.ProbeArgsDict:
-    return {
-        # The kubelet would send the pod's address as host, which the server does not know.
-        "http_get": {
-            "path": "/health",
-            "port": "http",
-            "http_headers": [{"name": "Host", "value": f"localhost:{PORT}"}],
-        },
-        "period_seconds": period,
-        "timeout_seconds": 10,
-        "failure_threshold": failures,
-    }
+    # The kubelet would send the pod's address as host, which the server does not know.
+    host: core.HTTPHeaderArgsDict = {"name": "Host", "value": f"localhost:{PORT}"}
+    return _http_probe({"path": "/health", "port": "http", "http_headers": [host]}, period=period, failures=failures)
 
 
 def _metrics_probe(*, period: int, failures: int) -> core.ProbeArgsDict:
-    return {
-        "http_get": {"path": "/metrics", "port": "metrics"},
-        "period_seconds": period,
-        "timeout_seconds": 10,
-        "failure_threshold": failures,
-    }
+    return _http_probe({"path": "/metrics", "port": "metrics"}, period=period, failures=failures)
+
+
+def _http_probe(get: core.HTTPGetActionArgsDict, *, period: int, failures: int) -> core.ProbeArgsDict:
+    return {"http_get": get, "period_seconds": period, "timeout_seconds": 10, "failure_threshold": failures}
 
 
 def _secret_volume(name: str, secret: pulumi.Input[str], keys: Sequence[str]) -> core.VolumeArgsDict:

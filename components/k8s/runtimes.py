@@ -12,8 +12,13 @@ import pulumi_kubernetes.helm.v3 as helm
 
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
-from trainyard.components.k8s.conventions import add_on_namespace, named, prerequisites
-from trainyard.conventions import SYSTEM_NODES, TRAINER_GID, TRAINER_SERVICE_ACCOUNT, TRAINER_UID
+from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.conventions import (
+    SYSTEM_NODES,
+    TRAINER_SERVICE_ACCOUNT,
+    TRAINING_CONTAINER_SECURITY,
+    TRAINING_POD_SECURITY,
+)
 
 JOBSET_NAMESPACE = "jobset-system"
 TRAINER_NAMESPACE = "kubeflow-system"
@@ -21,9 +26,8 @@ TORCH_RUNTIME = "torch-distributed"
 
 SHUTDOWN_SECONDS = 100
 GRACE_SECONDS = 120
-"""AWS gives a spot node two minutes. torchrun kills its workers 30 s after SIGTERM unless told otherwise (measured with
-torch 2.13.0, 2026-11-20), which is less than a checkpoint may take."""
-
+"""The longest notice that a cloud gives a spot node is two minutes. torchrun kills its workers 30 s after SIGTERM
+unless told otherwise (measured with torch 2.13.0, 2026-11-20), which is less than a checkpoint may take."""
 
 PERMANENT_EXIT_CODES = (10, 20)
 """With which a training container says that running it again is of no use: a check failed, a figure is below its
@@ -119,15 +123,7 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
         "automountServiceAccountToken": False,
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": GRACE_SECONDS,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": TRAINER_UID,
-            "runAsGroup": TRAINER_GID,
-            # The Mountpoint S3 driver gives the mount to this group; without it only root could use it.
-            "fsGroup": TRAINER_GID,
-            "fsGroupChangePolicy": "OnRootMismatch",
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": dict(TRAINING_POD_SECURITY),
         "containers": [
             {
                 "name": "node",
@@ -143,11 +139,7 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
                 # No limits: a TrainJob's requests are merged over these, and one above a limit of ours would be
                 # refused after the queue has admitted the job.
                 "resources": {"requests": {"cpu": "1", "memory": "4Gi"}},
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "readOnlyRootFilesystem": True,
-                    "capabilities": {"drop": ["ALL"]},
-                },
+                "securityContext": dict(TRAINING_CONTAINER_SECURITY),
                 "volumeMounts": [
                     {"name": "shared-memory", "mountPath": "/dev/shm"},  # noqa: S108 - likewise
                     {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - likewise

@@ -8,7 +8,9 @@ import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.networking.v1 as networking
 import pulumi_kubernetes.rbac.v1 as rbac
 
-from trainyard.components.k8s.conventions import gibibytes, named, prerequisites, whole
+from trainyard.components.k8s import network_rules as rules
+from trainyard.components.k8s.objects import named, prerequisites, service_account
+from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
 
 ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
@@ -43,8 +45,8 @@ CLUSTER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
 )
 """What every member may read outside of it: what a job can refer to, and why it waits."""
 
-POD_IDENTITY_AGENT = "169.254.170.23/32"
 INSTANCE_METADATA = "169.254.169.254/32"
+"""The node's own identity, at the same address in every cloud; no pod's business."""
 
 
 class TeamArgs(TypedDict):
@@ -60,6 +62,8 @@ class TeamArgs(TypedDict):
     """Memory that its pods may request together, GiB."""
     pods: int
     """How many pods it may have."""
+    service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """What the ground wants on the service account of training pods for them to have a role in it. Default: none."""
 
 
 class ServiceAddressArgs(TypedDict):
@@ -78,6 +82,8 @@ class TeamNamespacesArgs(TypedDict):
     """All teams."""
     mlflow: NotRequired[ServiceAddressArgs]
     """Where the MLflow server's pods are. Default: there is none."""
+    identity_endpoints: NotRequired[Sequence[rules.EndpointArgs]]
+    """Addresses that hand out the identity of pods in the ground. Default: none."""
 
 
 class TeamNamespaces(pulumi.ComponentResource):
@@ -98,8 +104,8 @@ class TeamNamespaces(pulumi.ComponentResource):
     namespaces: dict[str, pulumi.Output[str]]
     """Name of the namespace by team; carries the dependency on it and on its quota and defaults."""
     service_account: str
-    """Name of the service account of training pods, the same in every namespace. It gets no API token; access to AWS is
-    bound to it by a Pod Identity association."""
+    """Name of the service account of training pods, the same in every namespace. It gets no API token; what it may do
+    in the ground is bound to it there."""
     groups: dict[str, str]
     """Kubernetes group of a team's members, by team."""
 
@@ -113,16 +119,17 @@ class TeamNamespaces(pulumi.ComponentResource):
         self._before = prerequisites(opts)
         self.service_account = TRAINER_SERVICE_ACCOUNT
         self.groups = {team["name"]: team_group(team["name"]) for team in args["teams"]}
-        self.namespaces = {
-            team["name"]: self._team(f"{name}-{team['name']}", team, args.get("mlflow")) for team in args["teams"]
-        }
+        policies = network_policies(args.get("mlflow"), args.get("identity_endpoints", ()))
+        self.namespaces = {team["name"]: self._team(f"{name}-{team['name']}", team, policies) for team in args["teams"]}
         self._cluster_reader(name)
         self.register_outputs({"namespaces": self.namespaces, "groups": self.groups})
 
     def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=[*self._before, *depends_on])
 
-    def _team(self, name: str, team: TeamArgs, mlflow: ServiceAddressArgs | None) -> pulumi.Output[str]:
+    def _team(
+        self, name: str, team: TeamArgs, policies: Mapping[str, networking.NetworkPolicySpecArgsDict]
+    ) -> pulumi.Output[str]:
         level = "pod-security.kubernetes.io"
         resource = core.Namespace(
             f"{name}-namespace",
@@ -160,13 +167,14 @@ class TeamNamespaces(pulumi.ComponentResource):
             spec={"limits": [{"type": "Container", "default_request": {"cpu": "1", "memory": "4Gi"}}]},
             opts=self._child(),
         )
-        core.ServiceAccount(
+        service_account(
             f"{name}-{TRAINER_SERVICE_ACCOUNT}",
-            metadata={"name": TRAINER_SERVICE_ACCOUNT, "namespace": namespace},
-            automount_service_account_token=False,
+            TRAINER_SERVICE_ACCOUNT,
+            namespace,
+            annotations=team.get("service_account_annotations", {}),
             opts=self._child(),
         )
-        for policy, spec in network_policies(mlflow).items():
+        for policy, spec in policies.items():
             networking.NetworkPolicy(
                 f"{name}-{policy}",
                 metadata={"name": policy, "namespace": namespace},
@@ -213,17 +221,19 @@ def _group(group: str) -> rbac.SubjectArgsDict:
     return {"kind": "Group", "name": group, "api_group": "rbac.authorization.k8s.io"}
 
 
-def network_policies(mlflow: ServiceAddressArgs | None) -> Mapping[str, networking.NetworkPolicySpecArgsDict]:
+def network_policies(
+    mlflow: ServiceAddressArgs | None, identity_endpoints: Sequence[rules.EndpointArgs]
+) -> Mapping[str, networking.NetworkPolicySpecArgsDict]:
     """The network policies of a team's namespace by name; each selects all of its pods.
 
-    File systems need none: FSx for Lustre is mounted by the node's kernel, S3 by pods of another namespace.
+    Volumes need none: they are mounted by the node's kernel or by pods of another namespace.
     """
 
-    def egress(*rules: networking.NetworkPolicyEgressRuleArgsDict) -> networking.NetworkPolicySpecArgsDict:
-        return {"pod_selector": {}, "policy_types": ["Egress"], "egress": list(rules)}
+    def egress(*allowed: rules.Egress) -> networking.NetworkPolicySpecArgsDict:
+        return {"pod_selector": {}, "policy_types": ["Egress"], "egress": list(allowed)}
 
     policies: dict[str, networking.NetworkPolicySpecArgsDict] = {
-        "default-deny": {"pod_selector": {}, "policy_types": ["Ingress", "Egress"]},
+        "default-deny": rules.DEFAULT_DENY,
         # The ranks of a job open connections among each other on ports that torch and NCCL choose.
         "allow-within-team": {
             "pod_selector": {},
@@ -231,33 +241,15 @@ def network_policies(mlflow: ServiceAddressArgs | None) -> Mapping[str, networki
             "ingress": [{"from_": [{"pod_selector": {}}]}],
             "egress": [{"to": [{"pod_selector": {}}]}],
         },
-        "allow-dns": egress(
-            {
-                "to": [
-                    {
-                        "namespace_selector": {"match_labels": {"kubernetes.io/metadata.name": "kube-system"}},
-                        "pod_selector": {"match_labels": {"k8s-app": "kube-dns"}},
-                    }
-                ],
-                "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
-            }
-        ),
-        # S3 is reached at public addresses through the gateway endpoint, so no range of the VPC would do.
-        "allow-https": egress(
-            {
-                "to": [{"ip_block": {"cidr": "0.0.0.0/0", "except_": [INSTANCE_METADATA]}}],
-                "ports": [{"protocol": "TCP", "port": 443}],
-            }
-        ),
-        "allow-pod-identity": egress(
-            {"to": [{"ip_block": {"cidr": POD_IDENTITY_AGENT}}], "ports": [{"protocol": "TCP", "port": 80}]}
-        ),
+        "allow-dns": egress(rules.names()),
+        "allow-https": egress(rules.https(but=INSTANCE_METADATA)),
     }
+    if identity_endpoints:
+        policies["allow-pod-identity"] = egress(*rules.to(identity_endpoints))
     if mlflow is not None:
-        labels = {"kubernetes.io/metadata.name": mlflow["namespace"]}
         policies["allow-mlflow"] = egress(
             {
-                "to": [{"namespace_selector": {"match_labels": labels}}],
+                "to": [{"namespace_selector": rules.namespace_called(mlflow["namespace"])}],
                 "ports": [{"protocol": "TCP", "port": mlflow["port"]}],
             }
         )

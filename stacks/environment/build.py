@@ -1,4 +1,4 @@
-"""Plan -> components. The only place that picks a cloud."""
+"""Plan -> components. The only place that picks a ground."""
 
 from __future__ import annotations
 
@@ -6,28 +6,22 @@ from typing import Any
 
 import pulumi
 
-from trainyard.plan.model import Plan
-from trainyard.stacks.environment import aws as aws_environment
-from trainyard.stacks.environment import cluster as cluster_workloads
+from trainyard.plan.parts import Plan
+from trainyard.stacks.environment import aws
+from trainyard.stacks.environment import cluster as on_cluster
 
 
 def build_environment(plan: Plan) -> dict[str, pulumi.Input[Any]]:
     """Makes every resource of the environment; returns the stack's outputs by name."""
-    cloud = aws_environment.build(plan)
-    workloads = cluster_workloads.build(plan, cloud)
+    ground = aws.build(plan)
+    workloads = on_cluster.build(plan, ground)
     return {
-        "client": plan.client,
-        "environment": plan.environment,
-        "region": plan.region,
-        "clusterName": cloud.cluster_name,
-        "kubeconfig": cloud.kubeconfig,
-        "dataBucket": cloud.data_bucket,
-        "checkpointsBucket": cloud.checkpoints_bucket,
-        "artifactsBucket": cloud.artifacts_bucket,
+        "client": plan.core.client,
+        "environment": plan.core.environment,
+        "region": plan.ground.region,
+        **ground.outputs,
         "mlflowTrackingUri": workloads.tracking_uri,
-        "gpuPools": [pool.name for pool in plan.pools],
+        "gpuPools": [pool.name for cluster in plan.clusters for pool in cluster.pools],
         "queues": workloads.queues,
         "smokeJobs": workloads.smoke_jobs,
-        "budget": cloud.budget_name,
-        "alertTopic": cloud.alert_topic_arn,
     }

@@ -1,9 +1,9 @@
 """The programs that run inside the MLflow pod, shipped to it as one ConfigMap.
 
-They are plain files here, not imported by the component: each runs alone in the image, which has Python, boto3,
-psycopg2 and prometheus_client beside MLflow, and nothing of Trainyard.
+They are plain files here, not imported by the component: each runs alone in the image, which has Python,
+psycopg2 and prometheus_client beside MLflow, and nothing of Trainyard. The one that fetches the password of the
+database comes with the database (`MlflowDatabaseArgs`).
 
-* `pgpass.py`: keeps the libpq password file in step with the rotating secret of the database.
 * `migrate.py`: brings the database schema up to date, one replica at a time.
 * `serve.py`: hands secrets from mounted files to the MLflow server.
 * `users.py`: makes the accounts of the teams.
@@ -12,7 +12,7 @@ psycopg2 and prometheus_client beside MLflow, and nothing of Trainyard.
 
 from importlib.resources import files
 
-PROGRAMS = ("pgpass.py", "migrate.py", "serve.py", "users.py", "metrics.py")
+PROGRAMS = ("migrate.py", "serve.py", "users.py", "metrics.py")
 
 
 def sources() -> dict[str, str]:

@@ -23,6 +23,8 @@ import pulumi
 import pytest
 
 from tests.pulumi_harness import Recording, plain, record
+from trainyard.components.aws.identity import AGENT_CIDR, AGENT_PORT
+from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s.mlflow import MlflowDatabaseArgs, MlflowServer, MlflowServerArgs
 
@@ -35,7 +37,8 @@ DATABASE: MlflowDatabaseArgs = {
     "port": 5432,
     "name": "mlflow",
     "username": "mlflow",
-    "secret_arn": SECRET_ARN,
+    "password": secrets_manager_password(SECRET_ARN),
+    "cidrs": ["10.0.96.0/22", "10.0.100.0/22"],
 }
 
 
@@ -55,9 +58,9 @@ def arguments(**changes: Any) -> MlflowServerArgs:
         "cpu": "1",
         "memory": "2Gi",
         "database": DATABASE,
-        "database_cidrs": ["10.0.96.0/22", "10.0.100.0/22"],
-        "artifacts_bucket": "client-artifacts",
-        "region": "us-east-1",
+        "artifacts_uri": "s3://client-artifacts/mlflow",
+        "environment": {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"},
+        "identity_endpoints": [{"cidr": AGENT_CIDR, "port": AGENT_PORT}],
         "team_namespaces": {"vision": pulumi.Output.from_input("team-vision"), "language": "team-language"},
     }
     args.update(changes)  # type: ignore[typeddict-item]

@@ -9,13 +9,12 @@ from pulumi.provider.experimental.analyzer import Analyzer
 
 from tests.components.k8s.checkers import chart_value_problems, depends_on, whole_numbers
 from tests.pulumi_harness import Recording, plain, record
-from trainyard.components.k8s.gpu import GpuEnablement, GpuEnablementArgs, registry
+from trainyard.components.k8s.gpu import DevicePluginArgs, GpuEnablement, GpuEnablementArgs
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 CHARTS = {
     "nvidia-device-plugin": "nvidia-device-plugin-0.20.0.json",
     "dcgm-exporter": "dcgm-exporter-4.8.2.json",
-    "aws-efa-k8s-device-plugin": "aws-efa-k8s-device-plugin-v0.5.30.json",
 }
 TAINTS = (
     {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"},
@@ -25,9 +24,7 @@ TAINTS = (
 
 def arguments(**changes: Any) -> GpuEnablementArgs:
     args: dict[str, Any] = {
-        "region": "us-east-1",
         "pools": ["train", "experiment"],
-        "efa_instance_types": ["p5.48xlarge", "p4d.24xlarge", "p5.48xlarge"],
         "device_plugin_chart": {
             "chart": "nvidia-device-plugin",
             "version": "0.20.0",
@@ -37,11 +34,6 @@ def arguments(**changes: Any) -> GpuEnablementArgs:
             "chart": "dcgm-exporter",
             "version": "4.8.2",
             "repository": "https://nvidia.github.io/dcgm-exporter/helm-charts",
-        },
-        "efa_plugin_chart": {
-            "chart": "aws-efa-k8s-device-plugin",
-            "version": "v0.5.30",
-            "repository": "https://aws.github.io/eks-charts",
         },
     }
     return {**args, **changes}  # type: ignore[typeddict-item]
@@ -93,44 +85,24 @@ def test_agents_run_on_gpu_pools_only(chart: str) -> None:
     ]
 
 
-def test_the_fabric_plugin_runs_on_the_instances_that_have_one() -> None:
-    found = values(recorded(), "aws-efa-k8s-device-plugin")
-    assert found["supportedInstanceLabels"] == {
-        "keys": ["node.kubernetes.io/instance-type"],
-        "values": ["p4d.24xlarge", "p5.48xlarge"],
+def test_a_device_plugin_of_the_ground_is_installed_beside_the_others() -> None:
+    plugin: DevicePluginArgs = {
+        "name": "fabric-device-plugin",
+        "chart": {"chart": "fabric", "version": "1.0.0", "repository": "https://charts.example.com"},
+        "values": {"resource": "example.com/adapter"},
     }
-
-
-def test_without_a_fabric_there_is_no_plugin_for_it() -> None:
-    recording = recorded(efa_instance_types=[])
-    assert {r.name for r in recording.of_type(RELEASE)} == {"gpu-nvidia-device-plugin", "gpu-dcgm-exporter"}
-
-
-@pytest.mark.parametrize(
-    ("region", "host"),
-    [
-        ("us-east-1", "602401143452.dkr.ecr.us-east-1.amazonaws.com"),
-        ("me-central-1", "759879836304.dkr.ecr.me-central-1.amazonaws.com"),
-        ("me-south-1", "558608220178.dkr.ecr.me-south-1.amazonaws.com"),
-    ],
-)
-def test_the_image_comes_from_the_registry_of_the_region(region: str, host: str) -> None:
-    assert registry(region) == host
-    image = values(recorded(region=region), "aws-efa-k8s-device-plugin")["image"]
-    assert image == {"repository": f"{host}/eks/aws-efa-k8s-device-plugin"}
+    recording = recorded(device_plugins=[plugin])
+    inputs = recording.one(RELEASE, "gpu-fabric-device-plugin").inputs
+    assert (inputs["chart"], inputs["name"], inputs["namespace"]) == ("fabric", "fabric-device-plugin", "kube-system")
+    assert inputs["values"] == {"resource": "example.com/adapter"}
+    assert len(recording.of_type(RELEASE)) == 3
+    assert len(recorded().of_type(RELEASE)) == 2
 
 
 def test_agents_are_limited() -> None:
     for chart in CHARTS:
         resources = values(recorded(), chart)["resources"]
         assert set(resources["requests"]) == set(resources["limits"]) == {"cpu", "memory"}
-
-
-def test_a_fabric_without_its_chart_is_refused() -> None:
-    args: dict[str, Any] = dict(arguments())
-    del args["efa_plugin_chart"]
-    with pytest.raises(ValueError, match=r"gpu: p5\.48xlarge, .* need efa_plugin_chart"):
-        record(lambda: GpuEnablement("gpu", args))  # type: ignore[arg-type]
 
 
 def test_no_pools_are_refused() -> None:
@@ -149,4 +121,4 @@ def test_every_release_waits_for_what_the_caller_names() -> None:
 
 
 def test_other_languages_can_use_it() -> None:
-    assert "efaInstanceTypes" in Analyzer("trainyard").analyze_component(GpuEnablement).inputs
+    assert "devicePlugins" in Analyzer("trainyard").analyze_component(GpuEnablement).inputs

@@ -236,6 +236,34 @@ def test_it_reaches_names_the_database_and_aws_only(recording: Recording) -> Non
     assert {port["port"] for rule in egress for port in rule["ports"]} == {53, 5432, 443, 80}
 
 
+def test_its_ground_says_how_it_gets_an_identity() -> None:
+    role = {"identity.example.com/role": "mlflow"}
+    other = recorded(
+        service_account_annotations=role,
+        identity_endpoints=[{"cidr": "169.254.169.252/32", "port": 988}],
+        environment={"PROJECT": "training"},
+    )
+    account = _inputs(other, "kubernetes:core/v1:ServiceAccount")["metadata"]
+    assert account["annotations"] == role
+    egress = _inputs(other, POLICY, "mlflow-server-egress")["spec"]["egress"]
+    assert egress[-1] == {
+        "to": [{"ipBlock": {"cidr": "169.254.169.252/32"}}],
+        "ports": [{"protocol": "TCP", "port": 988}],
+    }
+    talking = {"pgpass", "migrate", "server"}
+    for name, container in _containers(other).items():
+        assert ({"name": "PROJECT", "value": "training"} in container["env"]) is (name in talking), name
+        assert "AWS_REGION" not in {entry["name"] for entry in container["env"]}
+    bare = recorded(identity_endpoints=[])
+    assert "annotations" not in _inputs(bare, "kubernetes:core/v1:ServiceAccount")["metadata"]
+    ports = {
+        port["port"]
+        for rule in _inputs(bare, POLICY, "mlflow-server-egress")["spec"]["egress"]
+        for port in rule["ports"]
+    }
+    assert ports == {53, 5432, 443}
+
+
 def test_the_namespace_enforces_the_restricted_level(recording: Recording) -> None:
     labels = _inputs(recording, "kubernetes:core/v1:Namespace")["metadata"]["labels"]
     assert labels["pod-security.kubernetes.io/enforce"] == "restricted"

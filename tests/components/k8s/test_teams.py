@@ -17,7 +17,12 @@ TEAMS = [
 
 
 def arguments(**changes: Any) -> TeamNamespacesArgs:
-    return {"teams": TEAMS, "mlflow": {"namespace": "mlflow", "port": 5000}, **changes}  # type: ignore[typeddict-item]
+    args: TeamNamespacesArgs = {
+        "teams": TEAMS,  # type: ignore[typeddict-item]
+        "mlflow": {"namespace": "mlflow", "port": 5000},
+        "identity_endpoints": [{"cidr": "169.254.170.23/32", "port": 80}],
+    }
+    return {**args, **changes}  # type: ignore[typeddict-item]
 
 
 def run(**changes: Any) -> Recording:
@@ -114,6 +119,18 @@ def test_egress_goes_to_dns_https_pod_identity_and_mlflow() -> None:
     (mlflow,) = found["allow-mlflow"]["egress"]
     assert mlflow["to"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "mlflow"}}}]
     assert [port["port"] for port in mlflow["ports"]] == [5000]
+
+
+def test_its_ground_says_how_training_pods_get_an_identity() -> None:
+    role = {"identity.example.com/role": "vision"}
+    recording = run(teams=[{**TEAMS[0], "service_account_annotations": role}, TEAMS[1]], identity_endpoints=[])
+    accounts = {
+        account.inputs["metadata"]["namespace"]: account.inputs["metadata"]
+        for account in recording.of_type("kubernetes:core/v1:ServiceAccount")
+    }
+    assert accounts["team-vision"]["annotations"] == role
+    assert "annotations" not in accounts["team-speech"]
+    assert "allow-pod-identity" not in policies(recording)
 
 
 def test_without_mlflow_there_is_no_way_to_it() -> None:

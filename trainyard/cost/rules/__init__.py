@@ -8,11 +8,11 @@ from typing import Final
 
 from trainyard import cards
 from trainyard.cards.card import Free, Priced
+from trainyard.cost.context import CostEntry, PriceContext
 from trainyard.cost.rules import compute, kubernetes, network, services, storage
-from trainyard.cost.scene import Found, Scene
 from trainyard.recorded.model import RecordedResource
 
-Rule = Callable[[RecordedResource, Scene], Iterable[Found]]
+Rule = Callable[[RecordedResource, PriceContext], Iterable[CostEntry]]
 """A pure function: a resource, with the recording for its references, to what is paid for. Yields nothing for a
 resource whose settings cost nothing (a gateway endpoint). Raises `NotPriced` for what it cannot price."""
 

@@ -1,0 +1,132 @@
+"""Storage drivers: FSx for Lustre, Mountpoint for S3, and EFS where the environment has a shared file system.
+
+Their node parts run on every node, whatever its taints: a pod that mounts a volume may land anywhere. Volumes of all
+three are static (`volumes.py`), so the controllers order nothing. Mountpoint's volumes are mounted with the role of
+the pod that uses them; FSx and EFS look their file systems up with a role of the driver's own, which the caller gives
+to the service accounts named here (`workload_policies`), before the pods start: name it in `depends_on`.
+"""
+
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.objects import prerequisites
+from trainyard.conventions import SYSTEM_NODES, gpu_node_tolerations
+
+NAMESPACE = "kube-system"
+FSX_SERVICE_ACCOUNT = "fsx-csi-controller-sa"
+EFS_SERVICE_ACCOUNT = "efs-csi-controller-sa"
+S3_SERVICE_ACCOUNT = "s3-csi-driver-sa"
+
+_EVERY_TAINT = [*gpu_node_tolerations("spot"), {"operator": "Exists"}]
+"""Names the taints of our nodes and, besides, tolerates what an administrator adds."""
+
+_AGENT = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}}
+
+
+class StorageDriversArgs(TypedDict):
+    """Arguments of `StorageDrivers`."""
+
+    region: pulumi.Input[str]
+    """AWS region."""
+    fsx_chart: NotRequired[ChartArgs]
+    """The chart `aws-fsx-csi-driver`; left out, the driver is not installed."""
+    s3_chart: NotRequired[ChartArgs]
+    """The chart `aws-mountpoint-s3-csi-driver`; left out, the driver is not installed."""
+    efs_chart: NotRequired[ChartArgs]
+    """The chart `aws-efs-csi-driver`; left out, the driver is not installed."""
+
+
+class StorageDrivers(pulumi.ComponentResource):
+    """The CSI drivers of an environment's storage tiers; `ready` is what volumes have to wait for."""
+
+    namespace: str
+    """Where the drivers run."""
+
+    def __init__(self, name: str, args: StorageDriversArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:StorageDrivers", name, {}, opts)
+        before = prerequisites(opts)
+        charts: list[tuple[str, ChartArgs | None, dict[str, Any]]] = [
+            ("fsx", args.get("fsx_chart"), fsx_values(args["region"])),
+            ("s3", args.get("s3_chart"), s3_values()),
+            ("efs", args.get("efs_chart"), efs_values()),
+        ]
+        # Annotated here: a resource list at class level would be taken for an output of the component.
+        self.ready: list[pulumi.Resource] = [
+            release(
+                f"{name}-{suffix}",
+                chart,
+                release_name=f"{suffix}-csi-driver",
+                namespace=NAMESPACE,
+                values=values,
+                parent=self,
+                depends_on=before,
+            )
+            for suffix, chart, values in charts
+            if chart is not None
+        ]
+        self.namespace = NAMESPACE
+        self.register_outputs({"namespace": self.namespace})
+
+
+def fsx_values(region: pulumi.Input[str]) -> dict[str, Any]:
+    """Values of `aws-fsx-csi-driver`. Its security contexts cannot be set: no template reads them."""
+    return {
+        "controller": {
+            "replicaCount": 2,
+            "region": region,
+            "nodeSelector": dict(SYSTEM_NODES),
+            "serviceAccount": {"create": True, "name": FSX_SERVICE_ACCOUNT},
+            "podDisruptionBudget": {"enabled": True},
+            "resources": _AGENT,
+            "topologySpreadConstraints": _spread("fsx-csi-controller"),
+        },
+        "node": {
+            "tolerateAllTaints": False,
+            "tolerations": _EVERY_TAINT,
+            "resources": _AGENT,
+        },
+    }
+
+
+def s3_values() -> dict[str, Any]:
+    """Values of `aws-mountpoint-s3-csi-driver`. Its controller has one replica; nothing waits for it but new mounts."""
+    return {
+        "controller": {"nodeSelector": dict(SYSTEM_NODES), "resources": _AGENT},
+        "node": {
+            "serviceAccount": {"create": True, "name": S3_SERVICE_ACCOUNT},
+            # The chart's own switch tolerates everything and would leave the list out of sight.
+            "tolerateAllTaints": False,
+            "defaultTolerations": False,
+            "tolerations": _EVERY_TAINT,
+            "resources": _AGENT,
+        },
+        "supportLegacySystemDMounts": False,  # mounts of version 1, which no new cluster has
+    }
+
+
+def efs_values() -> dict[str, Any]:
+    """Values of `aws-efs-csi-driver`."""
+    return {
+        "controller": {
+            "replicaCount": 2,
+            "nodeSelector": dict(SYSTEM_NODES),
+            "serviceAccount": {"create": True, "name": EFS_SERVICE_ACCOUNT},
+            "podDisruptionBudget": {"enabled": True},
+            "resources": _AGENT,
+            "topologySpreadConstraints": _spread("efs-csi-controller"),
+        },
+        "node": {"tolerations": _EVERY_TAINT, "resources": _AGENT},
+    }
+
+
+def _spread(app: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": {"app": app}},
+        }
+    ]

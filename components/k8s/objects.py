@@ -1,0 +1,73 @@
+"""What the components on a cluster have in common: names that carry a dependency, what they wait for, namespaces."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes.core.v1 as core
+import pulumi_kubernetes.meta.v1 as meta
+
+
+def named(resource: pulumi.Resource, name: str) -> pulumi.Output[str]:
+    """A fixed name that carries the dependency on the resource that has it.
+
+    Known at the first preview too, where the provider of a cluster that does not exist yet leaves the resource's own
+    `metadata` unknown.
+    """
+    return resource.urn.apply(lambda _: name)
+
+
+def prerequisites(opts: pulumi.ResourceOptions | None) -> list[pulumi.Resource]:
+    """What the caller of a component gave as `depends_on`, for the children to wait for.
+
+    The engine does not hand a component's `depends_on` on to its children. Raises TypeError where it is not a resource
+    or a sequence of resources that are known when the program runs.
+    """
+    given: Any = opts.depends_on if opts is not None else None
+    if given is None:
+        return []
+    resources = [given] if isinstance(given, pulumi.Resource) else given
+    if not isinstance(resources, Iterable) or isinstance(resources, pulumi.Output):
+        raise TypeError(f"depends_on has to be a resource or a sequence of resources, got {type(given).__name__}")
+    found = list(resources)
+    for resource in found:
+        if not isinstance(resource, pulumi.Resource):
+            raise TypeError(f"depends_on has to hold resources, got {type(resource).__name__}")
+    return found
+
+
+def service_account(
+    name: str,
+    account: str,
+    namespace: pulumi.Input[str],
+    *,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, pulumi.Input[str]],
+    opts: pulumi.ResourceOptions,
+) -> core.ServiceAccount:
+    """A service account whose pods get no API token. `annotations` are what gives them a role in the ground."""
+    metadata: meta.ObjectMetaArgsDict = {"name": account, "namespace": namespace}
+    if labels:
+        metadata["labels"] = labels
+    if annotations:
+        metadata["annotations"] = annotations
+    return core.ServiceAccount(name, metadata=metadata, automount_service_account_token=False, opts=opts)
+
+
+def add_on_namespace(
+    name: str,
+    namespace: str,
+    parent: pulumi.Resource,
+    *,
+    pod_security: str = "restricted",
+    depends_on: Sequence[pulumi.Resource] = (),
+) -> core.Namespace:
+    """The namespace of an add-on, ours so that it outlives the release and is not left behind by it.
+
+    `pod_security` is the level that is enforced (`restricted`, `baseline`, `privileged`).
+    """
+    return core.Namespace(
+        name,
+        metadata={"name": namespace, "labels": {"pod-security.kubernetes.io/enforce": pod_security}},
+        opts=pulumi.ResourceOptions(parent=parent, depends_on=list(depends_on)),
+    )

@@ -1,0 +1,94 @@
+"""What only AWS needs on its cluster: autoscaler, storage drivers, folders on Lustre, the fabric's plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+
+from trainyard.components.aws.identity import PodRole
+from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
+from trainyard.components.aws.on_cluster.drivers import StorageDrivers, StorageDriversArgs
+from trainyard.components.aws.on_cluster.fabric import efa_device_plugin
+from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
+from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs
+from trainyard.components.k8s.gpu import DevicePluginArgs
+from trainyard.conventions import CAPACITIES
+from trainyard.plan.parts import ClusterPlan, Plan
+from trainyard.stacks.environment.ground import chart
+
+
+@dataclass(frozen=True)
+class OnCluster:
+    """What was made."""
+
+    drivers: StorageDrivers
+    ready: list[pulumi.Resource]
+    """What a job needs of it."""
+
+
+def build(
+    plan: Plan,
+    planned: ClusterPlan,
+    *,
+    providers: Sequence[pulumi.ProviderResource],
+    node_groups: Mapping[str, pulumi.Output[str]],
+    lustre: LustreVolumeArgs | None,
+    roles: Mapping[str, PodRole],
+) -> OnCluster:
+    """Makes it. `node_groups` are the names of the GPU node groups in EKS by their names in the plan; `roles` those of
+    pods by workload."""
+
+    def after(*waited_for: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(providers=list(providers), depends_on=list(waited_for))
+
+    scaler = ClusterAutoscaler(
+        "autoscaler",
+        {
+            "chart": chart(plan, "cluster-autoscaler"),
+            "cluster_name": planned.name,
+            "image_tag": planned.control_plane.autoscaler_image_tag,
+            "region": plan.ground.region,
+            "scale_down_after_minutes": planned.scheduling.scale_down_after_minutes,
+            "node_groups": {
+                capacity: [node_groups[group.name] for group in planned.node_groups if group.capacity == capacity]
+                for capacity in CAPACITIES
+            },
+        },
+        after(roles["autoscaler"]),
+    )
+    drivers = StorageDrivers(
+        "drivers", _drivers(plan), after(*(roles[driver] for driver in ("fsx-driver", "efs-driver") if driver in roles))
+    )
+    ready: list[pulumi.Resource] = [scaler]
+    if lustre is not None:
+        folders = LustreFolders(
+            "lustre-folders",
+            {
+                "lustre": lustre,
+                "teams": [team.name for team in plan.core.teams],
+                "image": plan.core.pins.image("pytorch"),
+            },
+            after(*drivers.ready),
+        )
+        ready.append(folders)
+    return OnCluster(drivers, ready)
+
+
+def _drivers(plan: Plan) -> StorageDriversArgs:
+    args: StorageDriversArgs = {"region": plan.ground.region, "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver")}
+    if plan.ground.lustre is not None:
+        args["fsx_chart"] = chart(plan, "aws-fsx-csi-driver")
+    if plan.ground.shared_file_system:
+        args["efs_chart"] = chart(plan, "aws-efs-csi-driver")
+    return args
+
+
+def device_plugins(plan: Plan, planned: ClusterPlan) -> list[DevicePluginArgs]:
+    """The plugin of the Elastic Fabric Adapters, where a pool has any."""
+    on_fabric = [group for pool in planned.pools if pool.node.fabric for group in pool.node_groups]
+    types = {kind for group in on_fabric for kind in group.instance_types}
+    if not types:
+        return []
+    return [efa_device_plugin(plan.ground.region, sorted(types), chart(plan, "aws-efa-k8s-device-plugin"))]

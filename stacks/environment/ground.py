@@ -1,0 +1,80 @@
+"""The contract between a ground (a cloud with a cluster on it) and what stands on it. It knows no cloud.
+
+A ground's module makes everything that is its own, on the cluster too, and hands over a `Ground`; `cluster` makes the
+rest of nothing but a plan and a `Ground`. So another ground is another module that returns one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+
+from trainyard.components.k8s.charts import ChartArgs
+from trainyard.components.k8s.gpu import DevicePluginArgs
+from trainyard.components.k8s.mlflow import MlflowDatabaseArgs
+from trainyard.components.k8s.network_rules import EndpointArgs
+from trainyard.components.k8s.volumes import VolumeSourceArgs
+from trainyard.plan.parts import Plan
+
+MLFLOW_NAMESPACE = "mlflow"
+"""Namespace of the MLflow server, whose service account the ground knows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadIdentity:
+    """What a service account needs to be a role of the ground. A ground without roles needs nothing."""
+
+    annotations: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    """Of the service account."""
+    wait_for: Sequence[pulumi.Resource] = ()
+    """What its pods start after: one that starts earlier runs without rights until somebody restarts it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """What the workloads on a cluster, and the stack's outputs, need of the ground."""
+
+    providers: Sequence[pulumi.ProviderResource]
+    """Kubernetes, bound to the cluster, and random. Everything made with the former waits for the cluster's nodes and
+    add-ons, and is gone before they are."""
+
+    volumes: Mapping[str, Mapping[str, VolumeSourceArgs]]
+    """The storage tiers that pods mount: by team, then by the name of the claim."""
+    volumes_wait_for: Sequence[pulumi.Resource]
+    """What has to be there before a volume is made: storage drivers."""
+    checkpoints_uri: pulumi.Output[str]
+    """Of the checkpoints tier, without a slash at its end; a team's are below its `team_prefix`."""
+    artifacts_uri: pulumi.Output[str]
+    """Of MLflow's artifacts."""
+    database: MlflowDatabaseArgs | None
+    """Of the MLflow server, with how it gets its password; None where the plan has no server."""
+
+    mlflow_identity: WorkloadIdentity
+    """Of the MLflow server."""
+    team_identities: Mapping[str, WorkloadIdentity]
+    """Of training pods, by team."""
+    identity_endpoints: Sequence[EndpointArgs]
+    """Addresses that pods get their identity from."""
+    environment: Mapping[str, pulumi.Input[str]]
+    """Variables that programs need to find the ground's services."""
+
+    device_plugins: Sequence[DevicePluginArgs]
+    """Device plugins that GPU nodes need besides the GPUs' own: that of the fabric."""
+    unrationed_resources: Sequence[str]
+    """Prefixes of the ground's own resources that queues do not count."""
+    node_images: Mapping[str, pulumi.Output[str]]
+    """What a new node starts with, by the plan's name of the node group; a smoke job runs again when it changes."""
+    jobs_wait_for: Sequence[pulumi.Resource]
+    """What a job needs besides on the cluster: an autoscaler, prepared file systems."""
+
+    outputs: Mapping[str, pulumi.Input[Any]]
+    """What the stack reports of the ground."""
+
+
+def chart(plan: Plan, name: str) -> ChartArgs:
+    """The pinned chart of that name."""
+    pin = plan.core.pins.chart(name)
+    return {"chart": pin.chart, "version": pin.version, "repository": pin.repository}
