@@ -54,6 +54,13 @@ PROVIDER: list[tuple[str, str, Any, str, str]] = [
     ("train-template", "blockDeviceMappings[0].ebs.volumeType", "gp4", M, ""),
     ("train-template", "tagSpecifications[0].resourceType", "instances", M, ""),
     ("train-template", "name", "acme train", "launch-template-name", ""),
+    ("images", "imageTagMutability", "immutable", M, ""),
+    ("images", "encryptionConfigurations[0].encryptionType", "KMS_DUAL", M, ""),
+    ("images", "name", "Acme", M, ""),
+    ("old-images", "repository", "Acme", M, ""),
+    ("old-images", "policy", "{}", M, ""),  # too short
+    ("old-images", "policy", "{" + " " * 100, "ecr-lifecycle", ""),
+    ("old-images", "policy", "{" + " " * 100 + "}", "ecr-lifecycle", ""),
     ("train-template", _RESERVATION, "cr-0123456789abcdef", "capacity-reservation-id", ""),  # 16 digits
     ("train-template", _RESERVATION, "cr-0123456789abcdef00", "capacity-reservation-id", ""),
     ("reservation", "instancePlatform", "Linux", M, ""),
