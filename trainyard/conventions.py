@@ -122,6 +122,13 @@ TRAINING_CONTAINER_SECURITY: Final[Mapping[str, bool | Mapping[str, list[str]]]]
 }
 """`securityContext` of their containers: nothing more than training needs."""
 
+TRAINING_GRACE_SECONDS: Final = 120
+"""From SIGTERM to SIGKILL of a training pod: two minutes, the longest notice that a cloud gives a spot node."""
+
+TRAINING_SHUTDOWN_SECONDS: Final = 100
+"""What torchrun gives its workers of that. Its own default is 30 s (measured with torch 2.13.0, 2026-11-20), which is
+less than a checkpoint may take."""
+
 DATA_CLAIM: Final = "data"
 CHECKPOINTS_CLAIM: Final = "checkpoints"
 HOME_CLAIM: Final = "home"

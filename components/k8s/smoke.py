@@ -158,7 +158,7 @@ class SmokeJob(pulumi.ComponentResource):
 _ARGS = frozenset(SmokeJobArgs.__annotations__)
 
 _KNOWN_TO_THE_ENGINE = ("namespace", "checkpoint_uri", "node_image")
-"""Arguments that may be outputs, which the rendering leaves out and the resources get."""
+"""Arguments that may be outputs: the Job's name does not depend on them."""
 
 _PAIRS = ("environment", "mounts", "rerun_on")
 """Fields of a `SmokeSpec` that hold pairs, and are mappings here."""
@@ -179,10 +179,7 @@ def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
     for name in _PAIRS:
         pairs = plain.get(name, {}).items()
         plain[name] = tuple(sorted(pairs) if name == "rerun_on" else pairs)
-    return SmokeSpec(
-        name=job_name(args["pool"], args.get("capacity", "")),
-        **plain,
-    )
+    return SmokeSpec(name=job_name(args["pool"], args.get("capacity", "")), **plain)
 
 
 def _deferred(args: SmokeJobArgs) -> Deferred:

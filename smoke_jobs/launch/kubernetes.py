@@ -21,7 +21,9 @@ from trainyard.conventions import (
     SMOKE_POOL_LABEL,
     TRAINER_SERVICE_ACCOUNT,
     TRAINING_CONTAINER_SECURITY,
+    TRAINING_GRACE_SECONDS,
     TRAINING_POD_SECURITY,
+    TRAINING_SHUTDOWN_SECONDS,
 )
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
@@ -29,7 +31,6 @@ from trainyard.smoke_jobs.launch.job import SmokeSpec, check, worker_options
 from trainyard.smoke_jobs.launch.kueue_status import PRIORITY_LABEL, QUEUE_LABEL
 from trainyard.smoke_jobs.launch.pod import (
     CODE_PATH,
-    GRACE_SECONDS,
     RESULT_PATH,
     START,
     Manifest,
@@ -146,7 +147,7 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
         head=f"{name}-0.{name}",
         expected_hosts=[f"{name}-{index}" for index in range(spec.nodes)],
         result_dir=RESULT_PATH,
-        shutdown_timeout_s=GRACE_SECONDS - 20,
+        shutdown_timeout_s=TRAINING_SHUTDOWN_SECONDS,
     )
     container = {
         "name": CONTAINER,
@@ -165,7 +166,7 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
         "serviceAccountName": TRAINER_SERVICE_ACCOUNT,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "terminationGracePeriodSeconds": GRACE_SECONDS,
+        "terminationGracePeriodSeconds": TRAINING_GRACE_SECONDS,
         "securityContext": dict(TRAINING_POD_SECURITY),
         "containers": [container],
         "volumes": volumes(spec, files["metadata"]["name"]),

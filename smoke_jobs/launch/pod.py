@@ -16,9 +16,6 @@ START = f"{CODE_PATH}/start.py"
 
 CODE_VOLUME, CREDENTIALS_VOLUME = "smoke-code", "smoke-tracking"
 
-GRACE_SECONDS = 120
-"""From SIGTERM to SIGKILL: what AWS gives a spot node, and above the worker's own limit for its ranks."""
-
 SCRATCH_GIB = 24
 """Size of /tmp at most: 4 GiB of samples and the few 1 GiB checkpoints of a job without tiers, three times over. A pod
 that writes more is evicted by itself and fails; without a limit it would fill the node's disk, and the eviction would

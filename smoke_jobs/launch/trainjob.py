@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from trainyard.conventions import TRAINING_SHUTDOWN_SECONDS
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.job import SmokeSpec, check, worker_options
 from trainyard.smoke_jobs.launch.kubernetes import (
@@ -23,7 +24,6 @@ from trainyard.smoke_jobs.launch.pod import (
     CODE_PATH,
     CODE_VOLUME,
     CREDENTIALS_VOLUME,
-    GRACE_SECONDS,
     RESULT_PATH,
     START,
     Manifest,
@@ -69,7 +69,9 @@ def render(spec: SmokeSpec) -> Rendering:
 
 
 def _train_job(spec: SmokeSpec, name: str, config: str) -> Manifest:
-    options = worker_options(spec, "trainjob", CODE_PATH, result_dir=RESULT_PATH, shutdown_timeout_s=GRACE_SECONDS - 20)
+    options = worker_options(
+        spec, "trainjob", CODE_PATH, result_dir=RESULT_PATH, shutdown_timeout_s=TRAINING_SHUTDOWN_SECONDS
+    )
     ours = [variable for variable in environment(spec, options) if variable["name"] not in OF_THE_RUNTIME]
     return {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
