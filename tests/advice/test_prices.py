@@ -37,7 +37,7 @@ def machine(type_, cloud="aws"):
 def test_every_row_has_a_source_and_a_date(table, sources, dates):
     for row in rows(table):
         assert row[sources], row
-        assert date.fromisoformat(row[dates]) <= TODAY, row
+        assert date.fromisoformat(row[dates]) <= date.today(), row
 
 
 @pytest.mark.parametrize(("item", "capacity"), EVERY, ids=lambda value: getattr(value, "type", value))
