@@ -33,6 +33,7 @@ from trainyard.components.k8s import mlflow_runtime
 from trainyard.components.k8s.mlflow_network import network_policies
 from trainyard.components.k8s.network_rules import EndpointArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
+from trainyard.components.outputs import register
 from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION
 
 SERVICE = "mlflow"
@@ -126,8 +127,11 @@ class MlflowServer(pulumi.ComponentResource):
     tracking_uri: pulumi.Output[str]
     """`MLFLOW_TRACKING_URI` for clients in the cluster."""
     namespace: pulumi.Output[str]
+    """Where it runs."""
     service_name: str
+    """Name of its Service."""
     service_account_name: str
+    """Name of its service account."""
     credential_secrets: dict[str, pulumi.Output[str]]
     """Team to the name of the Secret in its namespace."""
 
@@ -165,15 +169,7 @@ class MlflowServer(pulumi.ComponentResource):
         passwords = {team: self._password(f"user-{team}") for team in sorted(args["team_namespaces"])}
         self._deployment(passwords)
         self.credential_secrets = {team: self._credentials(team, password) for team, password in passwords.items()}
-        self.register_outputs(
-            {
-                "tracking_uri": self.tracking_uri,
-                "namespace": self.namespace,
-                "service_name": self.service_name,
-                "service_account_name": self.service_account_name,
-                "credential_secrets": self.credential_secrets,
-            }
-        )
+        register(self)
 
     def _child(self) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=self._after)

@@ -20,6 +20,7 @@ import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s.objects import named, prerequisites
+from trainyard.components.outputs import register
 from trainyard.conventions import NODE_IMAGE_ANNOTATION, TRAINER_SERVICE_ACCOUNT, TRAINER_UID
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
 from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Rendering, render
@@ -154,7 +155,7 @@ class SmokeJob(pulumi.ComponentResource):
             ),
         )
         self.job_name = named(job, rendering.name)
-        self.register_outputs({"job_name": self.job_name})
+        register(self)
 
 
 def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:

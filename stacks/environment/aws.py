@@ -11,7 +11,6 @@ from typing import Any, cast
 
 import pulumi
 import pulumi_aws
-import pulumi_aws.eks as eks
 import pulumi_kubernetes
 import pulumi_random
 
@@ -163,7 +162,7 @@ def build(plan: Plan) -> Ground:
     on_cluster = aws_on_cluster.build(
         plan,
         providers=providers,
-        node_groups={name: group.node_group_name for name, group in gpu_nodes.node_groups.items()},
+        node_groups=gpu_nodes.node_group_names,
         lustre=lustre,
         roles=roles,
     )
@@ -182,14 +181,14 @@ def build(plan: Plan) -> Ground:
         environment={"AWS_REGION": plan.region, "AWS_DEFAULT_REGION": plan.region},
         device_plugins=aws_on_cluster.device_plugins(plan),
         unrationed_resources=UNRATIONED_RESOURCES,
-        node_images={name: _node_image(group) for name, group in gpu_nodes.node_groups.items()},
+        node_images=gpu_nodes.node_images,
         jobs_wait_for=on_cluster.ready,
         outputs={
             "clusterName": cluster_name,
             "kubeconfig": cluster.kubeconfig,
-            "dataBucket": storage.data_bucket.name,
-            "checkpointsBucket": storage.checkpoints_bucket.name,
-            "artifactsBucket": storage.artifacts_bucket.name,
+            "dataBucket": storage.data_bucket["name"],
+            "checkpointsBucket": storage.checkpoints_bucket["name"],
+            "artifactsBucket": storage.artifacts_bucket["name"],
             "budget": budget.budget_name,
             "alertTopic": budget.topic_arn,
         },
@@ -197,22 +196,12 @@ def build(plan: Plan) -> Ground:
 
 
 def _uri(bucket: BucketReference) -> pulumi.Output[str]:
-    return pulumi.Output.concat("s3://", bucket.name)
+    return pulumi.Output.concat("s3://", bucket["name"])
 
 
 def _identity(roles: Mapping[str, PodRole], workload: str) -> WorkloadIdentity:
     """EKS Pod Identity binds a role by the names of namespace and service account; nothing is written on the latter."""
     return WorkloadIdentity(wait_for=[roles[workload]] if workload in roles else [])
-
-
-def _node_image(group: eks.NodeGroup) -> pulumi.Output[str]:
-    """Release of the image, which brings kernel, GPU driver and container runtime, and the launch template's version.
-
-    EKS keeps a node group at its release until somebody updates it, and reports what it has; an update made outside of
-    the engine is seen after a refresh.
-    """
-    template = group.launch_template.apply(lambda found: found.version if found else "")
-    return pulumi.Output.format("{0}, template {1}", group.release_version, template)
 
 
 def _provider(plan: Plan) -> pulumi_aws.Provider:
@@ -325,9 +314,9 @@ def _lustre_volume(plan: Plan, storage: StorageTiers) -> LustreVolumeArgs | None
     if storage.lustre is None or plan.storage.lustre is None:
         return None
     return {
-        "file_system_id": storage.lustre.id,
-        "dns_name": storage.lustre.dns_name,
-        "mount_name": storage.lustre.mount_name,
+        "file_system_id": storage.lustre["id"],
+        "dns_name": storage.lustre["dns_name"],
+        "mount_name": storage.lustre["mount_name"],
         "capacity_gib": plan.storage.lustre.capacity_gib,
     }
 
@@ -335,15 +324,15 @@ def _lustre_volume(plan: Plan, storage: StorageTiers) -> LustreVolumeArgs | None
 def _volumes(plan: Plan, storage: StorageTiers, lustre: LustreVolumeArgs | None) -> StorageVolumesArgs:
     volumes: StorageVolumesArgs = {
         "region": plan.region,
-        "data_bucket": storage.data_bucket.name,
-        "checkpoints_bucket": storage.checkpoints_bucket.name,
+        "data_bucket": storage.data_bucket["name"],
+        "checkpoints_bucket": storage.checkpoints_bucket["name"],
     }
     if lustre is not None:
         volumes["lustre"] = lustre
     if storage.shared is not None:
         volumes["shared"] = {
-            "file_system_id": storage.shared.id,
-            "access_point_ids": storage.shared.access_point_ids,
+            "file_system_id": storage.shared["id"],
+            "access_point_ids": storage.shared["access_point_ids"],
         }
     return volumes
 
@@ -393,12 +382,12 @@ def _pod_roles(
             "efs-driver",
             drivers.NAMESPACE,
             drivers.EFS_SERVICE_ACCOUNT,
-            efs_csi_policy(storage.shared.arn),
+            efs_csi_policy(storage.shared["arn"]),
             "EFS driver: looks mount targets up",
         )
     if database is not None:
         policy = mlflow_policy(
-            bucket_arn=storage.artifacts_bucket.arn,
+            bucket_arn=storage.artifacts_bucket["arn"],
             prefix=ARTIFACTS_PREFIX,
             secret_arn=database.secret_arn,
             key_arn=key.key_arn,
@@ -407,8 +396,8 @@ def _pod_roles(
         add("mlflow", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password")
     for team in plan.teams:
         policy = bucket_mount_policy(
-            read_write=[(checkpoints.arn, team_prefix(team.name))],
-            read_only=[(data.arn, "")],
+            read_write=[(checkpoints["arn"], team_prefix(team.name))],
+            read_only=[(data["arn"], "")],
             key_arn=key.key_arn,
             region=plan.region,
         )

@@ -11,6 +11,7 @@ import pulumi
 
 from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES
 
 NAMESPACE = "kube-system"
@@ -41,7 +42,9 @@ class ClusterAutoscaler(pulumi.ComponentResource):
     """The Cluster Autoscaler as two replicas, one of which leads."""
 
     namespace: str
+    """Where it runs."""
     service_account_name: str
+    """Name of its service account."""
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for an unknown capacity."""
@@ -57,7 +60,7 @@ class ClusterAutoscaler(pulumi.ComponentResource):
             parent=self,
             depends_on=prerequisites(opts),
         )
-        self.register_outputs({"namespace": NAMESPACE, "service_account_name": SERVICE_ACCOUNT})
+        register(self)
 
 
 def expander_priorities(

@@ -12,6 +12,7 @@ import pulumi
 
 from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES, gpu_node_tolerations
 
 NAMESPACE = "kube-system"
@@ -67,7 +68,7 @@ class StorageDrivers(pulumi.ComponentResource):
             if chart is not None
         ]
         self.namespace = NAMESPACE
-        self.register_outputs({"namespace": self.namespace})
+        register(self)
 
 
 def fsx_values(region: pulumi.Input[str]) -> dict[str, Any]:
