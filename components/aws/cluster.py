@@ -21,7 +21,7 @@ from trainyard.components.aws.identity import check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
 from trainyard.components.aws.policy_documents import allow, document, service_trust
 from trainyard.components.outputs import register
-from trainyard.conventions import POOL_LABEL
+from trainyard.conventions import SYSTEM_NODES
 
 _MANAGED = "arn:aws:iam::aws:policy"
 _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
@@ -256,7 +256,7 @@ class Cluster(pulumi.ComponentResource):
             tag_specifications=nodes.tag_specifications(full_name, self._args["tags"]),
             opts=self._child,
         )
-        labels = {POOL_LABEL: "system"}
+        labels = dict(SYSTEM_NODES)
         node_group = eks.NodeGroup(
             full_name,
             cluster_name=self.cluster_name,

@@ -15,7 +15,7 @@ import pulumi
 import yaml
 
 from trainyard.components.k8s import custom_resources as cr
-from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.gpu_guard import gpu_guard
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.outputs import register
@@ -268,14 +268,7 @@ def _values(args: KueueArgs) -> dict[str, Any]:
             "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
             "nodeSelector": dict(SYSTEM_NODES),
             "tolerations": [],
-            "topologySpreadConstraints": [
-                {
-                    "maxSkew": 1,
-                    "topologyKey": "kubernetes.io/hostname",
-                    "whenUnsatisfiable": "ScheduleAnyway",
-                    "labelSelector": {"matchLabels": {"app.kubernetes.io/instance": RELEASE}},
-                }
-            ],
+            "topologySpreadConstraints": over_nodes({"app.kubernetes.io/instance": RELEASE}),
             "manager": {
                 # The chart in git points to a staging registry and `Always`.
                 "image": {

@@ -9,7 +9,7 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES
@@ -94,14 +94,7 @@ def autoscaler_values(args: ClusterAutoscalerArgs) -> dict[str, Any]:
         "rbac": {"create": True, "serviceAccount": {"create": True, "name": SERVICE_ACCOUNT}},
         "nodeSelector": dict(SYSTEM_NODES),
         "priorityClassName": "system-cluster-critical",
-        "topologySpreadConstraints": [
-            {
-                "maxSkew": 1,
-                "topologyKey": "kubernetes.io/hostname",
-                "whenUnsatisfiable": "ScheduleAnyway",
-                "labelSelector": {"matchLabels": {"app.kubernetes.io/instance": "cluster-autoscaler"}},
-            }
-        ],
+        "topologySpreadConstraints": over_nodes({"app.kubernetes.io/instance": "cluster-autoscaler"}),
         "resources": {
             "requests": {"cpu": "100m", "memory": "600Mi"},
             "limits": {"cpu": "1", "memory": "600Mi"},
