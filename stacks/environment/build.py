@@ -7,7 +7,8 @@ from typing import Any
 import pulumi
 
 from trainyard.plan.model import Plan
-from trainyard.stacks.environment import aws, cluster
+from trainyard.stacks.environment import cluster
+from trainyard.stacks.environment.aws import build as aws
 
 
 def build_environment(plan: Plan) -> dict[str, pulumi.Input[Any]]:
