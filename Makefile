@@ -5,7 +5,7 @@ PYTHON := python3
 endif
 BIN := .venv/bin
 
-.PHONY: demo test check golden bench lock clean
+.PHONY: demo test quick check map golden bench lock wheel clean
 
 demo: .venv/demo  ## the main job: rehearse the demo stack, then run the smoke job; no account and no Pulumi CLI
 	@$(BIN)/trainyard rehearse demo
@@ -14,11 +14,20 @@ demo: .venv/demo  ## the main job: rehearse the demo stack, then run the smoke j
 test: .venv/dev  ## all tests; no network
 	@$(BIN)/pytest -n auto --dist worksteal
 
+# What decides and what is seen of it: settings, plan, catalogue, advice, the golden files, the order of the house.
+QUICK := tests/settings tests/plan tests/catalog tests/advice tests/test_golden.py tests/test_documents.py \
+	tests/test_house_map.py tests/test_layering.py tests/test_project_file.py tests/test_workflows.py
+quick: .venv/dev  ## the fast tests, under a minute
+	@$(BIN)/pytest -n auto --dist worksteal $(wildcard $(QUICK))
+
 check: .venv/dev  ## formatting, lint, types, layering
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+map: .venv/dev  ## rooms, imports and lines of code; AGAINST=COMMIT puts that commit's lines beside them
+	@$(BIN)/python -m tests.house_map $(AGAINST)
 
 golden: .venv/dev  ## write the golden plans and rehearsals anew
 	$(BIN)/python -m tests.golden_files
@@ -34,8 +43,11 @@ lock: .venv/dev  ## resolve the dependencies anew
 	$(COMPILE) --extra smoke --extra dev --output-file requirements-dev.lock pyproject.toml
 	sed -i 's/^torch==2.13.0+cpu/torch==2.13.0/' requirements*.lock  # the index decides which build; +cpu is not on every one
 
+wheel: .venv/dev  ## build the package that a client installs, in dist/
+	@$(BIN)/python -m hatchling build --target wheel
+
 clean:
-	rm -rf .venv out
+	rm -rf .venv out dist
 
 .venv/bin/python:
 	@echo "Making .venv with $(PYTHON) ..."

@@ -1,4 +1,4 @@
-"""Serves the pack to the Pulumi engine: `pulumi preview --policy-pack policies`. `PolicyPack` never returns."""
+"""Serves the pack to the Pulumi engine: `pulumi preview --policy-pack` with this folder. `PolicyPack` never returns."""
 
 from pulumi_policy import PolicyPack
 

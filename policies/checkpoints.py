@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
 from trainyard.conventions import TEAM_LABEL
-from trainyard.policies.node_pools import POOL_TYPES, TYPES, node_pool
-from trainyard.policies.reading import at, given, items
-from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import NODE_GROUP_PARTS, gpu_node_groups
+from trainyard.recorded.read import is_set, list_at, number_at, value_at
+from trainyard.recorded.resources import Resources, refers
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
@@ -22,7 +24,7 @@ LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 @stack_rule(
     "spot-pool-without-checkpoint-tier",
     "Where nodes can be reclaimed, every team needs a volume on a bucket for its checkpoints.",
-    types=(*POOL_TYPES, NAMESPACE, CLAIM, VOLUME, *BUCKETS),
+    types=(*NODE_GROUP_PARTS, NAMESPACE, CLAIM, VOLUME, *BUCKETS),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
     fix="Keep the storage tiers and the team volumes, or set gpuPools.<pool>.spot.maxNodes to 0.",
@@ -30,25 +32,26 @@ LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 )
 def spot_pool_without_checkpoint_tier(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """A claim counts when its volume is made of a bucket of the stack."""
-    spot = [found for found in resources.of(*TYPES) if node_pool(found).capacity == "spot" and node_pool(found).gpus]
+    spot = [group for group in gpu_node_groups(resources) if group.capacity == "spot" and group.gpus]
     if not spot:
-        resources.not_applicable("no spot GPU pool")
+        raise NotApplicable("no spot GPU pool")
     buckets = resources.of(*BUCKETS)
     volumes = {
-        at(volume.props, "metadata", "name")
+        value_at(volume.inputs, "metadata", "name")
         for volume in resources.of(VOLUME)
         if any(refers(volume, "spec", bucket) for bucket in buckets)
     }
     claims = {
-        at(claim.props, "metadata", "namespace")
+        value_at(claim.inputs, "metadata", "namespace")
         for claim in resources.of(CLAIM)
-        if at(claim.props, "metadata", "name") == config["claim"] and at(claim.props, "spec", "volumeName") in volumes
+        if value_at(claim.inputs, "metadata", "name") == config["claim"]
+        and value_at(claim.inputs, "spec", "volumeName") in volumes
     }
-    teams = [found for found in resources.of(NAMESPACE) if given(found.props, "metadata", "labels", TEAM_LABEL)]
+    teams = [found for found in resources.of(NAMESPACE) if is_set(found.inputs, "metadata", "labels", TEAM_LABEL)]
     if not teams:
-        yield spot[0], f"{spot[0].name} can be reclaimed, and no team has a volume for checkpoints"
+        yield spot[0].resource, f"{spot[0].name} can be reclaimed, and no team has a volume for checkpoints"
     for team in teams:
-        name = at(team.props, "metadata", "name")
+        name = value_at(team.inputs, "metadata", "name")
         if name not in claims:
             yield team, f"{name} has no claim {config['claim']!r} on a bucket, but {spot[0].name} can be reclaimed"
 
@@ -75,22 +78,22 @@ def spot_pool_without_checkpoint_tier(resources: Resources, config: Config) -> I
         },
     },
 )
-def lifecycle_deletes_newest_version(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def lifecycle_deletes_newest_version(resource: RecordedResource, config: Config) -> Iterator[str]:
     """The newest checkpoint may be the one that the failure damaged, so some before it must stay for a while too."""
     if any(fnmatchcase(resource.name, pattern) for pattern in config["expiringBuckets"]):
         return
-    if resource.resource_type == BUCKETS[1]:
-        for rule in items(resource.props, "lifecycleRules"):
-            if at(rule, "action", "type") == "Delete" and not given(rule, "condition", "numNewerVersions"):
+    if resource.type == BUCKETS[1]:
+        for rule in list_at(resource.inputs, "lifecycleRules"):
+            if value_at(rule, "action", "type") == "Delete" and not is_set(rule, "condition", "numNewerVersions"):
                 yield "a lifecycle rule deletes live objects (no numNewerVersions)"
         return
-    rules = [rule for rule in items(resource.props, "rules") if at(rule, "status") == "Enabled"]
+    rules = [rule for rule in list_at(resource.inputs, "rules") if value_at(rule, "status") == "Enabled"]
     for rule in rules:
-        if given(rule, "expiration", "days") or given(rule, "expiration", "date"):
-            yield f"rule {at(rule, 'id')} deletes current objects by age"
-    expiring = [at(rule, "noncurrentVersionExpiration") for rule in rules]
-    expiring = sorted((found for found in expiring if found), key=lambda found: float(at(found, "noncurrentDays")))
+        if is_set(rule, "expiration", "days") or is_set(rule, "expiration", "date"):
+            yield f"rule {value_at(rule, 'id')} deletes current objects by age"
+    expiring = [value_at(rule, "noncurrentVersionExpiration") for rule in rules]
+    expiring = sorted((found for found in expiring if found), key=lambda found: number_at(found, "noncurrentDays"))
     if "checkpoint" in resource.name and expiring:
-        kept = at(expiring[0], "newerNoncurrentVersions", default=0)
+        kept = value_at(expiring[0], "newerNoncurrentVersions", default=0)
         if kept < config["keptCheckpoints"]:
             yield f"of superseded checkpoints {kept:.0f} are kept; at least {config['keptCheckpoints']:.0f} must be"

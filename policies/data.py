@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
-from trainyard.policies.reading import at, items, true
-from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+from trainyard import cards
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_on, list_at, value_at
+from trainyard.recorded.resources import Resources, refers
 
 BUCKET = "aws:s3/bucket:Bucket"
 GCP_BUCKET = "gcp:storage/bucket:Bucket"
@@ -17,16 +20,7 @@ DATABASE = "aws:rds/instance:Instance"
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 CLOUD_SQL = "gcp:sql/databaseInstance:DatabaseInstance"
 ASSOCIATION = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
-STATEFUL = (
-    BUCKET,
-    GCP_BUCKET,
-    DATABASE,
-    CLOUD_SQL,
-    LUSTRE,
-    "aws:rds/cluster:Cluster",
-    "aws:efs/fileSystem:FileSystem",
-    "aws:kms/key:Key",
-)
+STATEFUL = tuple(card.type for card in cards.BY_TYPE.values() if card.stateful)
 
 
 @stack_rule(
@@ -41,14 +35,14 @@ def bucket_without_versioning(resources: Resources, _: Config) -> Iterator[Stack
     """Overwriting and deleting are then reversible until the lifecycle rules say otherwise."""
     for bucket in resources.of(BUCKET):
         states = [
-            at(found.props, "versioningConfiguration", "status")
+            value_at(found.inputs, "versioningConfiguration", "status")
             for found in resources.referring(bucket, "bucket", VERSIONING)
         ]
         if "Enabled" not in states:
             yield bucket, f"versioning is {states[0] if states else 'not configured'}"
     for bucket in resources.of(GCP_BUCKET):
         # A hierarchical namespace, for checkpoints, excludes versions; soft delete then is the net.
-        if not any(true(bucket.props, key, "enabled") for key in ("versioning", "hierarchicalNamespace")):
+        if not any(is_on(bucket.inputs, key, "enabled") for key in ("versioning", "hierarchicalNamespace")):
             yield bucket, "versioning is not enabled"
 
 
@@ -61,13 +55,13 @@ def bucket_without_versioning(resources: Resources, _: Config) -> Iterator[Stack
     fix="Raise storage.artifactRetentionDays.",
     config={"minDays": {"type": "number", "minimum": 1, "default": 90}},
 )
-def artifact_versions_kept_too_short(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def artifact_versions_kept_too_short(resource: RecordedResource, config: Config) -> Iterator[str]:
     """The bucket of artifacts is told by its name."""
     if "artifact" not in resource.name:
         return
-    for rule in items(resource.props, "rules"):
-        days = at(rule, "noncurrentVersionExpiration", "noncurrentDays")
-        if at(rule, "status") == "Enabled" and days is not None and days < config["minDays"]:
+    for rule in list_at(resource.inputs, "rules"):
+        days = value_at(rule, "noncurrentVersionExpiration", "noncurrentDays")
+        if value_at(rule, "status") == "Enabled" and days is not None and days < config["minDays"]:
             yield f"superseded versions go after {days:.0f} days; at least {config['minDays']:.0f} are required"
 
 
@@ -79,13 +73,13 @@ def artifact_versions_kept_too_short(resource: ResourceValidationArgs, config: C
     controls=("ISO 27001:2022 A.8.10", "NIST 800-53r5 CP-9"),
     fix="Leave protect at true; lift it only to tear the environment down.",
 )
-def stateful_resource_unprotected(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def stateful_resource_unprotected(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Pulumi's own protection, and the service's where it has one."""
-    if not resource.opts.protect:
+    if not resource.protect:
         yield "is not protected: a rename or a removed line deletes it"
-    if resource.resource_type == DATABASE and not true(resource.props, "deletionProtection"):
+    if resource.type == DATABASE and not is_on(resource.inputs, "deletionProtection"):
         yield "deletionProtection is off"
-    if true(resource.props, "forceDestroy"):
+    if is_on(resource.inputs, "forceDestroy"):
         yield "forceDestroy deletes a bucket with all that is in it"
 
 
@@ -98,20 +92,20 @@ def stateful_resource_unprotected(resource: ResourceValidationArgs, _: Config) -
     fix="Raise mlflow.database.backupRetentionDays.",
     config={"minDays": {"type": "number", "minimum": 1, "maximum": 35, "default": 7}},
 )
-def database_without_backups(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def database_without_backups(resource: RecordedResource, config: Config) -> Iterator[str]:
     """A mistake is noticed in days; the tracking database is the record of every run."""
-    if resource.resource_type == CLOUD_SQL:
-        backups = at(resource.props, "settings", "backupConfiguration")
-        kept = at(backups, "backupRetentionSettings", "retainedBackups", default=7)  # one a day; 7 by default
-        if not true(backups, "enabled"):
+    if resource.type == CLOUD_SQL:
+        backups = value_at(resource.inputs, "settings", "backupConfiguration")
+        kept = value_at(backups, "backupRetentionSettings", "retainedBackups", default=7)  # one a day; 7 by default
+        if not is_on(backups, "enabled"):
             yield "settings.backupConfiguration.enabled is off"
         elif kept < config["minDays"]:
             yield f"{kept:.0f} daily backups are kept; at least {config['minDays']:.0f} are required"
         return
-    days = at(resource.props, "backupRetentionPeriod", default=0)
+    days = value_at(resource.inputs, "backupRetentionPeriod", default=0)
     if days < config["minDays"]:
         yield f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"
-    if true(resource.props, "skipFinalSnapshot"):
+    if is_on(resource.inputs, "skipFinalSnapshot"):
         yield "skipFinalSnapshot: nothing is left of it after a destroy"
 
 
@@ -131,8 +125,8 @@ def lustre_without_durable_bucket(resources: Resources, _: Config) -> Iterator[S
             link
             for link in links
             if any(refers(link, "dataRepositoryPath", bucket) for bucket in resources.of(BUCKET))
-            and {"NEW", "CHANGED"} <= set(items(link.props, "s3", "autoExportPolicy", "events"))
+            and {"NEW", "CHANGED"} <= set(list_at(link.inputs, "s3", "autoExportPolicy", "events"))
         ]
-        if not durable and not at(system.props, "automaticBackupRetentionDays", default=0):
+        if not durable and not value_at(system.inputs, "automaticBackupRetentionDays", default=0):
             what = "is linked to no bucket" if not links else "does not export new and changed files to a bucket"
             yield system, f"{what}, and has no backups"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pulumi_policy import Severity
 
 from trainyard.policies.exceptions import stack_exceptions, today
-from trainyard.policies.rules import Config, Resources, StackViolation, stack_rule
+from trainyard.policies.rules import Config, StackViolation, stack_rule
+from trainyard.recorded.resources import Resources
 
 
 @stack_rule(

@@ -16,13 +16,13 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
 from trainyard.policies.stack_settings import setting
+from trainyard.recorded.model import RecordedResource
 
 KEYS = ("policy", "resource", "reason", "owner", "expires")
 
@@ -41,26 +41,15 @@ class PolicyException:
         """Whether its last day is over."""
         return today > self.expires
 
-    def covers(self, policy: str, urn: str, name: str, parent: str | None) -> bool:
-        """Whether it is about that policy and resource; an empty URN is the stack as a whole."""
+    def covers(self, policy: str, resource: RecordedResource | None) -> bool:
+        """Whether it is about that policy and resource; None is the stack as a whole."""
         if policy != self.policy:
             return False
-        component = parent.rsplit("::", 1)[-1] if parent else ""
-        candidates = (urn, name, f"{component}/{name}") if urn else ("",)
-        return any(fnmatchcase(candidate, self.resource) for candidate in candidates)
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """A violation that an exception took away."""
-
-    policy: str
-    urn: str
-    exception: PolicyException
-
-
-heard: ContextVar[list[Covered] | None] = ContextVar("policy_exceptions_heard", default=None)
-"""Where a caller that set a list hears of what exceptions took away."""
+        if resource is None:
+            return fnmatchcase("", self.resource)
+        component = resource.parent.rsplit("::", 1)[-1]
+        names = (resource.urn, resource.name, f"{component}/{resource.name}")
+        return any(fnmatchcase(name, self.resource) for name in names)
 
 
 def today() -> datetime.date:
@@ -96,12 +85,9 @@ def _one(place: str, entry: Any) -> PolicyException:
     return PolicyException(entry["policy"], entry["resource"], entry["reason"], entry["owner"], expires)
 
 
-def covered(policy: str, urn: str, name: str, parent: str | None) -> bool:
-    """Whether a valid exception of the stack takes this violation away; tells whoever listens through `heard`."""
+def covering_exception(policy: str, resource: RecordedResource | None) -> PolicyException | None:
+    """The stack's valid exception that takes this violation away; None where there is none."""
     for exception in stack_exceptions():
-        if exception.covers(policy, urn, name, parent) and not exception.expired(today()):
-            listener = heard.get()
-            if listener is not None:
-                listener.append(Covered(policy, urn, exception))
-            return True
-    return False
+        if exception.covers(policy, resource) and not exception.expired(today()):
+            return exception
+    return None

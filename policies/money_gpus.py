@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from trainyard.catalog import gpu_names, instance
 from trainyard.plan.profiles import PROFILE_NAMES, Profile
-from trainyard.policies.node_pools import LAUNCH_TEMPLATE, POOL_TYPES, TYPES, gpu_of, gpu_pools, node_pool
-from trainyard.policies.reading import at
-from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.policies.stack_settings import setting, stack_profile
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import LAUNCH_TEMPLATE, NODE_GROUP_PARTS, gpu_model, gpu_node_groups, node_group
+from trainyard.recorded.read import value_at
+from trainyard.recorded.resources import Resources
 
 
 @resource_rule(
     "gpu-model-outside-profile",
     "A stack uses the GPU models of its team-size profile; others are a decision to be written down.",
-    types=POOL_TYPES,
+    types=NODE_GROUP_PARTS,
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6",),
     fix="Choose gpuPools.<pool>.gpu of the profile, or allow the model (allowedGpus) with whoever pays.",
@@ -36,21 +38,21 @@ from trainyard.policies.stack_settings import setting, stack_profile
         },
     },
 )
-def gpu_model_outside_profile(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def gpu_model_outside_profile(resource: RecordedResource, config: Config) -> Iterator[str]:
     """The profile lists instance types a pool; their GPUs are what it allows."""
-    if resource.resource_type == LAUNCH_TEMPLATE:
-        gpu = gpu_of(str(at(resource.props, "instanceType", default="")))
+    if resource.type == LAUNCH_TEMPLATE:
+        gpu = gpu_model(str(value_at(resource.inputs, "instanceType", default="")))
         models: tuple[str, ...] = (gpu,) if gpu else ()
     else:
-        models = node_pool(resource).gpu_models
+        models = node_group(resource, Resources((resource,))).gpu_models
     if not models:
         return
     found = stack_profile()
     allowed = set(config["allowedGpus"]) or (_gpus_of(found[0]) if found else set())
     if not allowed:
-        resource.not_applicable("the stack names no profile, and allowedGpus is empty")
+        raise NotApplicable("the stack names no profile, and allowedGpus is empty")
     if not config["allowedGpus"] and found and found[0].name in config["unrestrictedProfiles"]:
-        resource.not_applicable(f"teams of the {found[0].name} profile choose freely")
+        raise NotApplicable(f"teams of the {found[0].name} profile choose freely")
     for model in models:
         if model not in allowed:
             yield f"{model}; allowed: {', '.join(sorted(allowed))}"
@@ -64,7 +66,7 @@ def _gpus_of(profile: Profile) -> set[str]:
 @stack_rule(
     "gpu-count-over-profile",
     "A stack holds no more GPUs than its team-size profile allows.",
-    types=POOL_TYPES,
+    types=NODE_GROUP_PARTS,
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6",),
     fix="Lower gpuPools.<pool>.*.maxNodes, or allow more (maxGpus) with whoever pays.",
@@ -74,15 +76,15 @@ def _gpus_of(profile: Profile) -> set[str]:
 )
 def gpu_count_over_profile(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """All node groups at their maximum, against the profile's largest pools."""
-    pools = gpu_pools(resources.of(*TYPES))
+    groups = gpu_node_groups(resources)
     found = stack_profile()
     allowed = config["maxGpus"] or (_most_gpus(found[0]) if found else 0)
     if not allowed:
-        resources.not_applicable("the stack names no profile, and maxGpus is 0")
-    total = sum(pool.gpus for _, pool in pools)
+        raise NotApplicable("the stack names no profile, and maxGpus is 0")
+    total = sum(group.gpus for group in groups)
     if total > allowed:
-        largest = max(pools, key=lambda pair: pair[1].gpus)
-        yield largest[0], f"{total} GPUs with all node groups at their maximum; {allowed:.0f} are allowed"
+        largest = max(groups, key=lambda group: group.gpus)
+        yield largest.resource, f"{total} GPUs with all node groups at their maximum; {allowed:.0f} are allowed"
 
 
 def _most_gpus(profile: Profile) -> float:
@@ -93,7 +95,7 @@ def _most_gpus(profile: Profile) -> float:
 @stack_rule(
     "spot-share-below-target",
     "Outside production at least half of the GPUs that are not reserved run on spot.",
-    types=POOL_TYPES,
+    types=NODE_GROUP_PARTS,
     severity=Severity.MEDIUM,
     level=EnforcementLevel.ADVISORY,
     controls=("ISO 27001:2022 A.8.6",),
@@ -105,14 +107,17 @@ def _most_gpus(profile: Profile) -> float:
 )
 def spot_share_below_target(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """The agency guide asks for 50 % or more of non-production training on spot."""
-    pools = [(resource, pool) for resource, pool in gpu_pools(resources.of(*TYPES)) if pool.capacity != "reserved"]
-    if not pools:
-        resources.not_applicable("no GPUs but reserved ones")
-    environment = setting("environment") or at(pools[0][0].props, "tagsAll", "environment", default="")
+    groups = [group for group in gpu_node_groups(resources) if group.capacity != "reserved"]
+    if not groups:
+        raise NotApplicable("no GPUs but reserved ones")
+    environment = setting("environment") or value_at(groups[0].resource.inputs, "tagsAll", "environment", default="")
     if environment in config["production"]:
-        resources.not_applicable(f"{environment} is production")
-    total = sum(pool.gpus for _, pool in pools)
-    percent = 100 * sum(pool.gpus for _, pool in pools if pool.capacity == "spot") / total if total else 100
+        raise NotApplicable(f"{environment} is production")
+    total = sum(group.gpus for group in groups)
+    percent = 100 * sum(group.gpus for group in groups if group.capacity == "spot") / total if total else 100
     if percent < config["minSpotPercent"]:
-        dearest = max((pair for pair in pools if pair[1].capacity != "spot"), key=lambda pair: pair[1].gpus)
-        yield dearest[0], f"{percent:.0f} % of {total} GPUs are spot; the target is {config['minSpotPercent']:.0f} %"
+        largest = max((group for group in groups if group.capacity != "spot"), key=lambda group: group.gpus)
+        yield (
+            largest.resource,
+            f"{percent:.0f} % of {total} GPUs are spot; the target is {config['minSpotPercent']:.0f} %",
+        )

@@ -5,40 +5,42 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
-from trainyard.policies.node_pools import POOL_TYPES, TYPES, gpu_pools, node_pool
-from trainyard.policies.reading import at
-from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups
+from trainyard.recorded.read import value_at
+from trainyard.recorded.resources import Resources
 
 HELM_RELEASE = "kubernetes:helm.sh/v3:Release"
 
 
-@resource_rule(
+@stack_rule(
     "gpu-pool-never-scales-down",
     "A GPU pool that is paid by the hour must be able to shrink to nothing.",
-    types=TYPES,
+    types=NODE_GROUP_PARTS,
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6",),
     fix="Set gpuPools.<pool>.spot.minNodes and onDemand.minNodes to 0.",
     config={"maxIdleNodes": {"type": "number", "minimum": 0, "default": 0, "description": "Largest allowed minimum."}},
 )
-def gpu_pool_never_scales_down(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def gpu_pool_never_scales_down(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """Reserved nodes cost the same running or not. Pulumi must leave the size to the autoscaler."""
-    pool = node_pool(resource)
-    if not pool.gpu_models or pool.capacity == "reserved":
-        return
-    if pool.min_nodes > config["maxIdleNodes"]:
-        yield f"keeps {pool.min_nodes} nodes ({pool.min_nodes * pool.gpus_per_node} GPUs) when nobody uses them"
-    ignored = resource.opts.ignore_changes or []
-    if resource.resource_type == TYPES[0] and "scalingConfig.desiredSize" not in ignored:
-        yield "does not ignore changes of scalingConfig.desiredSize: every update resets what the autoscaler decided"
+    for group in gpu_node_groups(resources):
+        if group.capacity == "reserved":
+            continue
+        if group.min_nodes > config["maxIdleNodes"]:
+            gpus = group.min_nodes * group.gpus_per_node
+            yield group.resource, f"keeps {group.min_nodes} nodes ({gpus} GPUs) when nobody uses them"
+        if group.resource.type == EKS_NODE_GROUP and "scalingConfig.desiredSize" not in group.resource.ignore_changes:
+            what = "does not ignore changes of scalingConfig.desiredSize"
+            yield group.resource, f"{what}: every update resets what the autoscaler decided"
 
 
 @stack_rule(
     "idle-gpus-keep-running",
     "GPU nodes that nobody uses must be shut down within the hour.",
-    types=(*POOL_TYPES, HELM_RELEASE, "gcp:container/cluster:Cluster"),
+    types=(*NODE_GROUP_PARTS, HELM_RELEASE, "gcp:container/cluster:Cluster"),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6",),
     fix="Keep the cluster autoscaler with scale-down on and scale-down-unneeded-time within the hour.",
@@ -46,23 +48,25 @@ def gpu_pool_never_scales_down(resource: ResourceValidationArgs, config: Config)
 )
 def idle_gpus_keep_running(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """GKE scales node pools down by itself; on EKS the cluster autoscaler must be there and be allowed to."""
-    eks = [(resource, pool) for resource, pool in gpu_pools(resources.of(*TYPES)) if resource.resource_type == TYPES[0]]
+    eks = [group for group in gpu_node_groups(resources) if group.resource.type == EKS_NODE_GROUP]
     if not eks:
-        resources.not_applicable("no GPU node groups on EKS")
-    releases = [found for found in resources.of(HELM_RELEASE) if at(found.props, "chart") == "cluster-autoscaler"]
+        raise NotApplicable("no GPU node groups on EKS")
+    releases = [
+        found for found in resources.of(HELM_RELEASE) if value_at(found.inputs, "chart") == "cluster-autoscaler"
+    ]
     if not releases:
         yield None, f"{len(eks)} GPU node groups and no cluster autoscaler"
     for release in releases:
-        flags = at(release.props, "values", "extraArgs")
-        if at(flags, "scale-down-enabled", default="true") in ("false", False):
+        flags = value_at(release.inputs, "values", "extraArgs")
+        if value_at(flags, "scale-down-enabled", default="true") in ("false", False):
             yield release, "scale-down-enabled is false"
-        minutes = _minutes(str(at(flags, "scale-down-unneeded-time", default="10m")))
+        minutes = _minutes(str(value_at(flags, "scale-down-unneeded-time", default="10m")))
         if minutes > config["maxIdleMinutes"]:
             yield (
                 release,
                 f"an idle node stays {minutes:.0f} minutes; at most {config['maxIdleMinutes']:.0f} are allowed",
             )
-        if at(flags, "skip-nodes-with-local-storage", default="true") not in ("false", False):
+        if value_at(flags, "skip-nodes-with-local-storage", default="true") not in ("false", False):
             yield (
                 release,
                 "skip-nodes-with-local-storage is not false: any pod with an emptyDir keeps its node for ever",

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
-from trainyard.policies.money import PRICED
-from trainyard.policies.reading import at, given, items, mapping
+from trainyard import cards
+from trainyard.cards.card import Free
 from trainyard.policies.rules import Config, resource_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
+from trainyard.recorded.read import list_at, mapping_at, value_at
 
 COSTED = (
-    *PRICED,
-    "aws:ec2/launchTemplate:LaunchTemplate",
-    "aws:ec2/vpcEndpoint:VpcEndpoint",
-    "aws:ec2/eip:Eip",
-    "aws:s3/bucket:Bucket",
-    "aws:efs/fileSystem:FileSystem",
-    "aws:ebs/volume:Volume",
-    "aws:kms/key:Key",
-    "aws:cloudwatch/logGroup:LogGroup",
-    "aws:lb/loadBalancer:LoadBalancer",
-    "aws:secretsmanager/secret:Secret",
-    "aws:sagemaker/domain:Domain",
+    LAUNCH_TEMPLATE,  # free, but what it launches is not
+    *(
+        card.type
+        for card in cards.BY_TYPE.values()
+        if card.type.startswith("aws:") and card.taggable and not isinstance(card.price, Free)
+    ),
 )
 LAUNCHED = ("instance", "volume")  # what a launch template starts, and provider tags do not reach
 
@@ -44,26 +39,17 @@ LAUNCHED = ("instance", "volume")  # what a launch template starts, and provider
         }
     },
 )
-def costed_resource_without_cost_tags(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
-    """The provider's Check writes `tagsAll`; under a bare mock the provider's default tags are merged here."""
-    if resource.resource_type == "aws:ec2/launchTemplate:LaunchTemplate":
-        tagged = {
-            at(spec, "resourceType"): mapping(spec, "tags") for spec in items(resource.props, "tagSpecifications")
-        }
+def costed_resource_without_cost_tags(resource: RecordedResource, config: Config) -> Iterator[str]:
+    """Tags of the resource with its provider's; of a launch template, those of what it launches."""
+    if resource.type == LAUNCH_TEMPLATE:
+        specifications = list_at(resource.inputs, "tagSpecifications")
+        tagged = {value_at(each, "resourceType"): mapping_at(each, "tags") for each in specifications}
         for launched in LAUNCHED:
             missing = [key for key in config["requiredTags"] if not tagged.get(launched, {}).get(key)]
             if missing:
                 yield f"tagSpecifications: what it launches ({launched}) has no tag {', '.join(missing)}"
         return
-    tags = _tags(resource)
+    tags = mapping_at(resource.inputs, "tagsAll")
     missing = [key for key in config["requiredTags"] if not tags.get(key)]
     if missing:
         yield f"no tag {', '.join(missing)}"
-
-
-def _tags(resource: ResourceValidationArgs) -> Mapping[str, Any]:
-    if given(resource.props, "tagsAll"):
-        return mapping(resource.props, "tagsAll")
-    defaults = at(resource.provider.props, "defaultTags") if resource.provider else None
-    found = json.loads(defaults) if isinstance(defaults, str) else defaults
-    return {**mapping(found, "tags"), **mapping(resource.props, "tags")}

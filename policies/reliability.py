@@ -6,22 +6,23 @@ import datetime
 import re
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+from pulumi_policy import EnforcementLevel, Severity
 
 from trainyard.catalog import add_on_pins, default_kubernetes_version, kubernetes_versions
 from trainyard.catalog.versions import AddOn
 from trainyard.conventions import SMOKE_POOL_LABEL
 from trainyard.policies.exceptions import today
-from trainyard.policies.node_pools import POOL_TYPES, TYPES, node_pool
-from trainyard.policies.reading import at, given, known, mapping
-from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups
+from trainyard.recorded.read import is_set, mapping_at, value_at
+from trainyard.recorded.resources import Resources
 
 JOB = "kubernetes:batch/v1:Job"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 DEPLOYMENTS = ("kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet")
 BUDGET = "kubernetes:policy/v1:PodDisruptionBudget"
 CLUSTER = "aws:eks/cluster:Cluster"
-NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 ADD_ON = "aws:eks/addon:Addon"
 FLOATING = re.compile(r"[*^~<>|,\s]|\b[xX]\b|latest|default")
 CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -37,7 +38,7 @@ CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
 @stack_rule(
     "pool-without-smoke-job",
     "Every GPU pool is proven by a smoke job.",
-    types=(*POOL_TYPES, JOB),
+    types=(*NODE_GROUP_PARTS, JOB),
     severity=Severity.MEDIUM,
     level=EnforcementLevel.MANDATORY,
     controls=("NIST 800-53r5 CA-2", "ISO 27001:2022 A.8.29"),
@@ -45,9 +46,8 @@ CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
 )
 def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """A Job with the label ml.platform/smoke-pool naming the pool; in which capacity it runs is not looked at."""
-    proven = {str(at(job.props, "metadata", "labels", SMOKE_POOL_LABEL)) for job in resources.of(JOB)}
-    pools = [(resource, node_pool(resource)) for resource in resources.of(*TYPES)]
-    unproven = {pool.pool: resource for resource, pool in pools if pool.gpu_models and pool.pool not in proven}
+    proven = {str(value_at(job.inputs, "metadata", "labels", SMOKE_POOL_LABEL)) for job in resources.of(JOB)}
+    unproven = {group.pool: group.resource for group in gpu_node_groups(resources) if group.pool not in proven}
     for name, resource in sorted(unproven.items()):
         yield resource, f"no smoke job trains on pool {name}"
 
@@ -55,7 +55,7 @@ def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackVio
 @resource_rule(
     "unsupported-kubernetes-version",
     "Clusters and nodes run a Kubernetes version that is in standard support.",
-    types=(CLUSTER, NODE_GROUP),
+    types=(CLUSTER, EKS_NODE_GROUP),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SA-22", "ISO 27001:2022 A.8.8"),
     fix="Set kubernetesVersion to a supported version.",
@@ -63,9 +63,9 @@ def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackVio
         "asOf": {"type": "string", "pattern": "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$", "default": "", "description": "Today."}
     },
 )
-def unsupported_kubernetes_version(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def unsupported_kubernetes_version(resource: RecordedResource, config: Config) -> Iterator[str]:
     """The catalogue's versions; one without an established end of support passes."""
-    version = at(resource.props, "version")
+    version = value_at(resource.inputs, "version")
     if version is None:
         return  # unpinned-version says so
     known = kubernetes_versions()
@@ -76,24 +76,24 @@ def unsupported_kubernetes_version(resource: ResourceValidationArgs, config: Con
     until = known[version].standard_support_until
     if until is not None and day > datetime.date.fromisoformat(until):
         yield f"standard support of version {version} ended on {until}"
-    if at(resource.props, "upgradePolicy", "supportType") == "EXTENDED":
+    if value_at(resource.inputs, "upgradePolicy", "supportType") == "EXTENDED":
         yield "upgradePolicy.supportType is EXTENDED: old versions go on at six times the price"
 
 
 @resource_rule(
     "unpinned-version",
     "What is installed has a version, so that the next deployment installs the same.",
-    types=(CLUSTER, NODE_GROUP, ADD_ON, RELEASE, "aws:rds/instance:Instance"),
+    types=(CLUSTER, EKS_NODE_GROUP, ADD_ON, RELEASE, "aws:rds/instance:Instance"),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 CM-2", "ISO 27001:2022 A.8.9"),
     fix="Pin it in trainyard/catalog/versions.yaml, or choose the kubernetesVersion that add-ons are pinned for.",
 )
-def unpinned_version(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def unpinned_version(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Add-ons, charts, the database engine, the cluster and its nodes."""
-    key = {ADD_ON: "addonVersion", "aws:rds/instance:Instance": "engineVersion"}.get(resource.resource_type, "version")
-    if not given(resource.props, key):
+    key = {ADD_ON: "addonVersion", "aws:rds/instance:Instance": "engineVersion"}.get(resource.type, "version")
+    if not is_set(resource.inputs, key):
         yield f"{key} is not set"
-    elif FLOATING.search(version := str(known(resource.props, key))):
+    elif FLOATING.search(version := str(value_at(resource.inputs, key, unknown=""))):
         yield f"{key} {version} is a range: it moves by itself"
 
 
@@ -106,11 +106,11 @@ def unpinned_version(resource: ResourceValidationArgs, _: Config) -> Iterator[st
     fix="Take the version in trainyard/catalog/versions.yaml.",
     config={"minorsBehind": {"type": "integer", "minimum": 0, "default": 3, "description": "Minor versions, at most."}},
 )
-def outdated_add_on(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def outdated_add_on(resource: RecordedResource, config: Config) -> Iterator[str]:
     """By minor version; three is also how far behind the cluster Kubernetes lets kube-proxy be."""
-    name = at(resource.props, "addonName")
+    name = value_at(resource.inputs, "addonName")
     pinned = next((_minor(str(pin.version)) for pin in _add_ons() if pin.name == name and pin.version), None)
-    version = at(resource.props, "addonVersion")
+    version = value_at(resource.inputs, "addonVersion")
     found = _minor(str(version)) if version is not None else None  # unpinned-version says what is not set
     if pinned is None or found is None:
         return
@@ -139,19 +139,19 @@ def _minor(version: str) -> tuple[int, int] | None:
 def missing_disruption_budget(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Objects by their labels; charts by the value that makes their budget."""
     budgets = [
-        (at(budget.props, "metadata", "namespace"), mapping(budget.props, "spec", "selector", "matchLabels"))
+        (value_at(budget.inputs, "metadata", "namespace"), mapping_at(budget.inputs, "spec", "selector", "matchLabels"))
         for budget in resources.of(BUDGET)
-        if at(budget.props, "spec", "minAvailable") not in (0, "0", "0%")
-        and at(budget.props, "spec", "maxUnavailable") != "100%"  # either keeps nobody
+        if value_at(budget.inputs, "spec", "minAvailable") not in (0, "0", "0%")
+        and value_at(budget.inputs, "spec", "maxUnavailable") != "100%"  # either keeps nobody
     ]
     for workload in resources.of(*DEPLOYMENTS):
-        labels = mapping(workload.props, "spec", "template", "metadata", "labels")
-        namespace = at(workload.props, "metadata", "namespace")
+        labels = mapping_at(workload.inputs, "spec", "template", "metadata", "labels")
+        namespace = value_at(workload.inputs, "metadata", "namespace")
         covered = any(place == namespace and selector.items() <= labels.items() for place, selector in budgets)
-        if at(workload.props, "spec", "replicas", default=1) > 1 and not covered:
+        if value_at(workload.inputs, "spec", "replicas", default=1) > 1 and not covered:
             yield workload, "several replicas and no PodDisruptionBudget that selects them"
     for release in resources.of(RELEASE):
-        chart = str(at(release.props, "chart", default="")).rsplit("/", 1)[-1]
+        chart = str(value_at(release.inputs, "chart", default="")).rsplit("/", 1)[-1]
         for path in CHART_BUDGETS.get(chart, ()):
-            if not given(release.props, "values", *path):
+            if not is_set(release.inputs, "values", *path):
                 yield release, f"values.{'.'.join(path)} is off"

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
 from trainyard.catalog import regimes, residency_regions
-from trainyard.policies.reading import at, given, items, texts, true
-from trainyard.policies.rules import Config, resource_rule
+from trainyard.policies.rules import Config, NotApplicable, resource_rule
 from trainyard.policies.stack_settings import setting
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_on, is_set, known_texts, list_at, value_at
 
 PROVIDER = "pulumi:providers:aws"
 REGION = re.compile(
@@ -43,12 +44,12 @@ GLOBAL = (
 """Types whose purpose is to keep data in more places than one, or in none that has a name."""
 
 
-def _allowed(resource: ResourceValidationArgs, config: Config) -> tuple[str, tuple[str, ...]]:
+def _allowed(config: Config) -> tuple[str, tuple[str, ...]]:
     """The regime with its regions. Ends the policy where none is chosen."""
     regime = config["regime"] or setting("residency") or "none"
     regions = residency_regions(regime)
     if not regions:
-        resource.not_applicable("no residency regime is chosen")
+        raise NotApplicable("no residency regime is chosen")
     return regime, regions
 
 
@@ -61,21 +62,22 @@ def _allowed(resource: ResourceValidationArgs, config: Config) -> tuple[str, tup
     fix="Set region (and network.zones) to one that residency allows.",
     config=REGIME,
 )
-def region_outside_residency(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def region_outside_residency(resource: RecordedResource, config: Config) -> Iterator[str]:
     """Looks for regions in every text: own and provider's region, zones, ARNs, endpoints, registries, mount options.
 
     An unknown text comes from another resource, which is judged itself.
     """
-    regime, allowed = _allowed(resource, config)
-    if resource.resource_type == PROVIDER and not given(resource.props, "region"):
+    regime, allowed = _allowed(config)
+    if resource.type == PROVIDER and not is_set(resource.inputs, "region"):
         yield "the provider names no region: the environment of whoever deploys decides"
-    if resource.resource_type.startswith("gcp:"):
-        place = str(at(resource.props, "location", default="") or at(resource.props, "region", default="")).lower()
+    if resource.type.startswith("gcp:"):
+        place = value_at(resource.inputs, "location") or value_at(resource.inputs, "region", default="")
+        place = str(place).lower()
         if place and re.sub(r"-[a-z]$", "", place) not in allowed:
             yield f"location {place} is outside {regime}"
         return
     outside: dict[str, str] = {}
-    for path, text in texts(resource.props, skip=PROSE):
+    for path, text in known_texts(resource.inputs, exclude=PROSE):
         for region in REGION.findall(text):
             if region not in allowed:
                 outside.setdefault(region, path)
@@ -92,14 +94,14 @@ def region_outside_residency(resource: ResourceValidationArgs, config: Config) -
     fix="Keep the copy in the region, or write the transfer down as an exception.",
     config=REGIME,
 )
-def silently_global_resource(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def silently_global_resource(resource: RecordedResource, config: Config) -> Iterator[str]:
     """Global types, keys and secrets with replicas, buckets of a whole continent."""
-    regime, _ = _allowed(resource, config)
-    if any(fnmatchcase(resource.resource_type, pattern) for pattern in GLOBAL):
-        yield f"{resource.resource_type} keeps or serves data outside any one region, {regime} or not"
-    if true(resource.props, "multiRegion"):
+    regime, _ = _allowed(config)
+    if any(fnmatchcase(resource.type, pattern) for pattern in GLOBAL):
+        yield f"{resource.type} keeps or serves data outside any one region, {regime} or not"
+    if is_on(resource.inputs, "multiRegion"):
         yield "multiRegion: the key can be replicated to any region"
-    if items(resource.props, "replicas") and resource.resource_type.startswith("aws:secretsmanager/"):
+    if list_at(resource.inputs, "replicas") and resource.type.startswith("aws:secretsmanager/"):
         yield "replicas in other regions"
-    if str(at(resource.props, "location", default="")).upper() in ("US", "EU", "ASIA"):
-        yield f"location {at(resource.props, 'location')} is a continent, not a region"
+    if str(value_at(resource.inputs, "location", default="")).upper() in ("US", "EU", "ASIA"):
+        yield f"location {value_at(resource.inputs, 'location')} is a continent, not a region"

@@ -1,4 +1,4 @@
-"""How a policy of this pack is written: a decorated generator of messages.
+"""How a policy of this pack is written: a decorated generator of messages about recorded resources.
 
     @resource_rule(
         "public-database",
@@ -8,27 +8,25 @@
         controls=("NIST 800-53r5 SC-7",),
         fix="Leave publiclyAccessible off.",
     )
-    def public_database(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
-        if true(resource.props, "publiclyAccessible"):
+    def public_database(resource: RecordedResource, config: Config) -> Iterator[str]:
+        if is_on(resource.inputs, "publiclyAccessible"):
             yield "publiclyAccessible is true"
 
 The decorator returns the Pulumi policy. It hands the check only resources of the declared types, fills in the defaults
-of the configuration schema, and drops what a valid exception of the stack covers (`trainyard.policies.exceptions`).
+of the configuration schema, and drops what a valid exception of the stack covers (`trainyard.policies.exceptions`). A
+check that reads an unknown (`UnknownInput`) leaves its policy undecided, as Pulumi does in a preview.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
-from fnmatch import fnmatchcase
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NotRequired, TypedDict, Unpack
 
 from pulumi_policy import (
     EnforcementLevel,
     PolicyComplianceFramework,
     PolicyConfigSchema,
-    PolicyResource,
     ReportViolation,
     ResourceValidationArgs,
     ResourceValidationPolicy,
@@ -36,148 +34,128 @@ from pulumi_policy import (
     StackValidationArgs,
     StackValidationPolicy,
 )
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
-from trainyard.policies.exceptions import covered
-from trainyard.policies.reading import present
+from trainyard.policies.analyzed import recorded_resource, recorded_resources
+from trainyard.policies.exceptions import covering_exception
+from trainyard.policies.outcomes import Excepted, Undecidable, Violated, tell
+from trainyard.recorded.model import UNKNOWN, RecordedResource, leaves
+from trainyard.recorded.read import UnknownInput
+from trainyard.recorded.resources import Resources, matches
 
 Config = Mapping[str, Any]
-ResourceCheck = Callable[[ResourceValidationArgs, Config], Iterator[str]]
-StackViolation = tuple[PolicyResource | None, str]
+ResourceCheck = Callable[[RecordedResource, Config], Iterator[str]]
+StackViolation = tuple[RecordedResource | None, str]
 """What is wrong, and with which resource; None: with the stack as a whole."""
-
-
-class Resources:
-    """The resources of a stack that a stack policy declared to look at."""
-
-    def __init__(self, args: StackValidationArgs, types: tuple[str, ...]) -> None:
-        self.all = [resource for resource in args.resources if matches(resource.resource_type, types)]
-        self._args = args
-
-    def of(self, *types: str) -> list[PolicyResource]:
-        """Those of the given types (patterns)."""
-        return [resource for resource in self.all if matches(resource.resource_type, types)]
-
-    def referring(self, target: PolicyResource, property_: str, *types: str) -> list[PolicyResource]:
-        """Those of the given types whose property is made of an output of `target`. Holds while values are unknown."""
-        return [resource for resource in self.of(*types) if refers(resource, property_, target)]
-
-    def not_applicable(self, reason: str) -> None:
-        """Ends the policy: it has nothing to say about this stack."""
-        self._args.not_applicable(reason)
-
-
 StackCheck = Callable[[Resources, Config], Iterator[StackViolation]]
+
+
+class About(TypedDict):
+    """What a policy says of itself besides its id and description."""
+
+    types: tuple[str, ...]  # of the resources that it looks at: tokens or patterns
+    severity: Severity
+    controls: tuple[str, ...]  # "FRAMEWORK ID"
+    fix: str  # the setting to change
+    level: NotRequired[EnforcementLevel]  # mandatory by default
+    config: NotRequired[Mapping[str, Mapping[str, Any]]]  # JSON schema of each property; each has a default
+
+
+class NotApplicable(Exception):  # noqa: N818 (no error: the policy has nothing to say)
+    """Raised by a check: the policy has nothing to say about this stack or resource. The text is the reason."""
 
 
 class ResourceRule(ResourceValidationPolicy):
     """A policy on one resource."""
 
-    types: tuple[str, ...] = ("*",)
-    controls: tuple[str, ...] = ()
+    def __init__(self, id_: str, description: str, check: ResourceCheck, about: About) -> None:
+        super().__init__(id_, description, **_arguments(about))
+        self.types, self.controls = about["types"], about["controls"]
+        self._check = check
+
+    def validate(self, args: ResourceValidationArgs, report_violation: ReportViolation) -> None:
+        """Called by the analyser for every resource."""
+        if matches(args.resource_type, self.types):
+            resource = recorded_resource(args)
+            violations = ((resource, message) for message in self._check(resource, _config(self, args)))
+            _report(self, violations, (resource,), args, report_violation)
 
 
 class StackRule(StackValidationPolicy):
     """A policy on the resources of a stack together."""
 
-    types: tuple[str, ...] = ()
-    controls: tuple[str, ...] = ()
+    def __init__(self, id_: str, description: str, check: StackCheck, about: About) -> None:
+        super().__init__(id_, description, **_arguments(about))
+        self.types, self.controls = about["types"], about["controls"]
+        self._check = check
+
+    def validate(self, args: StackValidationArgs, report_violation: ReportViolation) -> None:
+        """Called by the analyser once, with all resources of the stack."""
+        resources = recorded_resources(found for found in args.resources if matches(found.resource_type, self.types))
+        _report(self, self._check(resources, _config(self, args)), resources.all, args, report_violation)
 
 
 Rule = ResourceRule | StackRule
 
 
-def refers(resource: PolicyResource, property_: str, target: PolicyResource) -> bool:
-    """Whether a top-level property of `resource` is set, and made of an output of `target`."""
-    return present(resource.props, property_) and any(
-        found.urn == target.urn for found in resource.property_dependencies.get(property_, [])
-    )
+def resource_rule(id_: str, description: str, **about: Unpack[About]) -> Callable[[ResourceCheck], ResourceRule]:
+    """Makes a policy on one resource of a check."""
+    return lambda check: ResourceRule(id_, description, check, about)
 
 
-@lru_cache(maxsize=4096)
-def matches(type_: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a type token is one of the patterns (`kubernetes:kueue.x-k8s.io/*:ClusterQueue`)."""
-    return any(fnmatchcase(type_, pattern) for pattern in patterns)
+def stack_rule(id_: str, description: str, **about: Unpack[About]) -> Callable[[StackCheck], StackRule]:
+    """Makes a policy on a stack's resources of a check."""
+    return lambda check: StackRule(id_, description, check, about)
 
 
-def resource_rule(
-    id_: str,
-    description: str,
-    *,
-    types: tuple[str, ...],
-    severity: Severity,
-    controls: tuple[str, ...],
-    fix: str,
-    level: EnforcementLevel = EnforcementLevel.MANDATORY,
-    config: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Callable[[ResourceCheck], ResourceRule]:
-    """Makes a policy on one resource of a check. `controls`: "FRAMEWORK ID"; `fix`: the setting to change."""
-
-    def make(check: ResourceCheck) -> ResourceRule:
-        defaults = _defaults(config)
-
-        def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-            if not matches(args.resource_type, types):
-                return
-            for message in check(args, {**defaults, **(args.get_config() or {})}):
-                if not covered(id_, args.urn, args.name, args.opts.parent):
-                    report(message, args.urn)
-
-        rule = ResourceRule(id_, description, validate=validate, **_metadata(level, severity, controls, fix, config))
-        rule.types, rule.controls = types, controls
-        return rule
-
-    return make
+def _report(
+    rule: Rule,
+    violations: Iterator[StackViolation],
+    looked_at: Iterable[RecordedResource],
+    args: ResourceValidationArgs | StackValidationArgs,
+    report_violation: ReportViolation,
+) -> None:
+    try:
+        for resource, message in violations:
+            urn = resource.urn if resource else ""
+            exception = covering_exception(rule.name, resource)
+            if exception is not None:
+                tell(Excepted(rule.name, urn, exception))
+            else:
+                tell(Violated(rule.name, urn, message))
+                report_violation(message, urn or None)
+    except NotApplicable as reason:
+        args.not_applicable(str(reason))
+    except UnknownInput as unknown:
+        error = UnknownValueError(UNKNOWN_STRING_VALUE, [_whole_path(unknown, looked_at)])
+        tell(Undecidable(rule.name, error.message))
+        raise error from unknown
 
 
-def stack_rule(
-    id_: str,
-    description: str,
-    *,
-    types: tuple[str, ...],
-    severity: Severity,
-    controls: tuple[str, ...],
-    fix: str,
-    level: EnforcementLevel = EnforcementLevel.MANDATORY,
-    config: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Callable[[StackCheck], StackRule]:
-    """Makes a policy on a stack's resources of a check; parameters as in `resource_rule`."""
-
-    def make(check: StackCheck) -> StackRule:
-        defaults = _defaults(config)
-
-        def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-            for resource, message in check(Resources(args, types), {**defaults, **(args.get_config() or {})}):
-                if resource is None:
-                    if not covered(id_, "", "", None):
-                        report(message, None)
-                elif not covered(id_, resource.urn, resource.name, resource.opts.parent):
-                    report(message, resource.urn)
-
-        rule = StackRule(id_, description, validate=validate, **_metadata(level, severity, controls, fix, config))
-        rule.types, rule.controls = types, controls
-        return rule
-
-    return make
+def _whole_path(unknown: UnknownInput, looked_at: Iterable[RecordedResource]) -> str:
+    """The unknown's path from the top of the inputs: a check may have read it in a part of them."""
+    for resource in looked_at:
+        for path, value, _ in leaves(resource.inputs):
+            if value is UNKNOWN and (path == unknown.what or path.endswith(f".{unknown.what}")):
+                return path
+    return unknown.what
 
 
-def _defaults(config: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Any]:
-    """The defaults of the schema, for a caller that does not fill them in as the engine does."""
-    return {key: copy.deepcopy(schema["default"]) for key, schema in (config or {}).items() if "default" in schema}
+def _config(rule: Rule, args: ResourceValidationArgs | StackValidationArgs) -> dict[str, Any]:
+    """The configuration over the defaults of the schema, which a caller other than the engine may not fill in."""
+    fields = rule.config_schema.properties if rule.config_schema else {}
+    defaults = {key: copy.deepcopy(field["default"]) for key, field in fields.items()}
+    return {**defaults, **(args.get_config() or {})}
 
 
-def _metadata(
-    level: EnforcementLevel,
-    severity: Severity,
-    controls: tuple[str, ...],
-    fix: str,
-    config: Mapping[str, Mapping[str, Any]] | None,
-) -> dict[str, Any]:
-    first = controls[0].rsplit(" ", 1) if controls else None
+def _arguments(about: About) -> dict[str, Any]:
+    framework, reference = about["controls"][0].rsplit(" ", 1)
+    config = about.get("config")
     return {
-        "enforcement_level": level,
-        "severity": severity,
-        "framework": PolicyComplianceFramework(name=first[0], reference=first[1]) if first else None,
-        "tags": list(controls),
-        "remediation_steps": fix,
-        "config_schema": PolicyConfigSchema({key: dict(schema) for key, schema in config.items()}) if config else None,
+        "enforcement_level": about.get("level", EnforcementLevel.MANDATORY),
+        "severity": about["severity"],
+        "framework": PolicyComplianceFramework(name=framework, reference=reference),
+        "tags": list(about["controls"]),
+        "remediation_steps": about["fix"],
+        "config_schema": PolicyConfigSchema({key: dict(field) for key, field in config.items()}) if config else None,
     }

@@ -6,43 +6,44 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
-from trainyard.policies.node_pools import POOL_TYPES, TYPES, node_pool
-from trainyard.policies.reading import at, given, items, mapping
-from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
-
-KUEUE = "kubernetes:kueue.x-k8s.io/*:"
-CLUSTER_QUEUE = f"{KUEUE}ClusterQueue"
-COHORT = f"{KUEUE}Cohort"
-FLAVOR = f"{KUEUE}ResourceFlavor"
-PRIORITY = f"{KUEUE}WorkloadPriorityClass"
-GPU = "nvidia.com/gpu"
+from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import (
+    GKE_NODE_POOL,
+    LAUNCH_TEMPLATE,
+    NODE_GROUP_PARTS,
+    NODE_GROUP_TYPES,
+    affine_to_reservation,
+    node_group,
+    targets_reservation,
+)
+from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, PRIORITY_CLASS, RESOURCE_FLAVOR, gpu_quotas
+from trainyard.recorded.read import is_set, mapping_at, value_at
+from trainyard.recorded.resources import Resources
 
 
 @stack_rule(
     "quota-exceeds-pool",
     "The queues of a cohort hand out no more GPUs of a flavor than its nodes have.",
-    types=(*POOL_TYPES, CLUSTER_QUEUE, COHORT, FLAVOR),
+    types=(*NODE_GROUP_PARTS, CLUSTER_QUEUE, COHORT, RESOURCE_FLAVOR),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-6", "ISO 27001:2022 A.8.6"),
     fix="Leave quotas to the plan, or raise gpuPools.<pool>.*.maxNodes.",
 )
 def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Kueue admits what the quota allows and never looks at nodes: the pods would wait for ever, quota taken."""
-    pools = [node_pool(resource) for resource in resources.of(*TYPES)]
+    groups = [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]
     held: dict[str, int] = {}
-    for flavor in resources.of(FLAVOR):
-        labels = mapping(flavor.props, "spec", "nodeLabels")
-        fitting = [pool for pool in pools if labels.items() <= pool.labels.items()]
-        held[str(at(flavor.props, "metadata", "name"))] = sum(pool.gpus for pool in fitting)
+    for flavor in resources.of(RESOURCE_FLAVOR):
+        labels = mapping_at(flavor.inputs, "spec", "nodeLabels")
+        fitting = [group for group in groups if labels.items() <= group.labels.items()]
+        held[str(value_at(flavor.inputs, "metadata", "name"))] = sum(group.gpus for group in fitting)
     promised: defaultdict[str, float] = defaultdict(float)
     for queue in resources.of(CLUSTER_QUEUE, COHORT):  # a cohort may have quota of its own
-        for group in items(queue.props, "spec", "resourceGroups"):
-            for flavor in items(group, "flavors"):
-                for quota in items(flavor, "resources"):
-                    if at(quota, "name") == GPU:
-                        promised[str(at(flavor, "name"))] += float(at(quota, "nominalQuota", default=0))
+        for name, gpus in gpu_quotas(queue):
+            promised[name] += gpus
     for name, gpus in sorted(promised.items()):
         if gpus > held.get(name, 0):
             yield None, f"flavor {name}: quotas of {gpus:.0f} GPUs in all, its nodes hold {held.get(name, 0)}"
@@ -51,7 +52,7 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
 @stack_rule(
     "production-does-not-outrank-development",
     "Production work goes before everything else, development gives way first.",
-    types=(PRIORITY, CLUSTER_QUEUE),
+    types=(PRIORITY_CLASS, CLUSTER_QUEUE),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 SC-6", "NIST 800-53r5 CP-2"),
     fix="Order scheduler.priorities: production above the others, development below.",
@@ -69,39 +70,35 @@ def production_does_not_outrank_development(resources: Resources, config: Config
     """Values strictly fall along the order; the first and the last class must exist."""
     queues = resources.of(CLUSTER_QUEUE)
     if not queues:
-        resources.not_applicable("no queues")
-    classes = {str(at(found.props, "metadata", "name")): found for found in resources.of(PRIORITY)}
+        raise NotApplicable("no queues")
+    classes = {str(value_at(found.inputs, "metadata", "name")): found for found in resources.of(PRIORITY_CLASS)}
     order = [name for name in config["order"] if name in classes]
     for name in (config["order"][0], config["order"][-1]):
         if name not in classes:
             yield None, f"there is no priority class {name}"
     for higher, lower in pairwise(order):
-        first, second = (at(classes[name].props, "value", default=0) for name in (higher, lower))
+        first, second = (value_at(classes[name].inputs, "value", default=0) for name in (higher, lower))
         if first <= second:
             yield classes[higher], f"{higher} ({first:.0f}) does not outrank {lower} ({second:.0f})"
     for queue in queues:
-        if at(queue.props, "spec", "preemption", "withinClusterQueue", default="Never") == "Never":
+        if value_at(queue.inputs, "spec", "preemption", "withinClusterQueue", default="Never") == "Never":
             yield queue, "preemption.withinClusterQueue is Never: a priority makes nobody give way"
 
 
 @resource_rule(
     "placement-group-with-reservation",
     "Reserved nodes are not put into a placement group.",
-    types=("aws:ec2/launchTemplate:LaunchTemplate", "gcp:container/nodePool:NodePool"),
+    types=(LAUNCH_TEMPLATE, GKE_NODE_POOL),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-6",),
     fix="Use the node groups as they are: a reserved one has no placement group.",
 )
-def placement_group_with_reservation(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def placement_group_with_reservation(resource: RecordedResource, _: Config) -> Iterator[str]:
     """A cluster placement group picks a spot of its own; the reserved machines elsewhere cannot be used then."""
-    props = resource.props
-    if resource.resource_type.startswith("gcp:"):
-        reserved = at(props, "nodeConfig", "reservationAffinity", "consumeReservationType") == "SPECIFIC_RESERVATION"
-        placed = given(props, "placementPolicy", "type")
+    if resource.type == GKE_NODE_POOL:
+        reserved, placed = affine_to_reservation(resource), is_set(resource.inputs, "placementPolicy", "type")
     else:
-        specification = at(props, "capacityReservationSpecification")
-        only = at(specification, "capacityReservationPreference") == "capacity-reservations-only"
-        reserved = only or given(specification, "capacityReservationTarget")
-        placed = given(props, "placement", "groupName") or given(props, "placement", "groupId")
+        reserved = targets_reservation(resource)
+        placed = any(is_set(resource.inputs, "placement", key) for key in ("groupName", "groupId"))
     if reserved and placed:
         yield "uses a reservation inside a placement group: InsufficientInstanceCapacity although it is paid for"

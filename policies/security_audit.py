@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
-from trainyard.policies.reading import at, items
 from trainyard.policies.rules import Config, resource_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import list_at, value_at
 
 CONTROL_PLANE = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 
@@ -21,9 +22,9 @@ CONTROL_PLANE = ("api", "audit", "authenticator", "controllerManager", "schedule
     fix="Use the cluster as it is; the profile lists the log types.",
     config={"logTypes": {"type": "array", "items": {"enum": list(CONTROL_PLANE)}, "default": list(CONTROL_PLANE)}},
 )
-def control_plane_logs_off(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def control_plane_logs_off(resource: RecordedResource, config: Config) -> Iterator[str]:
     """GKE writes its audit log always."""
-    written = [str(type_) for type_ in items(resource.props, "enabledClusterLogTypes")]
+    written = [str(type_) for type_ in list_at(resource.inputs, "enabledClusterLogTypes")]
     missing = [type_ for type_ in config["logTypes"] if type_ not in written]
     if missing:
         yield f"enabledClusterLogTypes lacks {', '.join(missing)}"
@@ -35,11 +36,11 @@ def control_plane_logs_off(resource: ResourceValidationArgs, config: Config) -> 
     types=("aws:cloudwatch/logGroup:LogGroup",),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 AU-11", "ISO 27001:2022 A.8.15"),
-    fix="Raise logRetentionDays or network.flowLogRetentionDays.",
+    fix="Raise logRetentionDays or aws.flowLogRetentionDays.",
     config={"minDays": {"type": "number", "minimum": 1, "default": 365}},
 )
-def logs_kept_too_short(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def logs_kept_too_short(resource: RecordedResource, config: Config) -> Iterator[str]:
     """Nothing or 0 is for ever."""
-    days = at(resource.props, "retentionInDays", default=0)
+    days = value_at(resource.inputs, "retentionInDays", default=0)
     if 0 < days < config["minDays"]:
         yield f"kept {days:.0f} days; at least {config['minDays']:.0f} are required"

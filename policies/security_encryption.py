@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from pulumi_policy import PolicyResource, ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
-from trainyard.policies.reading import at, given, items, texts, true
-from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+from trainyard import cards
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_on, is_set, known_texts, list_at, value_at
+from trainyard.recorded.resources import Resources, refers
 
 KEY = "aws:kms/key:Key"
 BUCKET = "aws:s3/bucket:Bucket"
@@ -18,20 +20,7 @@ LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 DATABASE = "aws:rds/instance:Instance"
 GCP_BUCKET = "gcp:storage/bucket:Bucket"
 GKE = "gcp:container/cluster:Cluster"
-KEY_PROPERTY = {
-    DATABASE: "kmsKeyId",
-    "aws:fsx/lustreFileSystem:LustreFileSystem": "kmsKeyId",
-    "aws:efs/fileSystem:FileSystem": "kmsKeyId",
-    "aws:ebs/volume:Volume": "kmsKeyId",
-    "aws:cloudwatch/logGroup:LogGroup": "kmsKeyId",
-    "aws:secretsmanager/secret:Secret": "kmsKeyId",
-    "aws:sagemaker/domain:Domain": "kmsKeyId",
-    "aws:sns/topic:Topic": "kmsMasterKeyId",
-    "aws:sqs/queue:Queue": "kmsMasterKeyId",
-    "aws:eks/cluster:Cluster": "encryptionConfig",
-    "aws:ecr/repository:Repository": "encryptionConfigurations",
-    LAUNCH_TEMPLATE: "blockDeviceMappings",
-}
+KEY_PROPERTY = {card.type: card.key_input for card in cards.BY_TYPE.values() if card.key_input}
 """The property in which a resource names its key; nested ones by their top level, which is what dependencies have."""
 
 
@@ -51,15 +40,15 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
             if not _keyed(resources, resource, property_, config):
                 yield resource, f"{property_} names no key of the environment"
     for template in resources.of(LAUNCH_TEMPLATE):
-        for device in items(template.props, "blockDeviceMappings"):
-            if at(device, "ebs") is None:
+        for device in list_at(template.inputs, "blockDeviceMappings"):
+            if value_at(device, "ebs") is None:
                 continue
-            if not true(device, "ebs", "encrypted"):
-                yield template, f"{at(device, 'deviceName')} is not encrypted"
-            elif not given(device, "ebs", "kmsKeyId"):
-                yield template, f"{at(device, 'deviceName')} names no key"
+            if not is_on(device, "ebs", "encrypted"):
+                yield template, f"{value_at(device, 'deviceName')} is not encrypted"
+            elif not is_set(device, "ebs", "kmsKeyId"):
+                yield template, f"{value_at(device, 'deviceName')} names no key"
     for database in resources.of(DATABASE):
-        if not true(database.props, "storageEncrypted"):
+        if not is_on(database.inputs, "storageEncrypted"):
             yield database, "storageEncrypted is off"
     for bucket in resources.of(BUCKET):
         settings = resources.referring(bucket, "bucket", BUCKET_ENCRYPTION)
@@ -68,30 +57,28 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
         if not settings or not (receives_logs or any(_default_key(resources, found, config) for found in settings)):
             yield bucket, "default encryption names no key of the environment"
     for bucket in resources.of(GCP_BUCKET):
-        if not given(bucket.props, "encryption", "defaultKmsKeyName"):
+        if not is_set(bucket.inputs, "encryption", "defaultKmsKeyName"):
             yield bucket, "encryption.defaultKmsKeyName is not set"
     for cluster in resources.of(GKE):
-        if at(cluster.props, "databaseEncryption", "state") != "ENCRYPTED":
+        if value_at(cluster.inputs, "databaseEncryption", "state") != "ENCRYPTED":
             yield cluster, "databaseEncryption.state is not ENCRYPTED"
 
 
-def _keyed(resources: Resources, resource: PolicyResource, property_: str, config: Config) -> bool:
+def _keyed(resources: Resources, resource: RecordedResource, property_: str, config: Config) -> bool:
     made_of_a_key = any(refers(resource, property_, key) for key in resources.of(KEY))
-    return made_of_a_key or any(text in config["keyArns"] for _, text in texts(_value(resource, property_)))
+    return made_of_a_key or any(
+        text in config["keyArns"] for _, text in known_texts(value_at(resource.inputs, property_))
+    )
 
 
-def _default_key(resources: Resources, encryption: PolicyResource, config: Config) -> bool:
+def _default_key(resources: Resources, encryption: RecordedResource, config: Config) -> bool:
     """S3 ignores the key of a rule whose algorithm is not that of KMS."""
-    defaults = [at(rule, "applyServerSideEncryptionByDefault") for rule in items(encryption.props, "rules")]
+    defaults = [value_at(rule, "applyServerSideEncryptionByDefault") for rule in list_at(encryption.inputs, "rules")]
     by_key = any(
-        str(at(found, "sseAlgorithm")).startswith("aws:kms") and given(found, "kmsMasterKeyId") for found in defaults
+        str(value_at(found, "sseAlgorithm")).startswith("aws:kms") and is_set(found, "kmsMasterKeyId")
+        for found in defaults
     )
     return by_key and _keyed(resources, encryption, "rules", config)
-
-
-def _value(resource: PolicyResource, property_: str) -> Any:
-    """The property with what is known of it."""
-    return {property_: at(resource.props, property_)} if given(resource.props, property_) else {}
 
 
 @resource_rule(
@@ -103,10 +90,10 @@ def _value(resource: PolicyResource, property_: str) -> Any:
     fix="Use the environment's key as it is.",
     config={"minDeletionDays": {"type": "number", "minimum": 7, "maximum": 30, "default": 30}},
 )
-def key_without_rotation(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def key_without_rotation(resource: RecordedResource, config: Config) -> Iterator[str]:
     """AWS waits 30 days where a key does not say."""
-    if not true(resource.props, "enableKeyRotation"):
+    if not is_on(resource.inputs, "enableKeyRotation"):
         yield "enableKeyRotation is off"
-    days = at(resource.props, "deletionWindowInDays", default=30)
+    days = value_at(resource.inputs, "deletionWindowInDays", default=30)
     if days < config["minDeletionDays"]:
         yield f"is gone {days:.0f} days after its deletion; at least {config['minDeletionDays']:.0f} are required"

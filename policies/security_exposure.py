@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
-from trainyard.policies.reading import at, internet, items, mapping, statements, texts, true
-from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.access import everybody, internet, statements
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_on, known_texts, list_at, mapping_at, value_at
+from trainyard.recorded.resources import Resources
 
 BUCKET = "aws:s3/bucket:Bucket"
 GCP_BUCKET = "gcp:storage/bucket:Bucket"
@@ -50,26 +53,25 @@ def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """All four blocks, and no statement that lets everybody in even so."""
     for bucket in resources.of(BUCKET):
         blocks = resources.referring(bucket, "bucket", PUBLIC_ACCESS_BLOCK)
-        off = [key for key in BLOCKS if not any(true(block.props, key) for block in blocks)]
+        off = [key for key in BLOCKS if not any(is_on(block.inputs, key) for block in blocks)]
         if off:
             yield bucket, f"public access is not blocked: {', '.join(off)}"
     for policy in resources.of(BUCKET_POLICY):
-        for statement in statements(policy.props, "policy"):
-            principal = at(statement, "Principal")
-            everybody = principal == "*" or "*" in items(principal, "AWS")
-            if at(statement, "Effect") == "Allow" and everybody and not _narrowed(statement):
-                yield policy, f"statement {at(statement, 'Sid', default='')} lets everybody in"
+        for statement in statements(policy.inputs, "policy"):
+            if value_at(statement, "Effect") == "Allow" and everybody(statement) and not _narrowed(statement):
+                yield policy, f"statement {value_at(statement, 'Sid', default='')} lets everybody in"
     for acl in resources.of(BUCKET_ACL):
-        if at(acl.props, "acl") in PUBLIC_ACLS:
-            yield acl, f"acl is {at(acl.props, 'acl')}"
+        if value_at(acl.inputs, "acl") in PUBLIC_ACLS:
+            yield acl, f"acl is {value_at(acl.inputs, 'acl')}"
     for bucket in resources.of(GCP_BUCKET):
-        if at(bucket.props, "publicAccessPrevention") != "enforced":
+        if value_at(bucket.inputs, "publicAccessPrevention") != "enforced":
             yield bucket, "publicAccessPrevention is not enforced"
 
 
 def _narrowed(statement: Any) -> bool:
     """Whether a condition names who may come; one on TLS or on the request lets everybody in still."""
-    return any(NARROWING.fullmatch(key) for test in mapping(statement, "Condition").values() for key in mapping(test))
+    tests = mapping_at(statement, "Condition").values()
+    return any(NARROWING.fullmatch(key) for test in tests for key in mapping_at(test))
 
 
 @resource_rule(
@@ -80,12 +82,13 @@ def _narrowed(statement: Any) -> bool:
     controls=("CIS AWS 3.0.0 2.3.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Leave publiclyAccessible off; reach the database from the cluster.",
 )
-def public_database(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def public_database(resource: RecordedResource, _: Config) -> Iterator[str]:
     """The subnets are isolated besides."""
-    if true(resource.props, "publiclyAccessible"):
+    if is_on(resource.inputs, "publiclyAccessible"):
         yield "publiclyAccessible is on"
-    if resource.resource_type == CLOUD_SQL:
-        address = at(resource.props, "settings", "ipConfiguration", "ipv4Enabled", default=True)  # Google's default
+    if resource.type == CLOUD_SQL:
+        network = value_at(resource.inputs, "settings", "ipConfiguration")
+        address = value_at(network, "ipv4Enabled", default=True)  # Google's default
         if address not in (False, "false"):
             yield "settings.ipConfiguration.ipv4Enabled is not off"
 
@@ -101,18 +104,18 @@ def public_database(resource: ResourceValidationArgs, _: Config) -> Iterator[str
         "namedNetworks": {"type": "boolean", "default": True, "description": "Whether named networks are allowed."}
     },
 )
-def public_cluster_endpoint(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def public_cluster_endpoint(resource: RecordedResource, config: Config) -> Iterator[str]:
     """AWS opens a public endpoint to everybody unless networks are named."""
-    if resource.resource_type.startswith("gcp:"):
-        if not true(resource.props, "privateClusterConfig", "enablePrivateNodes"):
+    if resource.type.startswith("gcp:"):
+        if not is_on(resource.inputs, "privateClusterConfig", "enablePrivateNodes"):
             yield "nodes have public addresses (privateClusterConfig.enablePrivateNodes)"
         return
-    network = at(resource.props, "vpcConfig")
-    if not true(network, "endpointPrivateAccess"):
+    network = value_at(resource.inputs, "vpcConfig")
+    if not is_on(network, "endpointPrivateAccess"):
         yield "endpointPrivateAccess is off: nodes reach the API over the internet"
-    if at(network, "endpointPublicAccess", default=True) in (False, "false"):
+    if value_at(network, "endpointPublicAccess", default=True) in (False, "false"):
         return
-    networks = [str(cidr) for cidr in items(network, "publicAccessCidrs")]
+    networks = [str(cidr) for cidr in list_at(network, "publicAccessCidrs")]
     if not networks or any(map(internet, networks)):
         yield "the endpoint is open to the internet"
     elif not config["namedNetworks"]:
@@ -127,22 +130,22 @@ def public_cluster_endpoint(resource: ResourceValidationArgs, config: Config) ->
     controls=("NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Keep services of type ClusterIP, or annotate the load balancer as internal.",
 )
-def public_load_balancer(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def public_load_balancer(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Of a chart only the values are seen."""
-    props = resource.props
-    if resource.resource_type == LOAD_BALANCER:
-        if not true(props, "internal"):
+    props = resource.inputs
+    if resource.type == LOAD_BALANCER:
+        if not is_on(props, "internal"):
             yield "internal is off"
         return
-    if resource.resource_type == RELEASE:
-        for path, text in texts(at(props, "values")):
+    if resource.type == RELEASE:
+        for path, text in known_texts(value_at(props, "values")):
             if text == "LoadBalancer" and path.endswith("type"):
                 yield f"values.{path} is LoadBalancer"
         return
-    annotations = mapping(props, "metadata", "annotations")
+    annotations = mapping_at(props, "metadata", "annotations")
     if any(str(annotations.get(key, "")) == value for key, value in INTERNAL):
         return
-    if resource.resource_type == INGRESS:
+    if resource.type == INGRESS:
         yield "an Ingress without an annotation that makes it internal"
-    elif at(props, "spec", "type") == "LoadBalancer":
+    elif value_at(props, "spec", "type") == "LoadBalancer":
         yield "a Service of type LoadBalancer without an annotation that makes it internal"

@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
 from trainyard.policies import pods
-from trainyard.policies.reading import at, given, items, statements
-from trainyard.policies.rules import Config, Resources, StackViolation, refers, resource_rule, stack_rule
+from trainyard.policies.access import statements
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_set, list_at, value_at
+from trainyard.recorded.resources import Resources, refers
 
 ROLE = "aws:iam/role:Role"
 INLINE = "aws:iam/rolePolicy:RolePolicy"
@@ -46,31 +49,31 @@ KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATI
     controls=("CIS AWS 3.0.0 1.16", "CIS EKS 1.5.0 4.1.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Name the actions and the resources that are needed.",
 )
-def wildcard_admin(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def wildcard_admin(resource: RecordedResource, _: Config) -> Iterator[str]:
     """IAM statements, attached policies, Kubernetes roles and bindings, project roles."""
-    props = resource.props
-    for document in (props, *items(props, "inlinePolicies")):
+    props = resource.inputs
+    for document in (props, *list_at(props, "inlinePolicies")):
         for statement in statements(document, "policy"):
             yield from _powers(statement)
-    for arn in (at(props, "policyArn"), *items(props, "managedPolicyArns")):
+    for arn in (value_at(props, "policyArn"), *list_at(props, "managedPolicyArns")):
         name = str(arn).rsplit("/", 1)[-1] if arn else ""
         if name in ADMINISTRATORS or name.endswith("FullAccess"):
             yield f"{name} is attached"
-    for rule in items(props, "rules"):
-        if "*" in items(rule, "verbs") and "*" in items(rule, "resources"):
+    for rule in list_at(props, "rules"):
+        if "*" in list_at(rule, "verbs") and "*" in list_at(rule, "resources"):
             yield "a rule allows every verb on every resource"
-    if at(props, "roleRef", "name") == "cluster-admin":
+    if value_at(props, "roleRef", "name") == "cluster-admin":
         yield "binds cluster-admin"
-    if at(props, "role") in ADMIN_ROLES:
-        yield f"{at(props, 'role')} on a project"
+    if value_at(props, "role") in ADMIN_ROLES:
+        yield f"{value_at(props, 'role')} on a project"
 
 
 def _powers(statement: Any) -> Iterator[str]:
-    if at(statement, "Effect") != "Allow":
+    if value_at(statement, "Effect") != "Allow":
         return
-    sid, actions = at(statement, "Sid", default=""), [str(action) for action in items(statement, "Action")]
-    everywhere = "*" in items(statement, "Resource") and not given(statement, "Condition")
-    if given(statement, "NotAction"):
+    sid, actions = value_at(statement, "Sid", default=""), [str(action) for action in list_at(statement, "Action")]
+    everywhere = "*" in list_at(statement, "Resource") and not is_set(statement, "Condition")
+    if is_set(statement, "NotAction"):
         yield f"statement {sid} allows everything but some actions"
     for action in actions:
         # Who may do everything with identities can give himself the rest, whatever the resource says.
@@ -88,18 +91,18 @@ def _powers(statement: Any) -> Iterator[str]:
     controls=("CIS AWS 3.0.0 1.14", "NIST 800-53r5 IA-5", "ISO 27001:2022 A.5.17"),
     fix="Give the service account a role (Pod Identity, Workload Identity); let people sign in by federation.",
 )
-def long_lived_credentials(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Users and keys of a cloud, service account tokens in secrets, and keys in a pod's environment."""
-    if resource.resource_type in LONG_LIVED:
+    if resource.type in LONG_LIVED:
         yield "a user or a key of the cloud"
-    elif resource.resource_type == SECRET_OBJECT:
-        if at(resource.props, "type") == "kubernetes.io/service-account-token":
+    elif resource.type == SECRET_OBJECT:
+        if value_at(resource.inputs, "type") == "kubernetes.io/service-account-token":
             yield "a service account token that never expires"
     else:
         for where, container in pods.containers(resource):
-            for variable in items(container, "env"):
-                if at(variable, "name") in KEY_VARIABLES:
-                    yield f"{where}: environment variable {at(variable, 'name')}"
+            for variable in list_at(container, "env"):
+                if value_at(variable, "name") in KEY_VARIABLES:
+                    yield f"{where}: environment variable {value_at(variable, 'name')}"
 
 
 @stack_rule(
@@ -124,18 +127,18 @@ def long_lived_credentials(resource: ResourceValidationArgs, _: Config) -> Itera
 def node_role_with_workload_rights(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """A node's role is one that EC2 may assume."""
     for role in resources.of(ROLE):
-        trust = at(role.props, "assumeRolePolicy")
+        trust = value_at(role.inputs, "assumeRolePolicy")
         if "ec2.amazonaws.com" not in (trust if isinstance(trust, str) else json.dumps(str(trust))):
             continue
-        if given(role.props, "inlinePolicies"):
+        if is_set(role.inputs, "inlinePolicies"):
             yield role, "the node role has inline policies"
-        for arn in items(role.props, "managedPolicyArns"):
+        for arn in list_at(role.inputs, "managedPolicyArns"):
             if str(arn).rsplit("/", 1)[-1] not in config["nodePolicies"]:
                 yield role, f"gives {str(arn).rsplit('/', 1)[-1]} to the node role"
         for inline in resources.of(INLINE):
             if refers(inline, "role", role):
                 yield inline, f"gives rights to the node role {role.name}"
         for attachment in resources.of(ATTACHMENT):
-            name = str(at(attachment.props, "policyArn", default="")).rsplit("/", 1)[-1]
+            name = str(value_at(attachment.inputs, "policyArn", default="")).rsplit("/", 1)[-1]
             if refers(attachment, "role", role) and name not in config["nodePolicies"]:
                 yield attachment, f"gives {name} to the node role {role.name}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
-from trainyard.policies.reading import at, internet, items, true
+from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, resource_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_on, list_at, value_at
 
 FIREWALL = "gcp:compute/firewall:Firewall"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
@@ -28,16 +30,16 @@ LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
     controls=("CIS AWS 3.0.0 5.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Name the network or the security group that is meant.",
 )
-def security_group_open_to_internet(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def security_group_open_to_internet(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Separate rules and inline ones, in both directions."""
-    kind, props = resource.resource_type, resource.props
+    kind, props = resource.type, resource.inputs
     if kind == FIREWALL:
-        inward = at(props, "direction", default="INGRESS") == "INGRESS" and items(props, "allows")
-        if inward and any(internet(network) for network in items(props, "sourceRanges")):
+        inward = value_at(props, "direction", default="INGRESS") == "INGRESS" and list_at(props, "allows")
+        if inward and any(internet(network) for network in list_at(props, "sourceRanges")):
             yield "lets the internet in"
         return
-    incoming = [props] if "IngressRule" in kind or at(props, "type") == "ingress" else items(props, "ingress")
-    outgoing = [props] if "EgressRule" in kind or at(props, "type") == "egress" else items(props, "egress")
+    incoming = [props] if "IngressRule" in kind or value_at(props, "type") == "ingress" else list_at(props, "ingress")
+    outgoing = [props] if "EgressRule" in kind or value_at(props, "type") == "egress" else list_at(props, "egress")
     for rule in incoming:
         if _anywhere(rule):
             yield f"lets the internet in on {_ports(rule)}"
@@ -47,16 +49,16 @@ def security_group_open_to_internet(resource: ResourceValidationArgs, _: Config)
 
 
 def _anywhere(rule: Any) -> bool:
-    networks = (at(rule, "cidrIpv4"), at(rule, "cidrIpv6"), *items(rule, "cidrBlocks"), *items(rule, "ipv6CidrBlocks"))
-    return any(internet(network) for network in networks)
+    keys = ("cidrIpv4", "cidrIpv6", "cidrBlocks", "ipv6CidrBlocks")
+    return any(internet(network) for key in keys for network in list_at(rule, key))
 
 
 def _protocol(rule: Any) -> str:
-    return str(at(rule, "ipProtocol", default=None) or at(rule, "protocol", default=""))
+    return str(value_at(rule, "ipProtocol") or value_at(rule, "protocol", default=""))
 
 
 def _ports(rule: Any) -> str:
-    first, last = at(rule, "fromPort"), at(rule, "toPort")
+    first, last = value_at(rule, "fromPort"), value_at(rule, "toPort")
     return "all ports" if first is None else f"port {first:.0f}" + (f"-{last:.0f}" if last not in (None, first) else "")
 
 
@@ -68,14 +70,14 @@ def _ports(rule: Any) -> str:
     controls=("CIS EKS 1.5.0 5.4.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Use the network and the node groups as they are.",
 )
-def node_with_public_address(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def node_with_public_address(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Subnets that hand out public addresses, interfaces that ask for one, SSH keys on node groups."""
-    if true(resource.props, "mapPublicIpOnLaunch"):
+    if is_on(resource.inputs, "mapPublicIpOnLaunch"):
         yield "mapPublicIpOnLaunch is on"
-    for interface in items(resource.props, "networkInterfaces"):
-        if true(interface, "associatePublicIpAddress"):
+    for interface in list_at(resource.inputs, "networkInterfaces"):
+        if is_on(interface, "associatePublicIpAddress"):
             yield "a network interface asks for a public address"
-    if at(resource.props, "remoteAccess") is not None:
+    if value_at(resource.inputs, "remoteAccess") is not None:
         yield "remoteAccess opens SSH"
 
 
@@ -87,12 +89,12 @@ def node_with_public_address(resource: ResourceValidationArgs, _: Config) -> Ite
     controls=("CIS AWS 3.0.0 5.6", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Use the node groups as they are (httpTokens required, hop limit 1).",
 )
-def instance_metadata_v1(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def instance_metadata_v1(resource: RecordedResource, _: Config) -> Iterator[str]:
     """One hop ends at the node; a second one lets a pod take the node's role."""
-    options = at(resource.props, "metadataOptions")
-    if at(options, "httpEndpoint") == "disabled":
+    options = value_at(resource.inputs, "metadataOptions")
+    if value_at(options, "httpEndpoint") == "disabled":
         return
-    if at(options, "httpTokens") != "required":
+    if value_at(options, "httpTokens") != "required":
         yield "metadataOptions.httpTokens is not required"
-    if at(options, "httpPutResponseHopLimit", default=1) > 1:
+    if value_at(options, "httpPutResponseHopLimit", default=1) > 1:
         yield "metadataOptions.httpPutResponseHopLimit is above 1"

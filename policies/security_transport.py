@@ -7,8 +7,10 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.reading import at, items, mapping, statements
-from trainyard.policies.rules import Config, Resources, StackViolation, refers, stack_rule
+from trainyard.policies.access import everybody, statements
+from trainyard.policies.rules import Config, StackViolation, stack_rule
+from trainyard.recorded.read import list_at, mapping_at, value_at
+from trainyard.recorded.resources import Resources, refers
 
 BUCKET = "aws:s3/bucket:Bucket"
 BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"
@@ -32,18 +34,14 @@ def bucket_accepts_plain_http(resources: Resources, _: Config) -> Iterator[Stack
         denials = [
             statement
             for policy in policies
-            for statement in statements(policy.props, "policy")
-            if at(statement, "Effect") == "Deny"
-            and str(at(statement, "Condition", "Bool", "aws:SecureTransport")).lower() == "false"
-            and _everybody(at(statement, "Principal"))
-            and {"s3:*", "*"} & {str(action) for action in items(statement, "Action")}
+            for statement in statements(policy.inputs, "policy")
+            if value_at(statement, "Effect") == "Deny"
+            and str(value_at(statement, "Condition", "Bool", "aws:SecureTransport")).lower() == "false"
+            and everybody(statement)
+            and {"s3:*", "*"} & {str(action) for action in list_at(statement, "Action")}
         ]
         if not denials:
             yield bucket, "no bucket policy denies requests without TLS"
-
-
-def _everybody(principal: Any) -> bool:
-    return principal == "*" or "*" in items(principal, "AWS")
 
 
 @stack_rule(
@@ -61,15 +59,15 @@ def database_accepts_plain_connections(resources: Resources, _: Config) -> Itera
             found
             for found in resources.of(PARAMETERS)
             if refers(database, "parameterGroupName", found)
-            and any(_is_one(mapping(entry)) for entry in items(found.props, "parameters"))
+            and any(_is_one(mapping_at(entry)) for entry in list_at(found.inputs, "parameters"))
         ]
         if not forced:
             yield database, "its parameter group does not set rds.force_ssl to 1"
     for database in resources.of(CLOUD_SQL):
-        mode = at(database.props, "settings", "ipConfiguration", "sslMode")
+        mode = value_at(database.inputs, "settings", "ipConfiguration", "sslMode")
         if mode not in ("ENCRYPTED_ONLY", "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"):
             yield database, f"settings.ipConfiguration.sslMode is {mode or 'not set'}"
 
 
 def _is_one(parameter: dict[str, Any]) -> bool:
-    return parameter.get("name") == "rds.force_ssl" and str(parameter.get("value")) in ("1", "1.0")
+    return parameter.get("name") == "rds.force_ssl" and str(parameter.get("value")) == "1"

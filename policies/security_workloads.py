@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from pulumi_policy import ResourceValidationArgs, Severity
+from pulumi_policy import Severity
 
 from trainyard.conventions import TEAM_LABEL
 from trainyard.policies import pods
-from trainyard.policies.reading import at, given, items, true
-from trainyard.policies.rules import Config, Resources, StackViolation, resource_rule, stack_rule
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_on, is_set, list_at, value_at
+from trainyard.recorded.resources import Resources
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
@@ -35,24 +37,26 @@ _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
         }
     },
 )
-def privileged_pod(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def privileged_pod(resource: RecordedResource, config: Config) -> Iterator[str]:
     """What charts install is fenced by the namespace (namespace-without-pod-security), it is not seen here."""
-    place = f"{at(resource.props, 'metadata', 'namespace', default='')}/{at(resource.props, 'metadata', 'name')}"
+    metadata = value_at(resource.inputs, "metadata")
+    place = f"{value_at(metadata, 'namespace', default='')}/{value_at(metadata, 'name')}"
     if any(fnmatchcase(place, pattern) for pattern in config["systemWorkloads"]):
         return
     for where, spec in pods.pod_specs(resource):
         for key in ("hostNetwork", "hostPID", "hostIPC"):
-            if true(spec, key):
+            if is_on(spec, key):
                 yield f"{where}.{key} is on"
-        for volume in items(spec, "volumes"):
-            if at(volume, "hostPath") is not None:
-                yield f"{where}: volume {at(volume, 'name')} mounts {at(volume, 'hostPath', 'path')} of the host"
+        for volume in list_at(spec, "volumes"):
+            if value_at(volume, "hostPath") is not None:
+                path = value_at(volume, "hostPath", "path")
+                yield f"{where}: volume {value_at(volume, 'name')} mounts {path} of the host"
     for where, container in pods.containers(resource):
-        context = at(container, "securityContext")
+        context = value_at(container, "securityContext")
         for key in ("privileged", "allowPrivilegeEscalation"):
-            if true(context, key):
+            if is_on(context, key):
                 yield f"{where}: {key} is on"
-        added = [str(capability) for capability in items(context, "capabilities", "add")]
+        added = [str(capability) for capability in list_at(context, "capabilities", "add")]
         if added:
             yield f"{where}: adds capabilities {', '.join(added)}"
 
@@ -73,12 +77,12 @@ def privileged_pod(resource: ResourceValidationArgs, config: Config) -> Iterator
         }
     },
 )
-def namespace_without_pod_security(resource: ResourceValidationArgs, config: Config) -> Iterator[str]:
+def namespace_without_pod_security(resource: RecordedResource, config: Config) -> Iterator[str]:
     """kube-system, which holds the node agents, is not made by a stack and stays outside."""
-    enforced = at(resource.props, "metadata", "labels", ENFORCE)
+    enforced = value_at(resource.inputs, "metadata", "labels", ENFORCE)
     if enforced in ("restricted", "baseline"):
         return
-    if given(resource.props, "metadata", "name") and at(resource.props, "metadata", "name") in config["privileged"]:
+    if value_at(resource.inputs, "metadata", "name") in config["privileged"]:
         return
     yield f"{ENFORCE} is {enforced or 'not set'}"
 
@@ -94,16 +98,16 @@ def namespace_without_pod_security(resource: ResourceValidationArgs, config: Con
 def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Both directions, every pod, nothing allowed in the policy itself."""
     fenced = {
-        at(policy.props, "metadata", "namespace")
+        value_at(policy.inputs, "metadata", "namespace")
         for policy in resources.of(NETWORK_POLICY)
-        if not given(policy.props, "spec", "podSelector")
-        and {"Ingress", "Egress"} <= set(items(policy.props, "spec", "policyTypes"))
-        and not items(policy.props, "spec", "ingress")
-        and not items(policy.props, "spec", "egress")
+        if not is_set(policy.inputs, "spec", "podSelector")
+        and {"Ingress", "Egress"} <= set(list_at(policy.inputs, "spec", "policyTypes"))
+        and not list_at(policy.inputs, "spec", "ingress")
+        and not list_at(policy.inputs, "spec", "egress")
     }
     for namespace in resources.of(NAMESPACE):
-        if given(namespace.props, "metadata", "labels", TEAM_LABEL):
-            name = at(namespace.props, "metadata", "name")
+        if is_set(namespace.inputs, "metadata", "labels", TEAM_LABEL):
+            name = value_at(namespace.inputs, "metadata", "name")
             if name not in fenced:
                 yield namespace, f"{name} has no network policy that denies by default"
 
@@ -116,9 +120,9 @@ def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iter
     controls=("CIS EKS 1.5.0 5.1.1", "NIST 800-53r5 SI-7", "ISO 27001:2022 A.8.19"),
     fix="Pin the image in trainyard/catalog/versions.yaml as name:tag@sha256:…",
 )
-def image_without_digest(resource: ResourceValidationArgs, _: Config) -> Iterator[str]:
+def image_without_digest(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Images of charts are pinned through the chart's version (unpinned-version)."""
     for where, container in pods.containers(resource):
-        image = str(at(container, "image", default=""))
+        image = str(value_at(container, "image", default=""))
         if image and not _DIGEST.fullmatch(image):
             yield f"{where}: {image}"

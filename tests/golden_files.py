@@ -14,9 +14,9 @@ from typing import Any
 from tests.advice import golden_examples, published
 from tests.shared import ROOT
 from trainyard.components.plugin import provider
-from trainyard.plan.resolve import namespace_values, resolve
-from trainyard.rehearsal.engine.project import read_stack
+from trainyard.plan.resolve import resolve_stack
 from trainyard.rehearsal.rehearse import rehearse
+from trainyard.settings.declarations import project_file
 
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))
@@ -26,9 +26,7 @@ _LEFT_OUT = {"propertyDependencies", "parent", "fromCheck"}
 
 def plan_text(stack: str) -> str:
     """The plan of one example as JSON."""
-    config = read_stack(ROOT, stack)
-    _, plan = resolve(namespace_values(config.values), config.stack)
-    return _json(plan.as_dict())
+    return _json(resolve_stack(ROOT, stack).plan.as_dict())
 
 
 def rehearsal_text(stack: str) -> str:
@@ -75,7 +73,7 @@ def _json(value: Any) -> str:
 
 def golden_texts() -> dict[Path, str]:
     """Every golden file with what it should hold now."""
-    texts = {GOLDEN / "components.schema.json": schema_text()}
+    texts = {ROOT / "Pulumi.yaml": project_file("stacks"), GOLDEN / "components.schema.json": schema_text()}
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
         texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)

@@ -1,6 +1,8 @@
 """Where the shared test data is: beside the repository, and absent where the project stands alone."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,3 +16,12 @@ def shared(*parts: str) -> Path:
     if not path.exists():
         pytest.skip(f"needs ../shared/{'/'.join(parts)}, which is not beside this clone")
     return path
+
+
+def as_configuration(values: dict[str, Any]) -> dict[str, str]:
+    """A stack file's keys as the engine hands them to a program: every value text. None takes a key out."""
+    return {
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in values.items()
+        if value is not None
+    }

@@ -6,6 +6,7 @@ grants and a mount uses. Plain values and pure functions, so that every other mo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -16,6 +17,10 @@ Capacity = Literal["reserved", "spot", "on-demand"]
 
 CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
 """In the order in which a queue tries them: what is paid for anyway, then the cheapest, then the rest."""
+
+RESERVATION_ID: Final = re.compile(r"cr-([0-9a-f]{8}|[0-9a-f]{17})")
+"""Id of a capacity reservation or a Capacity Block: 17 hex digits, 8 before 2016 (EC2 User Guide, "Resource IDs",
+2026-11)."""
 
 HOURS_A_MONTH: Final = 730
 """A year of 8,760 hours in twelve parts: what AWS and Google Cloud multiply an hourly price by for a month."""
@@ -36,6 +41,9 @@ TEAM_LABEL: Final = f"{LABEL_PREFIX}team"
 SMOKE_POOL_LABEL: Final = f"{LABEL_PREFIX}smoke-pool"
 """On smoke jobs: the GPU pool that they prove."""
 
+SMOKE_COMPONENT_PREFIX: Final = "smoke-"
+"""How the names of the components begin that prove an environment; the rest is the node group."""
+
 RERUN_ANNOTATION: Final = f"{LABEL_PREFIX}rerun-on"
 """On smoke jobs: what makes them run again when it changes, as JSON."""
 
@@ -55,6 +63,19 @@ GPU_RESOURCE: Final = "nvidia.com/gpu"
 
 EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
 """The extended resource of AWS's fabric: one Elastic Fabric Adapter interface."""
+
+GKE_ACCELERATORS: Final[Mapping[str, str]] = {
+    "nvidia-tesla-t4": "T4",
+    "nvidia-l4": "L4",
+    "nvidia-rtx-pro-6000": "RTX PRO 6000",
+    "nvidia-tesla-a100": "A100-40GB",
+    "nvidia-a100-80gb": "A100-80GB",
+    "nvidia-h100-80gb": "H100",
+    "nvidia-h100-mega-80gb": "H100",
+    "nvidia-h200-141gb": "H200",
+    "nvidia-b200": "B200",
+}
+"""Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
 
 SYSTEM_POOL: Final = "system"
 SYSTEM_NODES: Final[Mapping[str, str]] = {POOL_LABEL: SYSTEM_POOL}
@@ -83,6 +104,31 @@ TRAINER_GID: Final = 10001
 """Training containers run as this user and group: at least 10000, so that no user of the node's is met (CKV_K8S_40).
 The group is also the pods' `fsGroup`, which is what lets them write to a mounted bucket."""
 
+TRAINING_POD_SECURITY: Final[Mapping[str, bool | int | str | Mapping[str, str]]] = {
+    "runAsNonRoot": True,
+    "runAsUser": TRAINER_UID,
+    "runAsGroup": TRAINER_GID,
+    # The Mountpoint S3 driver gives the mount to this group; without it only root could use it.
+    "fsGroup": TRAINER_GID,
+    "fsGroupChangePolicy": "OnRootMismatch",
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+"""`securityContext` of every training pod."""
+
+TRAINING_CONTAINER_SECURITY: Final[Mapping[str, bool | Mapping[str, list[str]]]] = {
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+}
+"""`securityContext` of their containers: nothing more than training needs."""
+
+TRAINING_GRACE_SECONDS: Final = 120
+"""From SIGTERM to SIGKILL of a training pod: two minutes, the longest notice that a cloud gives a spot node."""
+
+TRAINING_SHUTDOWN_SECONDS: Final = 100
+"""What torchrun gives its workers of that. Its own default is 30 s (measured with torch 2.13.0, 2026-11-20), which is
+less than a checkpoint may take."""
+
 DATA_CLAIM: Final = "data"
 CHECKPOINTS_CLAIM: Final = "checkpoints"
 HOME_CLAIM: Final = "home"
@@ -91,6 +137,10 @@ SCRATCH_CLAIM: Final = "scratch"
 
 MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
 """In every team's namespace where the environment has an MLflow server: what its clients need."""
+
+
+LONGEST_NAME: Final = 20
+"""Of a client, an environment or a team, in characters: names that are built from them stay within 63."""
 
 
 def team_namespace(team: str) -> str:

@@ -13,16 +13,18 @@ from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.outputs import register
-from trainyard.conventions import SYSTEM_NODES, TRAINER_GID, TRAINER_SERVICE_ACCOUNT, TRAINER_UID
+from trainyard.conventions import (
+    SYSTEM_NODES,
+    TRAINER_SERVICE_ACCOUNT,
+    TRAINING_CONTAINER_SECURITY,
+    TRAINING_GRACE_SECONDS,
+    TRAINING_POD_SECURITY,
+    TRAINING_SHUTDOWN_SECONDS,
+)
 
 JOBSET_NAMESPACE = "jobset-system"
 TRAINER_NAMESPACE = "kubeflow-system"
 TORCH_RUNTIME = "torch-distributed"
-
-SHUTDOWN_SECONDS = 100
-GRACE_SECONDS = 120
-"""The longest notice that a cloud gives a spot node is two minutes. torchrun kills its workers 30 s after SIGTERM
-unless told otherwise (measured with torch 2.13.0, 2026-11-20), which is less than a checkpoint may take."""
 
 PERMANENT_EXIT_CODES = (10, 20)
 """With which a training container says that running it again is of no use: a check failed, a figure is below its
@@ -115,16 +117,8 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
         "serviceAccountName": TRAINER_SERVICE_ACCOUNT,
         "automountServiceAccountToken": False,
         "restartPolicy": "Never",
-        "terminationGracePeriodSeconds": GRACE_SECONDS,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": TRAINER_UID,
-            "runAsGroup": TRAINER_GID,
-            # Drivers that mount object stores give the mount to this group; without it only root could use it.
-            "fsGroup": TRAINER_GID,
-            "fsGroupChangePolicy": "OnRootMismatch",
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "terminationGracePeriodSeconds": TRAINING_GRACE_SECONDS,
+        "securityContext": dict(TRAINING_POD_SECURITY),
         "containers": [
             {
                 "name": "node",
@@ -135,16 +129,12 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
                     # With the shared store a restarted worker group may wait for an address of the last attempt:
                     # 2 of 6 restarts recovered with it, 6 of 6 without (torch 2.13.0, 2026-11-20).
                     {"name": "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "value": "1"},
-                    {"name": "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "value": str(SHUTDOWN_SECONDS)},
+                    {"name": "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "value": str(TRAINING_SHUTDOWN_SECONDS)},
                 ],
                 # No limits: a TrainJob's requests are merged over these, and one above a limit of ours would be
                 # refused after the queue has admitted the job.
                 "resources": {"requests": {"cpu": "1", "memory": "4Gi"}},
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "readOnlyRootFilesystem": True,
-                    "capabilities": {"drop": ["ALL"]},
-                },
+                "securityContext": dict(TRAINING_CONTAINER_SECURITY),
                 "volumeMounts": [
                     {"name": "shared-memory", "mountPath": "/dev/shm"},  # noqa: S108 - likewise
                     {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - likewise

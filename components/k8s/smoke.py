@@ -13,7 +13,8 @@ replaces a resource whose creation failed where `replace_on_changes` names every
 """
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from dataclasses import fields
+from typing import Any, NotRequired, TypedDict, cast
 
 import pulumi
 import pulumi_kubernetes.batch.v1 as batch
@@ -21,9 +22,9 @@ import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s.objects import named, prerequisites
 from trainyard.components.outputs import register
-from trainyard.conventions import NODE_IMAGE_ANNOTATION, TRAINER_SERVICE_ACCOUNT, TRAINER_UID
+from trainyard.conventions import NODE_IMAGE_ANNOTATION
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
-from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Rendering, render
+from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Deferred, render
 
 QUEUE_SECONDS = 900
 """How long the job may wait for quota beside nodes and run. It goes before development jobs, not before production."""
@@ -32,14 +33,17 @@ OF_KUEUE = ["spec.suspend", "spec.template.spec.nodeSelector", "spec.template.sp
 """What Kueue writes into an admitted Job."""
 
 
-class SmokePoolArgs(TypedDict):
-    """The pool that is checked, as the plan has it."""
+class SmokeJobArgs(TypedDict):
+    """Arguments of `SmokeJob`: the pool that is checked, where, through which queue, and with what.
 
-    name: str
+    They are the fields of a `SmokeSpec`, by the same names.
+    """
+
+    pool: str
     """Value of the nodes' label `ml.platform/pool`."""
     capacity: NotRequired[str]
     """Value of the label `ml.platform/capacity` of the nodes to prove. Default: those that the queue picks."""
-    instance_type: str
+    instance: str
     """`p5.48xlarge`: selects the thresholds of bandwidth."""
     gpu: str
     """Text that the device's model contains: `H100`."""
@@ -55,17 +59,12 @@ class SmokePoolArgs(TypedDict):
     """Memory likewise, GiB; `shared_memory_gib` is a part of it."""
     shared_memory_gib: int
     """Size of the shared memory, GiB."""
+    transport: NotRequired[str]
+    """What the pool promises between nodes, such as `efa`: a fall-back to sockets is then a failure. Default none."""
     efa_interfaces: NotRequired[int]
-    """Elastic Fabric Adapters of a node; more than 0 makes a fall-back to sockets a failure. Default 0."""
+    """Elastic Fabric Adapters of a node. Default 0."""
     hugepages_mib: NotRequired[int]
     """2 MiB pages that EFA pins, MiB a node. Default 0."""
-
-
-class SmokeJobArgs(TypedDict):
-    """Arguments of `SmokeJob`."""
-
-    pool: SmokePoolArgs
-    """The pool."""
     stack: NotRequired[str]
     """Name of the stack, for the result. Default none."""
     namespace: pulumi.Input[str]
@@ -91,11 +90,11 @@ class SmokeJobArgs(TypedDict):
     """Further variables of the container, not secret: {"AWS_REGION": "us-east-1"}. Default: none."""
     usd_per_node_hour: NotRequired[float]
     """Price of a node, for the cost in the result. Default 0: unknown."""
-    timeout_minutes: NotRequired[int]
-    """For the ten checks, minutes. Default 15."""
-    start_timeout_minutes: NotRequired[int]
-    """From admission to the first process, minutes: a node from zero and the image. Kueue's `waitForPodsReady` at
-    least. Default 30."""
+    timeout_s: NotRequired[int]
+    """For the ten checks, seconds. Default 900."""
+    start_timeout_s: NotRequired[int]
+    """From admission to the first process, seconds: a node from zero and the image. Kueue's `waitForPodsReady` at
+    least. Default 1800."""
     options: NotRequired[Mapping[str, Any]]
     """Further options of the worker (`smoke_jobs/ddp/options.py`), which win. Default: none."""
     rerun_on: NotRequired[Mapping[str, str]]
@@ -119,14 +118,13 @@ class SmokeJob(pulumi.ComponentResource):
         super().__init__("trainyard:index:SmokeJob", name, {}, opts)
         spec = smoke_spec(args)
         try:
-            rendering = render(spec)
+            rendering = render(spec, _deferred(args))
         except LaunchError as error:
             raise ValueError(f"{name}: {error}") from None
         before = prerequisites(opts)
-        namespace = args["namespace"]
         code = core.ConfigMap(
             f"{name}-code",
-            metadata=_metadata(rendering.config_map, namespace),
+            metadata=rendering.config_map["metadata"],
             immutable=True,
             data=rendering.config_map["data"],
             opts=pulumi.ResourceOptions(parent=self, depends_on=before),
@@ -134,7 +132,7 @@ class SmokeJob(pulumi.ComponentResource):
         service = core.Service(
             f"{name}-ranks",
             # It has no endpoints before the Job runs, which waits for it.
-            metadata=_metadata(rendering.service, namespace) | {"annotations": {"pulumi.com/skipAwait": "true"}},
+            metadata=rendering.service["metadata"] | {"annotations": {"pulumi.com/skipAwait": "true"}},
             spec=rendering.service["spec"],
             opts=pulumi.ResourceOptions(parent=self, depends_on=before),
         )
@@ -143,8 +141,8 @@ class SmokeJob(pulumi.ComponentResource):
             f"{name}-job",
             api_version="batch/v1",
             kind="Job",
-            metadata=_job_metadata(rendering, namespace, args.get("node_image")),
-            spec=_job_spec(rendering, args.get("checkpoint_uri")),
+            metadata=rendering.job["metadata"],
+            spec=rendering.job["spec"],
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=[*before, code, service],
@@ -158,61 +156,38 @@ class SmokeJob(pulumi.ComponentResource):
         register(self)
 
 
+_ARGS = frozenset(SmokeJobArgs.__annotations__)
+
+_KNOWN_TO_THE_ENGINE = ("namespace", "checkpoint_uri", "node_image")
+"""Arguments that may be outputs: the Job's name does not depend on them."""
+
+_PAIRS = ("environment", "mounts", "rerun_on")
+"""Fields of a `SmokeSpec` that hold pairs, and are mappings here."""
+
+
+def smoke_args(spec: SmokeSpec) -> SmokeJobArgs:
+    """A job as this component takes it; the caller adds what only the engine knows."""
+    given = {field.name: getattr(spec, field.name) for field in fields(spec) if field.name in _ARGS}
+    plain = {name: dict(value) if name in _PAIRS else value for name, value in given.items() if value}
+    return cast(SmokeJobArgs, plain)
+
+
 def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
     """The arguments as a launcher takes them, without what only the engine knows (namespace, checkpoint tier)."""
     if "@sha256:" not in args["image"]:
         raise ValueError(f"the image of the smoke job has to be pinned by its digest, got {args['image']}")
-    pool = args["pool"]
-    efa = pool.get("efa_interfaces", 0)
-    return SmokeSpec(
-        name=job_name(pool["name"], pool.get("capacity", "")),
-        stack=args.get("stack", ""),
-        pool=pool["name"],
-        nodes=pool["nodes"],
-        gpus_per_node=pool["gpus_per_node"],
-        instance=pool["instance_type"],
-        gpu=pool["gpu"],
-        gpu_memory_gib=pool["gpu_memory_gib"],
-        capacity=pool.get("capacity", ""),
-        transport="efa" if efa else "",
-        usd_per_node_hour=args.get("usd_per_node_hour", 0.0),
-        image=args["image"],
-        environment=tuple(args.get("environment", {}).items()),
-        cpu=pool["cpu"],
-        memory_gib=pool["memory_gib"],
-        shared_memory_gib=pool["shared_memory_gib"],
-        efa_interfaces=efa,
-        hugepages_mib=pool.get("hugepages_mib", 0),
-        namespace="from-the-engine",
-        queue=args["queue"],
-        priority=args.get("priority", ""),
-        service_account=TRAINER_SERVICE_ACCOUNT,
-        user=TRAINER_UID,
-        mounts=tuple(args.get("mounts", {}).items()),
-        data_path=args.get("data_path", ""),
-        tracking_secret=args.get("tracking_secret", ""),
-        timeout_s=args.get("timeout_minutes", 15) * 60,
-        start_timeout_s=args.get("start_timeout_minutes", 30) * 60,
-        rerun_on=tuple(sorted(args.get("rerun_on", {}).items())),
-        options=args.get("options", {}),
+    plain: dict[str, Any] = {name: value for name, value in args.items() if name not in _KNOWN_TO_THE_ENGINE}
+    for name in _PAIRS:
+        pairs = plain.get(name, {}).items()
+        plain[name] = tuple(sorted(pairs) if name == "rerun_on" else pairs)
+    return SmokeSpec(name=job_name(args["pool"], args.get("capacity", "")), **plain)
+
+
+def _deferred(args: SmokeJobArgs) -> Deferred:
+    """What only the engine knows; the checkpoint tier is a flag, because a bucket's name may be one of these."""
+    uri, node_image = args.get("checkpoint_uri"), args.get("node_image")
+    return Deferred(
+        namespace=args["namespace"],
+        arguments=() if uri is None else ("--checkpoint-uri", uri),
+        annotations={} if node_image is None else {NODE_IMAGE_ANNOTATION: node_image},
     )
-
-
-def _job_metadata(rendering: Rendering, namespace: pulumi.Input[str], node_image: pulumi.Input[str] | None) -> Any:
-    metadata = _metadata(rendering.job, namespace)
-    if node_image is None:
-        return metadata
-    return metadata | {"annotations": {**metadata.get("annotations", {}), NODE_IMAGE_ANNOTATION: node_image}}
-
-
-def _metadata(manifest: Mapping[str, Any], namespace: pulumi.Input[str]) -> Any:
-    return {**manifest["metadata"], "namespace": namespace}
-
-
-def _job_spec(rendering: Rendering, checkpoint_uri: pulumi.Input[str] | None) -> Any:
-    """The spec of the Job; the checkpoint tier is a flag: a name of a bucket may be known to the engine only."""
-    spec = rendering.job["spec"]
-    if checkpoint_uri is not None:
-        container = spec["template"]["spec"]["containers"][0]
-        container["args"] = ["--checkpoint-uri", checkpoint_uri]
-    return spec

@@ -19,14 +19,13 @@ import torch
 from torch.nn.parallel import DistributedDataParallel
 
 from . import tracking_client, training
-from .entrypoint import cost
+from .inventory import code_version
 from .job import Job
 from .local_mlflow import MISSING
 from .options import Options
-from .result import Figure, Outcome, failed, passed, skipped
+from .result import Figure, Outcome, cost, failed, passed, skipped
 from .system_metrics import Sampler
 from .tracking_client import Client, Point, TrackingError
-from .worker import code_version
 
 STEPS = 20
 STEP_S = 0.16
@@ -107,7 +106,8 @@ def _params(job: Job) -> dict[str, str]:
 
 
 def _tags(job: Job) -> dict[str, str]:
-    options, version = job.options, code_version(job)
+    options = job.options
+    version = code_version(options.code_version)
     tags = {
         "smoke.stack": options.stack,
         "smoke.pool": options.pool,

@@ -23,7 +23,6 @@ import tempfile
 import time
 import uuid
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -235,8 +234,10 @@ class _Run:
 
     def _incomplete(self, problem: str, ended: str) -> dict[str, Any]:
         """The result where the ranks did not write one: what was done, and why the rest was not."""
+        document = result.empty_document(self.options, self.started)
         progress = self.folder / "progress.json"
-        document = json.loads(progress.read_text()) if progress.exists() else empty_document(self.options, self.started)
+        if progress.exists():
+            document = json.loads(progress.read_text())
         done = {check["name"]: check for check in document["checks"]}
         if self.again:  # a check that failed may have failed for that
             done = {name: check for name, check in done.items() if check["verdict"] not in ("fail", "below")}
@@ -263,7 +264,7 @@ class _Run:
             done["rendezvous"] = result.failed(problem).entry("rendezvous", time.time() - self.started)
         document["checks"] = [done[name] for name in CHECKS]
         document["timings"]["seconds"] = round(time.time() - self.started, 3)
-        document["cost"] = cost(self.options, document["topology"]["world_size"], time.time() - self.started)
+        document["cost"] = result.cost(self.options, document["topology"]["world_size"], time.time() - self.started)
         return document
 
 
@@ -272,50 +273,6 @@ def _end_with(document: dict[str, Any], verdict: str, message: str) -> None:
     document["verdict"], document["exit_code"] = verdict, result.EXIT[verdict]
     if message:
         document["errors"].append({"rank": -1, "host": socket.gethostname(), "message": message})
-
-
-def empty_document(options: Options, started: float) -> dict[str, Any]:
-    """A result document without checks; times in seconds since the epoch."""
-    world = options.nodes * options.nproc_per_node
-    return {
-        "schema": result.SCHEMA,
-        "job": {
-            "id": f"{options.job_name}-{datetime.fromtimestamp(started, UTC):%Y%m%dT%H%M%SZ}",
-            "name": options.job_name,
-            "stack": options.stack,
-            "pool": options.pool,
-            "target": options.target,
-            "instance": options.instance,
-            "capacity": options.capacity,
-            "image": options.image,
-            "code_version": options.code_version,
-        },
-        "topology": {
-            "nodes": options.nodes,
-            "world_size": world,
-            "ranks_per_node": options.nproc_per_node,
-            "device": "",
-            "backend": "",
-            "model": "",
-            "hosts": [],
-        },
-        "versions": {"python": sys.version.split()[0]},
-        "checks": [],
-        "curves": {"bandwidth": [], "scaling": []},
-        "figures": [],
-        "verdict": "error",
-        "exit_code": result.EXIT["error"],
-        "timings": {"started": datetime.fromtimestamp(started, UTC).isoformat(), "seconds": 0.0},
-        "cost": cost(options, world, 0.0),
-        "errors": [],
-    }
-
-
-def cost(options: Options, world_size: int, seconds: float) -> dict[str, Any]:
-    """Device hours, node hours and USD (None where the price is unknown) of a run until now."""
-    node_hours = options.nodes * seconds / 3600
-    usd = round(node_hours * options.usd_per_node_hour, 6) if options.usd_per_node_hour else None
-    return {"device_hours": round(world_size * seconds / 3600, 6), "node_hours": round(node_hours, 6), "usd": usd}
 
 
 def dead_ranks(folder: Path, stopped: bool = False) -> list[dict[str, Any]]:

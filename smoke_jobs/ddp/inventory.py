@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import re
@@ -50,6 +51,17 @@ def nccl_version() -> str:
     if not torch.cuda.is_available():
         return ""
     return ".".join(map(str, torch.cuda.nccl.version()))  # type: ignore[no-untyped-call]
+
+
+def code_version(stated: str) -> str:
+    """The git commit that is stated, here or in `SMOKE_CODE_VERSION` by the image; else a hash of the package."""
+    stated = stated or os.environ.get("SMOKE_CODE_VERSION", "")
+    if stated:
+        return stated
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).absolute().parent.glob("*.py")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return f"sha256:{digest.hexdigest()[:16]}"
 
 
 def _names(folder: str, skip: frozenset[str] | set[str] = frozenset()) -> list[str]:

@@ -28,13 +28,15 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from .options import CHECKS
+from .options import CHECKS, Options
 
 SCHEMA = "trainyard.smoke/1"
 Verdict = Literal["pass", "fail", "below", "skipped"]
@@ -97,6 +99,50 @@ class CheckFailed(Exception):  # noqa: N818 - a verdict
 def skipped(reason: str, **rest: Any) -> Outcome:
     """Not applicable here, or not possible because of another check; the reason says which."""
     return Outcome("skipped", reason, **rest)
+
+
+def empty_document(options: Options, started: float) -> dict[str, Any]:
+    """A result document without checks; times in seconds since the epoch."""
+    world = options.nodes * options.nproc_per_node
+    return {
+        "schema": SCHEMA,
+        "job": {
+            "id": f"{options.job_name}-{datetime.fromtimestamp(started, UTC):%Y%m%dT%H%M%SZ}",
+            "name": options.job_name,
+            "stack": options.stack,
+            "pool": options.pool,
+            "target": options.target,
+            "instance": options.instance,
+            "capacity": options.capacity,
+            "image": options.image,
+            "code_version": options.code_version,
+        },
+        "topology": {
+            "nodes": options.nodes,
+            "world_size": world,
+            "ranks_per_node": options.nproc_per_node,
+            "device": "",
+            "backend": "",
+            "model": "",
+            "hosts": [],
+        },
+        "versions": {"python": sys.version.split()[0]},
+        "checks": [],
+        "curves": {"bandwidth": [], "scaling": []},
+        "figures": [],
+        "verdict": "error",
+        "exit_code": EXIT["error"],
+        "timings": {"started": datetime.fromtimestamp(started, UTC).isoformat(), "seconds": 0.0},
+        "cost": cost(options, world, 0.0),
+        "errors": [],
+    }
+
+
+def cost(options: Options, world_size: int, seconds: float) -> dict[str, Any]:
+    """Device hours, node hours and USD (None where the price is unknown) of a run until now."""
+    node_hours = options.nodes * seconds / 3600
+    usd = round(node_hours * options.usd_per_node_hour, 6) if options.usd_per_node_hour else None
+    return {"device_hours": round(world_size * seconds / 3600, 6), "node_hours": round(node_hours, 6), "usd": usd}
 
 
 def overall(checks: Sequence[Mapping[str, Any]]) -> str:

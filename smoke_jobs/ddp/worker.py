@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import socket
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import result, thresholds
-from .entrypoint import cost, empty_document
+from .inventory import code_version
 from .job import Job, RankMissing
 from .notice import Notice, leave_at_once
 from .options import CHECKS, UsageError, parse
@@ -79,7 +78,7 @@ class Runner:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.started = float(os.environ.get("SMOKE_STARTED", time.time()))
-        self.document = empty_document(job.options, self.started)
+        self.document = result.empty_document(job.options, self.started)
         self.document["topology"] |= {
             "nodes": job.nodes,
             "world_size": job.world_size,
@@ -88,8 +87,8 @@ class Runner:
             "backend": job.backend,
         }
         self.document["job"]["instance"] = job.instance
-        self.document["job"]["code_version"] = code_version(job)
-        self.figures: list[Figure] = []
+        self.document["job"]["code_version"] = code_version(job.options.code_version)
+        self.figures: dict[str, list[Figure]] = {}  # of each check
         self.verdicts: dict[str, str] = {}
 
     def run(self) -> int:
@@ -155,7 +154,7 @@ class Runner:
         self.document["checks"].append(outcome.entry(name, seconds))
         for curve, points in outcome.curves.items():
             self.document["curves"][curve] += points
-        self.figures += ([outcome.figure] if outcome.figure else []) + outcome.figures
+        self.figures[name] = ([outcome.figure] if outcome.figure else []) + outcome.figures
 
     def _describe(self) -> None:
         job = self.job
@@ -176,8 +175,8 @@ class Runner:
     def _save(self, name: str) -> None:
         seconds = time.time() - self.started
         self.document["timings"]["seconds"] = round(seconds, 3)
-        self.document["cost"] = cost(self.job.options, self.job.world_size, seconds)
-        self.document["figures"] = [dataclasses.asdict(figure) for figure in self.figures]
+        self.document["cost"] = result.cost(self.job.options, self.job.world_size, seconds)
+        self.document["figures"] = [dataclasses.asdict(f) for figures in self.figures.values() for f in figures]
         if self.job.local_rank == 0:  # each node gets its copy, so each wrapper knows the code
             result.write_json(Path(self.job.options.result_dir) / name, self.document)
 
@@ -205,7 +204,10 @@ class Runner:
         return int(self.document["exit_code"])
 
     def _compare(self) -> None:
-        """Turns the verdict of a check whose figure dropped against the baseline to `below`."""
+        """Turns the verdict of a check to `below` where any of its figures dropped against the baseline's of that name.
+
+        Every figure counts, not only the one that the check shows: which message size that is changes from run to run.
+        """
         options = self.job.options
         baseline = thresholds.read_baseline(Path(options.baseline))
         mine = thresholds.identity(self.document)
@@ -214,9 +216,7 @@ class Runner:
             text = ", ".join(f"{k} {baseline['identity'].get(k)!r} against {mine[k]!r} here" for k in different)
             raise ValueError(f"baseline {options.baseline} is of another machine: {text}")
         for check in self.document["checks"]:
-            owned = [f for f in self.figures if f.name == (check["figure"] or {}).get("name")]
-            owned += [f for f in self.figures if f.name.startswith(check["name"] + " ")]
-            dropped = thresholds.drops(baseline, owned, options.baseline_drop)
+            dropped = thresholds.drops(baseline, self.figures[check["name"]], options.baseline_drop)
             if dropped:
                 check["details"]["baseline"] = dropped
                 if check["verdict"] == "pass":
@@ -246,14 +246,3 @@ def _text(error: BaseException) -> str:
     if text[0].startswith("Caught "):  # from a loader's process: its traceback ends with the message
         return text[-1]
     return f"{type(error).__name__}: {text[0]}"
-
-
-def code_version(job: Job) -> str:
-    """The git commit that the image or launcher states, else a hash of this package's files."""
-    stated = job.options.code_version or os.environ.get("SMOKE_CODE_VERSION", "")
-    if stated:
-        return stated
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).absolute().parent.glob("*.py")):
-        digest.update(path.name.encode() + path.read_bytes())
-    return f"sha256:{digest.hexdigest()[:16]}"

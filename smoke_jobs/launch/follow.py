@@ -7,7 +7,7 @@ import binascii
 import gzip
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -89,12 +89,17 @@ class Follower:
             self.line(text)
 
     def end(self, exit_code: int | None, reason: str = "") -> Ended:
-        """The end; the result's own code wins over the platform's, which may hide it."""
-        if self.document is not None:
-            return Ended(int(self.document["exit_code"]), self.document, reason, self.log)
-        known = exit_code is not None and exit_code != EXIT["pass"] and exit_code in EXIT.values()
-        code = exit_code if known and exit_code is not None else EXIT["error"]
-        return Ended(code, None, reason or "the job left no result", self.log)
+        """The end, with what was read; see `ended`."""
+        return ended(self.document, exit_code, reason, self.log)
+
+
+def ended(document: dict[str, Any] | None, exit_code: int | None, reason: str = "", log: Sequence[str] = ()) -> Ended:
+    """The end of a job; the result's own code wins over the platform's `exit_code`, which may hide it."""
+    if document is not None:
+        return Ended(int(document["exit_code"]), document, reason, list(log))
+    known = exit_code is not None and exit_code != EXIT["pass"] and exit_code in EXIT.values()
+    code = exit_code if known and exit_code is not None else EXIT["error"]
+    return Ended(code, None, reason or "the job left no result", list(log))
 
 
 def _decode(text: str) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,15 @@ from trainyard.smoke_jobs.launch.payload import digest
 MAX_NAME = 40
 """Characters of a job's name. Pods are called <name>-<8 hash>-<index>-<5 random>, at most 63 in all."""
 
-BASELINE = "baseline.json"
+BASELINE, OPTIONS = "baseline.json", "options.json"
+"""Files beside the worker's: what its figures are compared with, and what it is told."""
+
+ENVIRONMENT = {
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",  # restarts are unreliable with it
+}
+"""Of every container that runs the worker."""
 
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 
@@ -57,8 +66,6 @@ class SmokeSpec:
     namespace: str = ""  # the team's
     queue: str = ""  # Kueue LocalQueue of the namespace; Slurm partition
     priority: str = ""  # Kueue WorkloadPriorityClass; Slurm QOS
-    service_account: str = "trainer"
-    user: int = 10001  # numeric user and group of the process
     mounts: tuple[tuple[str, str], ...] = ()  # claim of the namespace -> absolute path
 
     checkpoint_uri: str = ""  # s3://bucket/prefix or a folder below a mount
@@ -96,6 +103,11 @@ def job_name(pool: str, capacity: str = "") -> str:
     """`smoke-train-spot`: a node group's job; cut, with a hash of the whole, where it would be above `MAX_NAME`."""
     name = "-".join(part for part in ("smoke", pool, capacity) if part)
     return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 9].rstrip('-')}-{digest(name)}"
+
+
+def submission_name(spec: SmokeSpec, now: float) -> str:
+    """Unique in an account and region: the name and the time of submission, in seconds since the epoch."""
+    return f"{spec.name}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
 
 
 def check(spec: SmokeSpec, target: str, needs: Mapping[str, str]) -> None:

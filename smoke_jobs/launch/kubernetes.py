@@ -10,45 +10,64 @@ It says nothing of `suspend`, `nodeSelector` and `tolerations`, which belong to 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import yaml
 
-from trainyard.conventions import RERUN_ANNOTATION, SMOKE_POOL_LABEL
+from trainyard.conventions import (
+    RERUN_ANNOTATION,
+    SMOKE_POOL_LABEL,
+    TRAINER_SERVICE_ACCOUNT,
+    TRAINING_CONTAINER_SECURITY,
+    TRAINING_GRACE_SECONDS,
+    TRAINING_POD_SECURITY,
+    TRAINING_SHUTDOWN_SECONDS,
+)
+from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.job import SmokeSpec, check, worker_options
+from trainyard.smoke_jobs.launch.kueue_status import PRIORITY_LABEL, QUEUE_LABEL
 from trainyard.smoke_jobs.launch.pod import (
     CODE_PATH,
-    GRACE_SECONDS,
     RESULT_PATH,
     START,
     Manifest,
-    container_security,
     environment,
     mounts,
-    pod_security,
     pool_affinity,
     resources,
     volumes,
 )
 
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
-
 CONTAINER = "smoke"
+
+UNNAMED = "{}-00000000"
+"""A job's name before its hash is known."""
 
 LAST_SECONDS = 120
 """From the worker's own limit to the Job's: to stop the ranks and write the result."""
 
-PERMANENT = (1, 2, 10, 20, 124)
+PERMANENT = tuple(code for verdict, code in EXIT.items() if verdict not in ("pass", "preempted"))
 """Exit codes that running it again will not mend: internal error, usage, failed, below threshold, timed out."""
 
-PREEMPTED = 75
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """What the name's hash leaves out: values that an engine may know only once it has made other things.
+
+    Whoever gives them replaces the Job where they change.
+    """
+
+    namespace: Any = None  # None: left out
+    arguments: Sequence[Any] = ()  # of the worker, after the options, which they win over
+    annotations: Mapping[str, Any] = field(default_factory=dict)  # of the Job
 
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """The three objects; `name` is that of the Job and the Service."""
+    """The three objects, complete; `name` is that of the Job and the Service."""
 
     name: str
     config_map: Manifest
@@ -68,33 +87,32 @@ NEEDS = {
 }
 
 
-def render(spec: SmokeSpec) -> Rendering:
-    """The Job and what it needs. Raises LaunchError."""
-    check(spec, "kubernetes", NEEDS)
+def render(spec: SmokeSpec, deferred: Deferred | None = None) -> Rendering:
+    """The Job and what it needs; where something is `deferred`, its namespace is too. Raises LaunchError."""
+    check(spec, "kubernetes", {name: NEEDS[name] for name in NEEDS if name != "namespace" or deferred is None})
     code = payload.files(spec.files)
     # First under a name of equal length, to take the hash of everything, then under its own.
-    draft = _objects(spec, f"{spec.name}-{'0' * 8}", code)
-    for item in draft.manifests:
-        del item["metadata"]["namespace"]  # known to the engine only where it makes the namespace too
+    draft = _objects(spec, UNNAMED.format(spec.name), code, Deferred())
     content = {"objects": [draft.job, draft.service], "code": code}
-    digest = payload.digest(json.dumps(content, sort_keys=True))
-    return _objects(spec, f"{spec.name}-{digest}", code)
+    name = f"{spec.name}-{payload.digest(json.dumps(content, sort_keys=True))}"
+    return _objects(spec, name, code, deferred or Deferred(spec.namespace))
 
 
-def config_map(spec: SmokeSpec, code: dict[str, str]) -> Manifest:
+def config_map(spec: SmokeSpec, code: dict[str, str], namespace: Any) -> Manifest:
     """The worker's files. Named by their own hash, so jobs with the same worker share it; its data never changes."""
     digest = payload.digest(json.dumps(code, sort_keys=True))
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": _metadata(spec, f"{spec.name}-code-{digest}"),
+        "metadata": _metadata(spec, f"{spec.name}-code-{digest}", namespace),
         "immutable": True,
         "data": code,
     }
 
 
-def _metadata(spec: SmokeSpec, name: str) -> Manifest:
-    return {"name": name, "namespace": spec.namespace, "labels": labels(spec)}
+def _metadata(spec: SmokeSpec, name: str, namespace: Any) -> Manifest:
+    where = {} if namespace is None else {"namespace": namespace}
+    return {"name": name} | where | {"labels": labels(spec)}
 
 
 def labels(spec: SmokeSpec) -> dict[str, str]:
@@ -103,12 +121,18 @@ def labels(spec: SmokeSpec) -> dict[str, str]:
     return found | ({SMOKE_POOL_LABEL: spec.pool} if spec.pool else {})
 
 
-def _objects(spec: SmokeSpec, name: str, code: dict[str, str]) -> Rendering:
-    files = config_map(spec, code)
+def queue_labels(spec: SmokeSpec) -> dict[str, str]:
+    """Labels that bring the job to Kueue."""
+    return {QUEUE_LABEL: spec.queue} | ({PRIORITY_LABEL: spec.priority} if spec.priority else {})
+
+
+def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferred) -> Rendering:
+    namespace = deferred.namespace
+    files = config_map(spec, code, namespace)
     service = {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": _metadata(spec, name),
+        "metadata": _metadata(spec, name, namespace),
         "spec": {
             "clusterIP": "None",
             # Ranks look for each other before they can say that they are ready.
@@ -123,35 +147,41 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str]) -> Rendering:
         head=f"{name}-0.{name}",
         expected_hosts=[f"{name}-{index}" for index in range(spec.nodes)],
         result_dir=RESULT_PATH,
-        shutdown_timeout_s=GRACE_SECONDS - 20,
+        shutdown_timeout_s=TRAINING_SHUTDOWN_SECONDS,
     )
     container = {
         "name": CONTAINER,
         "image": spec.image,
         "imagePullPolicy": "IfNotPresent",
         "command": ["python3", START],
+        **({"args": list(deferred.arguments)} if deferred.arguments else {}),
         "env": environment(spec, options),
         "resources": {"requests": resources(spec), "limits": resources(spec)},
-        "securityContext": container_security(),
+        "securityContext": dict(TRAINING_CONTAINER_SECURITY),
         "volumeMounts": mounts(spec),
     }
     pod: Manifest = {
         "restartPolicy": "Never",
         "subdomain": name,
-        "serviceAccountName": spec.service_account,
+        "serviceAccountName": TRAINER_SERVICE_ACCOUNT,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "terminationGracePeriodSeconds": GRACE_SECONDS,
-        "securityContext": pod_security(spec),
+        "terminationGracePeriodSeconds": TRAINING_GRACE_SECONDS,
+        "securityContext": dict(TRAINING_POD_SECURITY),
         "containers": [container],
         "volumes": volumes(spec, files["metadata"]["name"]),
     }
     if spec.pool:
         pod["affinity"] = pool_affinity(spec)
+    metadata = _metadata(spec, name, namespace)
+    metadata["labels"] |= queue_labels(spec)
+    rerun = {RERUN_ANNOTATION: json.dumps(dict(spec.rerun_on), sort_keys=True)} if spec.rerun_on else {}
+    if annotations := rerun | dict(deferred.annotations):
+        metadata["annotations"] = annotations
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": _metadata(spec, name),
+        "metadata": metadata,
         "spec": {
             "completionMode": "Indexed",
             "completions": spec.nodes,
@@ -165,12 +195,6 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str]) -> Rendering:
             "template": {"metadata": {"labels": labels(spec)}, "spec": pod},
         },
     }
-    metadata: Manifest = job["metadata"]  # type: ignore[assignment]
-    metadata["labels"] = labels(spec) | {QUEUE_LABEL: spec.queue}
-    if spec.priority:
-        metadata["labels"][PRIORITY_LABEL] = spec.priority
-    if spec.rerun_on:
-        metadata["annotations"] = {RERUN_ANNOTATION: json.dumps(dict(spec.rerun_on), sort_keys=True)}
     return Rendering(name, files, service, job)
 
 
@@ -183,7 +207,7 @@ def _failure_rules() -> list[Manifest]:
     """
     return [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
-        {"action": "Ignore", "onExitCodes": _codes((PREEMPTED,))},
+        {"action": "Ignore", "onExitCodes": _codes((EXIT["preempted"],))},
         {"action": "FailJob", "onExitCodes": _codes(PERMANENT)},
     ]
 

@@ -13,6 +13,8 @@ from typing import Any
 
 Object = dict[str, Any]
 
+QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
+
 _USEFUL = ("insufficient", "untolerated")
 _PARTS = re.compile(
     r"[,;] (?=insufficient|untolerated|flavor |couldn't|could not)|: (?=insufficient|untolerated|flavor )"
@@ -59,11 +61,11 @@ def of_job(workloads: Sequence[Object], uid: str) -> Object | None:
 def waiting_for_quota(job: Object, workloads: Sequence[Object]) -> str | None:
     """Why the job is not admitted, or None once it is."""
     workload = of_job(workloads, job["metadata"]["uid"])
-    queue = job["metadata"]["labels"].get("kueue.x-k8s.io/queue-name", "")
+    queue = job["metadata"]["labels"].get(QUEUE_LABEL, "")
     if workload is None:
         if not job["spec"].get("suspend"):
             return None  # no queue manages it
-        priority = job["metadata"]["labels"].get("kueue.x-k8s.io/priority-class")
+        priority = job["metadata"]["labels"].get(PRIORITY_LABEL)
         hint = f"; does the WorkloadPriorityClass {priority} exist?" if priority else ""
         return f"waiting for Kueue to take the job into queue {queue}{hint}"
     if workload.get("spec", {}).get("active") is False:

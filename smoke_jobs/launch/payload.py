@@ -49,6 +49,11 @@ def files(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return found
 
 
+def in_folder(extra: Mapping[str, str], below: str = "") -> dict[str, str]:
+    """The same as objects of a bucket: keys in the folder `ddp`, `below` what the launcher has for a prefix."""
+    return {f"{below}{FOLDER}/{name}": text for name, text in files(extra).items()}
+
+
 def digest(content: str) -> str:
     """Eight hexadecimal digits that stand for a content."""
     return hashlib.sha256(content.encode()).hexdigest()[:8]

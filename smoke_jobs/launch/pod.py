@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.conventions import CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL
+from trainyard.conventions import CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL, TRAINER_SERVICE_ACCOUNT
 from trainyard.smoke_jobs.ddp.options import Options
-from trainyard.smoke_jobs.launch.job import SmokeSpec, document
+from trainyard.smoke_jobs.launch.job import ENVIRONMENT, SmokeSpec, document
 from trainyard.smoke_jobs.launch.payload import FOLDER
 
 CODE_PATH = f"/smoke/{FOLDER}"
@@ -14,8 +14,7 @@ RESULT_PATH = "/tmp/result"  # noqa: S108 - an emptyDir of the pod
 CREDENTIALS_PATH = "/run/secrets/mlflow"
 START = f"{CODE_PATH}/start.py"
 
-GRACE_SECONDS = 120
-"""From SIGTERM to SIGKILL: what AWS gives a spot node, and above the worker's own limit for its ranks."""
+CODE_VOLUME, CREDENTIALS_VOLUME = "smoke-code", "smoke-tracking"
 
 SCRATCH_GIB = 24
 """Size of /tmp at most: 4 GiB of samples and the few 1 GiB checkpoints of a job without tiers, three times over. A pod
@@ -55,10 +54,8 @@ def environment(spec: SmokeSpec, options: Options) -> list[dict[str, str]]:
         "SMOKE_RESULT_DIR": RESULT_PATH,
         "SMOKE_TELL": "1",
         "HOME": "/tmp",  # noqa: S108 - the image's user has no home that may be written
-        "USER": "trainer",  # the numeric user has no name, which some libraries ask for
-        "PYTHONUNBUFFERED": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
+        "USER": TRAINER_SERVICE_ACCOUNT,  # the numeric user has no name, which some libraries ask for
+        **ENVIRONMENT,
     }
     if spec.tracking_secret:
         values["SMOKE_CREDENTIALS"] = CREDENTIALS_PATH
@@ -69,7 +66,7 @@ def environment(spec: SmokeSpec, options: Options) -> list[dict[str, str]]:
 def volumes(spec: SmokeSpec, config_map: str) -> list[Manifest]:
     """The worker's code, shared memory, scratch, credentials and storage tiers."""
     found: list[Manifest] = [
-        {"name": "smoke-code", "configMap": {"name": config_map}},
+        {"name": CODE_VOLUME, "configMap": {"name": config_map}},
         # A container's usual 64 MiB are too few for data loaders and NCCL.
         {"name": "smoke-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": f"{spec.shared_memory_gib}Gi"}},
         {"name": "smoke-tmp", "emptyDir": {"sizeLimit": f"{SCRATCH_GIB}Gi"}},
@@ -77,7 +74,7 @@ def volumes(spec: SmokeSpec, config_map: str) -> list[Manifest]:
     if spec.tracking_secret:
         # 0440 (288): the group is the pod's fsGroup
         secret = {"secretName": spec.tracking_secret, "defaultMode": 288}
-        found.append({"name": "smoke-tracking", "secret": secret})
+        found.append({"name": CREDENTIALS_VOLUME, "secret": secret})
     found += [{"name": claim, "persistentVolumeClaim": {"claimName": claim}} for claim, _ in spec.mounts]
     return found
 
@@ -85,34 +82,13 @@ def volumes(spec: SmokeSpec, config_map: str) -> list[Manifest]:
 def mounts(spec: SmokeSpec) -> list[Manifest]:
     """Where the container finds the volumes."""
     found: list[Manifest] = [
-        {"name": "smoke-code", "mountPath": CODE_PATH, "readOnly": True},
+        {"name": CODE_VOLUME, "mountPath": CODE_PATH, "readOnly": True},
         {"name": "smoke-shared-memory", "mountPath": "/dev/shm"},  # noqa: S108
         {"name": "smoke-tmp", "mountPath": "/tmp"},  # noqa: S108
     ]
     if spec.tracking_secret:
-        found.append({"name": "smoke-tracking", "mountPath": CREDENTIALS_PATH, "readOnly": True})
+        found.append({"name": CREDENTIALS_VOLUME, "mountPath": CREDENTIALS_PATH, "readOnly": True})
     return found + [{"name": claim, "mountPath": path} for claim, path in spec.mounts]
-
-
-def container_security() -> Manifest:
-    """Nothing more than the process needs."""
-    return {
-        "allowPrivilegeEscalation": False,
-        "readOnlyRootFilesystem": True,
-        "capabilities": {"drop": ["ALL"]},
-    }
-
-
-def pod_security(spec: SmokeSpec) -> Manifest:
-    """As every training pod of the platform runs; the group is what the storage drivers give their mounts to."""
-    return {
-        "runAsNonRoot": True,
-        "runAsUser": spec.user,
-        "runAsGroup": spec.user,
-        "fsGroup": spec.user,
-        "fsGroupChangePolicy": "OnRootMismatch",
-        "seccompProfile": {"type": "RuntimeDefault"},
-    }
 
 
 def pool_affinity(spec: SmokeSpec) -> Manifest:

@@ -17,14 +17,21 @@ from urllib.parse import urlparse
 
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
-from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
-from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
+from trainyard.smoke_jobs.launch.follow import Ended, View, ended
+from trainyard.smoke_jobs.launch.job import (
+    ENVIRONMENT,
+    OPTIONS,
+    LaunchError,
+    SmokeSpec,
+    check,
+    document,
+    submission_name,
+    worker_options,
+)
 
 CODE_PATH = "/opt/ml/input/data/code"
 OUTPUT_PATH = "/opt/ml/output/data"
 CHECKPOINTS_PATH = "/opt/ml/checkpoints"
-
-OPTIONS = "options.json"
 
 INTERVAL_S = 10.0
 
@@ -43,11 +50,6 @@ class SagemakerSettings:
     kms_key: str = ""  # of volume and output
 
 
-def job_name(spec: SmokeSpec, now: float) -> str:
-    """Unique in account and region: the name and the time of submission."""
-    return f"{spec.name}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
-
-
 def files(spec: SmokeSpec) -> dict[str, str]:
     """Objects below the code prefix, by key; the worker's folder keeps its name."""
     options = worker_options(
@@ -57,8 +59,7 @@ def files(spec: SmokeSpec) -> dict[str, str]:
         result_dir=OUTPUT_PATH,
         checkpoint_uri=spec.checkpoint_uri or f"{CHECKPOINTS_PATH}/smoke",
     )
-    code = {f"{payload.FOLDER}/{name}": text for name, text in payload.files(spec.files).items()}
-    return code | {OPTIONS: document(options)}
+    return payload.in_folder(spec.files) | {OPTIONS: document(options)}
 
 
 def render(spec: SmokeSpec, settings: SagemakerSettings, name: str) -> dict[str, Any]:
@@ -85,9 +86,8 @@ def render(spec: SmokeSpec, settings: SagemakerSettings, name: str) -> dict[str,
         "Environment": {
             "SMOKE_OPTIONS": f"{CODE_PATH}/{OPTIONS}",
             "SMOKE_RESULT_DIR": OUTPUT_PATH,
-            "PYTHONUNBUFFERED": "1",
-            "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
         }
+        | ENVIRONMENT
         | dict(spec.environment),
         "InputDataConfig": [
             {
@@ -164,7 +164,7 @@ def run(
     from botocore.exceptions import BotoCoreError, ClientError
 
     sagemaker, s3 = clients
-    name = job_name(spec, time.time())
+    name = submission_name(spec, time.time())
     request = render(spec, settings, name)
     bucket, prefix = _split(settings.bucket)
     try:
@@ -180,17 +180,15 @@ def run(
         found = _result(s3, bucket, f"{prefix}{name}/output/output.tar.gz")
     except (BotoCoreError, ClientError) as error:
         raise LaunchError(f"AWS refused: {error}") from None
-    follower = Follower(view)
-    follower.document = found
-    reason = str(state.get("FailureReason", ""))
-    status = state["TrainingJobStatus"]
+    reason, status = str(state.get("FailureReason", "")), state.get("SecondaryStatus")
     if found is not None:
-        return follower.end(None, reason)
-    if state.get("SecondaryStatus") in ("MaxRuntimeExceeded", "MaxWaitTimeExceeded"):
-        return follower.end(EXIT["timeout"], f"{name}: {state['SecondaryStatus']}")
-    if state.get("SecondaryStatus") == "Interrupted":
-        return follower.end(EXIT["preempted"], f"{name}: spot capacity was taken away")
-    return follower.end(None, f"{name} is {status} and left no result: {reason or 'see its log in CloudWatch'}")
+        return ended(found, None, reason)
+    if status in ("MaxRuntimeExceeded", "MaxWaitTimeExceeded"):
+        return ended(None, EXIT["timeout"], f"{name}: {status}")
+    if status == "Interrupted":
+        return ended(None, EXIT["preempted"], f"{name}: spot capacity was taken away")
+    told = f"{state['TrainingJobStatus']} and left no result: {reason or 'see its log in CloudWatch'}"
+    return ended(None, None, f"{name} is {told}")
 
 
 def _split(uri: str) -> tuple[str, str]:

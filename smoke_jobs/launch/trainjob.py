@@ -9,24 +9,26 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from trainyard.conventions import TRAINING_SHUTDOWN_SECONDS
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.job import SmokeSpec, check, worker_options
 from trainyard.smoke_jobs.launch.kubernetes import (
     LAST_SECONDS,
     NEEDS,
-    PRIORITY_LABEL,
-    QUEUE_LABEL,
+    UNNAMED,
     config_map,
     labels,
+    queue_labels,
 )
 from trainyard.smoke_jobs.launch.pod import (
     CODE_PATH,
-    CREDENTIALS_PATH,
-    GRACE_SECONDS,
+    CODE_VOLUME,
+    CREDENTIALS_VOLUME,
     RESULT_PATH,
     START,
     Manifest,
     environment,
+    mounts,
     pool_affinity,
     resources,
     volumes,
@@ -59,21 +61,22 @@ def render(spec: SmokeSpec) -> Rendering:
     """The TrainJob and the worker's files. Storage tiers are those that the runtime mounts. Raises LaunchError."""
     check(spec, "trainjob", NEEDS)
     code = payload.files(spec.files)
-    files = config_map(spec, code)
-    draft = _train_job(spec, f"{spec.name}-{'0' * 8}", files["metadata"]["name"])
+    files = config_map(spec, code, spec.namespace)
+    draft = _train_job(spec, UNNAMED.format(spec.name), files["metadata"]["name"])
     digest = payload.digest(json.dumps([draft, dict(spec.rerun_on)], sort_keys=True))
     name = f"{spec.name}-{digest}"
     return Rendering(name, files, _train_job(spec, name, files["metadata"]["name"]))
 
 
 def _train_job(spec: SmokeSpec, name: str, config: str) -> Manifest:
-    options = worker_options(spec, "trainjob", CODE_PATH, result_dir=RESULT_PATH, shutdown_timeout_s=GRACE_SECONDS - 20)
+    options = worker_options(
+        spec, "trainjob", CODE_PATH, result_dir=RESULT_PATH, shutdown_timeout_s=TRAINING_SHUTDOWN_SECONDS
+    )
     ours = [variable for variable in environment(spec, options) if variable["name"] not in OF_THE_RUNTIME]
-    queue = {QUEUE_LABEL: spec.queue} | ({PRIORITY_LABEL: spec.priority} if spec.priority else {})
     return {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
-        "metadata": {"name": name, "namespace": spec.namespace, "labels": labels(spec) | queue},
+        "metadata": {"name": name, "namespace": spec.namespace, "labels": labels(spec) | queue_labels(spec)},
         "spec": {
             "runtimeRef": {"name": RUNTIME},
             "activeDeadlineSeconds": spec.start_timeout_s + spec.run_timeout_s + LAST_SECONDS,
@@ -105,10 +108,9 @@ def _train_job(spec: SmokeSpec, name: str, config: str) -> Manifest:
 
 def _patch(spec: SmokeSpec, config: str) -> Manifest:
     """What the runtime's pod lacks: the worker's files, the credentials, the pool."""
-    added = [volume for volume in volumes(spec, config) if volume["name"] in ("smoke-code", "smoke-tracking")]
-    where: list[Manifest] = [{"name": "smoke-code", "mountPath": CODE_PATH, "readOnly": True}]
-    if spec.tracking_secret:
-        where.append({"name": "smoke-tracking", "mountPath": CREDENTIALS_PATH, "readOnly": True})
+    lacks = (CODE_VOLUME, CREDENTIALS_VOLUME)
+    added = [volume for volume in volumes(spec, config) if volume["name"] in lacks]
+    where = [mount for mount in mounts(spec) if mount["name"] in lacks]
     pod: Manifest = {"volumes": added, "containers": [{"name": "node", "volumeMounts": where}]}
     if spec.pool:
         pod["affinity"] = pool_affinity(spec)

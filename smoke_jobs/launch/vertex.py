@@ -15,10 +15,17 @@ from typing import Any
 
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
-from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
-from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
-
-OPTIONS = "options.json"
+from trainyard.smoke_jobs.launch.follow import Ended, View, ended
+from trainyard.smoke_jobs.launch.job import (
+    ENVIRONMENT,
+    OPTIONS,
+    LaunchError,
+    SmokeSpec,
+    check,
+    document,
+    submission_name,
+    worker_options,
+)
 
 INTERVAL_S = 10.0
 
@@ -84,8 +91,7 @@ def files(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, str
         expect_model=spec.gpu.partition("-")[0],
         checkpoint_uri=spec.checkpoint_uri,
     )
-    code = {f"code/{payload.FOLDER}/{key}": text for key, text in payload.files(spec.files).items()}
-    return code | {f"code/{OPTIONS}": document(options)}
+    return payload.in_folder(spec.files, "code/") | {f"code/{OPTIONS}": document(options)}
 
 
 def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, Any]:
@@ -97,9 +103,7 @@ def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, An
         "SMOKE_RESULT_DIR": "/tmp/result",  # noqa: S108
         "SMOKE_TELL": "1",
         "SMOKE_RESULT_COPY": f"{home}/result.json",
-        "PYTHONUNBUFFERED": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
+        **ENVIRONMENT,
     } | dict(spec.environment)
     machine: dict[str, Any] = {"machineType": spec.instance}
     if spec.gpus_per_node:
@@ -163,11 +167,6 @@ def connect(settings: VertexSettings) -> Clients:
     )
 
 
-def job_name(spec: SmokeSpec, now: float) -> str:
-    """The name and the time of submission, which is also the folder of the bucket."""
-    return f"{spec.name}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}"
-
-
 def run(
     spec: SmokeSpec,
     settings: VertexSettings,
@@ -176,7 +175,7 @@ def run(
     pause: Callable[[float], None] = time.sleep,
 ) -> Ended:
     """Uploads the worker, submits the job and follows it; Ctrl-C cancels the job. Raises LaunchError."""
-    name = job_name(spec, time.time())
+    name = submission_name(spec, time.time())  # also the folder of the bucket
     body = render(spec, settings, name)
     bucket_name, _, prefix = settings.bucket.removeprefix("gs://").rstrip("/").partition("/")
     folder = f"{prefix}/{name}" if prefix else name
@@ -198,10 +197,8 @@ def run(
         found = json.loads(blob.download_as_bytes()) if blob.exists() else None
     except clients.errors as error:
         raise LaunchError(f"Google Cloud refused: {error}") from None
-    follower = Follower(view)
-    follower.document = found
     code = EXIT["timeout"] if state == "JOB_STATE_EXPIRED" else None
-    return follower.end(code, "" if found else f"{name} ended {state} and left no result; see its log")
+    return ended(found, code, "" if found else f"{name} ended {state} and left no result; see its log")
 
 
 def _wait(jobs: Any, name: str, view: View, pause: Callable[[float], None]) -> str:

@@ -13,8 +13,7 @@ from trainyard.components.k8s.mlflow_pod import PORT as MLFLOW_PORT
 from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.teams import TeamArgs, TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes
-from trainyard.plan.model import Plan, TeamPlan
-from trainyard.plan.smoke import mounts
+from trainyard.plan.parts import ClusterPlan, Plan, TeamQueuePlan
 from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, Ground, chart
 from trainyard.stacks.environment.smoke import smoke_jobs
 
@@ -32,6 +31,7 @@ class Workloads:
 
 def build(plan: Plan, ground: Ground) -> Workloads:
     """Makes the cluster-side half of the environment."""
+    (planned,) = plan.clusters
 
     def after(*waited_for: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(providers=list(ground.providers), depends_on=list(waited_for))
@@ -39,7 +39,7 @@ def build(plan: Plan, ground: Ground) -> Workloads:
     gpu = GpuEnablement(
         "gpu",
         {
-            "pools": [pool.name for pool in plan.pools],
+            "pools": [pool.name for pool in planned.pools],
             "device_plugin_chart": chart(plan, "nvidia-device-plugin"),
             "dcgm_exporter_chart": chart(plan, "dcgm-exporter"),
             "device_plugins": ground.device_plugins,
@@ -47,7 +47,7 @@ def build(plan: Plan, ground: Ground) -> Workloads:
         after(),
     )
     team_roles = [resource for identity in ground.team_identities.values() for resource in identity.wait_for]
-    teams = TeamNamespaces("teams", _teams(plan, ground), after(*team_roles))
+    teams = TeamNamespaces("teams", _teams(plan, planned, ground), after(*team_roles))
     volumes = TeamVolumes(
         "volumes",
         {
@@ -57,19 +57,19 @@ def build(plan: Plan, ground: Ground) -> Workloads:
                     "namespace": teams.namespaces[team.name],
                     "volumes": ground.volumes[team.name],
                 }
-                for team in plan.teams
+                for team in planned.teams
             ]
         },
         after(*ground.volumes_wait_for),
     )
-    queues = _queues(plan, ground, teams, after())
+    queues = _queues(plan, planned, ground, teams, after())
     TrainingRuntimes(
         "runtimes",
         {
             "jobset_chart": chart(plan, "jobset"),
             "trainer_chart": chart(plan, "kubeflow-trainer"),
-            "image": plan.pins.image("pytorch"),
-            "mounts": mounts(plan),
+            "image": plan.core.pins.image("pytorch"),
+            "mounts": dict(planned.smoke.mounts),
         },
         after(),
     )
@@ -79,21 +79,21 @@ def build(plan: Plan, ground: Ground) -> Workloads:
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
         queues=queues.local_queues,
-        smoke_jobs=smoke_jobs(plan, ground, teams, needs),
+        smoke_jobs=smoke_jobs(plan, planned, ground, teams, needs),
     )
 
 
-def _teams(plan: Plan, ground: Ground) -> TeamNamespacesArgs:
+def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesArgs:
     args: TeamNamespacesArgs = {
-        "teams": [_team(team, ground) for team in plan.teams],
+        "teams": [_team(team, ground) for team in planned.teams],
         "identity_endpoints": ground.identity_endpoints,
     }
-    if plan.mlflow.enabled:
+    if plan.core.mlflow.enabled:
         args["mlflow"] = {"namespace": MLFLOW_NAMESPACE, "port": MLFLOW_PORT}
     return args
 
 
-def _team(team: TeamPlan, ground: Ground) -> TeamArgs:
+def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
     return {
         "name": team.name,
         "namespace": team.namespace,
@@ -104,15 +104,17 @@ def _team(team: TeamPlan, ground: Ground) -> TeamArgs:
     }
 
 
-def _queues(plan: Plan, ground: Ground, teams: TeamNamespaces, opts: pulumi.ResourceOptions) -> Kueue:
+def _queues(
+    plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, opts: pulumi.ResourceOptions
+) -> Kueue:
     return Kueue(
         "kueue",
         {
             "chart": chart(plan, "kueue"),
-            "cohort": plan.scheduling.cohort,
+            "cohort": planned.scheduling.cohort,
             "flavors": [
                 {"name": flavor.name, "capacity": flavor.capacity, "node_labels": dict(flavor.node_labels)}
-                for flavor in plan.scheduling.flavors
+                for flavor in planned.scheduling.flavors
             ],
             "queues": [
                 {
@@ -122,14 +124,14 @@ def _queues(plan: Plan, ground: Ground, teams: TeamNamespaces, opts: pulumi.Reso
                     "local_queue": team.local_queue,
                     "quotas": [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas],
                 }
-                for team in plan.teams
+                for team in planned.teams
             ],
             "priorities": [
                 {"name": priority.name, "value": priority.value, "description": priority.description}
-                for priority in plan.scheduling.priorities
+                for priority in planned.scheduling.priorities
             ],
-            "pods_ready_timeout_minutes": plan.scheduling.pods_ready_timeout_minutes,
-            "requeue_limit": plan.scheduling.requeue_limit,
+            "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
+            "requeue_limit": planned.scheduling.requeue_limit,
             "unrationed_resources": ground.unrationed_resources,
         },
         opts,
@@ -143,17 +145,17 @@ def _mlflow(plan: Plan, ground: Ground, teams: TeamNamespaces, opts: pulumi.Reso
         "mlflow",
         {
             "namespace": MLFLOW_NAMESPACE,
-            "image": plan.pins.image("mlflow"),
-            "replicas": plan.mlflow.replicas,
-            "workers": plan.mlflow.workers,
-            "cpu": plan.mlflow.cpu,
-            "memory": plan.mlflow.memory,
+            "image": plan.core.pins.image("mlflow"),
+            "replicas": plan.core.mlflow.replicas,
+            "workers": plan.core.mlflow.workers,
+            "cpu": plan.core.mlflow.cpu,
+            "memory": plan.core.mlflow.memory,
             "database": ground.database,
             "artifacts_uri": ground.artifacts_uri,
             "environment": ground.environment,
             "identity_endpoints": ground.identity_endpoints,
             "service_account_annotations": ground.mlflow_identity.annotations,
-            "team_namespaces": {team.name: teams.namespaces[team.name] for team in plan.teams},
+            "team_namespaces": {team.name: teams.namespaces[team.name] for team in plan.core.teams},
         },
         opts,
     )

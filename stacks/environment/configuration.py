@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pulumi.runtime.config import CONFIG, get_config_env
 
-from trainyard.plan.resolve import namespace_values
+from trainyard.settings.read import namespace_values
 
 
 def stack_configuration() -> dict[str, str]:

@@ -17,7 +17,7 @@ from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.network_rules import EndpointArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
-from trainyard.plan.model import Plan
+from trainyard.plan.parts import Plan
 
 MLFLOW_NAMESPACE = "mlflow"
 """Namespace of the MLflow server, whose service account the ground knows."""
@@ -76,5 +76,5 @@ class Ground:
 
 def chart(plan: Plan, name: str) -> ChartArgs:
     """The pinned chart of that name."""
-    pin = plan.pins.chart(name)
+    pin = plan.core.pins.chart(name)
     return {"chart": pin.chart, "version": pin.version, "repository": pin.repository}

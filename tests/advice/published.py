@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.advice import published_memory
-from tests.advice.asking import TODAY
+from tests.advice.asking import request_of
+from tests.shared import ROOT
 from trainyard.advice.architectures import table
-from trainyard.advice.estimation import estimate, hardware
+from trainyard.advice.estimation import estimate
 from trainyard.advice.fit import Fit
-from trainyard.advice.hardware import Machine
+from trainyard.advice.hardware import Machine, nodes_with
 from trainyard.advice.ranges import Range
-from trainyard.advice.request import Request
 from trainyard.advice.throughput import attention_recounted, count_factor, curve
 
 RUNS = Path(__file__).with_name("published_runs.csv")
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = ROOT / "docs"
 DOCUMENT, LIST = DOCS / "recommender.md", DOCS / "published-runs.md"
 MEASURED = {"A100-40GB", "A100-80GB", "H100"}
 SETS = ("first", "second", "open", "sealed", "third")
@@ -69,24 +69,7 @@ class Run:
 
 def machine(gpu: str, gpus_a_node: int, network_gbps: float) -> Machine:
     """A node of some GPUs of the catalogue."""
-    return hardware(gpu, gpus_a_node, per_node=gpus_a_node, network_gbps=network_gbps, host_memory_gib=1152)[0]
-
-
-def asked(row: dict[str, str]) -> Request:
-    """The request that a row stands for."""
-    return Request(
-        today=TODAY,
-        task=row["task"],  # type: ignore[arg-type]  # a row of ours
-        params=float(row["params"]),
-        active_params=float(row["active_params"]),
-        layers=int(row["layers"]),
-        hidden=int(row["hidden"]),
-        vocabulary=int(row["vocabulary"]),
-        tokens=float(row["tokens"]),
-        sequence_length=int(row["sequence"]),
-        global_batch_tokens=float(row["batch_tokens"]) if row["batch_tokens"] else None,
-        precision=row["precision"],
-    )
+    return nodes_with(gpu, gpus_a_node, per_node=gpus_a_node, network_gbps=network_gbps, host_memory_gib=1152)[0]
 
 
 def runs(file: Path = RUNS) -> list[Run]:
@@ -94,13 +77,13 @@ def runs(file: Path = RUNS) -> list[Run]:
     found = []
     with file.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
-            node, nodes, _ = hardware(
+            node, nodes, _ = nodes_with(
                 row["gpu"],
                 int(row["gpus"]),
                 per_node=int(row["node_gpus"]),
                 network_gbps=float(row["network_gbps"]) if row["network_gbps"] else None,
             )
-            answer = estimate(asked(row), node, nodes)
+            answer = estimate(request_of(row), node, nodes)
             found.append(Run(row, answer.fit, answer.gpu_hours))
     return found
 

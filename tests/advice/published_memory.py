@@ -10,9 +10,10 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.advice.asking import TODAY
-from trainyard.advice import Request, Ways, estimate
-from trainyard.advice.estimation import Verdict, hardware
+from tests.advice.asking import request_of
+from trainyard.advice import Ways, estimate
+from trainyard.advice.estimation import Verdict
+from trainyard.advice.hardware import nodes_with
 
 CASES = Path(__file__).with_name("published_memory.csv")
 _RECOMPUTE = {"yes": (True,), "no": (False,), "?": (False, True)}
@@ -58,29 +59,17 @@ def summary() -> str:
 
 def _verdict(row: dict[str, str]) -> Verdict:
     gpus = int(row["gpus"])
-    node, nodes, _ = hardware(
+    node, nodes, _ = nodes_with(
         "A100-80GB",  # only its memory counts
         gpus,
         per_node=min(8, gpus),
         gpu_memory_gib=float(row["gpu_memory_gib"]),
         host_memory_gib=float(row["host_memory_gib"] or 2000),
     )
-    request = Request(
-        today=TODAY,
-        task=row["task"],  # type: ignore[arg-type]  # a row of ours
-        params=float(row["params"]),
-        layers=int(row["layers"]),
-        hidden=int(row["hidden"]),
-        vocabulary=int(row["vocabulary"]),
-        tokens=1e9,
-        sequence_length=int(row["sequence"]),
-        precision=row["precision"],
-        optimizer=row["optimizer"],
-        lora_rank=int(row["lora_rank"]) if row["lora_rank"] else None,
-    )
     ways = Ways(
         strategies=(row["strategy"],),  # type: ignore[arg-type]  # a row of ours
         recompute=_RECOMPUTE[row["recompute"]],
         micro_batch=int(row["micro_batch"]),
     )
+    request = request_of(row | {"tokens": "1e9"})  # any number: it changes no memory
     return min(estimate(request, node, nodes, ways).verdicts, key=lambda verdict: verdict.needed_gib)

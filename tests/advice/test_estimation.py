@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from tests.advice.asking import TODAY
 from trainyard.advice import Request, Ways, estimate
 from trainyard.advice.architectures import architectures, shape
-from trainyard.advice.estimation import hardware, instance
 from trainyard.advice.fit import Work
+from trainyard.advice.hardware import machine_of_type, nodes_with
 from trainyard.advice.hours import STARTUP_HOURS
-from trainyard.advice.options import recommend
+from trainyard.advice.recommendation import recommend
 from trainyard.problems import SettingsError
 
 
 def on(gpu, gpus, ways=None, *, per_node=8, network=None, **fields):
-    node, nodes, assumed = hardware(gpu, gpus, per_node=per_node, network_gbps=network)
+    node, nodes, assumed = nodes_with(gpu, gpus, per_node=per_node, network_gbps=network)
     wanted = {"today": TODAY, "params": 7e9, "tokens": 1e11} | fields
     return estimate(Request(**wanted), node, nodes, ways or Ways(), assumed)
 
@@ -78,7 +78,7 @@ def test_the_shape_of_a_mixture_of_experts_is_that_of_what_a_token_uses():
 
 
 def test_offers_carry_the_caveats_of_their_prices():
-    machine = instance("aws", "p6-b200.48xlarge")
+    machine = machine_of_type("aws", "p6-b200.48xlarge")
     answer = estimate(Request(today=TODAY, params=7e9, tokens=1e11), machine, 1)
     flags = " ".join(answer.flags)
     assert "older than 180 days" in flags
@@ -98,13 +98,13 @@ def test_offers_carry_the_caveats_of_their_prices():
 )
 def test_an_instance_that_is_not_sold_there_is_refused(cloud, name, region, said):
     with pytest.raises(SettingsError) as caught:
-        estimate(Request(today=TODAY, params=1e9, tokens=1e9, region=region), instance(cloud, name), 1)
+        estimate(Request(today=TODAY, params=1e9, tokens=1e9, region=region), machine_of_type(cloud, name), 1)
     assert said in " ".join(f"{problem.allowed} {problem.hint}" for problem in caught.value.problems)
 
 
 def test_a_gpu_whose_peak_is_not_known_is_refused():
     with pytest.raises(SettingsError, match="peak is not established"):
-        hardware("RTX PRO 6000", 8)
+        nodes_with("RTX PRO 6000", 8)
 
 
 def test_refusals_say_what_is_in_the_way():
@@ -125,7 +125,7 @@ def test_a_network_that_is_taken_as_measured_has_no_strategies():
 def test_a_step_of_images_counts_images():
     fields = {"params": None, "tokens": None, "architecture": "vit-b-16", "task": "vision", "images": 1e6}
     answer = on("H100", 8, global_batch_tokens=1024, **fields)
-    assert answer.asked.work.batch_tokens == 1024 * 197
+    assert answer.workload.work.batch_tokens == 1024 * 197
     assert any("4,096 images a step" in line for line in on("H100", 8, **fields).assumptions)
 
 

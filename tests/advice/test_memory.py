@@ -14,8 +14,8 @@ from tests.advice.published import machine, runs
 from tests.advice.published_memory import cases
 from trainyard.advice import Request, Ways, estimate, memory
 from trainyard.advice.architectures import architectures, shape
-from trainyard.advice.estimation import hardware
 from trainyard.advice.fit import Work
+from trainyard.advice.hardware import nodes_with
 from trainyard.advice.memory import DATA_PARALLEL, GIB, Strategy
 from trainyard.advice.parallelism import choose, fits
 
@@ -145,7 +145,7 @@ def test_nine_in_ten_published_verdicts_are_right_where_the_formulas_apply(publi
     ],
 )
 def test_the_best_known_verdicts_are_right(params, task, gpu_gib, fits_, source):
-    node, nodes, _ = hardware("A100-80GB", 1, gpu_memory_gib=gpu_gib, host_memory_gib=64)
+    node, nodes, _ = nodes_with("A100-80GB", 1, gpu_memory_gib=gpu_gib, host_memory_gib=64)
     request = Request(today=TODAY, task=task, params=params, tokens=1e7, sequence_length=512)
     answer = estimate(request, node, nodes, Ways(strategies=("DDP",), micro_batch=1))
     assert (answer.fit is not None) == fits_, source

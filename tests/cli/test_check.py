@@ -1,6 +1,7 @@
 """`trainyard check`: arguments, formats, exit codes."""
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -69,6 +70,15 @@ def test_files_in_every_format(unsound, tmp_path):
         assert run(str(unsound), "--format", form, "--output", str(file)).exit_code == 1
         read(file.read_text())
     assert run("demo", "-f", "markdown", "--compare", str(tmp_path / "json")).output.count("### ") == 2
+
+
+def test_a_comment_on_a_pull_request_tells_what_a_change_costs(tmp_path):
+    earlier = tmp_path / "earlier.json"
+    assert run("demo", "-f", "json", "-o", str(earlier)).exit_code == 0
+    text = run("demo", "-f", "markdown", "--compare", str(earlier)).output
+    assert "| USD a month | before | after | change |" in text
+    [line] = [line for line in text.splitlines() if line.startswith("| ceiling |")]
+    assert re.fullmatch(r"\| ceiling \| ([0-9,]+) \| \1 \| \+0 \|", line)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ from typer.testing import CliRunner
 from tests.advice.asking import ask
 from tests.shared import ROOT
 from trainyard.advice.prices import price
-from trainyard.advice.ranges import Range
-from trainyard.cli import recommend_units
 from trainyard.cli.recommend import recommend
 from trainyard.cli.recommend_apply import Reservation, pool_settings, with_pool
 from trainyard.problems import SettingsError
@@ -261,40 +259,3 @@ def test_only_the_pool_changes_in_the_text(text, wanted):
 def test_a_file_without_a_block_of_config_is_refused():
     with pytest.raises(SettingsError, match="no block of config"):
         with_pool("config: {trainyard:cloud: aws}\n", "a", SETTINGS)
-
-
-@pytest.mark.parametrize(
-    ("reader", "text", "value"),
-    [
-        (recommend_units.count, "7e9", 7e9),
-        (recommend_units.count, "7B", 7e9),
-        (recommend_units.count, "1.28M", 1.28e6),
-        (recommend_units.count, "20k", 20e3),
-        (recommend_units.gigabytes, "1.5TB", 1500),
-        (recommend_units.gigabytes, "1GiB", 2**30 / 1e9),
-        (recommend_units.hours, "30d", 720),
-        (recommend_units.hours, "2w", 336),
-        (recommend_units.hours, "12h", 12),
-    ],
-)
-def test_quantities_are_read(reader, text, value):
-    assert reader(text) == pytest.approx(value)
-
-
-@pytest.mark.parametrize("text", ["", "-1", "7b", "7 B C", "inf", "0x10", "1,000", "1e400", "B"])
-def test_what_is_no_number_is_refused(text):
-    with pytest.raises(ValueError, match="must be a number like"):
-        recommend_units.count(text)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0, "0"), (712, "712"), (95_760, "95.8k"), (999_600, "1M"), (1_290_000, "1.29M"), (7e9, "7B"), (1e12, "1T")],
-)
-def test_quantities_are_written_short(value, text):
-    assert recommend_units.short(value) == text
-
-
-def test_times_are_written_in_what_fits_the_typical_one():
-    assert recommend_units.duration(Range(24, 720, 1400)) == "30.0 d (1.0-58.3)"
-    assert recommend_units.duration(Range(0.5, 12, 200)) == "12.0 h (0.50-200)"

@@ -14,9 +14,8 @@ from trainyard.cli.main import app
 from trainyard.cli.smoke import CapacityName
 from trainyard.cli.smoke_targets import Launcher
 from trainyard.conventions import CAPACITIES
-from trainyard.plan import smoke as stack_smoke
-from trainyard.plan.resolve import namespace_values, resolve
-from trainyard.rehearsal.engine.project import read_stack
+from trainyard.plan.resolve import resolve_stack
+from trainyard.plan.smoke import smoke_job
 from trainyard.smoke_jobs.ddp.result import EXIT, problems
 from trainyard.smoke_jobs.launch.follow import CheckDone, Ended
 from trainyard.smoke_jobs.launch.job import LaunchError, job_name
@@ -31,8 +30,13 @@ def _run(*arguments: str, **more):
 
 @pytest.fixture(scope="module")
 def plan():
-    config = read_stack(ROOT, "demo")
-    return resolve(namespace_values(config.values), config.stack)[1]
+    return resolve_stack(ROOT, "demo").plan
+
+
+@pytest.fixture(scope="module")
+def cluster(plan):
+    (found,) = plan.clusters
+    return found
 
 
 @pytest.fixture
@@ -126,20 +130,20 @@ def test_mistakes_are_exit_2_and_name_the_remedy(arguments, text):
     assert text in " ".join(result.stderr.split())
 
 
-def test_the_kubernetes_rendering_of_a_stack(plan):
+def test_the_kubernetes_rendering_of_a_stack(cluster):
     result = _run("demo", "-t", "kubernetes", "--render", *PROJECT)
     assert result.exit_code == 0, result.output
     config_map, service, job = yaml.safe_load_all(result.stdout)
     assert [item["kind"] for item in (config_map, service, job)] == ["ConfigMap", "Service", "Job"]
-    team = plan.teams[0]
+    team = cluster.teams[0]
     assert job["metadata"]["namespace"] == team.namespace
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == team.local_queue
-    assert job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] in {p.name for p in plan.scheduling.priorities}
+    assert job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] in {p.name for p in cluster.scheduling.priorities}
     container = job["spec"]["template"]["spec"]["containers"][0]
-    assert container["image"] == plan.smoke.image
+    assert container["image"] == cluster.smoke.image
     options = json.loads(next(e["value"] for e in container["env"] if e["name"] == "SMOKE_OPTIONS"))
-    pool = plan.pools[0]
-    assert (options["instance"], options["nproc_per_node"]) == (pool.instance_type, pool.gpus_per_node)
+    pool = cluster.pools[0]
+    assert (options["instance"], options["nproc_per_node"]) == (pool.node.instance_type, pool.node.gpus)
     assert job["spec"]["completions"] <= max(group.max_nodes for group in pool.node_groups)
 
 
@@ -148,7 +152,7 @@ def test_a_rendering_is_the_same_every_time():
     assert first == second
 
 
-def test_every_target_renders_a_stack(plan):
+def test_every_target_renders_a_stack(cluster):
     bucket = {"sagemaker": "s3://ml/smoke", "vertex": "gs://ml/smoke"}
     for target in ("local", "slurm", "sagemaker"):
         arguments = ["demo", "-t", target, "--render", "--image", "registry/torch:1", *PROJECT]
@@ -158,7 +162,7 @@ def test_every_target_renders_a_stack(plan):
         assert result.exit_code == 0, result.output
         if target == "sagemaker":
             request = json.loads(result.stdout)
-            assert request["ResourceConfig"]["InstanceType"] == f"ml.{plan.pools[0].instance_type}"
+            assert request["ResourceConfig"]["InstanceType"] == f"ml.{cluster.pools[0].node.instance_type}"
     result = _run("-t", "vertex", "--render", "--image", "i", "--instance", "g2-standard-96", "--gpu", "L4", "--gpus",
                   "8", "--nodes", "3", "--bucket", "gs://ml/smoke")  # fmt: skip
     assert len(json.loads(result.stdout)["jobSpec"]["workerPoolSpecs"]) == 2
@@ -170,56 +174,62 @@ def test_what_is_submitted_has_a_name_of_its_own(plan):
 
 
 def _spec(plan, checkpoint_uri="", checks=(), capacity=None, pool=None):
-    from trainyard.cli.smoke_spec import Given, of_stack
+    from trainyard.cli.smoke_spec import JobOptions, of_stack
     from trainyard.cli.smoke_targets import Target
 
-    given = Given(
-        Target.kubernetes,
-        None,
-        None,
-        "",
-        "",
-        "",
-        None,
-        900,
-        1800,
-        checkpoint_uri,
-        "",
-        "",
-        "",
-        checks,
-        (),
-        (),
-        None,
-        capacity,
+    options = JobOptions(
+        target=Target.kubernetes,
+        processes=None,
+        nodes=None,
+        capacity=capacity,
+        image="",
+        instance="",
+        gpu="",
+        gpus=None,
+        timeout_s=900,
+        start_timeout_s=1800,
+        checkpoint_uri=checkpoint_uri,
+        data_path="",
+        tracking_uri="",
+        partition="",
+        checks=checks,
+        breaks=(),
+        assignments=(),
+        baseline=None,
     )
-    return of_stack(plan, pool, None, given)
+    return of_stack(plan, pool, None, options)
+
+
+def _with(plan, **changes):
+    """The plan with some parts of its cluster replaced."""
+    return replace(plan, clusters=(replace(plan.clusters[0], **changes),))
 
 
 def test_the_capacities_are_the_plans():
     assert tuple(CapacityName) == CAPACITIES
 
 
-def test_the_nodes_of_one_capacity_may_be_chosen(plan):
+def test_the_nodes_of_one_capacity_may_be_chosen(plan, cluster):
     """As the stack's own job does: by name, place, nodes and what it looks for."""
-    for pool in plan.pools:
+    planned = {job.name: job for job in cluster.smoke.jobs}
+    for pool in cluster.pools:
         for group in pool.node_groups:
             spec = _spec(plan, capacity=group.capacity, pool=pool.name)
             assert spec.name == job_name(pool.name, group.capacity)
             assert spec.capacity == group.capacity and spec.nodes <= group.max_nodes
             assert dict(spec.rerun_on)["capacities"] == group.capacity
-            assert spec.data_path == stack_smoke.scratch_path(plan, group.name)
+            assert spec.data_path == planned[group.name].data_path
 
 
-def test_a_capacity_that_the_pool_lacks_is_refused(plan):
-    without = replace(plan.pools[0], node_groups=plan.pools[0].node_groups[:1])
-    absent = plan.pools[0].node_groups[-1].capacity
+def test_a_capacity_that_the_pool_lacks_is_refused(plan, cluster):
+    without = replace(cluster.pools[0], node_groups=cluster.pools[0].node_groups[:1])
+    absent = cluster.pools[0].node_groups[-1].capacity
     with pytest.raises(LaunchError, match=f"--capacity {absent}: pool {without.name} has nodes of .* only"):
-        _spec(replace(plan, pools=(without,)), capacity=absent)
+        _spec(_with(plan, pools=(without,)), capacity=absent)
 
 
-def test_a_rendering_of_one_capacity_runs_nowhere_else(plan):
-    group = plan.pools[0].node_groups[0]
+def test_a_rendering_of_one_capacity_runs_nowhere_else(cluster):
+    group = cluster.pools[0].node_groups[0]
     result = _run("demo", "-t", "kubernetes", "--pool", group.pool, "--capacity", group.capacity, "--render", *PROJECT)
     assert result.exit_code == 0, result.output
     job = list(yaml.safe_load_all(result.stdout))[2]
@@ -228,11 +238,13 @@ def test_a_rendering_of_one_capacity_runs_nowhere_else(plan):
 
 
 def test_nodes_share_the_tiers_that_the_stack_has(plan):
-    pool = plan.pools[0].name
+    pool = plan.clusters[0].pools[0].name
     spec = _spec(plan)
     assert spec.nodes == 2
     assert (spec.checkpoint_uri, spec.data_path) == (f"/scratch/smoke-{pool}/checkpoints", f"/scratch/smoke-{pool}")
-    without = replace(plan, storage=replace(plan.storage, lustre=None))
+    smoke = plan.clusters[0].smoke
+    mounts = tuple(pair for pair in smoke.mounts if pair[0] != "scratch")
+    without = _with(plan, smoke=replace(smoke, mounts=mounts))
     with pytest.raises(LaunchError, match=r"--checkpoint-uri: checkpoint and interruption on 2 nodes .*/teams/"):
         _spec(without)
     spec = _spec(without, "s3://b/teams/vision/smoke")
@@ -249,7 +261,7 @@ def test_the_command_line_wins_over_the_stack(ended, plan):
     assert (spec.image, spec.processes_per_node, spec.timeout_s) == ("mine@sha256:1", 4, 300)
     assert (spec.tracking_uri, spec.tracking_secret) == ("none", "")
     assert spec.options == {"kills": 2, "checks": ["devices", "data"]}
-    assert place.region == plan.region
+    assert place.region == plan.ground.region
     assert place.limit_s > spec.start_timeout_s + spec.run_timeout_s
 
 
@@ -280,65 +292,42 @@ def test_a_baseline_goes_along(ended, tmp_path):
 # trainyard.plan.smoke: from a plan to what the job takes of a pool
 
 
-def test_a_job_takes_whole_nodes_of_one_capacity(plan):
-    for pool in plan.pools:
-        job = stack_smoke.pool_job(plan, pool, plan.teams[0])
-        assert 1 <= job.nodes <= min(2, max(group.max_nodes for group in pool.node_groups))
-        assert 0 < job.cpu < pool.vcpus
-        assert job.shared_memory_gib < job.memory_gib < pool.memory_gib
-        assert (job.hugepages_mib > 0) == pool.fabric == (job.transport == "efa")
-        assert job.gpu and job.gpu in pool.gpu
-
-
-def test_each_capacity_of_a_pool_is_a_job_of_its_own(plan):
+def test_each_capacity_of_a_pool_is_a_job_of_its_own(cluster):
     """With nodes of that capacity only, and again when they change and not when others do."""
-    team, pool = plan.teams[0], plan.pools[0]
+    team, pool = cluster.teams[0], cluster.pools[0]
     assert len(pool.node_groups) > 1
-    jobs = {
-        group.capacity: stack_smoke.pool_job(plan, pool, team, capacity=group.capacity) for group in pool.node_groups
-    }
+    jobs = {group.capacity: smoke_job(cluster, pool, team, group.capacity, None) for group in pool.node_groups}
     for group in pool.node_groups:
         assert jobs[group.capacity].nodes == min(2, group.max_nodes)
         assert dict(jobs[group.capacity].rerun_on)["capacities"] == group.capacity
     last = replace(pool.node_groups[-1], zones=("us-east-1f",))
     changed = replace(pool, node_groups=(*pool.node_groups[:-1], last))
     for group in pool.node_groups:
-        after = stack_smoke.pool_job(plan, changed, team, capacity=group.capacity).rerun_on
+        after = smoke_job(cluster, changed, team, group.capacity, None).rerun_on
         assert (after != jobs[group.capacity].rerun_on) == (group.capacity == last.capacity)
 
 
-def test_a_job_stays_inside_the_teams_limits(plan):
-    team = replace(plan.teams[0], cpu_limit=8, memory_limit_gib=64)
-    job = stack_smoke.pool_job(plan, plan.pools[0], team)
+def test_a_job_stays_inside_the_teams_limits(cluster):
+    team = replace(cluster.teams[0], cpu_limit=8, memory_limit_gib=64)
+    job = smoke_job(cluster, cluster.pools[0], team, None, None)
     assert job.cpu * job.nodes <= 8
     assert job.memory_gib * job.nodes <= 64
 
 
-def test_the_job_runs_again_when_the_pool_changes(plan):
-    pool = plan.pools[0]
-    before = stack_smoke.pool_job(plan, pool, plan.teams[0]).rerun_on
-    assert stack_smoke.pool_job(plan, pool, plan.teams[0]).rerun_on == before
+def test_the_job_runs_again_when_the_pool_changes(cluster):
+    pool = cluster.pools[0]
+    before = smoke_job(cluster, pool, cluster.teams[0], None, None).rerun_on
+    assert smoke_job(cluster, pool, cluster.teams[0], None, None).rerun_on == before
     fewer = replace(pool, node_groups=pool.node_groups[:1])
-    assert stack_smoke.pool_job(plan, fewer, plan.teams[0]).rerun_on != before
+    assert smoke_job(cluster, fewer, cluster.teams[0], None, None).rerun_on != before
 
 
-def test_boto3_finds_the_region(plan, monkeypatch):
+def test_boto3_finds_the_region(plan, cluster, monkeypatch):
     import botocore.session
 
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/no/such/file")
-    for name, value in stack_smoke.environment(plan).items():
+    for name, value in cluster.smoke.environment:
         monkeypatch.setenv(name, value)
-    assert botocore.session.get_session().get_config_variable("region") == plan.region
-    assert stack_smoke.environment(replace(plan, cloud="other")) == {}
-
-
-def test_names_are_those_of_the_environment(plan):
-    from trainyard import conventions
-
-    names = (conventions.DATA_CLAIM, conventions.CHECKPOINTS_CLAIM, conventions.SCRATCH_CLAIM)
-    assert stack_smoke.mounts(plan) == {name: f"/{name}" for name in names}
-    shared = replace(plan, storage=replace(plan.storage, lustre=None, shared_file_system=True))
-    names = (conventions.DATA_CLAIM, conventions.CHECKPOINTS_CLAIM, conventions.HOME_CLAIM)
-    assert stack_smoke.mounts(shared) == {name: f"/{name}" for name in names}
+    assert botocore.session.get_session().get_config_variable("region") == plan.ground.region

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.plan.cidr import MAX_ZONES, plan_zones, usable_addresses
+from trainyard.plan.aws.cidr import MAX_ZONES, plan_zones, usable_addresses
 
 NAMES = tuple(f"us-east-1{letter}" for letter in "abcdef")
 

@@ -1,18 +1,20 @@
 """Any valid team gives a plan that holds together."""
 
 import itertools
-from dataclasses import replace
 from ipaddress import IPv4Network
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.plan.conftest import BASE
+from tests.plan.stack_files import STACK, bought, configuration, gpu_pool, keys, node_range, people
 from trainyard import catalog
+from trainyard.components.aws.nodes import LONGEST_NODE_GROUP_NAME
 from trainyard.conventions import CAPACITIES
-from trainyard.plan.plan import make_plan
-from trainyard.plan.request import NetworkRequest, PoolRequest, RangeRequest, ReservedRequest, TeamRequest
+from trainyard.plan.resolve import resolve
 from trainyard.problems import SettingsError
+
+GPU_NODES = "gpu-nodes"
+"""The component that makes the node groups, whose name begins theirs."""
 
 NAMES = st.from_regex(r"[a-z](-?[a-z0-9]){0,9}", fullmatch=True)
 GPU_REGIONS = [
@@ -32,19 +34,19 @@ def team_lists(draw):
     if draw(st.booleans()):
         cuts = sorted(draw(st.lists(st.integers(1, 99), min_size=len(names) - 1, max_size=len(names) - 1, unique=True)))
         shares = [b - a for a, b in zip([0, *cuts], [*cuts, 100], strict=True)]
-        return tuple(TeamRequest(n, draw(st.integers(1, 40)), float(s)) for n, s in zip(names, shares, strict=True))
-    return tuple(TeamRequest(n, draw(st.integers(1, 40))) for n in names)
+        return [people(n, draw(st.integers(1, 40)), float(s)) for n, s in zip(names, shares, strict=True)]
+    return [people(n, draw(st.integers(1, 40))) for n in names]
 
 
 @st.composite
 def ranges(draw):
     most = draw(st.integers(1, 8))
-    return RangeRequest(draw(st.integers(0, min(1, most))), most)
+    return node_range(draw(st.integers(0, min(1, most))), most)
 
 
 @st.composite
 def requests(draw):
-    """Valid requests: the profile's pools, or some replaced, with and without a reservation, and pools of their own."""
+    """Valid stack files: the profile's pools or some replaced, with and without a reservation, and own pools."""
     region = draw(st.sampled_from(GPU_REGIONS))
     pools = {}
     for name in draw(st.lists(st.one_of(st.sampled_from(["train", "tune", "dev"]), NAMES), max_size=3, unique=True)):
@@ -57,22 +59,22 @@ def requests(draw):
             size = draw(st.integers(1, 4))
             number = f"cr-{len(pools):017x}"
             zone = draw(st.sampled_from(usable))
-            reserved = ReservedRequest(number, size, zone, draw(st.sampled_from(kinds)), draw(st.integers(1, size)))
-        pools[name] = PoolRequest(
+            reserved = bought(number, size, zone, draw(st.sampled_from(kinds)), draw(st.integers(1, size)))
+        pools[name] = gpu_pool(
             instance_type=item.type,
             reserved=reserved,
             spot=draw(st.none() | ranges()),
             on_demand=draw(ranges()),
             root_disk_gib=draw(st.none() | st.integers(50, 500)),
         )
-    return replace(
-        BASE,
+    cidr = draw(st.sampled_from([None, "10.20.0.0/16", "192.168.0.0/16"]))
+    return configuration(
         region=region,
         teams=draw(team_lists()),
         profile=draw(st.sampled_from(["medium", "large"])),
-        pools=pools,
-        monthly_budget_usd=50_000_000,
-        network=NetworkRequest(vpc_cidr=draw(st.sampled_from([None, "10.20.0.0/16", "192.168.0.0/16"]))),
+        gpuPools=pools,
+        monthlyBudgetUsd=50_000_000,
+        network=keys(cidr=cidr),
         protect=draw(st.booleans()),
     )
 
@@ -80,7 +82,7 @@ def requests(draw):
 def plan_of(request):
     """The plan; no problem but that a drawn type stands in none of the zones, or that the nodes are too many."""
     try:
-        return make_plan(request)
+        return resolve(request, STACK).plan
     except SettingsError as error:
         fine = ("no zone of the environment", "too small: the nodes in")
         assert all(any(text in problem.allowed for text in fine) for problem in error.problems), error
@@ -93,52 +95,61 @@ def test_a_plan_holds_together(request):
     plan = plan_of(request)
     if plan is None:
         return
-    assert plan == make_plan(request), "the same request gives the same plan"
+    assert plan == resolve(request, STACK).plan, "the same stack file gives the same plan"
     check_network(plan)
     check_pools(plan)
     check_queues(plan)
     check_money(plan)
-    assert len({decision.key for decision in plan.decisions}) == len(plan.decisions), "one source a value"
-    assert dict(plan.tags).keys() == {"client", "environment", "team", "cost-centre", "owner", "managed-by", "project"}
-    assert all(dict(plan.tags).values())
+    assert len({decision.key for decision in plan.core.decisions}) == len(plan.core.decisions), "one source a value"
+    assert dict(plan.core.tags).keys() == {
+        "client",
+        "environment",
+        "team",
+        "cost-centre",
+        "owner",
+        "managed-by",
+        "project",
+    }
+    assert all(dict(plan.core.tags).values())
 
 
 def check_network(plan):
-    vpc = IPv4Network(plan.network.cidr)
-    assert not vpc.overlaps(IPv4Network(plan.network.service_cidr))
-    zones = [zone.name for zone in plan.network.zones]
+    vpc = IPv4Network(plan.ground.network.cidr)
+    assert not vpc.overlaps(IPv4Network(plan.ground.network.service_cidr))
+    zones = [zone.name for zone in plan.ground.network.zones]
     assert 2 <= len(zones) == len(set(zones))
-    assert set(zones) <= set(catalog.zones(plan.region))
+    assert set(zones) <= set(catalog.zones(plan.ground.region))
     subnets = sorted(
-        IPv4Network(c) for z in plan.network.zones for c in (z.public_cidr, z.private_cidr, z.isolated_cidr)
+        IPv4Network(c) for z in plan.ground.network.zones for c in (z.public_cidr, z.private_cidr, z.isolated_cidr)
     )
     assert all(subnet.subnet_of(vpc) for subnet in subnets)
     assert all(not a.overlaps(b) for a, b in itertools.pairwise(subnets))
-    assert plan.network.nat_gateways in (1, len(zones))
-    assert plan.storage.lustre is None or plan.storage.lustre.zone in zones
+    assert plan.ground.network.nat_gateways in (1, len(zones))
+    assert plan.ground.lustre is None or plan.ground.lustre.zone in zones
 
 
 def check_pools(plan):
-    zones = [zone.name for zone in plan.network.zones]
-    assert len({group.name for group in plan.node_groups}) == len(plan.node_groups)
-    for pool in plan.pools:
-        item = catalog.instance(pool.instance_type)
-        assert catalog.offered(item.type, plan.region)
+    (cluster,) = plan.clusters
+    zones = [zone.name for zone in plan.ground.network.zones]
+    assert len({group.name for group in cluster.node_groups}) == len(cluster.node_groups)
+    for pool in cluster.pools:
+        item = catalog.instance(pool.node.instance_type)
+        assert catalog.offered(item.type, plan.ground.region)
         assert pool.node_groups, "a pool without nodes is refused"
         order = [CAPACITIES.index(group.capacity) for group in pool.node_groups]
         assert order == sorted(set(order)), "reserved, spot, on-demand"
-        if pool.fabric:
-            assert pool.efa_interfaces == item.efa_interfaces
+        if pool.node.fabric:
+            assert pool.node.fabric_interfaces == item.efa_interfaces
             assert len({group.zones for group in pool.node_groups}) == 1, "a fabric has one zone"
         for group in pool.node_groups:
             assert 0 <= group.min_nodes <= group.max_nodes >= 1
-            assert len(group.name) <= 55
+            assert len(f"{GPU_NODES}-{group.name}") <= LONGEST_NODE_GROUP_NAME
             assert group.zones
             assert set(group.zones) <= set(zones)
-            assert (len(group.zones) == 1) or not (pool.fabric or group.reservation)
+            assert (len(group.zones) == 1) or not (pool.node.fabric or group.reservation)
             assert (group.capacity == "reserved") == (group.reservation is not None)
-            assert group.placement_group == (pool.fabric and group.reservation is None)
-            assert group.instance_types[0] == pool.instance_type
+            assert group.placement_group == (bool(pool.node.fabric) and group.reservation is None)
+            assert group.instance_types[0] == pool.node.instance_type
             assert len(group.instance_types) == len(set(group.instance_types))
             assert group.capacity == "spot" or len(group.instance_types) == 1
             if group.reservation:
@@ -146,36 +157,41 @@ def check_pools(plan):
             for name in group.instance_types:
                 other = catalog.instance(name)
                 assert (other.gpu, other.gpus) == (item.gpu, item.gpus)
-                assert other.vcpus >= pool.vcpus
-                assert other.memory_gib >= pool.memory_gib
-                assert not pool.fabric or other.efa_interfaces == pool.efa_interfaces
-                assert all(zone in catalog.offered_zones(name, plan.region) for zone in group.zones)
+                assert other.vcpus >= pool.node.vcpus
+                assert other.memory_gib >= pool.node.memory_gib
+                assert not pool.node.fabric or other.efa_interfaces == pool.node.fabric_interfaces
+                assert all(zone in catalog.offered_zones(name, plan.ground.region) for zone in group.zones)
 
 
 def check_queues(plan):
-    flavors = plan.scheduling.flavors
-    assert {flavor.name for flavor in flavors} == {group.name for group in plan.node_groups}
-    pools = {pool.name: pool for pool in plan.pools}
-    groups = {group.name: group for group in plan.node_groups}
-    prices = [catalog.instance(pools[flavor.pool].instance_type).usd_per_gpu_hour or float("inf") for flavor in flavors]
+    (cluster,) = plan.clusters
+    flavors = cluster.scheduling.flavors
+    assert {flavor.name for flavor in flavors} == {group.name for group in cluster.node_groups}
+    pools = {pool.name: pool for pool in cluster.pools}
+    groups = {group.name: group for group in cluster.node_groups}
+    prices = [
+        catalog.instance(pools[flavor.pool].node.instance_type).usd_per_gpu_hour or float("inf") for flavor in flavors
+    ]
     assert prices == sorted(prices), "cheapest pool first"
     for flavor in flavors:
-        assert flavor.gpus == groups[flavor.name].max_nodes * pools[flavor.pool].gpus_per_node
-        quotas = [quota.gpus for team in plan.teams for quota in team.quotas if quota.flavor == flavor.name]
+        assert flavor.gpus == groups[flavor.name].max_nodes * pools[flavor.pool].node.gpus
+        quotas = [quota.gpus for team in cluster.teams for quota in team.quotas if quota.flavor == flavor.name]
         assert sum(quotas) == flavor.gpus
-        for team, quota in zip(plan.teams, quotas, strict=True):
+        for team, quota in zip(plan.core.teams, quotas, strict=True):
             exact = flavor.gpus * team.share_percent / 100
             assert exact - 1.01 <= quota <= exact + 1.01, "a share is its exact part, rounded"
-    for team in plan.teams:
+    for team in cluster.teams:
         assert [quota.flavor for quota in team.quotas] == [flavor.name for flavor in flavors]
         assert team.pods >= sum(flavor.gpus for flavor in flavors), "a team may borrow everything"
         assert len(team.namespace) <= 63
-    values = [priority.value for priority in plan.scheduling.priorities]
+    values = [priority.value for priority in cluster.scheduling.priorities]
     assert values == sorted(values, reverse=True)
 
 
 def check_money(plan):
-    assert sum(team.monthly_budget_usd for team in plan.teams) == plan.budget.monthly_usd
-    assert 0 < plan.idle_floor.monthly_usd <= plan.budget.monthly_usd
-    assert all(item.source and item.monthly_usd >= 0 for item in plan.idle_floor.items)
-    assert len(plan.budget.actual_percents) + len(plan.budget.forecast_percents) <= 5, "a budget's notifications"
+    assert sum(team.monthly_budget_usd for team in plan.core.teams) == plan.core.budget.monthly_usd
+    assert 0 < plan.core.idle_floor.monthly_usd <= plan.core.budget.monthly_usd
+    assert all(item.source and item.monthly_usd >= 0 for item in plan.core.idle_floor.items)
+    assert len(plan.core.budget.actual_percents) + len(plan.core.budget.forecast_percents) <= 5, (
+        "a budget's notifications"
+    )

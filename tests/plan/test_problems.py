@@ -1,12 +1,9 @@
 """Every mistake is named by its key, with what it got and what it may be; all of them at once."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.plan.cases import CASES, reserved
-from trainyard.plan.plan import make_plan
-from trainyard.plan.request import LustreRequest, NetworkRequest, PoolRequest, RangeRequest, StorageRequest
+from tests.plan.stack_files import gpu_pool, keys, node_range, plan_of
 from trainyard.problems import SettingsError
 
 
@@ -31,19 +28,16 @@ def test_a_single_mistake_makes_no_other(problems, changes, key):
     assert set(problems(**changes)) - {key} <= related
 
 
-def test_all_mistakes_at_once(base):
+def test_all_mistakes_at_once():
     with pytest.raises(SettingsError) as caught:
-        make_plan(
-            replace(
-                base,
-                client="ACME",
-                region="nowhere-1",
-                kubernetes_version="1.20",
-                monthly_budget_usd=1,
-                pools={"train": PoolRequest(instance_type="p9.large"), "tune": PoolRequest(spot=RangeRequest(5, 1))},
-                network=NetworkRequest(vpc_cidr="172.20.0.0/16"),
-                storage=StorageRequest(lustre=LustreRequest(capacity_gib=1300)),
-            )
+        plan_of(
+            client="ACME",
+            region="nowhere-1",
+            kubernetesVersion="1.20",
+            monthlyBudgetUsd=1,
+            gpuPools={"train": gpu_pool(instance_type="p9.large"), "tune": gpu_pool(spot=node_range(5, 1))},
+            network=keys(cidr="172.20.0.0/16"),
+            storage=keys(lustre=keys(capacity_gib=1300)),
         )
     assert {problem.key for problem in caught.value.problems} == {
         "client",
@@ -58,7 +52,7 @@ def test_all_mistakes_at_once(base):
 
 
 def test_the_budget_s_problem_names_the_three_largest_items(problems):
-    problem = problems(monthly_budget_usd=5000, **reserved(2))["monthlyBudgetUsd"]
+    problem = problems(monthlyBudgetUsd=5000, **reserved(2))["monthlyBudgetUsd"]
     assert "train-reserved: capacity reservation of 2 p4d.24xlarge 32,058" in problem.hint
     assert problem.hint.count(", ") >= 2
 

@@ -1,16 +1,13 @@
 """Profiles: every figure has a source, sizes do not overlap, and no figure is idle."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.plan import plan as planner
-from trainyard.plan import profiles
-from trainyard.plan.plan import make_plan, resolve_profile
+from tests.plan.stack_files import gpu_pool, node_range, plan_of
+from trainyard.plan import people, profiles
+from trainyard.plan.people import resolve_profile
 from trainyard.plan.profiles import PROFILE_NAMES, Figure, Profile, profile
-from trainyard.plan.request import PoolRequest, RangeRequest
 from trainyard.problems import SettingsError
 
 
@@ -83,7 +80,7 @@ def test_a_profile_with_a_bare_number_is_refused(tree, message):
         list(profiles._figures(tree, ""))
 
 
-def test_every_figure_decides_something(base, monkeypatch):
+def test_every_figure_decides_something(monkeypatch):
     """A figure that no plan reads would be a lie about the environment."""
     read: set[str] = set()
 
@@ -92,9 +89,9 @@ def test_every_figure_decides_something(base, monkeypatch):
             read.add(path)
             return super().figure(path)
 
-    monkeypatch.setattr(planner, "profile", lambda name: Watched(name, profile(name).figures))
-    make_plan(base)
-    make_plan(replace(base, pools={"extra": PoolRequest(gpu="L4", spot=RangeRequest(0, 1))}))
-    make_plan(replace(base, teams=(), profile="medium"))
+    monkeypatch.setattr(people, "profile", lambda name: Watched(name, profile(name).figures))
+    plan_of()
+    plan_of(gpuPools={"extra": gpu_pool(gpu="L4", spot=node_range(0, 1))})
+    plan_of(teams=None, profile="medium")
     resolve_profile(12)
     assert read == set(profile("medium").figures)

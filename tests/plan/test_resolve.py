@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from tests.shared import as_configuration
 from trainyard.plan.resolve import resolve
 from trainyard.problems import SettingsError
 
@@ -22,12 +23,7 @@ GOOD = {
 
 def config(**changes):
     """A stack's configuration as the engine hands it over: every value text."""
-    values = {**GOOD, **changes}
-    return {
-        key: value if isinstance(value, str) else json.dumps(value)
-        for key, value in values.items()
-        if value is not None
-    }
+    return as_configuration({**GOOD, **changes})
 
 
 def problems(**changes):
@@ -37,16 +33,17 @@ def problems(**changes):
 
 
 def test_good_settings_give_a_plan():
-    settings, plan = resolve(config(), "test")
-    assert settings.team_size == plan.team_size == 12
-    assert plan.profile == "medium"
-    assert [team.name for team in plan.teams] == ["vision", "language"]
+    resolved = resolve(config(), "test")
+    assert resolved.settings.team_size == resolved.plan.core.team_size == 12
+    assert resolved.plan.core.profile == "medium"
+    assert not resolved.warnings
+    assert [team.name for team in resolved.plan.core.teams] == ["vision", "language"]
 
 
 def test_principals_of_a_team_reach_the_plan():
     role = "arn:aws:iam::123456789012:role/vision"
-    plan = resolve(config(teams=[{"name": "vision", "members": 12, "principals": [role]}]), "test")[1]
-    assert plan.teams[0].principal_arns == (role,)
+    plan = resolve(config(teams=[{"name": "vision", "members": 12, "principals": [role]}]), "test").plan
+    assert plan.core.teams[0].principals == (role,)
     wrong = problems(teams=[{"name": "vision", "members": 12, "principals": ["somebody"]}])
     assert "ARN" in wrong["teams[0].principals[0]"].allowed
 
@@ -56,14 +53,14 @@ def test_an_empty_text_is_a_key_left_out():
 
 
 def test_the_stack_names_the_environment_unless_the_settings_do():
-    assert resolve(config(), "staging")[1].environment == "staging"
-    assert resolve(config(environment="production"), "staging")[1].environment == "production"
+    assert resolve(config(), "staging").plan.core.environment == "staging"
+    assert resolve(config(environment="production"), "staging").plan.core.environment == "production"
 
 
 @pytest.mark.parametrize(
     ("changes", "key", "words"),
     [
-        ({"teamSize": "0"}, "teamSize", ["0", "greater than or equal to 1"]),
+        ({"teamSize": "0"}, "teamSize", ["0", "at least 1"]),
         ({"teamSize": "twelve"}, "teamSize", ["twelve", "whole number"]),
         ({"cloud": "asw"}, "cloud", ["asw", "must be aws", "did you mean aws?"]),
         ({"region": "us-eest-1"}, "region", ["us-eest-1", "us-east-1"]),
@@ -82,8 +79,9 @@ def test_the_stack_names_the_environment_unless_the_settings_do():
         ({"endpointAccess": ["10.0.0.0/24"]}, "endpointAccess[0]", ["10.0.0.0/24", "private"]),
         ({"endpointAccess": ["198.18.5.1/24"]}, "endpointAccess[0]", ["host bits"]),
         ({"endpointAccess": ["8.8.8.0/24", "8.8.8.128/25"]}, "endpointAccess[1]", ["overlap", "8.8.8.0/24"]),
-        ({"adminPrincipals": ["somebody"]}, "adminPrincipals[0]", ["ARN"]),
-        ({"awsAccountId": "1234"}, "awsAccountId", ["12 digits"]),
+        ({"aws": {"adminPrincipals": ["somebody"]}}, "aws.adminPrincipals[0]", ["ARN"]),
+        ({"adminPrincipals": ["somebody"]}, "aws.adminPrincipals[0]", ["ARN"]),
+        ({"aws": {"accountId": "1234"}}, "aws.accountId", ["12 digits"]),
         ({"protect": "perhaps"}, "protect", ["perhaps", "true or false"]),
         ({"teams": [{"name": "a", "members": 3}, {"name": "a", "members": 2}]}, "teams", ["2 teams of the name a"]),
         ({"teams": [{"name": "a", "members": 9}, {"name": "b", "members": 9}]}, "teams", ["18 members", "teamSize"]),

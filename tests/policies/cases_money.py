@@ -44,6 +44,26 @@ def block(type_):
     return [launch, group]
 
 
+def database(**changes):
+    inputs = {"engine": "postgres", "instanceClass": "db.t4g.medium", "multiAz": True, "allocatedStorage": 50}
+    return made("aws:rds/instance:Instance", "db", {**inputs, "storageType": "gp3", **changes})
+
+
+def lustre(**changes):
+    inputs = {"storageCapacity": 4800, "deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 500}
+    return made("aws:fsx/lustreFileSystem:LustreFileSystem", "fs", {**inputs, **changes})
+
+
+def reserved_by_the_stack(count=1):
+    """One node that goes into a reservation of the same stack, which is paid for whether it is used or not."""
+    inputs = {"instanceType": "p4d.24xlarge", "instanceCount": count}
+    reservation = made("aws:ec2/capacityReservation:CapacityReservation", "held", inputs)
+    uses = {"capacityReservationSpecification": [reservation]}
+    target = {"capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": "cr-1"}}}
+    launch = made("aws:ec2/launchTemplate:LaunchTemplate", "launch", target, uses=uses)
+    return [reservation, launch, node_group(capacity="on-demand", max=1, uses={"launchTemplate": [launch]})]
+
+
 def autoscaler(chart="cluster-autoscaler", **flags):
     flags = {"skip-nodes-with-local-storage": "false", "scale-down-unneeded-time": "10m", **flags}
     return kubernetes("helm.sh/v3:Release", "autoscaler", chart=chart, values={"extraArgs": flags})
@@ -83,16 +103,19 @@ CASES = [
             VIOLATED,
             [
                 budget("1"),
-                made("aws:rds/instance:Instance", "db", {"instanceClass": "db.t4g.medium", "multiAz": True}),
-                made(
-                    "aws:fsx/lustreFileSystem:LustreFileSystem",
-                    "fs",
-                    {"storageCapacity": 4800, "perUnitStorageThroughput": 500},
-                ),
+                database(),
+                lustre(),
                 made("aws:ec2/natGateway:NatGateway", "nat", {}),
                 made("aws:eks/cluster:Cluster", "cluster", {}),
             ],
         ),
+        ("database and Lustre have a price", OK, [budget("60000"), database(), lustre()]),
+        ("a database class without a price", VIOLATED, [budget(), database(instanceClass="db.z9.huge")]),
+        ("a Lustre throughput without a price", VIOLATED, [budget(), lustre(perUnitStorageThroughput=333)]),
+        ("Lustre alone is too dear", VIOLATED, [budget("500"), lustre(storageCapacity=48000)]),
+        ("a database size unknown", UNDECIDED, [budget(), database(allocatedStorage=UNKNOWN)]),
+        ("a reservation counts once", OK, [budget("4000"), *reserved_by_the_stack()]),
+        ("a reservation of more than its nodes", VIOLATED, [budget("4000"), *reserved_by_the_stack(count=3)]),
         ("nothing that costs", OK, budget("1")),
     ),
     *table(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.rehearsal.graph import creation_times, critical_path, proves, seconds_to_create
+from trainyard.rehearsal.graph import critical_path, proves, seconds_to_create
 
 
 def made(urn: str, type_: str, *after: str, provider: str = "") -> RecordedResource:
@@ -62,9 +61,3 @@ def test_the_proof_is_told_apart_from_what_it_proves() -> None:
 
 def test_nothing_to_make() -> None:
     assert critical_path([]) == ()
-
-
-def test_every_time_has_a_source_and_a_date() -> None:
-    for time in creation_times().values():
-        assert time.seconds > 0 and time.source
-        datetime.date.fromisoformat(time.date)

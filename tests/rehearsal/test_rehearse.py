@@ -16,7 +16,9 @@ from trainyard.problems import SettingsError
 from trainyard.recorded.model import UNKNOWN, Secret, leaves
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
-from trainyard.review.rehearsal_report import WIDTH, as_html, as_text
+from trainyard.review.reports.output import WIDTH, as_text
+from trainyard.review.reports.rehearsal import as_html, report
+from trainyard.review.verdict import Review
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +75,7 @@ def test_components_protection_and_order(good: Rehearsal) -> None:
 def test_record_is_json_masked_and_the_same_each_time(good: Rehearsal) -> None:
     first, second = good.as_json(), rehearse(GOOD, "demo").as_json()
     assert set(first) == {
-        *("stack", "settings", "plan", "resources", "outputs", "findings", "violations", "cost"),
-        *("critical_path", "seconds"),
+        *("stack", "settings", "plan", "resources", "outputs", "findings", "critical_path", "seconds"),
     }
     del first["seconds"], second["seconds"]
     text = json.dumps(first)
@@ -102,7 +103,8 @@ def test_critical_path_follows_the_dependencies(good: Rehearsal) -> None:
 
 
 def test_report_fits_and_hides_secrets(good: Rehearsal) -> None:
-    text, page = as_text(good), as_html(good)
+    review = Review("", good, None, None, good.seconds)
+    text, page = as_text(report(review)), as_html(review)
     assert max(map(len, text.splitlines())) <= WIDTH and "\x1b" not in text
     assert "Storage" in text and "Critical path" in text and "No findings" in text
     assert page.count("<section") == 3 and "<script" not in page and "http" not in page

@@ -17,9 +17,8 @@ from tests.pulumi_harness import Recording, plain, record
 from tests.shared import ROOT
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
-from trainyard.plan.model import Plan
-from trainyard.plan.resolve import namespace_values, resolve
-from trainyard.rehearsal.engine.project import read_stack
+from trainyard.plan.parts import Plan
+from trainyard.plan.resolve import resolve_stack
 from trainyard.stacks.environment import cluster
 from trainyard.stacks.environment.ground import Ground, WorkloadIdentity
 
@@ -43,9 +42,10 @@ DATABASE: MlflowDatabaseArgs = {
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    config = read_stack(ROOT, "demo")
-    whole = resolve(namespace_values(config.values), config.stack)[1]
-    return dataclasses.replace(whole, smoke=dataclasses.replace(whole.smoke, enabled=False))
+    whole = resolve_stack(ROOT, "demo").plan
+    (planned,) = whole.clusters
+    unproven = dataclasses.replace(planned, smoke=dataclasses.replace(planned.smoke, jobs=()))
+    return dataclasses.replace(whole, clusters=(unproven,))
 
 
 def own_ground(plan: Plan) -> Ground:
@@ -53,7 +53,7 @@ def own_ground(plan: Plan) -> Ground:
     role = core.ConfigMap("role")
     return Ground(
         providers=[kubernetes.Provider("kubernetes", kubeconfig="{}"), random.Provider("random")],
-        volumes={team.name: {"data": NFS, "checkpoints": NFS} for team in plan.teams},
+        volumes={team.name: {"data": NFS, "checkpoints": NFS} for team in plan.core.teams},
         volumes_wait_for=[core.ConfigMap("driver")],
         checkpoints_uri=pulumi.Output.from_input("file:///checkpoints"),
         artifacts_uri=pulumi.Output.from_input("file:///artifacts"),
@@ -61,7 +61,7 @@ def own_ground(plan: Plan) -> Ground:
         mlflow_identity=WorkloadIdentity(),
         team_identities={
             team.name: WorkloadIdentity(annotations={"example.com/role": team.name}, wait_for=[role])
-            for team in plan.teams
+            for team in plan.core.teams
         },
         identity_endpoints=[],
         environment={},
@@ -85,7 +85,7 @@ def test_the_workloads_of_another_ground_know_no_cloud(recording: Recording) -> 
 
 
 def test_what_it_says_of_volumes_and_identities_reaches_the_cluster(plan: Plan, recording: Recording) -> None:
-    team = plan.teams[0]
+    team = plan.core.teams[0]
     volume = recording.one("kubernetes:core/v1:PersistentVolume", f"volumes-{team.name}-data-volume")
     assert volume.inputs["spec"]["csi"]["driver"] == "nfs.csi.k8s.io"
     assert "driver" in depends_on(recording, volume)

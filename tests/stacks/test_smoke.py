@@ -13,9 +13,8 @@ import pytest
 from tests.pulumi_harness import Recorded, record
 from tests.shared import ROOT
 from trainyard.conventions import NODE_IMAGE_ANNOTATION
-from trainyard.plan.model import Plan
-from trainyard.plan.resolve import namespace_values, resolve
-from trainyard.rehearsal.engine.project import read_stack
+from trainyard.plan.parts import Plan
+from trainyard.plan.resolve import resolve_stack
 from trainyard.stacks.environment.ground import WorkloadIdentity
 from trainyard.stacks.environment.smoke import smoke_jobs
 
@@ -24,33 +23,34 @@ JOB = "kubernetes:batch/v1:Job"
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    config = read_stack(ROOT, "demo")
-    return resolve(namespace_values(config.values), config.stack)[1]
+    return resolve_stack(ROOT, "demo").plan
 
 
 def jobs_of(plan: Plan) -> tuple[dict[str, Recorded], list[str]]:
     """The Jobs by resource name, and the keys of what `smoke_jobs` returns."""
     keys: list[str] = []
+    (cluster,) = plan.clusters
 
     def program() -> None:
         role = core.Namespace("role")
         ground: Any = SimpleNamespace(
             providers=[],
             checkpoints_uri=pulumi.Output.from_input("s3://checkpoints"),
-            team_identities={team.name: WorkloadIdentity(wait_for=[role]) for team in plan.teams},
-            node_images={group.name: pulumi.Output.from_input(f"of {group.name}") for group in plan.node_groups},
+            team_identities={team.name: WorkloadIdentity(wait_for=[role]) for team in cluster.teams},
+            node_images={group.name: pulumi.Output.from_input(f"of {group.name}") for group in cluster.node_groups},
         )
-        teams: Any = SimpleNamespace(namespaces={team.name: team.namespace for team in plan.teams})
-        keys.extend(smoke_jobs(plan, ground, teams, []))
+        teams: Any = SimpleNamespace(namespaces={team.name: team.namespace for team in cluster.teams})
+        keys.extend(smoke_jobs(plan, cluster, ground, teams, []))
 
     recording = record(program)
     return {resource.name: resource for resource in recording.resources if resource.type == JOB}, keys
 
 
 def test_every_node_group_is_proven(plan: Plan) -> None:
+    (cluster,) = plan.clusters
     jobs, keys = jobs_of(plan)
-    assert keys == [group.name for group in plan.node_groups]
-    for group in plan.node_groups:
+    assert keys == [group.name for group in cluster.node_groups]
+    for group in cluster.node_groups:
         job = jobs[f"smoke-{group.name}-job"].inputs
         term = job["spec"]["template"]["spec"]["affinity"]["nodeAffinity"][
             "requiredDuringSchedulingIgnoredDuringExecution"
@@ -58,17 +58,19 @@ def test_every_node_group_is_proven(plan: Plan) -> None:
         wanted = {item["key"]: item["values"] for item in term["matchExpressions"]}
         assert wanted == {"ml.platform/pool": [group.pool], "ml.platform/capacity": [group.capacity]}
         # every label that it asks for is one of the flavor's, or Kueue would leave the choice to the scheduler
-        (flavor,) = [flavor for flavor in plan.scheduling.flavors if flavor.name == group.name]
+        (flavor,) = [flavor for flavor in cluster.scheduling.flavors if flavor.name == group.name]
         assert wanted.items() <= {key: [value] for key, value in flavor.node_labels}.items()
         assert job["spec"]["completions"] <= group.max_nodes
         assert job["metadata"]["annotations"][NODE_IMAGE_ANNOTATION] == f"of {group.name}"
         assert job["metadata"]["labels"]["ml.platform/smoke-pool"] == group.pool
     # two jobs that run beside each other write to places of their own
     places = {str(job.inputs["spec"]["template"]["spec"]["containers"][0]["args"]) for job in jobs.values()}
-    assert len(places) == len(jobs) == len(plan.node_groups)
+    assert len(places) == len(jobs) == len(cluster.node_groups)
 
 
-def test_one_capacity_may_be_enough(plan: Plan) -> None:
-    spot = dataclasses.replace(plan, smoke=dataclasses.replace(plan.smoke, capacities=("spot",)))
-    _, keys = jobs_of(spot)
-    assert keys == [group.name for group in plan.node_groups if group.capacity == "spot"] != []
+def test_only_planned_jobs_are_made(plan: Plan) -> None:
+    (cluster,) = plan.clusters
+    spot = tuple(job for job in cluster.smoke.jobs if job.capacity == "spot")
+    fewer = dataclasses.replace(cluster, smoke=dataclasses.replace(cluster.smoke, jobs=spot))
+    _, keys = jobs_of(dataclasses.replace(plan, clusters=(fewer,)))
+    assert keys == [job.name for job in spot] != []

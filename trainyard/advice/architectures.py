@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+from trainyard.advice.units import short
+
 DEFAULT_VOCABULARY = 50_257
 DEFAULT_SEQUENCE = 2048
 
@@ -95,7 +97,7 @@ def shape(
     else:
         source = "as given"
     return Architecture(
-        name=f"{_count(params)} parameters",
+        name=f"{short(params)} parameters",
         task="language",
         params=params,
         active_params=active_params or params,
@@ -106,13 +108,6 @@ def shape(
         sequence_length=DEFAULT_SEQUENCE,
         source=source,
     )
-
-
-def _count(params: float) -> str:
-    for size, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
-        if params >= size:
-            return f"{params / size:.3g}{suffix}"
-    return f"{params:,.0f}"
 
 
 def _proportions(params: float, vocabulary: int) -> tuple[int, int]:

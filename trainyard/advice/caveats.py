@@ -13,8 +13,8 @@ from trainyard.advice.spot import Interruptions
 from trainyard.advice.throughput import CALIBRATED_GPUS
 
 FEW_TOKENS = 2048
-"""That a GPU holds at once in the calibration, at least. With fewer: the tables of fine-tunes of Lightning-AI/litgpt
-(2023-10) and QwenLM/Qwen (2023)."""
+"""A GPU of the calibration holds at least so many tokens at once. What happens with fewer is from the tables of
+fine-tunes of Lightning-AI/litgpt (2023-10) and QwenLM/Qwen (2023)."""
 
 
 def doubts(work: Work, fit: Fit, machine: Machine, gpus: int, broken: Interruptions) -> Iterator[str]:

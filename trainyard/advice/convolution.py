@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from trainyard.advice.architectures import table
-from trainyard.advice.fit import WANTED_MARGIN, Fit, Work
+from trainyard.advice.fit import WANTED_MARGIN, Fit, GpuMemory, Work
 from trainyard.advice.hardware import Machine
 from trainyard.advice.memory import GIB, usable_bytes
 from trainyard.advice.ranges import Range, exactly
@@ -56,17 +56,18 @@ def choose(work: Work, machine: Machine, nodes: int) -> Fit | None:
     )
     if batch < 1:
         return None
+    memory = GpuMemory(states, batch * image, usable)
     scaling = 1 - (1 - EIGHT_GPU_SCALING) * (machine.gpus - 1) / 7
     return Fit(
         strategy="DDP",
         recompute=False,
         micro_batch=batch,
         accumulation=max(1, round(work.batch_tokens / machine.gpus / batch)),
-        states_gib=states / GIB,
-        activations_gib=batch * image / GIB,
-        usable_gib=usable / GIB,
+        states_gib=memory.states / GIB,
+        activations_gib=memory.activations / GIB,
+        usable_gib=memory.usable / GIB,
         host_gib=0.0,
-        margin=1 - (states + batch * image) / usable,
+        margin=memory.margin,
         mfu=exactly(0.0),  # not a measure of these
         communication_share=0.0,
         tokens_per_second=measured.images_per_s.times(machine.gpus).times(Range(scaling, scaling, 1.0)),

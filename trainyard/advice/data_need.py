@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from trainyard.catalog import service_price
-from trainyard.plan.tiers import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
+from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
 
 BYTES_PER_TOKEN = 4.0
 BYTES_OF_TEXT_PER_TOKEN = 4.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from trainyard.advice import convolution, model_parallel, parallelism
 from trainyard.advice.caveats import doubts, price_doubts
 from trainyard.advice.fit import ANY_WAY, Fit, Ways, Work
-from trainyard.advice.hardware import CLOUDS, HOME_REGIONS, Machine, gpus, machines
+from trainyard.advice.hardware import HOME_REGIONS, Machine
 from trainyard.advice.hours import STARTUP_HOURS
 from trainyard.advice.memory import GIB, Strategy, host_bytes, model_bytes, usable_bytes
 from trainyard.advice.model_parallel import Layout
@@ -20,16 +20,13 @@ from trainyard.advice.prices import price
 from trainyard.advice.ranges import Range
 from trainyard.advice.request import Request, check
 from trainyard.advice.spot import Interruptions
-from trainyard.advice.work import Asked, ask
-from trainyard.problems import Problem, SettingsError, nearest
+from trainyard.advice.workload import Workload, workload_of
+from trainyard.problems import Problem, SettingsError
 
 TIGHT_SHARE = 0.05
 LARGEST_STEP_TOKENS = 16e6
-"""Of a step where none is given, so that every GPU has a sequence: Llama 3.1 405B's, the largest in wide use."""
-NETWORK_GBPS = 400.0
-"""Of a node whose GPU the catalogue sells in no machine of that size. Assumption."""
-HOST_GIB_PER_GPU = 128.0
-"""Likewise. Assumption: a little less than the 144 to 256 GiB a GPU of 8-GPU instances."""
+"""The most tokens of a step that is enlarged so that every GPU has a sequence: those of Llama 3.1 405B, the largest in
+wide use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ class Estimate:
     """What the hardware does with the training. `fit` and all that follows from it is None where nothing fits."""
 
     request: Request
-    asked: Asked
+    workload: Workload
     machine: Machine
     nodes: int
     verdicts: tuple[Verdict, ...]  # empty for convolutional networks
@@ -79,83 +76,13 @@ class Estimate:
 
     @property
     def gpus(self) -> int:
-        """Of the run."""
+        """GPUs of all nodes."""
         return self.nodes * self.machine.gpus
 
     @property
     def gpu_hours(self) -> Range | None:
         """Training hours of all GPUs, start-up left out as in publications."""
         return self.training_hours.times(self.gpus) if self.training_hours else None
-
-
-def instance(cloud: str, name: str) -> Machine:
-    """The catalogue's machine of that name.
-
-    Raises:
-        SettingsError: there is none, or it has no price or no whole GPU.
-    """
-    found = {machine.type: machine for machine in machines(cloud)}
-    if name not in found:
-        elsewhere = [other for other in CLOUDS if any(machine.type == name for machine in machines(other))]
-        hint = f"--cloud {elsewhere[0]}" if elsewhere else nearest(name, found)
-        hint = hint or f"{cloud} has {len(found)} in the catalogue: trainyard catalog list"
-        raise SettingsError([Problem("--instance", name, f"must be a GPU instance type of {cloud}", hint)])
-    return found[name]
-
-
-def hardware(
-    gpu: str,
-    count: int,
-    *,
-    per_node: int = 8,
-    network_gbps: float | None = None,
-    gpu_memory_gib: float | None = None,
-    host_memory_gib: float | None = None,
-) -> tuple[Machine, int, tuple[str, ...]]:
-    """A node of `per_node` GPUs of a model, how many of them, and what was assumed of it.
-
-    What is not given is that of the catalogue's machine with the same GPUs, the one with the fastest network.
-
-    Raises:
-        SettingsError: the GPU is unknown, or the nodes do not come out whole.
-    """
-    if gpu not in gpus():
-        known = tuple(gpus())
-        raise SettingsError([Problem("--gpu", gpu, f"must be one of {', '.join(known)}", nearest(gpu, known))])
-    per_node = min(per_node, count)
-    if count % per_node:
-        raise SettingsError([Problem("--gpus", str(count), f"must be whole nodes of {per_node}", "--gpus-per-node")])
-    fact = gpus()[gpu]
-    if fact.training_tflops("bf16") is None:
-        known = tuple(name for name, other in gpus().items() if other.training_tflops("bf16"))
-        raise SettingsError([Problem("--gpu", gpu, f"its peak is not established; it may be {', '.join(known)}")])
-    sold = [machine for cloud in CLOUDS for machine in machines(cloud) if machine.gpu.name == gpu]
-    same = sorted((machine for machine in sold if machine.gpus == per_node), key=lambda machine: machine.network_gbps)
-    like = same[-1] if same else None
-    assumed = []
-    network = network_gbps or (like.network_gbps if like else NETWORK_GBPS)
-    if network_gbps is None and count > per_node:
-        assumed.append(f"{network:g} Gbit/s between nodes, {f'as {like.type}' if like else 'a guess'}; --network")
-    memory = gpu_memory_gib or (sold[0].gpu_memory_gib if sold else fact.memory_gb)
-    node = Machine(
-        cloud=like.cloud if like else "aws",
-        type=f"{per_node} {gpu}",
-        gpu=fact,
-        gpus=per_node,
-        gpu_memory_gib=memory,
-        memory_gib=host_memory_gib or (like.memory_gib if like else HOST_GIB_PER_GPU * per_node),
-        vcpus=like.vcpus if like else 0,
-        nvlink=fact.interconnect_gb_per_s > 100,
-        network_gbps=network,
-        fabric=like.fabric if like and network_gbps is None else network >= 100,
-        usd_per_hour=0.0,
-        on_demand=False,
-        price_region="",
-        price_source="",
-        price_date="",
-        regions=(),
-    )
-    return node, count // per_node, tuple(assumed)
 
 
 def estimate(
@@ -166,27 +93,27 @@ def estimate(
     Raises:
         SettingsError: the request is wrong; every problem, named by the option.
     """
-    asked = ask(request, check(request))
+    workload = workload_of(request, check(request))
     region = request.region or HOME_REGIONS[machine.cloud]
     if machine.regions and region not in machine.regions:
         sold = f"{machine.type} is sold in {', '.join(machine.regions)}"
         raise SettingsError([Problem("--region", region, sold)])
-    _no_way_of_transformers(asked, ways)
-    assumptions = [*asked.assumptions, *assumed]
-    work, count, step = asked.work, machine.gpus * nodes, asked.step
+    _no_way_of_transformers(workload, ways)
+    assumptions = [*workload.assumptions, *assumed]
+    work, count, step = workload.work, machine.gpus * nodes, workload.step
     least = float(count * work.sequence * (ways.micro_batch or 1))
-    if step and work.batch_tokens < least and not asked.convolutional:
+    if step and work.batch_tokens < least and not workload.convolutional:
         # Nobody runs with idle GPUs: a sequence each, as long as such a step still trains.
         wanted = max(work.batch_tokens, min(least, LARGEST_STEP_TOKENS))
         step = f"{wanted:,.0f} tokens a step; --global-batch"
         work = replace(work, batch_tokens=wanted)
-        asked = replace(asked, work=work)
+        workload = replace(workload, work=work)
     assumptions += filter(None, [step])
     fit: Fit | None = None
     verdicts: tuple[Verdict, ...] = ()
-    if asked.convolutional:
+    if workload.convolutional:
         fit = convolution.choose(work, machine, nodes)
-    elif not asked.refusal and machine.gpu.training_tflops(work.arithmetic) is not None:
+    elif not workload.refusal and machine.gpu.training_tflops(work.arithmetic) is not None:
         fit = parallelism.choose(work, machine, nodes, ways)
         cut = Layout(fit.tensor, fit.stages, count // (fit.tensor * fit.stages)) if fit and fit.tensor > 1 else None
         verdicts = tuple(
@@ -196,34 +123,34 @@ def estimate(
             if (verdict := _verdict(work, machine, nodes, strategy, recompute, ways.micro_batch or 1, cut)) is not None
         )
     if fit is None:
-        refusal = asked.refusal or _refusal(asked, machine, nodes, verdicts)
+        refusal = workload.refusal or _refusal(workload, machine, nodes, verdicts)
         return Estimate(
-            request,
-            asked,
-            machine,
-            nodes,
-            verdicts,
-            None,
-            None,
-            None,
-            None,
-            (),
-            tuple(assumptions),
-            asked.flags,
-            refusal,
+            request=request,
+            workload=workload,
+            machine=machine,
+            nodes=nodes,
+            verdicts=verdicts,
+            fit=None,
+            training_hours=None,
+            hours=None,
+            interruptions=None,
+            offers=(),
+            assumptions=tuple(assumptions),
+            flags=workload.flags,
+            refusal=refusal,
         )
-    run = run_of(asked, machine, nodes, fit)
-    training, broken = run.training_hours(asked, None)
+    run = run_of(workload, machine, nodes, fit)
+    training, broken = run.training_hours(workload, None)
     hours = training.plus(STARTUP_HOURS)
     offers = tuple(
         found
         for capacity in CAPACITIES
         if machine.regions and (offer := price(machine, region, capacity)) is not None
-        if (found := offered(request, asked, run, offer, request.deadline_hours or hours.high)) is not None
+        if (found := offered(request, workload, run, offer, request.deadline_hours or hours.high)) is not None
     )
     return Estimate(
         request=request,
-        asked=asked,
+        workload=workload,
         machine=machine,
         nodes=nodes,
         verdicts=verdicts,
@@ -234,7 +161,7 @@ def estimate(
         offers=offers,
         assumptions=tuple(assumptions),
         flags=(
-            *asked.flags,
+            *workload.flags,
             *doubts(work, fit, machine, count, broken),
             *(price_doubts(request, region, (offer.price for offer in offers))[0] if offers else ()),
             *dict.fromkeys(flag for offer in offers for flag in offer.flags if flag.startswith(offer.capacity)),
@@ -243,16 +170,16 @@ def estimate(
     )
 
 
-def _no_way_of_transformers(asked: Asked, ways: Ways) -> None:
+def _no_way_of_transformers(workload: Workload, ways: Ways) -> None:
     """Refuses ways to train that a network which is measured as a whole does not have."""
-    if asked.convolutional and ways != ANY_WAY:
+    if workload.convolutional and ways != ANY_WAY:
         given = (
             ("--strategy", ways.strategies != ANY_WAY.strategies),
             ("--recompute", ways.recompute != ANY_WAY.recompute),
             ("--micro-batch", ways.micro_batch is not None),
             ("--mfu", ways.mfu is not None),
         )
-        allowed = f"is for transformers; {asked.work.model.name} is taken as measured"
+        allowed = f"is for transformers; {workload.work.model.name} is taken as measured"
         raise SettingsError([Problem(key, "a value", allowed) for key, is_given in given if is_given])
 
 
@@ -265,7 +192,10 @@ def _verdict(
     micro_batch: int,
     chosen: Layout | None,
 ) -> Verdict | None:
-    """None where a model cannot be cut on these machines at all; cut as `chosen`, else into the least memory."""
+    """Whether a way fits; a cut model is cut as `chosen`, else into the least memory.
+
+    None where a model cannot be cut on these machines at all.
+    """
     count = machine.gpus * nodes
     usable = usable_bytes(machine.gpu_memory_gib, count)
     one = work.activations[recompute]
@@ -299,13 +229,13 @@ def _verdict(
     )
 
 
-def _refusal(asked: Asked, machine: Machine, nodes: int, verdicts: tuple[Verdict, ...]) -> str:
-    name, count = asked.work.model.name, machine.gpus * nodes
-    if asked.convolutional:
+def _refusal(workload: Workload, machine: Machine, nodes: int, verdicts: tuple[Verdict, ...]) -> str:
+    name, count = workload.work.model.name, machine.gpus * nodes
+    if workload.convolutional:
         known = ", ".join(convolution.measured_gpus(name))
         return f"{name} was measured on one node of {known} only; no formula carries over"
-    if machine.gpu.training_tflops(asked.work.arithmetic) is None:
-        return f"{machine.gpu.name} has no {asked.work.precision}"
+    if machine.gpu.training_tflops(workload.work.arithmetic) is None:
+        return f"{machine.gpu.name} has no {workload.work.precision}"
     if not verdicts:
         return f"cutting {name} takes NVLink between the GPUs of a node, which {machine.type} does not have"
     tried = sorted((verdict for verdict in verdicts if not verdict.fits), key=lambda verdict: verdict.needed_gib)

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trainyard.advice.architectures import Architecture
-from trainyard.advice.memory import STRATEGIES, States, Strategy, activation_bytes, states
+from trainyard.advice.memory import GIB, STRATEGIES, States, Strategy, activation_bytes, states
 from trainyard.advice.ranges import Range
 from trainyard.advice.throughput import QUANTISED, RECOMPUTE, RECOMPUTED_FROM, Utilisation
 
 WANTED_MARGIN = 0.05
-"""Of what is usable; a micro-batch of more than one leaves it, and of equally fast strategies one that does is
-taken."""
+"""Share of a GPU's usable memory that is left free where it can be: by a micro-batch of more than one, and in the
+choice between strategies of equal speed."""
 STEP_ROUNDING = 0.05
-"""By which the tokens of a step are rounded where people state them: 4,194,304 / 4,000,000."""
+"""People round the tokens of a step that they state by so much: 4,194,304 / 4,000,000."""
 LORA_RANK = 16
 HIDDEN_SHARE = 2 / 3
-"""Of the computing, behind which communication hides: the backward pass is twice the forward one."""
+"""Share of the computing that communication hides behind: the backward pass, which is twice the forward one."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Work:
 
     @property
     def sequences(self) -> float:
-        """Of a step, at most: a rounded step, 4M for 4,194,304 tokens, may hold a few more than it says."""
+        """The most sequences of a step: a rounded one, 4M for 4,194,304 tokens, may hold a few more than it says."""
         return self.batch_tokens / self.sequence * (1 + STEP_ROUNDING)
 
     def busy_share(self, replicas: int) -> float:
-        """Of the replicas' time, when the sequences of a step do not divide among them."""
+        """Share of the replicas' time that has a sequence to train on; below 1 where those of a step do not divide."""
         each = self.batch_tokens / self.sequence / replicas
         return min(1.0, each / max(1, math.ceil(each / (1 + STEP_ROUNDING))))
 
@@ -68,7 +68,7 @@ class Work:
 
     @cached_property
     def activations(self) -> tuple[float, float]:
-        """Bytes of one sequence's activations: all kept, and recomputed."""
+        """Bytes of one sequence's activations: all of them kept, and recomputed in the backward pass."""
         return (
             activation_bytes(self.model, self.sequence, 1, recompute=False),
             activation_bytes(self.model, self.sequence, 1, recompute=True),
@@ -114,32 +114,97 @@ class Fit:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The strategy as it is printed."""
         name = cut_name(self.tensor, self.stages) if self.tensor > 1 else self.strategy
         return f"{name}, recompute" if self.recompute else name
 
 
 def cut_name(tensor: int, stages: int) -> str:
-    """How a model is cut, for people."""
+    """How a model is cut, as it is printed."""
     return f"TP {tensor}" + (f" × PP {stages}" if stages > 1 else "")
 
 
-def computing(work: Work, reached: Utilisation, *, recompute: bool) -> Range:
-    """Share of the peak while computing: what the tables say, less recomputation and unpacking of 4-bit weights."""
-    if reached.whole:
-        return reached.mfu
-    mfu = reached.mfu
-    if recompute and work.model.active_params < RECOMPUTED_FROM:
-        mfu = mfu.times(RECOMPUTE)
-    return mfu.times(QUANTISED) if work.quantised else mfu
+@dataclass(frozen=True, slots=True)
+class GpuMemory:
+    """Memory that a way to train takes of a GPU and of its host, in bytes."""
+
+    states: float
+    activations: float
+    usable: float
+    host: float = 0.0  # a node
+
+    @property
+    def margin(self) -> float:
+        """The free share of what is usable."""
+        return 1 - (self.states + self.activations) / self.usable
 
 
-def busy(work: Work, replicas: int, reached: Utilisation) -> float:
-    """Share of the replicas' time that has a sequence to train on; a measured share of the peak has it in it."""
-    return 1.0 if reached.whole else work.busy_share(replicas)
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a training in one way: how many micro-batches a replica takes, and how long it computes."""
+
+    work: Work
+    reached: Utilisation
+    peak_tflops: float  # of a GPU
+    gpus: int
+    replicas: int
+    micro_batch: int  # sequences
+    recompute: bool
+
+    @property
+    def accumulation(self) -> int:
+        """Micro-batches of a replica in a step."""
+        work = self.work
+        return max(1, math.ceil(work.batch_tokens / (self.replicas * self.micro_batch * work.sequence)))
+
+    @property
+    def peak_tokens_per_second(self) -> float:
+        """Tokens a second that all GPUs would train on at their peak."""
+        return self.gpus * self.peak_tflops * 1e12 / self.work.flops_per_token
+
+    @property
+    def mfu(self) -> Range:
+        """Share of the peak while computing: what the tables say, less recomputation and unpacking of 4-bit weights."""
+        mfu = self.reached.mfu
+        if self.reached.whole:
+            return mfu
+        if self.recompute and self.work.model.active_params < RECOMPUTED_FROM:
+            mfu = mfu.times(RECOMPUTE)
+        return mfu.times(QUANTISED) if self.work.quantised else mfu
+
+    @property
+    def seconds(self) -> float:
+        """Typical seconds that a step computes."""
+        return self.work.batch_tokens / self.peak_tokens_per_second / self.mfu.typical
+
+    def fit(self, strategy: Strategy, memory: GpuMemory, exposed: float, tensor: int = 1, stages: int = 1) -> Fit:
+        """The way as a fit; `exposed` are seconds of a step that nothing computes.
+
+        A measured share of the peak has in it that the sequences of a step do not divide among the replicas.
+        """
+        seconds = self.seconds
+        busy = 1.0 if self.reached.whole else self.work.busy_share(self.replicas)
+        mfu = _slowed(self.mfu, exposed / seconds).times(busy)
+        return Fit(
+            strategy=strategy,
+            recompute=self.recompute,
+            micro_batch=self.micro_batch,
+            accumulation=self.accumulation,
+            states_gib=memory.states / GIB,
+            activations_gib=memory.activations / GIB,
+            usable_gib=memory.usable / GIB,
+            host_gib=memory.host / GIB,
+            margin=memory.margin,
+            mfu=mfu,
+            communication_share=exposed / (seconds + exposed),
+            tokens_per_second=mfu.times(self.peak_tokens_per_second),
+            utilisation=self.reached,
+            tensor=tensor,
+            stages=stages,
+        )
 
 
-def slowed(mfu: Range, exposed: float) -> Range:
+def _slowed(mfu: Range, exposed: float) -> Range:
     """Share of the peak when `exposed` seconds pass for every second of typical computing.
 
     Slow communication is as slow in the best case: only the computing varies.

@@ -13,12 +13,17 @@ from functools import lru_cache
 
 from trainyard import catalog
 from trainyard.catalog.tables import number, rows
+from trainyard.problems import Problem, SettingsError, nearest
 
 CLOUDS = ("aws", "gcp")
 HOME_REGIONS = {"aws": "us-east-1", "gcp": "us-central1"}
 """The regions that the prices are of."""
 
 PRECISIONS = ("bf16", "fp16", "fp8", "tf32", "fp32")
+NETWORK_GBPS = 400.0
+"""Network of a node, where the catalogue sells its GPU in no machine of that size. Assumption."""
+HOST_GIB_PER_GPU = 128.0
+"""Memory of such a node's host. Assumption: a little less than the 144 to 256 GiB a GPU of 8-GPU instances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +178,73 @@ def _gcp() -> Iterator[Machine]:
             price_date=row["price_date"],
             regions=tuple(row["regions"].split()),
         )
+
+
+def machine_of_type(cloud: str, name: str) -> Machine:
+    """The catalogue's machine of that name.
+
+    Raises:
+        SettingsError: there is none, or it has no price or no whole GPU.
+    """
+    found = {machine.type: machine for machine in machines(cloud)}
+    if name not in found:
+        elsewhere = [other for other in CLOUDS if any(machine.type == name for machine in machines(other))]
+        hint = f"--cloud {elsewhere[0]}" if elsewhere else nearest(name, found)
+        hint = hint or f"{cloud} has {len(found)} in the catalogue: trainyard catalog list"
+        raise SettingsError([Problem("--instance", name, f"must be a GPU instance type of {cloud}", hint)])
+    return found[name]
+
+
+def nodes_with(
+    gpu: str,
+    count: int,
+    *,
+    per_node: int = 8,
+    network_gbps: float | None = None,
+    gpu_memory_gib: float | None = None,
+    host_memory_gib: float | None = None,
+) -> tuple[Machine, int, tuple[str, ...]]:
+    """A node of `per_node` GPUs of a model, how many of them, and what was assumed of it.
+
+    What is not given is that of the catalogue's machine with the same GPUs, the one with the fastest network.
+
+    Raises:
+        SettingsError: the GPU is unknown, or the nodes do not come out whole.
+    """
+    if gpu not in gpus():
+        known = tuple(gpus())
+        raise SettingsError([Problem("--gpu", gpu, f"must be one of {', '.join(known)}", nearest(gpu, known))])
+    per_node = min(per_node, count)
+    if count % per_node:
+        raise SettingsError([Problem("--gpus", str(count), f"must be whole nodes of {per_node}", "--gpus-per-node")])
+    fact = gpus()[gpu]
+    if fact.training_tflops("bf16") is None:
+        known = tuple(name for name, other in gpus().items() if other.training_tflops("bf16"))
+        raise SettingsError([Problem("--gpu", gpu, f"its peak is not established; it may be {', '.join(known)}")])
+    sold = [machine for cloud in CLOUDS for machine in machines(cloud) if machine.gpu.name == gpu]
+    same = sorted((machine for machine in sold if machine.gpus == per_node), key=lambda machine: machine.network_gbps)
+    like = same[-1] if same else None
+    assumed = []
+    network = network_gbps or (like.network_gbps if like else NETWORK_GBPS)
+    if network_gbps is None and count > per_node:
+        assumed.append(f"{network:g} Gbit/s between nodes, {f'as {like.type}' if like else 'a guess'}; --network")
+    memory = gpu_memory_gib or (sold[0].gpu_memory_gib if sold else fact.memory_gb)
+    node = Machine(
+        cloud=like.cloud if like else "aws",
+        type=f"{per_node} {gpu}",
+        gpu=fact,
+        gpus=per_node,
+        gpu_memory_gib=memory,
+        memory_gib=host_memory_gib or (like.memory_gib if like else HOST_GIB_PER_GPU * per_node),
+        vcpus=like.vcpus if like else 0,
+        nvlink=fact.interconnect_gb_per_s > 100,
+        network_gbps=network,
+        fabric=like.fabric if like and network_gbps is None else network >= 100,
+        usd_per_hour=0.0,
+        on_demand=False,
+        price_region="",
+        price_source="",
+        price_date="",
+        regions=(),
+    )
+    return node, count // per_node, tuple(assumed)

@@ -15,8 +15,8 @@ from trainyard.advice.architectures import Architecture
 
 Strategy = Literal["DDP", "ZeRO-2", "FSDP", "FSDP + offload", "TP + PP"]
 STRATEGIES: tuple[Strategy, ...] = ("DDP", "ZeRO-2", "FSDP", "FSDP + offload", "TP + PP")
-"""In the order in which they are preferred at the same speed: the simplest first. FSDP is ZeRO-3; the last cuts the
-model itself, see model_parallel.py."""
+"""Strategies in the order in which they are preferred at the same speed: the simplest first. FSDP is ZeRO-3; the last
+cuts the model itself, see model_parallel.py."""
 DATA_PARALLEL = STRATEGIES[:-1]
 
 GIB = 2**30
@@ -69,7 +69,7 @@ class States:
 
     @property
     def total_bytes(self) -> float:
-        """Unsharded."""
+        """Bytes of all states, as one GPU would hold them."""
         return self.trained * self.bytes_per_param + self.frozen * self.frozen_bytes
 
 

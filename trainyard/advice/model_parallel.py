@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainyard.advice.architectures import Architecture
-from trainyard.advice.fit import HIDDEN_SHARE, Fit, Ways, Work, busy, computing, cut_name, slowed
+from trainyard.advice.fit import HIDDEN_SHARE, Fit, GpuMemory, Step, Ways, Work, cut_name
 from trainyard.advice.hardware import Machine
-from trainyard.advice.memory import GIB, States, usable_bytes
+from trainyard.advice.memory import States, usable_bytes
 from trainyard.advice.throughput import Utilisation, bus_gb_per_s
 
 MOST_STAGES = 64
@@ -30,7 +30,7 @@ ACTIVATION_BYTES = 2
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a model is cut: GPUs a layer is spread over (inside a node), stages, replicas."""
+    """How a model is cut: GPUs of a node that a layer is spread over, stages of the pipeline, replicas of the whole."""
 
     tensor: int
     stages: int
@@ -42,7 +42,7 @@ class Layout:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The layout as it is printed."""
         return cut_name(self.tensor, self.stages)
 
 
@@ -60,7 +60,7 @@ def layouts(model: Architecture, machine: Machine, nodes: int) -> Iterator[Layou
 
 
 def params_per_gpu(model: Architecture, layout: Layout) -> float:
-    """Of the fullest stage, which holds the embedding or the head beside its layers."""
+    """Parameters on a GPU of the fullest stage, which holds the embedding or the head beside its layers."""
     embedding = float(model.vocabulary * model.hidden)
     ends = min(model.params, 2 * embedding)
     if layout.stages == 1:
@@ -87,62 +87,32 @@ def fits(
     work: Work, machine: Machine, nodes: int, ways: Ways, reached: Utilisation, peak_tflops: float
 ) -> Iterator[Fit]:
     """The layouts that fit, the simplest first; a micro-batch of one makes the bubble least, so that is the default."""
-    usable = usable_bytes(machine.gpu_memory_gib, machine.gpus * nodes)
+    gpus = machine.gpus * nodes
+    usable = usable_bytes(machine.gpu_memory_gib, gpus)
     for layout in layouts(work.model, machine, nodes):
-        room = usable - model_bytes(work.model, work.states, layout)
+        states = model_bytes(work.model, work.states, layout)
         for recompute in ways.recompute:
             # As many micro-batches are in flight as there are stages, each of a stage's layers: a whole model's.
             one = work.activations[recompute] / layout.tensor
             batch = ways.micro_batch or 1
-            if batch * layout.replicas <= work.sequences and batch * one <= room:
-                yield _fit(work, machine, nodes, layout, recompute, batch, reached, peak_tflops, usable)
+            if batch * layout.replicas <= work.sequences and batch * one <= usable - states:
+                step = Step(work, reached, peak_tflops, gpus, layout.replicas, batch, recompute)
+                memory = GpuMemory(states, one * batch, usable)
+                exposed = 0.0 if reached.whole else _exposed_seconds(step, machine, nodes, layout)
+                yield step.fit("TP + PP", memory, exposed, layout.tensor, layout.stages)
 
 
-def _fit(
-    work: Work,
-    machine: Machine,
-    nodes: int,
-    layout: Layout,
-    recompute: bool,
-    batch: int,
-    reached: Utilisation,
-    peak_tflops: float,
-    usable: float,
-) -> Fit:
-    mfu = computing(work, reached, recompute=recompute)
-    rate = machine.gpus * nodes * peak_tflops * 1e12 / work.flops_per_token
-    compute = work.batch_tokens / rate / mfu.typical
+def _exposed_seconds(step: Step, machine: Machine, nodes: int, layout: Layout) -> float:
+    """Seconds of a step that no GPU computes: all-reduces inside the node, the pipeline's bubble, gradients."""
+    work = step.work
     of_replica = work.batch_tokens / layout.replicas
-    accumulation = max(1, math.ceil(of_replica / work.sequence / batch))
-    exposed = 0.0
-    if not reached.whole:
-        inside = _tensor_seconds(work.model, of_replica, layout, recompute, bus_gb_per_s(machine, 1) * 1e9)
-        at_once = machine.gpus if nodes > 1 else 1  # that share a node's network
-        between = _gradient_seconds(work, at_once, layout, bus_gb_per_s(machine, nodes) * 1e9)
-        most = layout.layers_of_fullest(work.model.layers)
-        waiting = most * layout.stages / work.model.layers - 1  # for the fullest stage
-        bubble = (layout.stages - 1) / (accumulation * min(INTERLEAVED, most)) * (1 + waiting)
-        exposed = inside + (waiting + bubble) * (compute + inside) + max(0.0, between - HIDDEN_SHARE * compute)
-    real = slowed(mfu, exposed / compute).times(busy(work, layout.replicas, reached))
-    states = model_bytes(work.model, work.states, layout)
-    activations = work.activations[recompute] / layout.tensor * batch
-    return Fit(
-        strategy="TP + PP",
-        recompute=recompute,
-        micro_batch=batch,
-        accumulation=accumulation,
-        states_gib=states / GIB,
-        activations_gib=activations / GIB,
-        usable_gib=usable / GIB,
-        host_gib=0.0,
-        margin=1 - (states + activations) / usable,
-        mfu=real,
-        communication_share=exposed / (compute + exposed),
-        tokens_per_second=real.times(rate),
-        utilisation=reached,
-        tensor=layout.tensor,
-        stages=layout.stages,
-    )
+    inside = _tensor_seconds(work.model, of_replica, layout, step.recompute, bus_gb_per_s(machine, 1) * 1e9)
+    at_once = machine.gpus if nodes > 1 else 1  # that share a node's network
+    between = _gradient_seconds(work, at_once, layout, bus_gb_per_s(machine, nodes) * 1e9)
+    most = layout.layers_of_fullest(work.model.layers)
+    waiting = most * layout.stages / work.model.layers - 1  # for the fullest stage
+    bubble = (layout.stages - 1) / (step.accumulation * min(INTERLEAVED, most)) * (1 + waiting)
+    return inside + (waiting + bubble) * (step.seconds + inside) + max(0.0, between - HIDDEN_SHARE * step.seconds)
 
 
 def _tensor_seconds(

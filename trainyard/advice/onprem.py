@@ -19,9 +19,10 @@ from datetime import date
 from trainyard.advice.assumed import Assumption, assumptions, defaults
 from trainyard.advice.hardware import Machine
 from trainyard.advice.managed import managed_price
-from trainyard.advice.options import Option, Recommendation
+from trainyard.advice.options import Option
 from trainyard.advice.prices import BLOCKS, Capacity, Figure, Price, price
 from trainyard.advice.ranges import Range
+from trainyard.advice.recommendation import Recommendation
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.problems import Problem, SettingsError
 

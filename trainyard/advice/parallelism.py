@@ -14,20 +14,20 @@ from __future__ import annotations
 import math
 
 from trainyard.advice import model_parallel
-from trainyard.advice.fit import ANY_WAY, HIDDEN_SHARE, WANTED_MARGIN, Fit, Ways, Work, busy, computing, slowed
+from trainyard.advice.fit import ANY_WAY, HIDDEN_SHARE, WANTED_MARGIN, Fit, GpuMemory, Step, Ways, Work
 from trainyard.advice.hardware import Machine
 from trainyard.advice.memory import GIB, States, Strategy, host_bytes, model_bytes, usable_bytes
 from trainyard.advice.ranges import exactly
 from trainyard.advice.throughput import CALIBRATED_GPUS, Utilisation, bus_gb_per_s, utilisation
 
 HOST_LINK_GB_PER_S = 12.0
-"""Between a GPU and its host, PCIe 4 x16 in practice. Assumption."""
+"""What a GPU and its host exchange over PCIe 4 x16 in practice. Assumption."""
 HOST_MEMORY_GB_PER_S = 100.0
-"""Memory traffic of the optimizer on a host's CPUs. Assumption."""
+"""Memory traffic of an optimizer that runs on a host's CPUs. Assumption."""
 HOST_SHARE = 0.9
-"""Of a host's memory, that offloaded states may take."""
+"""Share of a host's memory that offloaded states may take."""
 HELD_UP_SHARE = 0.1
-"""Of a step; where the best data parallel strategy waits longer for the network, cutting the model is tried."""
+"""Share of a step: where the best data parallel strategy waits longer for the network, cutting the model is tried."""
 WORTH_CUTTING = 1.1
 """How much faster a cut model must be, since it takes other code."""
 LARGEST_MICRO_BATCH = 64
@@ -83,7 +83,8 @@ def choose(work: Work, machine: Machine, nodes: int, ways: Ways = ANY_WAY) -> Fi
                 continue
             batch = _micro_batch(work, machine, nodes, strategy, recompute, ways)
             if batch:
-                fit = _data_parallel(work, machine, nodes, strategy, recompute, batch, reached, peak)
+                step = Step(work, reached, peak, gpus, gpus, batch, recompute)
+                fit = _data_parallel(step, machine, nodes, strategy)
                 found.append(fit)
                 if fit.communication_share == 0 and fit.margin >= WANTED_MARGIN:
                     # Nothing can be faster: of equals the simplest, without recomputation, comes first.
@@ -118,50 +119,25 @@ def _first(found: list[Fit]) -> Fit:
     return next((fit for fit in near if fit.margin >= WANTED_MARGIN), near[0])
 
 
-def _data_parallel(
-    work: Work,
-    machine: Machine,
-    nodes: int,
-    strategy: Strategy,
-    recompute: bool,
-    batch: int,
-    reached: Utilisation,
-    peak_tflops: float,
-) -> Fit:
-    gpus = machine.gpus * nodes
-    held = work.states
-    accumulation = max(1, math.ceil(work.batch_tokens / (gpus * batch * work.sequence)))
-    mfu = computing(work, reached, recompute=recompute)
-    rate = gpus * peak_tflops * 1e12 / work.flops_per_token  # tokens a second at the peak
-    compute = work.batch_tokens / rate / mfu.typical
+def _data_parallel(step: Step, machine: Machine, nodes: int, strategy: Strategy) -> Fit:
+    work, gpus, held = step.work, step.gpus, step.work.states
     exposed = 0.0
-    if not reached.whole:
-        exposed = max(0.0, _communication(held, machine, nodes, strategy, accumulation) - HIDDEN_SHARE * compute)
+    if not step.reached.whole:
+        waiting = _communication(held, machine, nodes, strategy, step.accumulation)
+        exposed = max(0.0, waiting - HIDDEN_SHARE * step.seconds)
         if strategy == "FSDP + offload":
             # Gradients and weights once a step, frozen weights for both passes of every micro-batch.
-            moved = held.trained * 6 + held.frozen * held.frozen_bytes * 2 * accumulation
+            moved = held.trained * 6 + held.frozen * held.frozen_bytes * 2 * step.accumulation
             to_host = moved / gpus / (HOST_LINK_GB_PER_S * 1e9)
             on_host = held.trained * held.offloaded_bytes_per_param / nodes / (HOST_MEMORY_GB_PER_S * 1e9)
             exposed += to_host + on_host
-    real = slowed(mfu, exposed / compute).times(busy(work, gpus, reached))
-    states_bytes = model_bytes(held, work.model.largest_layer_params, strategy, gpus)
-    activations = work.activations[recompute] * batch
-    usable = usable_bytes(machine.gpu_memory_gib, gpus)
-    return Fit(
-        strategy=strategy,
-        recompute=recompute,
-        micro_batch=batch,
-        accumulation=accumulation,
-        states_gib=states_bytes / GIB,
-        activations_gib=activations / GIB,
-        usable_gib=usable / GIB,
-        host_gib=host_bytes(held, strategy, nodes) / GIB,
-        margin=1 - (states_bytes + activations) / usable,
-        mfu=real,
-        communication_share=exposed / (compute + exposed),
-        tokens_per_second=real.times(rate),
-        utilisation=reached,
+    memory = GpuMemory(
+        states=model_bytes(held, work.model.largest_layer_params, strategy, gpus),
+        activations=work.activations[step.recompute] * step.micro_batch,
+        usable=usable_bytes(machine.gpu_memory_gib, gpus),
+        host=host_bytes(held, strategy, nodes),
     )
+    return step.fit(strategy, memory, exposed)
 
 
 def _communication(held: States, machine: Machine, nodes: int, strategy: Strategy, accumulation: int) -> float:

@@ -10,7 +10,7 @@ from trainyard.advice.ranges import Range
 from trainyard.advice.spot import Interruptions
 
 LEAST_SWING = 0.01
-"""Of the cost; what moves it less is not worth a line."""
+"""Share of the cost: what moves it less is not worth a line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from trainyard.conventions import HOURS_A_MONTH
 
 FAILURES = ((8, 47.7 * 24), (1024, 7.9), (16_384, 1.8))
 BLOCKED_SHARE = 0.10
-"""Of a save, during which asynchronous saving stops training: 6.3 of 148.8 s were published for 7B (PyTorch, IBM), so
-less than 10 % is the bar."""
+"""Share of a save during which asynchronous saving stops training: 6.3 of 148.8 s were published for 7B (PyTorch, IBM),
+so less than 10 % is the bar."""
 RESTART_HOURS = Range(0.1, 0.25, 2.0)
 """From the loss of a node to training again: a pod in 5 min, a cold node with its image in up to 12; high where
 capacity must be waited for (assumption)."""

@@ -55,8 +55,8 @@ UNMEASURED = Range(0.8, 1.0, 1.2)
 BEYOND = Range(0.85, 1.0, 1.1)
 """More spread above 512 GPUs."""
 FP8_SHARE = 0.64
-"""Of the bf16 utilisation, that fp8 reaches of its own peak: 27.7 of 43.7 % (3B), 29.1 of 43.2 (1B), 30.3 of 46.3 (3B,
-sequence 512) on 8 H100, in the calibration's source. So fp8 is 1.3 times as fast, not twice."""
+"""Share of the bf16 utilisation that fp8 reaches of its own peak: 27.7 of 43.7 % (3B), 29.1 of 43.2 (1B), 30.3 of 46.3
+(3B, sequence 512) on 8 H100, in the calibration's source. So fp8 is 1.3 times as fast, not twice."""
 RECOMPUTE = Range(0.75, 0.88, 1.0)
 """Speed with full recomputation: 6/8 by FLOPs; 0.90 (A100) and 0.87 (H100) for 7B in the calibration's source, where
 the larger micro-batch makes up for a part; nothing lost for 13B."""
@@ -71,11 +71,13 @@ PCIE_BUS_GB_PER_S = 10.0
 """All-reduce bus bandwidth between GPUs without NVLink. Assumption: no trustworthy figure is published for G5 and
 G6."""
 NVLINK_SHARE = 0.78
-"""Of NVLink's one-way rate: 235 of 300 GB/s on 8 A100, 368 of 450 on 8 H200 (stas00/ml-engineering)."""
+"""Share of NVLink's one-way rate that collectives reach: 235 of 300 GB/s on 8 A100, 368 of 450 on 8 H200
+(stas00/ml-engineering)."""
 FABRIC_SHARE = 0.71
-"""Of the node's network rate with RDMA: the lowest of the published shares, 0.71 (A3 High) to 0.97 (InfiniBand)."""
+"""Share of a node's network rate that collectives reach with RDMA: the lowest of the published shares, 0.71 (A3 High)
+to 0.97 (InfiniBand)."""
 TCP_SHARE = 0.35
-"""Of the node's network rate without RDMA. Assumption."""
+"""The same without RDMA. Assumption."""
 
 
 @dataclass(frozen=True, slots=True)

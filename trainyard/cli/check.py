@@ -11,24 +11,21 @@ import typer
 
 from trainyard.cli.files import write_whole
 from trainyard.cli.project import (
+    EXIT_PROGRAM,
     EXIT_SETTINGS,
+    EXIT_VIOLATED,
     ProjectOption,
     fail,
     fail_settings,
     find_project,
     find_stack,
     progress,
+    stack_files,
 )
 from trainyard.problems import SettingsError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from trainyard.review.formats import Checked
-    from trainyard.review.policy_check.model import PolicyReport
-
-EXIT_POLICY = 1
-EXIT_PROGRAM = 3
+    from trainyard.review.verdict import Review
 
 
 class Format(enum.StrEnum):
@@ -78,15 +75,16 @@ def check(
         configuration = read_configuration(policy_config) if policy_config is not None else {}
     except SettingsError as error:
         fail_settings(str(policy_config), error)
-    checked = [_check(folder, file, configuration) for file in files]
+    reviews = [_review(folder, file, configuration) for file in files]
     if form is Format.TEXT and str(output) == "-":
-        from rich.console import Console
+        from trainyard.review.reports import policies
 
-        _show(Console(highlight=False, soft_wrap=True), checked)
+        for review in reviews:
+            policies.show(review.judged)
     else:
-        write_whole(output, _text(form, checked, before))
-    if any(stack.report.mandatory for stack in checked):
-        raise typer.Exit(EXIT_POLICY)
+        write_whole(output, _text(form, reviews, before))
+    if any(review.judged.mandatory for review in reviews):
+        raise typer.Exit(EXIT_VIOLATED)
 
 
 def _files(folder: Path, stacks: list[str], *, every: bool) -> list[Path]:
@@ -94,41 +92,26 @@ def _files(folder: Path, stacks: list[str], *, every: bool) -> list[Path]:
         fail("name the stacks to check, or say --all (not both)" if every else "name the stacks to check, or say --all")
     if not every:
         return [find_stack(folder, stack) for stack in stacks]
-    found = sorted((folder / "stacks").glob("Pulumi.*.yaml"))
+    found = stack_files(folder)
     if not found:
-        fail(f"there is no stack in {folder / 'stacks'}")
+        fail(f"there is no stack in {folder}")
     return found
 
 
-def _check(folder: Path, file: Path, configuration: dict[str, Any]) -> Checked:
-    """Rehearses one stack and runs the pack; ends the command where there is nothing sound to judge."""
-    from trainyard.rehearsal.rehearse import rehearse
-    from trainyard.review.formats import Checked
-    from trainyard.review.policy_check.check import check_policies
+def _review(folder: Path, file: Path, configuration: dict[str, Any]) -> Review:
+    """One stack's review; ends the command where there is nothing sound to judge."""
+    from trainyard.review.verdict import review
 
     stack = file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
-    problem: SettingsError | None = None
-    report: PolicyReport | None = None
-    with progress(f"checking {stack}"):
-        try:
-            rehearsal = rehearse(folder, file)
-            if not rehearsal.errors:  # a program that does not run to its end makes nothing that could break a rule
-                report = check_policies(
-                    rehearsal.stack,
-                    rehearsal.preview.resources,
-                    rehearsal.known.resources,
-                    rehearsal.settings,
-                    configuration=configuration,
-                )
-        except SettingsError as error:
-            problem = error
-    if problem is not None:
-        fail_settings(stack, problem)
-    if report is None:
-        lines = "\n".join(f"  {finding}" for finding in rehearsal.errors)
+    try:
+        with progress(f"checking {stack}"):
+            found = review(folder, file, policy_configuration=configuration)
+    except SettingsError as error:
+        fail_settings(stack, error)
+    if found.policies is None:
+        lines = "\n".join(f"  {finding}" for finding in found.rehearsal.errors)
         fail(f"the program of stack {stack} is wrong, so no policy can be judged:\n{lines}", code=EXIT_PROGRAM)
-    name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
-    return Checked(file=name, report=report, plan=rehearsal.plan, cost=rehearsal.cost)
+    return found
 
 
 def _document(path: Path) -> dict[str, Any]:
@@ -142,52 +125,17 @@ def _document(path: Path) -> dict[str, Any]:
     return content
 
 
-def _text(form: Format, checked: list[Checked], before: dict[str, Any] | None) -> str:
-    from trainyard.review import formats
-    from trainyard.review.comparison import as_markdown
+def _text(form: Format, reviews: list[Review], before: dict[str, Any] | None) -> str:
+    from trainyard.review.formats import document, junit, markdown, sarif
+    from trainyard.review.reports import policies
 
-    if form is Format.JSON:
-        return formats.as_json(checked)
-    if form is Format.SARIF:
-        return formats.as_sarif(checked)
-    if form is Format.JUNIT:
-        return formats.as_junit(checked)
-    if form is Format.MARKDOWN:
-        return as_markdown(checked, before)
-    import io
-
-    from rich.console import Console
-
-    text = io.StringIO()
-    _show(Console(file=text, highlight=False, soft_wrap=True, no_color=True), checked)
-    return text.getvalue()
-
-
-def _show(console: Console, checked: list[Checked]) -> None:
-    for stack in checked:
-        show_report(console, stack.report)
-
-
-def show_report(console: Console, report: PolicyReport) -> None:
-    """One stack for a person: a line a violation with what to change, then what was accepted and the sum."""
-    from rich.markup import escape
-
-    for violation in report.violations:
-        colour = "red" if violation.level == "mandatory" else "yellow"
-        console.print(
-            f"[bold {colour}]{violation.level}[/] {violation.severity} [bold]{violation.policy}[/] "
-            f"{escape(f'{violation.component} {violation.name}'.strip() or report.stack)}"
-        )
-        console.print(f"    {escape(violation.message)}")
-        console.print(f"    [dim]{escape(violation.remediation)} ({escape(', '.join(violation.controls))})[/]")
-    for accepted in report.accepted:
-        console.print(
-            f"[dim]accepted {accepted.policy} {escape(accepted.urn.rsplit('::', 1)[-1])} until {accepted.expires}:"
-            f" {escape(accepted.reason)} ({escape(accepted.owner)})[/]"
-        )
-    mandatory = len(report.mandatory)
-    console.print(
-        f"{escape(report.stack)}: {report.policies} policies, {mandatory} mandatory and"
-        f" {len(report.violations) - mandatory} advisory violations, {len(report.accepted)} accepted,"
-        f" {report.seconds:.1f} s"
-    )
+    match form:
+        case Format.JSON:
+            return document.as_json(reviews)
+        case Format.SARIF:
+            return sarif.as_sarif(reviews)
+        case Format.JUNIT:
+            return junit.as_junit(reviews)
+        case Format.MARKDOWN:
+            return markdown.as_markdown(reviews, before)
+    return policies.as_text(review.judged for review in reviews)

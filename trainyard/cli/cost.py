@@ -10,6 +10,8 @@ import typer
 
 from trainyard.cli.files import write_whole
 from trainyard.cli.project import (
+    EXIT_PROGRAM,
+    EXIT_VIOLATED,
     ProjectOption,
     StackArgument,
     fail,
@@ -19,9 +21,6 @@ from trainyard.cli.project import (
     progress,
 )
 from trainyard.problems import SettingsError
-
-EXIT_BUDGET = 1
-EXIT_PROGRAM = 3
 
 
 def cost(
@@ -80,10 +79,13 @@ def cost(
     from trainyard.cost.assumptions import assumptions_for
     from trainyard.cost.compare import alternatives
     from trainyard.cost.price import DEFAULT_PROFILE, price_stack
-    from trainyard.review import cost_report as report
+    from trainyard.review.reports.cost import as_html, report
+    from trainyard.review.reports.output import show
 
     try:
-        assumptions = assumptions_for(str(rehearsal.plan.get("profile") or DEFAULT_PROFILE)).with_values(values)
+        assumptions = assumptions_for(
+            str((rehearsal.plan.get("core") or {}).get("profile") or DEFAULT_PROFILE)
+        ).with_values(values)
     except SettingsError as error:
         fail("; ".join(f"assumption {problem}" for problem in error.problems))
     found = price_stack(rehearsal.resources, rehearsal.plan, assumptions=assumptions)
@@ -94,11 +96,11 @@ def cost(
             told["alternatives"] = [other.as_json() for other in others]
         write_whole(json_file, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
     if html_file is not None:
-        write_whole(html_file, report.as_html(found, others))
+        write_whole(html_file, as_html(found, others))
     if json_file is None or str(json_file) != "-":
-        report.show(found, others)
+        show(report(found, others))
     if fail_over_budget and found.budget_usd is not None and found.total.expected > found.budget_usd:
-        raise typer.Exit(EXIT_BUDGET)
+        raise typer.Exit(EXIT_VIOLATED)
 
 
 def _values(pairs: list[str]) -> dict[str, float]:

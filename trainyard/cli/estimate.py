@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from datetime import date
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trainyard.cli.option_groups import grouped
 from trainyard.cli.project import fail_options
-from trainyard.cli.recommend_options import (
+from trainyard.cli.training_options import (
     HARDWARE,
-    ActiveParamsOption,
-    ArchitectureOption,
-    CloudOption,
-    DatasetSizeOption,
-    EpochsOption,
-    GlobalBatchOption,
-    HiddenOption,
-    ImagesOption,
+    CloudOptions,
     JsonOption,
-    LayersOption,
-    LoraRankOption,
-    OptimizerOption,
-    ParamsOption,
-    PrecisionOption,
-    Reader,
-    RegionOption,
-    SequenceOption,
-    TaskOption,
-    TokensOption,
-    VocabularyOption,
+    TrainingOptions,
+    fail_with,
+    option,
+    read_request,
 )
-from trainyard.problems import Problem, SettingsError
+from trainyard.problems import Problem, SettingsError, nearest
 
 if TYPE_CHECKING:
     from trainyard.advice import Machine, Ways
 
 EXIT_DOES_NOT_FIT = 1
 """It fits in no allowed way, or no formula covers it."""
-_STRATEGIES = {
+STRATEGIES = {
     "ddp": "DDP",
     "zero-2": "ZeRO-2",
     "fsdp": "FSDP",
@@ -46,87 +33,109 @@ _STRATEGIES = {
     "offload": "FSDP + offload",
     "tp": "TP + PP",
 }
-_WAY = "How"
+HOW = "How"
+"""A panel of `--help`."""
 
 
-def estimate(
-    params: ParamsOption = None,
-    active_params: ActiveParamsOption = None,
-    architecture: ArchitectureOption = None,
-    layers: LayersOption = None,
-    hidden: HiddenOption = None,
-    vocabulary: VocabularyOption = None,
-    task: TaskOption = "language",
-    tokens: TokensOption = None,
-    dataset_size: DatasetSizeOption = None,
-    images: ImagesOption = None,
-    epochs: EpochsOption = 1,
-    sequence_length: SequenceOption = None,
-    global_batch: GlobalBatchOption = None,
-    precision: PrecisionOption = "bf16",
-    optimizer: OptimizerOption = "adamw",
-    lora_rank: LoraRankOption = None,
-    instance: Annotated[
-        str | None,
-        typer.Option("--instance", metavar="TYPE", help="An instance type: p4d.24xlarge.", rich_help_panel=HARDWARE),
-    ] = None,
-    nodes: Annotated[
-        int | None,
-        typer.Option("--nodes", metavar="N", help="How many; 1 by default.", min=1, rich_help_panel=HARDWARE),
-    ] = None,
-    gpu: Annotated[
-        str | None,
-        typer.Option("--gpu", metavar="NAME", help="Instead: a GPU: A100-80GB, H100.", rich_help_panel=HARDWARE),
-    ] = None,
-    gpus: Annotated[
-        int | None,
-        typer.Option("--gpus", metavar="N", help="How many in all; 1 by default.", min=1, rich_help_panel=HARDWARE),
-    ] = None,
-    gpus_per_node: Annotated[
-        int | None,
-        typer.Option("--gpus-per-node", metavar="N", help="8 by default.", min=1, rich_help_panel=HARDWARE),
-    ] = None,
-    network: Annotated[
-        float | None,
-        typer.Option(
-            "--network", metavar="GBPS", help="Of a node, Gbit/s; as in the cloud.", min=0.1, rich_help_panel=HARDWARE
-        ),
-    ] = None,
-    gpu_memory: Annotated[
-        float | None,
-        typer.Option("--gpu-memory", metavar="GIB", help="Of a GPU, if not as usual.", min=1, rich_help_panel=HARDWARE),
-    ] = None,
-    host_memory: Annotated[
-        float | None,
-        typer.Option("--host-memory", metavar="GIB", help="Of a node, for offload.", min=1, rich_help_panel=HARDWARE),
-    ] = None,
-    cloud: CloudOption = "aws",
-    region: RegionOption = None,
-    strategy: Annotated[
-        str | None,
-        typer.Option("--strategy", metavar="NAME", help=f"{', '.join(_STRATEGIES)}; else all.", rich_help_panel=_WAY),
-    ] = None,
+def _hardware(name: str, metavar: str, help_: str, **more: Any) -> Any:
+    return option(name, help_, HARDWARE, metavar, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareOptions:
+    """What it runs on: an instance type, or a GPU with what surrounds it."""
+
+    instance: Annotated[str | None, _hardware("--instance", "TYPE", "An instance type: p4d.24xlarge.")] = None
+    nodes: Annotated[int | None, _hardware("--nodes", "N", "How many; 1 by default.", min=1)] = None
+    gpu: Annotated[str | None, _hardware("--gpu", "NAME", "Instead: a GPU: A100-80GB, H100.")] = None
+    gpus: Annotated[int | None, _hardware("--gpus", "N", "How many in all; 1 by default.", min=1)] = None
+    gpus_per_node: Annotated[int | None, _hardware("--gpus-per-node", "N", "8 by default.", min=1)] = None
+    network: Annotated[float | None, _hardware("--network", "GBPS", "Of a node, Gbit/s; as in the cloud.", min=0.1)] = (
+        None
+    )
+    gpu_memory: Annotated[float | None, _hardware("--gpu-memory", "GIB", "Of a GPU, if not as usual.", min=1)] = None
+    host_memory: Annotated[float | None, _hardware("--host-memory", "GIB", "Of a node, for offload.", min=1)] = None
+
+    def problems(self, region: str | None) -> list[Problem]:
+        """Hardware that is missing, or described twice."""
+        if (self.instance is None) == (self.gpu is None):
+            return [Problem("--instance", self.instance or "nothing", "give either --instance or --gpu")]
+        if self.gpu is not None:
+            found = []
+            if self.nodes is not None:
+                found.append(Problem("--nodes", str(self.nodes), "is for --instance; --gpu takes --gpus"))
+            if region is not None:
+                found.append(Problem("--region", region, "is for --instance, which has a price"))
+            return found
+        of_gpu = {
+            "--gpus": self.gpus,
+            "--gpus-per-node": self.gpus_per_node,
+            "--network": self.network,
+            "--gpu-memory": self.gpu_memory,
+            "--host-memory": self.host_memory,
+        }
+        return [
+            Problem(key, f"{value:g}", "is for --gpu; an instance type has its own")
+            for key, value in of_gpu.items()
+            if value is not None
+        ]
+
+    def machines(self, cloud: str) -> tuple[Machine, int, tuple[str, ...]]:
+        """A node, how many of them, and what was assumed of it. Raises SettingsError for hardware that is unknown."""
+        from trainyard.advice.hardware import machine_of_type, nodes_with
+
+        if self.instance is not None:
+            return machine_of_type(cloud, self.instance), self.nodes or 1, ()
+        return nodes_with(
+            self.gpu or "",
+            self.gpus or 1,
+            per_node=self.gpus_per_node or 8,
+            network_gbps=self.network,
+            gpu_memory_gib=self.gpu_memory,
+            host_memory_gib=self.host_memory,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WayOptions:
+    """Which ways to train are allowed."""
+
+    strategy: Annotated[str | None, option("--strategy", f"{', '.join(STRATEGIES)}; else all.", HOW, "NAME")] = None
     micro_batch: Annotated[
-        int | None,
-        typer.Option(
-            "--micro-batch", metavar="N", help="Sequences a GPU; else the largest.", min=1, rich_help_panel=_WAY
-        ),
-    ] = None,
+        int | None, option("--micro-batch", "Sequences a GPU; else the largest.", HOW, "N", min=1)
+    ] = None
     recompute: Annotated[
-        bool | None,
-        typer.Option(
-            "--recompute/--no-recompute", help="Activation checkpointing; else both ways.", rich_help_panel=_WAY
-        ),
-    ] = None,
+        bool | None, option("--recompute/--no-recompute", "Activation checkpointing; else both ways.", HOW)
+    ] = None
     mfu: Annotated[
-        float | None,
-        typer.Option(
-            "--mfu",
-            metavar="SHARE",
-            help="Share of the peak if you measured it: 0.42; else from tables.",
-            rich_help_panel=_WAY,
-        ),
-    ] = None,
+        float | None, option("--mfu", "Share of the peak if you measured it: 0.42; else from tables.", HOW, "SHARE")
+    ] = None
+
+    def ways(self, problems: list[Problem]) -> Ways:
+        """The ways; what is wrong is added to `problems`."""
+        from trainyard.advice import Ways
+        from trainyard.advice.memory import STRATEGIES as ALL
+
+        if self.mfu is not None and not 0 < self.mfu < 1:
+            problems.append(Problem("--mfu", f"{self.mfu:g}", "must be a share between 0 and 1, like 0.42"))
+        strategies = ALL
+        if self.strategy is not None:
+            known = {**STRATEGIES, **{name.lower(): name for name in ALL}}
+            if self.strategy.lower() in known:
+                strategies = tuple(name for name in ALL if name == known[self.strategy.lower()])
+            else:
+                allowed = f"must be one of {', '.join(STRATEGIES)}"
+                problems.append(Problem("--strategy", self.strategy, allowed, nearest(self.strategy, STRATEGIES)))
+        recompute = (False, True) if self.recompute is None else (self.recompute,)
+        return Ways(strategies, recompute, self.micro_batch, self.mfu)
+
+
+@grouped
+def estimate(
+    training: TrainingOptions,
+    hardware: HardwareOptions,
+    cloud: CloudOptions,
+    how: WayOptions,
     as_json: JsonOption = False,
 ) -> None:
     """How long a training takes on given hardware, and in which ways it fits.
@@ -135,121 +144,28 @@ def estimate(
     hardware is an instance type. `trainyard recommend` looks for the hardware instead.
 
     Exit codes: 0 it fits; 1 it does not, with the reason; 2 the options are wrong.
-    """  # fmt: skip
-    reader = Reader()
-    values: dict[str, Any] = reader.work(
-        params=params,
-        active_params=active_params,
-        tokens=tokens,
-        dataset_size=dataset_size,
-        images=images,
-        global_batch=global_batch,
-    )
-    from trainyard.advice import Request
-    from trainyard.advice import estimate as make
+    """
+    problems: list[Problem] = []
+    request = read_request(problems, training, cloud)
+    problems += hardware.problems(cloud.region)
+    ways = how.ways(problems)
+    fail_with(problems, request)
+    from trainyard import advice
     from trainyard.advice.request import check
 
-    request = Request(
-        today=date.today(),
-        task=task,  # type: ignore[arg-type]  # checked with the rest
-        architecture=architecture,
-        layers=layers,
-        hidden=hidden,
-        vocabulary=vocabulary,
-        epochs=epochs,
-        sequence_length=sequence_length,
-        precision=precision,
-        optimizer=optimizer,
-        lora_rank=lora_rank,
-        cloud=cloud,
-        region=region,
-        **values,
-    )
-    given = {
-        "--gpus": gpus, "--gpus-per-node": gpus_per_node, "--network": network, "--gpu-memory": gpu_memory,
-        "--host-memory": host_memory,
-    }  # fmt: skip
-    reader.problems += _clashes(instance, gpu, nodes, region, given)
-    if mfu is not None and not 0 < mfu < 1:
-        reader.problems.append(Problem("--mfu", f"{mfu:g}", "must be a share between 0 and 1, like 0.42"))
-    ways = _ways(strategy, micro_batch, recompute, mfu, reader)
-    reader.fail_with(request)
     try:
         check(request)
-        machine, node_count, assumed = _machine(cloud, instance, gpu, nodes or 1, gpus or 1, gpus_per_node, given)
-        result = make(request, machine, node_count, ways, assumed)
+        machine, nodes, assumed = hardware.machines(cloud.cloud)
+        found = advice.estimate(request, machine, nodes, ways, assumed)
     except SettingsError as error:
         fail_options(error)
     if as_json:
-        from trainyard.cli.estimate_json import as_json_text
+        from trainyard.advice.report.as_json import estimate_as_json
 
-        typer.echo(as_json_text(result), nl=False)
+        typer.echo(estimate_as_json(found), nl=False)
     else:
-        from trainyard.cli.estimate_text import show
-        from trainyard.cli.recommend_text import console
+        from trainyard.advice.report import estimate_text, terminal
 
-        show(console(), result)
-    if result.fit is None:
+        estimate_text.show(terminal.console(), found)
+    if found.fit is None:
         raise typer.Exit(EXIT_DOES_NOT_FIT)
-
-
-def _clashes(
-    instance: str | None, gpu: str | None, nodes: int | None, region: str | None, given: dict[str, Any]
-) -> list[Problem]:
-    """Hardware that is missing, or described twice."""
-    if (instance is None) == (gpu is None):
-        return [Problem("--instance", instance or "nothing", "give either --instance or --gpu")]
-    if gpu is not None:
-        clashes = []
-        if nodes is not None:
-            clashes.append(Problem("--nodes", str(nodes), "is for --instance; --gpu takes --gpus"))
-        if region is not None:
-            clashes.append(Problem("--region", region, "is for --instance, which has a price"))
-        return clashes
-    return [
-        Problem(key, f"{value:g}", "is for --gpu; an instance type has its own")
-        for key, value in given.items()
-        if value is not None
-    ]
-
-
-def _ways(
-    strategy: str | None, micro_batch: int | None, recompute: bool | None, mfu: float | None, reader: Reader
-) -> Ways:
-    from trainyard.advice import Ways
-    from trainyard.advice.memory import STRATEGIES
-    from trainyard.problems import nearest
-
-    strategies = STRATEGIES
-    if strategy is not None:
-        known = {**_STRATEGIES, **{name.lower(): name for name in STRATEGIES}}
-        if strategy.lower() in known:
-            strategies = tuple(name for name in STRATEGIES if name == known[strategy.lower()])
-        else:
-            allowed = f"must be one of {', '.join(_STRATEGIES)}"
-            reader.problems.append(Problem("--strategy", strategy, allowed, nearest(strategy, _STRATEGIES)))
-    return Ways(strategies, (False, True) if recompute is None else (recompute,), micro_batch, mfu)
-
-
-def _machine(
-    cloud: str,
-    instance: str | None,
-    gpu: str | None,
-    nodes: int,
-    gpus: int,
-    per_node: int | None,
-    given: dict[str, Any],
-) -> tuple[Machine, int, tuple[str, ...]]:
-    from trainyard.advice.estimation import hardware
-    from trainyard.advice.estimation import instance as find
-
-    if instance is not None:
-        return find(cloud, instance), nodes, ()
-    return hardware(
-        gpu or "",
-        gpus,
-        per_node=per_node or 8,
-        network_gbps=given["--network"],
-        gpu_memory_gib=given["--gpu-memory"],
-        host_memory_gib=given["--host-memory"],
-    )

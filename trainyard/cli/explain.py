@@ -21,24 +21,22 @@ def explain(
     from rich.console import Console
     from rich.table import Table
 
-    from trainyard.plan.resolve import namespace_values, resolve
-    from trainyard.rehearsal.engine.project import read_stack
+    from trainyard.plan.resolve import resolve_stack
 
     folder = find_project(project)
     file = find_stack(folder, stack)
     try:
-        config = read_stack(folder, file)
-        _, plan = resolve(namespace_values(config.values), config.stack)
+        plan = resolve_stack(folder, file).plan
     except SettingsError as error:
         fail_settings(stack, error)
-    decisions = [decision for decision in plan.decisions if key in decision.key]
+    decisions = [decision for decision in plan.core.decisions if key in decision.key]
     if as_json:
         rows = [{"key": row.key, "value": row.value, "source": row.source} for row in decisions]
         typer.echo(json.dumps(rows, indent=2))
         return
     console = Console(highlight=False)
     if not decisions:
-        console.print(f"nothing in the plan of {config.stack} has a key with {key!r} in it")
+        console.print(f"nothing in the plan of {plan.core.stack} has a key with {key!r} in it")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("key", overflow="fold")

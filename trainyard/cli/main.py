@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from trainyard.cli import catalog, check, cost, estimate, explain, recommend, rehearse, smoke
+from trainyard.cli import catalog, check, cost, estimate, explain, init, recommend, rehearse, smoke
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +22,7 @@ app.command("check")(check.check)
 app.command("cost")(cost.cost)
 app.command("estimate")(estimate.estimate)
 app.command("explain")(explain.explain)
+app.command("init")(init.init)
 app.command("recommend")(recommend.recommend)
 app.command("smoke")(smoke.smoke)
 app.add_typer(catalog.app, name="catalog")

@@ -13,11 +13,17 @@ from rich.markup import escape
 
 from trainyard.problems import SettingsError, nearest
 
+EXIT_VIOLATED = 1
+"""A mandatory policy is violated, or the budget is."""
+
 EXIT_SETTINGS = 2
 """The settings, the command line or the project are wrong."""
 
+EXIT_PROGRAM = 3
+"""The stack's program is wrong."""
+
 StackArgument = Annotated[
-    str, typer.Argument(metavar="STACK", help="A stack's name (stacks/Pulumi.STACK.yaml) or the path of its file.")
+    str, typer.Argument(metavar="STACK", help="A stack's name (Pulumi.STACK.yaml) or the path of its file.")
 ]
 ProjectOption = Annotated[
     Path | None,
@@ -87,11 +93,23 @@ def find_stack(project: Path, stack: str) -> Path:
         if not path.is_file():
             fail(f"{stack}: no such file")
         return path.resolve()
-    file = project / "stacks" / f"Pulumi.{stack}.yaml"
-    if not file.is_file():
-        known = sorted(
-            other.name.removeprefix("Pulumi.").removesuffix(".yaml") for other in file.parent.glob("Pulumi.*.yaml")
-        )
+    known = {file.name.removeprefix("Pulumi.").removesuffix(".yaml"): file for file in stack_files(project)}
+    if stack not in known:
         hint = nearest(stack, known)
-        fail(f"no stack {stack!r}; there is {', '.join(known) or 'none'} in {file.parent}{'; ' + hint if hint else ''}")
-    return file
+        there = f"there is {', '.join(known) or 'none'} in {_stack_folder(project)}"
+        fail(f"no stack {stack!r}; {there}{'; ' + hint if hint else ''}")
+    return known[stack]
+
+
+def stack_files(project: Path) -> list[Path]:
+    """The project's stack files, by name."""
+    return sorted(_stack_folder(project).glob("Pulumi.*.yaml"))
+
+
+def _stack_folder(project: Path) -> Path:
+    from trainyard.rehearsal.engine.project import stack_folder
+
+    try:
+        return stack_folder(project)
+    except SettingsError as error:
+        _fail_problems(f"with the project in {escape(str(project))}", error)

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import date
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trainyard.cli.option_groups import grouped
 from trainyard.cli.project import ProjectOption, fail_options, fail_settings, find_project, find_stack
-from trainyard.cli.recommend_options import (
+from trainyard.cli.training_options import (
     HARDWARE,
     OUTPUT,
-    ActiveParamsOption,
-    ArchitectureOption,
-    CloudOption,
-    DatasetSizeOption,
-    EpochsOption,
-    GlobalBatchOption,
-    HiddenOption,
-    ImagesOption,
+    CloudOptions,
     JsonOption,
-    LayersOption,
-    LoraRankOption,
-    OptimizerOption,
-    ParamsOption,
-    PrecisionOption,
-    Reader,
-    RegionOption,
-    SequenceOption,
-    TaskOption,
-    TokensOption,
-    VocabularyOption,
+    TrainingOptions,
+    fail_with,
+    option,
+    read_request,
 )
 from trainyard.problems import Problem, SettingsError
 
@@ -40,250 +27,181 @@ if TYPE_CHECKING:
 
 EXIT_NONE = 1
 """Nothing can be recommended: nothing fits, is in time or in the budget, or no formula covers it."""
-WISHES, COMPARISON, APPLYING = "By when, for how much", "Managed, own cluster or owned", "Into a stack"
+LIMITS, COMPARISON, APPLYING = "By when, for how much", "Managed, own cluster or owned", "Into a stack"
 """Panels of `--help`."""
 
 
-def recommend(
-    params: ParamsOption = None,
-    active_params: ActiveParamsOption = None,
-    architecture: ArchitectureOption = None,
-    layers: LayersOption = None,
-    hidden: HiddenOption = None,
-    vocabulary: VocabularyOption = None,
-    task: TaskOption = "language",
-    tokens: TokensOption = None,
-    dataset_size: DatasetSizeOption = None,
-    images: ImagesOption = None,
-    epochs: EpochsOption = 1,
-    sequence_length: SequenceOption = None,
-    global_batch: GlobalBatchOption = None,
-    precision: PrecisionOption = "bf16",
-    optimizer: OptimizerOption = "adamw",
-    lora_rank: LoraRankOption = None,
-    deadline: Annotated[
-        str | None,
-        typer.Option("--deadline", metavar="TIME", help="12h, 30d, 2w; 30 days by default.", rich_help_panel=WISHES),
-    ] = None,
+@dataclass(frozen=True, slots=True)
+class LimitOptions:
+    """By when, how often, and for how much."""
+
+    deadline: Annotated[str | None, option("--deadline", "12h, 30d, 2w; 30 days by default.", LIMITS, "TIME")] = None
     monthly_runs: Annotated[
-        float | None,
-        typer.Option(
-            "--monthly-runs", metavar="N", help="Runs every month; makes commitments an option.", rich_help_panel=WISHES
-        ),
-    ] = None,
-    sweep: Annotated[
-        int, typer.Option("--sweep", metavar="N", help="Trials of a hyperparameter search.", rich_help_panel=WISHES)
-    ] = 1,
-    cloud: CloudOption = "aws",
-    region: RegionOption = None,
+        float | None, option("--monthly-runs", "Runs every month; makes commitments an option.", LIMITS, "N")
+    ] = None
+    sweep: Annotated[int, option("--sweep", "Trials of a hyperparameter search.", LIMITS, "N")] = 1
     budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget",
-            metavar="USD",
-            help="Of the run, or of a month with --monthly-runs: 50k.",
-            rich_help_panel=WISHES,
-        ),
-    ] = None,
-    max_nodes: Annotated[
-        int | None,
-        typer.Option("--max-nodes", metavar="N", help="Nodes at most; 512 GPUs by default.", rich_help_panel=HARDWARE),
-    ] = None,
+        str | None, option("--budget", "Of the run, or of a month with --monthly-runs: 50k.", LIMITS, "USD")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Which hardware may be recommended."""
+
+    max_nodes: Annotated[int | None, option("--max-nodes", "Nodes at most; 512 GPUs by default.", HARDWARE, "N")] = None
     spot: Annotated[
-        bool | None,
-        typer.Option("--spot/--no-spot", help="Spot only, or no spot; both ways by default.", rich_help_panel=HARDWARE),
-    ] = None,
+        bool | None, option("--spot/--no-spot", "Spot only, or no spot; both ways by default.", HARDWARE)
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """Whether managed training, an own cluster and owned hardware are compared, and with which figures."""
+
     compare: Annotated[
-        bool,
-        typer.Option(
-            "--compare",
-            help="Also compare managed training, an own cluster and owned hardware.",
-            rich_help_panel=COMPARISON,
-        ),
-    ] = False,
+        bool, option("--compare", "Also compare managed training, an own cluster and owned hardware.", COMPARISON)
+    ] = False
     assume: Annotated[
         list[str] | None,
-        typer.Option(
-            "--assume",
-            metavar="KEY=VALUE",
-            help="Replace a figure of --compare; may be repeated.",
-            rich_help_panel=COMPARISON,
-        ),
-    ] = None,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say where every figure comes from.", rich_help_panel=OUTPUT)
-    ] = False,
-    as_json: JsonOption = False,
+        option("--assume", "Replace a figure of --compare; may be repeated.", COMPARISON, "KEY=VALUE"),
+    ] = None
+
+    def assumptions(self, problems: list[Problem]) -> dict[str, float]:
+        """The figures that are given, by their key; what cannot be read is added to `problems`."""
+        found = {}
+        for text in self.assume or []:
+            key, _, value = text.partition("=")
+            try:
+                found[key.strip()] = float(value)
+            except ValueError:
+                allowed = "must be KEY=VALUE with a number, like owned_utilisation=0.8"
+                problems.append(Problem("--assume", text, allowed))
+        if self.assume and not self.compare:
+            problems.append(Problem("--assume", self.assume[0], "is for --compare, which is not given"))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """What is printed and written."""
+
+    explain: Annotated[bool, option("--explain", "Say where every figure comes from.", OUTPUT)] = False
+    as_json: JsonOption = False
     html_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--html",
-            metavar="FILE",
-            help="Write a page with hours against cost; '-': print it.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    apply_to: Annotated[
-        str | None,
-        typer.Option("--apply", metavar="STACK", help="Write the pool into a stack's file.", rich_help_panel=APPLYING),
-    ] = None,
-    option: Annotated[
+        Path | None, option("--html", "Write a page with hours against cost; '-': print it.", OUTPUT, "FILE")
+    ] = None
+
+    @property
+    def page_is_printed(self) -> bool:
+        """Whether standard output is the page's."""
+        return str(self.html_file) == "-"
+
+    def problems(self) -> list[Problem]:
+        """Outputs that exclude each other."""
+        found = []
+        if self.as_json and self.page_is_printed:
+            found.append(Problem("--json", "--html -", "prints too; give --html a file"))
+        if self.explain and (self.as_json or self.page_is_printed):
+            found.append(Problem("--explain", "--json" if self.as_json else "--html -", "has every source anyway"))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyOptions:
+    """Which stack's pool gets which option, and what was bought for it."""
+
+    apply_to: Annotated[str | None, option("--apply", "Write the pool into a stack's file.", APPLYING, "STACK")] = None
+    rank: Annotated[
         int | None,
-        typer.Option(
-            "--option",
-            metavar="N",
-            help="Which of the ranked options --apply writes; the first by default.",
-            rich_help_panel=APPLYING,
-        ),
-    ] = None,
+        option("--option", "Which of the ranked options --apply writes; the first by default.", APPLYING, "N"),
+    ] = None
     pool: Annotated[
-        str | None,
-        typer.Option(
-            "--pool", metavar="NAME", help="The pool that --apply writes; train by default.", rich_help_panel=APPLYING
-        ),
-    ] = None,
+        str | None, option("--pool", "The pool that --apply writes; train by default.", APPLYING, "NAME")
+    ] = None
     reservation: Annotated[
-        str | None,
-        typer.Option(
-            "--reservation",
-            metavar="ID",
-            help="Of a reserved option that --apply writes: cr-...",
-            rich_help_panel=APPLYING,
-        ),
-    ] = None,
-    zone: Annotated[
-        str | None,
-        typer.Option("--zone", metavar="ZONE", help="The reservation's zone.", rich_help_panel=APPLYING),
-    ] = None,
+        str | None, option("--reservation", "Of a reserved option that --apply writes: cr-...", APPLYING, "ID")
+    ] = None
+    zone: Annotated[str | None, option("--zone", "The reservation's zone.", APPLYING, "ZONE")] = None
+
+    def problems(self) -> list[Problem]:
+        """Options that miss another one."""
+        found = []
+        if (self.reservation is None) != (self.zone is None):
+            found.append(Problem("--reservation", self.reservation or "nothing", "is given with --zone"))
+        if self.apply_to is None:
+            for key, value in (("--option", self.rank), ("--pool", self.pool), ("--reservation", self.reservation)):
+                if value is not None:
+                    found.append(Problem(key, str(value), "is for --apply, which is not given"))
+        return found
+
+
+@grouped
+def recommend(
+    training: TrainingOptions,
+    limits: LimitOptions,
+    cloud: CloudOptions,
+    search: SearchOptions,
+    comparison: ComparisonOptions,
+    output: OutputOptions,
+    applying: ApplyOptions,
     project: ProjectOption = None,
 ) -> None:
     """What size a training needs and what it costs: instances, parallelism, hours and cost as ranges.
 
     Exit codes: 0 there is a recommendation; 1 there is none, with the reason; 2 the options are wrong.
     """
-    from trainyard.cli.recommend_units import count, hours
+    problems: list[Problem] = []
+    request = read_request(problems, training, limits, cloud, search)
+    assumptions = comparison.assumptions(problems)
+    problems += [*applying.problems(), *output.problems()]
+    fail_with(problems, request)
+    from trainyard import advice
 
-    reader = Reader()
-    values: dict[str, Any] = reader.work(
-        params=params,
-        active_params=active_params,
-        tokens=tokens,
-        dataset_size=dataset_size,
-        images=images,
-        global_batch=global_batch,
-    ) | {
-        "deadline_hours": reader.read("--deadline", deadline, hours),
-        "budget_usd": reader.read("--budget", budget, count),
-    }
-    given = _assumptions(assume or [], reader.problems)
-    if assume and not compare:
-        reader.problems.append(Problem("--assume", assume[0], "is for --compare, which is not given"))
-    if (reservation is None) != (zone is None):
-        reader.problems.append(Problem("--reservation", reservation or "nothing", "is given with --zone"))
-    if apply_to is None:
-        for key, value in (("--option", option), ("--pool", pool), ("--reservation", reservation)):
-            if value is not None:
-                reader.problems.append(Problem(key, str(value), "is for --apply, which is not given"))
-    printed = str(html_file) == "-"
-    if as_json and printed:
-        reader.problems.append(Problem("--json", "--html -", "prints too; give --html a file"))
-    if explain and (as_json or printed):
-        reader.problems.append(Problem("--explain", "--json" if as_json else "--html -", "has every source anyway"))
-    from trainyard.advice import Request
-    from trainyard.advice import compare as make_comparison
-    from trainyard.advice import recommend as make
-
-    request = Request(
-        today=date.today(),
-        task=task,  # type: ignore[arg-type]  # checked with the rest
-        architecture=architecture,
-        layers=layers,
-        hidden=hidden,
-        vocabulary=vocabulary,
-        epochs=epochs,
-        sequence_length=sequence_length,
-        precision=precision,
-        optimizer=optimizer,
-        lora_rank=lora_rank,
-        monthly_runs=monthly_runs,
-        sweep=sweep,
-        cloud=cloud,
-        region=region,
-        max_nodes=max_nodes,
-        spot=spot,
-        **values,
-    )
-    reader.fail_with(request)
     try:
-        result = make(request)
-        comparison = make_comparison(result, given) if compare and result.options else None
-        _show(result, comparison, as_json=as_json, html_file=html_file, explain=explain)
-        if apply_to is not None and result.options:
-            place = 1 if option is None else option
-            _apply(result, apply_to, place, "train" if pool is None else pool, project, (reservation, zone))
+        found = advice.recommend(request)
+        compared = advice.compare(found, assumptions) if comparison.compare and found.options else None
+        _show(found, compared, output)
+        if applying.apply_to is not None and found.options:
+            _apply(found, applying.apply_to, applying, project)
     except SettingsError as error:
         fail_options(error)
-    if not result.options:
+    if not found.options:
         raise typer.Exit(EXIT_NONE)
 
 
-def _assumptions(given: list[str], problems: list[Problem]) -> dict[str, float]:
-    found = {}
-    for text in given:
-        key, _, value = text.partition("=")
-        try:
-            found[key.strip()] = float(value)
-        except ValueError:
-            problems.append(Problem("--assume", text, "must be KEY=VALUE with a number, like owned_utilisation=0.8"))
-    return found
-
-
-def _show(
-    result: Recommendation,
-    comparison: Comparison | None,
-    *,
-    as_json: bool,
-    html_file: Path | None,
-    explain: bool,
-) -> None:
-    if html_file is not None:
+def _show(found: Recommendation, compared: Comparison | None, output: OutputOptions) -> None:
+    if output.html_file is not None:
+        from trainyard.advice.report.page import as_html
         from trainyard.cli.files import write_whole
-        from trainyard.cli.recommend_page import as_html
 
-        write_whole(html_file, as_html(result, comparison))
-        if str(html_file) == "-":
+        write_whole(output.html_file, as_html(found, compared))
+        if output.page_is_printed:
             return
-    if as_json:
-        from trainyard.cli.recommend_json import as_json_text
+    if output.as_json:
+        from trainyard.advice.report.as_json import recommendation_as_json
 
-        typer.echo(as_json_text(result, comparison), nl=False)
+        typer.echo(recommendation_as_json(found, compared), nl=False)
         return
-    from trainyard.cli import recommend_text
+    from trainyard.advice.report import recommendation_text, terminal
 
-    recommend_text.show(recommend_text.console(), result, comparison, explain=explain)
+    recommendation_text.show(terminal.console(), found, compared, explain=output.explain)
 
 
-def _apply(
-    result: Recommendation,
-    stack: str,
-    place: int,
-    pool: str,
-    project: Path | None,
-    reserved: tuple[str | None, str | None],
-) -> None:
+def _apply(found: Recommendation, stack: str, applying: ApplyOptions, project: Path | None) -> None:
     from trainyard.cli.files import write_whole
     from trainyard.cli.recommend_apply import Reservation, write_checked
 
-    reservation, zone = reserved
-    bought = Reservation(reservation, zone) if reservation and zone else None
-
-    if not 1 <= place <= len(result.options):
-        raise SettingsError([Problem("--option", str(place), f"must be 1 to {len(result.options)}")])
+    place = 1 if applying.rank is None else applying.rank
+    pool = "train" if applying.pool is None else applying.pool
+    bought = Reservation(applying.reservation, applying.zone) if applying.reservation and applying.zone else None
+    if not 1 <= place <= len(found.options):
+        raise SettingsError([Problem("--option", str(place), f"must be 1 to {len(found.options)}")])
     folder = find_project(project)
     file = find_stack(folder, stack)
-    chosen = result.options[place - 1]
+    chosen = found.options[place - 1]
     try:
-        text = write_checked(folder, file, pool, chosen, result.region, bought)
+        text = write_checked(folder, file, pool, chosen, found.region, bought)
     except SettingsError as error:
         if any(problem.key.startswith("--") for problem in error.problems):
             raise

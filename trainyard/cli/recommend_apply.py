@@ -164,7 +164,7 @@ def write_checked(
         SettingsError: the option cannot be a pool, the stack is of another cloud or region, its pool is bound to a
             reservation, or the stack with the pool does not resolve.
     """
-    from trainyard.plan.resolve import namespace_values, resolve
+    from trainyard.plan.resolve import resolve_config
     from trainyard.rehearsal.engine.project import read_stack
 
     _refuse_scheduled(option)
@@ -184,8 +184,5 @@ def write_checked(
         )
     settings = pool_settings(option, before, reservation)
     merged = {**existing, pool: settings}
-    config = read_stack(folder, file, {"gpuPools": merged})
-    if config.problems:
-        raise SettingsError(config.problems)
-    resolve(namespace_values(config.values), config.stack)
+    resolve_config(read_stack(folder, file, {"gpuPools": merged}))
     return with_pool(text, pool, settings)

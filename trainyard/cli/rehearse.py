@@ -10,6 +10,8 @@ import typer
 
 from trainyard.cli.files import write_whole
 from trainyard.cli.project import (
+    EXIT_PROGRAM,
+    EXIT_VIOLATED,
     ProjectOption,
     StackArgument,
     fail,
@@ -19,9 +21,6 @@ from trainyard.cli.project import (
     progress,
 )
 from trainyard.problems import SettingsError
-
-EXIT_POLICY = 1
-EXIT_PROGRAM = 3
 
 
 def rehearse(
@@ -44,29 +43,23 @@ def rehearse(
     file = find_stack(folder, stack)
     try:
         with progress(f"rehearsing {stack}"):
-            from trainyard.review.review import review
+            from trainyard.review.verdict import review
 
             found = review(folder, file)
     except SettingsError as error:
         fail_settings(stack, error)
-    from trainyard.review import rehearsal_report as report
+    from trainyard.review.reports import policies, rehearsal
+    from trainyard.review.reports.output import show
 
-    rehearsal = found.rehearsal
     if json_file is not None:
-        write_whole(json_file, json.dumps(rehearsal.as_json(), indent=2, ensure_ascii=False) + "\n")
+        write_whole(json_file, json.dumps(found.as_json(), indent=2, ensure_ascii=False) + "\n")
     if html_file is not None:
-        write_whole(html_file, report.as_html(rehearsal))
+        write_whole(html_file, rehearsal.as_html(found))
     if "-" not in (str(json_file), str(html_file)):
-        report.print_report(rehearsal)
+        show(rehearsal.report(found))
         if found.policies is not None:
-            from rich.console import Console
-
-            from trainyard.cli.check import show_report
-
-            console = Console(highlight=False, soft_wrap=True)
-            console.print("\n[bold]Policies[/]")
-            show_report(console, found.policies)
+            policies.show(found.policies, title="Policies")
     if found.policies is None:
         raise typer.Exit(EXIT_PROGRAM)
     if found.policies.mandatory:
-        raise typer.Exit(EXIT_POLICY)
+        raise typer.Exit(EXIT_VIOLATED)

@@ -13,11 +13,11 @@ import typer
 from trainyard.cli import smoke_targets
 from trainyard.cli.files import write_whole
 from trainyard.cli.project import ProjectOption, fail, fail_settings, find_project, find_stack
-from trainyard.cli.smoke_targets import Launcher, Place, Target
+from trainyard.cli.smoke_targets import Launcher, Target, TargetOptions
 from trainyard.problems import SettingsError
 
 if TYPE_CHECKING:
-    from trainyard.plan.model import Plan
+    from trainyard.plan.parts import Plan
     from trainyard.smoke_jobs.launch.follow import Ended
 
 EXIT_INTERRUPTED = 130
@@ -31,7 +31,7 @@ _JOB, _PLACE = "The job", "Where it runs"
 
 
 class CapacityName(StrEnum):
-    """How the nodes are paid for (`trainyard.plan.model.Capacity`)."""
+    """How the nodes are paid for (`trainyard.conventions.Capacity`)."""
 
     reserved = "reserved"
     spot = "spot"
@@ -133,25 +133,52 @@ def smoke(
     broke; 2 the command line or the settings are wrong.
     """
     from trainyard.cli import smoke_spec
-    from trainyard.plan.smoke import NoSuchName
+    from trainyard.plan.parts import NoSuchName
     from trainyard.smoke_jobs.launch.job import LaunchError
 
-    given = smoke_spec.Given(
-        target, nproc, nodes, image, instance, gpu, gpus, max(1, round(timeout * 60)), round(start_timeout * 60),
-        checkpoint_uri, data_path, tracking_uri, partition, tuple(checks or ()), tuple(breaks or ()),
-        tuple(set_options or ()), baseline, capacity.value if capacity else None,
-    )  # fmt: skip
+    options = smoke_spec.JobOptions(
+        target=target,
+        processes=nproc,
+        nodes=nodes,
+        capacity=capacity.value if capacity else None,
+        image=image,
+        instance=instance,
+        gpu=gpu,
+        gpus=gpus,
+        timeout_s=max(1, round(timeout * 60)),
+        start_timeout_s=round(start_timeout * 60),
+        checkpoint_uri=checkpoint_uri,
+        data_path=data_path,
+        tracking_uri=tracking_uri,
+        partition=partition,
+        checks=tuple(checks or ()),
+        breaks=tuple(breaks or ()),
+        assignments=tuple(set_options or ()),
+        baseline=baseline,
+    )
     plan = _read_plan(stack, project)
     if plan is None and target in (Target.kubernetes, Target.trainjob):
         fail(f"--target {target}: name the STACK, whose team, queue and GPU pool the job uses")
     try:
-        spec = smoke_spec.of_stack(plan, pool, team, given) if plan else smoke_spec.of_command_line(given)
-        place = Place(
-            round(queue_timeout * 60) + spec.start_timeout_s + spec.run_timeout_s, result_dir, context, keep, account,
-            python, container, bucket, role_arn, tuple(subnets or ()), tuple(security_groups or ()), spot,
-            region or (plan.region if plan else ""), gcp_project, service_account,
-        )  # fmt: skip
-        launcher = smoke_targets.launcher(spec, target, place)
+        spec = smoke_spec.of_stack(plan, pool, team, options) if plan else smoke_spec.of_command_line(options)
+        where = TargetOptions(
+            limit_s=round(queue_timeout * 60) + spec.start_timeout_s + spec.run_timeout_s,
+            result_dir=result_dir,
+            context=context,
+            keep=keep,
+            account=account,
+            python=python,
+            container=container,
+            bucket=bucket,
+            role_arn=role_arn,
+            subnets=tuple(subnets or ()),
+            security_groups=tuple(security_groups or ()),
+            spot=spot,
+            region=region or (plan.ground.region if plan else ""),
+            gcp_project=gcp_project,
+            service_account=service_account,
+        )
+        launcher = smoke_targets.launcher(spec, target, where)
         if render:
             typer.echo(launcher.render(), nl=False)
             return
@@ -167,14 +194,12 @@ def smoke(
 def _read_plan(stack: str | None, project: Path | None) -> Plan | None:
     if stack is None:
         return None
-    from trainyard.plan.resolve import namespace_values, resolve
-    from trainyard.rehearsal.engine.project import read_stack
+    from trainyard.plan.resolve import resolve_stack
 
     folder = find_project(project)
     file = find_stack(folder, stack)
     try:
-        config = read_stack(folder, file)
-        return resolve(namespace_values(config.values), config.stack)[1]
+        return resolve_stack(folder, file).plan
     except SettingsError as error:
         fail_settings(stack, error)
 

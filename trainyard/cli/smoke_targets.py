@@ -30,8 +30,8 @@ class Target(StrEnum):
     vertex = "vertex"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetOptions:
     """What only some targets need; empty where it was not given."""
 
     limit_s: float  # from submission to the end
@@ -59,7 +59,7 @@ class Launcher:
     run: Callable[[View], Ended]
 
 
-def launcher(spec: SmokeSpec, target: Target, place: Place) -> Launcher:
+def launcher(spec: SmokeSpec, target: Target, options: TargetOptions) -> Launcher:
     """The launcher of a target."""
     return {
         Target.local: _local,
@@ -68,30 +68,30 @@ def launcher(spec: SmokeSpec, target: Target, place: Place) -> Launcher:
         Target.slurm: _slurm,
         Target.sagemaker: _sagemaker,
         Target.vertex: _vertex,
-    }[target](spec, place)
+    }[target](spec, options)
 
 
-def _local(spec: SmokeSpec, place: Place) -> Launcher:
+def _local(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     from trainyard.smoke_jobs.launch import local
 
-    return Launcher(lambda: local.render(spec), lambda view: local.run(spec, view, place.result_dir))
+    return Launcher(lambda: local.render(spec), lambda view: local.run(spec, view, options.result_dir))
 
 
-def _kubernetes(spec: SmokeSpec, place: Place) -> Launcher:
+def _kubernetes(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     from trainyard.smoke_jobs.launch import kubernetes
 
     return Launcher(
         lambda: HOW_TO_APPLY + kubernetes.to_yaml(kubernetes.render(spec).manifests),
-        lambda view: _on_cluster(kubernetes.render(_once(spec)).manifests, spec, place, view),
+        lambda view: _on_cluster(kubernetes.render(_once(spec)).manifests, spec, options, view),
     )
 
 
-def _trainjob(spec: SmokeSpec, place: Place) -> Launcher:
+def _trainjob(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     from trainyard.smoke_jobs.launch import kubernetes, trainjob
 
     return Launcher(
         lambda: HOW_TO_APPLY + kubernetes.to_yaml(trainjob.render(spec).manifests),
-        lambda view: _on_cluster(trainjob.render(_once(spec)).manifests, spec, place, view),
+        lambda view: _on_cluster(trainjob.render(_once(spec)).manifests, spec, options, view),
     )
 
 
@@ -101,55 +101,57 @@ def _once(spec: SmokeSpec) -> SmokeSpec:
     return replace(spec, rerun_on=(*spec.rerun_on, ("submitted", now)))
 
 
-def _on_cluster(manifests: tuple[dict[str, object], ...], spec: SmokeSpec, place: Place, view: View) -> Ended:
+def _on_cluster(manifests: tuple[dict[str, object], ...], spec: SmokeSpec, options: TargetOptions, view: View) -> Ended:
     from trainyard.smoke_jobs.launch.cluster import Cluster
     from trainyard.smoke_jobs.launch.cluster_watch import Watch, submitted
 
-    cluster = Cluster.connect(spec.namespace, place.context)
-    with submitted(cluster, manifests, place.keep) as job:
-        return Watch(cluster, job, view, place.limit_s).run()
+    cluster = Cluster.connect(spec.namespace, options.context)
+    with submitted(cluster, manifests, options.keep) as job:
+        return Watch(cluster, job, view, options.limit_s).run()
 
 
-def _slurm(spec: SmokeSpec, place: Place) -> Launcher:
+def _slurm(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     from trainyard.smoke_jobs.launch import slurm
 
-    settings = slurm.SlurmSettings(account=place.account, python=place.python, container=place.container)
+    settings = slurm.SlurmSettings(account=options.account, python=options.python, container=options.container)
     return Launcher(lambda: slurm.render(spec, settings), lambda view: slurm.run(spec, view, settings))
 
 
-def _sagemaker(spec: SmokeSpec, place: Place) -> Launcher:
+def _sagemaker(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     from trainyard.smoke_jobs.launch import sagemaker
+    from trainyard.smoke_jobs.launch.job import submission_name
 
     settings = sagemaker.SagemakerSettings(
-        role_arn=place.role_arn,
-        bucket=place.bucket,
-        spot=place.spot,
-        subnets=place.subnets,
-        security_groups=place.security_groups,
+        role_arn=options.role_arn,
+        bucket=options.bucket,
+        spot=options.spot,
+        subnets=options.subnets,
+        security_groups=options.security_groups,
     )
 
     def render() -> str:
-        request = sagemaker.render(spec, settings, sagemaker.job_name(spec, time.time()))
+        request = sagemaker.render(spec, settings, submission_name(spec, time.time()))
         return json.dumps(request, indent=2) + "\n"
 
     def run(view: View) -> Ended:
-        return sagemaker.run(spec, settings, view, sagemaker.connect(place.region or None))
+        return sagemaker.run(spec, settings, view, sagemaker.connect(options.region or None))
 
     return Launcher(render, run)
 
 
-def _vertex(spec: SmokeSpec, place: Place) -> Launcher:
+def _vertex(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     from trainyard.smoke_jobs.launch import vertex
+    from trainyard.smoke_jobs.launch.job import submission_name
 
     settings = vertex.VertexSettings(
-        bucket=place.bucket,
-        project=place.gcp_project,
-        region=place.region,
-        service_account=place.service_account,
-        spot=place.spot,
+        bucket=options.bucket,
+        project=options.gcp_project,
+        region=options.region,
+        service_account=options.service_account,
+        spot=options.spot,
     )
 
     def render() -> str:
-        return json.dumps(vertex.render(spec, settings, vertex.job_name(spec, time.time())), indent=2) + "\n"
+        return json.dumps(vertex.render(spec, settings, submission_name(spec, time.time())), indent=2) + "\n"
 
     return Launcher(render, lambda view: vertex.run(spec, settings, view, vertex.connect(settings)))

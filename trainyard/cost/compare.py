@@ -46,7 +46,7 @@ def alternatives(
 
     The hours are the same in all but the last, where pools never scale down.
     """
-    chosen = assumptions or assumptions_for(str(plan.get("profile") or DEFAULT_PROFILE))
+    chosen = assumptions or assumptions_for(str((plan.get("core") or {}).get("profile") or DEFAULT_PROFILE))
     on_demand = price_stack(resources, plan, assumptions=chosen.with_values({"spot_saving_percent": 0}), today=today)
     found = [
         Alternative("as it is", cost.total.expected, cost.low_usd, cost.high_usd, "the stack's pools and reservations"),

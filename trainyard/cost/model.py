@@ -1,4 +1,4 @@
-"""What a stack costs a month, as plain frozen data. All amounts are US dollars a month of 730 hours, before tax."""
+"""What a stack costs a month, as plain frozen data. All amounts are US dollars a month, before tax."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 CURRENCY = "USD"
-"""As AWS and Google Cloud count a month in their calculators: 8760 hours over 12."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +120,7 @@ class Unpriced:
     type: str
     what: str
     reason: str
+    on_demand_usd: float | None = None  # a month of the same at the on-demand price, where it could be had so
 
     def as_json(self) -> dict[str, str]:
         """In the contract of the rehearsal."""
@@ -231,7 +231,7 @@ class Cost:
         return min((line.date for line in self.lines), default="")
 
     def as_json(self) -> dict[str, Any]:
-        """The contract: `Rehearsal.cost`."""
+        """The contract: `cost` of a review."""
         return {
             "currency": CURRENCY,
             "stack": self.stack,

@@ -7,19 +7,19 @@ the list of what could not be priced. None is dropped.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from trainyard.cost.assumptions import Assumptions, assumptions_for
+from trainyard.cost.context import DEFAULT_REGION, CostEntry, NotPriced, PriceContext, unpriced
 from trainyard.cost.model import NOTHING, Amounts, Cost, Free, LineItem, Saving, Share, Unpriced
-from trainyard.cost.rules import RULES, free_reason
-from trainyard.cost.rules.free import USES_NOTHING
-from trainyard.cost.scene import NotPriced, Scene, number, unpriced
+from trainyard.cost.rules import RULES, USES_NOTHING, free_reason
 from trainyard.cost.teams import SHARED, shares_of_teams
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import UnknownInput, UnreadableInput, number_at
+from trainyard.recorded.resources import Resources
 
-DEFAULT_REGION = "us-east-1"
 DEFAULT_PROFILE = "medium"
 BUDGET = "aws:budgets/budget:Budget"
 
@@ -37,23 +37,23 @@ def price_stack(
     budgets, and the region of resources without a provider that names one. An empty plan will do. `today` decides
     which prices are stale; by default the day in UTC.
     """
-    profile = str(plan.get("profile") or DEFAULT_PROFILE)
-    scene = Scene(
-        resources,
-        region=str(plan.get("region") or DEFAULT_REGION),
+    core, ground = plan.get("core") or {}, plan.get("ground") or {}
+    profile = str(core.get("profile") or DEFAULT_PROFILE)
+    context = PriceContext(
+        Resources(resources),
+        region=str(ground.get("region") or DEFAULT_REGION),
         assumptions=assumptions or assumptions_for(profile),
-        today=today or datetime.now(UTC).date(),
+        today=today,
     )
     lines: list[LineItem] = []
     missing: list[Unpriced] = []
     savings: list[Saving] = []
     free: Counter[tuple[str, str]] = Counter()
-    for resource in scene.resources:
+    for resource in context.made:
         if resource.read:
             free[resource.type, "there already: not this stack's to pay"] += 1
             continue
-        rule = RULES.get(resource.type)
-        if rule is None:
+        if resource.type not in RULES:
             reason = free_reason(resource.type)
             if reason is None:
                 missing.append(unpriced(resource, "all of it", f"no price rule for {resource.type}"))
@@ -62,29 +62,29 @@ def price_stack(
             continue
         before = len(lines) + len(missing)
         try:
-            for found in rule(resource, scene):
-                match found:
+            for entry in cost_entries(resource, context):
+                match entry:
                     case LineItem():
-                        lines.append(found)
+                        lines.append(entry)
                     case Unpriced():
-                        missing.append(found)
+                        missing.append(entry)
                     case Saving():
-                        savings.append(found)
-        except NotPriced as unknown:
+                        savings.append(entry)
+        except UnknownInput as unknown:
             missing.append(unpriced(resource, unknown.what, unknown.reason))
         if len(lines) + len(missing) == before:
             free[resource.type, USES_NOTHING] += 1
     try:
-        by_team = shares_of_teams(lines, scene, plan)
-    except NotPriced as unknown:
+        by_team = shares_of_teams(lines, context, plan)
+    except UnreadableInput as unknown:
         where = "share of each team"
         missing.append(Unpriced("", "", "", where, f"{unknown.what} of a queue or flavor: {unknown.reason}"))
         by_team = (Share(SHARED, "", _sum(lines).rounded()),)
     total = _sum(lines)
-    budget = _budget(scene, plan)
+    budget = _budget(context, plan)
     return Cost(
-        stack=str(plan.get("stack", "")),
-        region=scene.stack_region,
+        stack=str(core.get("stack", "")),
+        region=context.stack_region,
         total=total.rounded(),
         low_usd=round(sum(line.low_usd for line in lines), 2),
         high_usd=round(sum(line.high_usd for line in lines), 2),
@@ -95,24 +95,38 @@ def price_stack(
         unpriced=tuple(missing),
         free=tuple(Free(type_, count, reason) for (type_, reason), count in sorted(free.items())),
         savings=tuple(savings),
-        assumptions=scene.assumptions.as_json(),
-        today=scene.today.isoformat(),
+        assumptions=context.assumptions.as_json(),
+        today=context.today.isoformat(),
     )
+
+
+def cost_entries(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """What one resource of a type with a price rule costs, and of what there is no price.
+
+    Raises:
+        UnknownInput: something that decides on a price is not known yet.
+    """
+    try:
+        yield from RULES[resource.type](resource, context)
+    except UnknownInput:
+        raise
+    except (NotPriced, UnreadableInput) as missing:
+        yield unpriced(resource, missing.what, missing.reason)
 
 
 def _sum(lines: Iterable[LineItem]) -> Amounts:
     return sum((line.usd for line in lines), NOTHING)
 
 
-def _budget(scene: Scene, plan: Mapping[str, Any]) -> float | None:
+def _budget(context: PriceContext, plan: Mapping[str, Any]) -> float | None:
     """The recorded monthly budget, else the plan's."""
-    for resource in scene.of_type(BUDGET):
+    for resource in context.resources.of(BUDGET):
         if resource.inputs.get("timeUnit") == "MONTHLY" and resource.inputs.get("limitUnit") == "USD":
             try:
-                return number(resource, "limitAmount")
-            except NotPriced:
+                return number_at(resource.inputs, "limitAmount")
+            except UnreadableInput:
                 continue
-    planned = plan.get("budget")
+    planned = (plan.get("core") or {}).get("budget")
     return float(planned["monthly_usd"]) if isinstance(planned, Mapping) and planned.get("monthly_usd") else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from trainyard.plan.model import Decision
+from trainyard.plan.parts import Decision
 from trainyard.problems import Problem
 
 T = TypeVar("T")

@@ -1,18 +1,28 @@
-"""From a plan to its smoke jobs: one a GPU pool and capacity, through the queue of one team. Pure."""
+"""The smoke jobs of a cluster, planned: what each takes of its pool, and why; and the one way from a plan to a job.
+
+One a pool and capacity that it may be bought in: a queue would put a single job onto the first capacity that has room,
+and the reservation, the spot price and the zone of the others would be proven by a user.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
-from trainyard.catalog.instances import instance
-from trainyard.conventions import Capacity
-from trainyard.plan.model import Plan, PoolPlan, TeamPlan
+from trainyard import catalog
+from trainyard.conventions import (
+    CHECKPOINTS_CLAIM,
+    DATA_CLAIM,
+    HOME_CLAIM,
+    MLFLOW_CREDENTIALS_SECRET,
+    SCRATCH_CLAIM,
+    Capacity,
+)
+from trainyard.plan.context import Context
+from trainyard.plan.parts import ClusterPlan, Plan, PoolPlan, SmokeJobPlan, SmokePlan, TeamQueuePlan
 from trainyard.problems import nearest
+from trainyard.smoke_jobs.launch.job import SmokeSpec, job_name
 
 PRIORITY = "standard"
-
 
 MAX_NODES = 2
 """Two nodes prove the network between nodes; more only take quota away from people."""
@@ -32,108 +42,166 @@ MEMORY_PER_GPU_GIB = 24
 HUGEPAGES_MIB = 5120
 """2 MiB pages that EFA pins on a node, as AWS's EKS examples request them (smoke facts 2.5, 2026-11-20)."""
 
-_Named = TypeVar("_Named")
+
+def training_mounts(*, scratch: bool, home: bool) -> tuple[tuple[str, str], ...]:
+    """The storage tiers as every training container of the platform finds them: claim and path."""
+    claims = [DATA_CLAIM, CHECKPOINTS_CLAIM, *([SCRATCH_CLAIM] if scratch else []), *([HOME_CLAIM] if home else [])]
+    return tuple((claim, f"/{claim}") for claim in claims)
 
 
-class NoSuchName(Exception):  # noqa: N818 - reads as what it says
-    """There is no pool or team of that name; the text lists those that there are."""
+def cores_for(gpus: int) -> int:
+    """Cores that the ranks of so many GPUs want."""
+    return 4 + CORES_PER_GPU * gpus
 
 
-@dataclass(frozen=True, slots=True)
-class PoolJob:
-    """What the smoke job takes of a pool. Memory in GiB a node, huge pages in MiB a node."""
-
-    pool: PoolPlan
-    capacity: Capacity | None  # None: whichever the queue picks
-    nodes: int
-    cpu: int
-    memory_gib: int
-    shared_memory_gib: int
-    hugepages_mib: int
-    gpu: str  # text that the device's name contains
-    usd_per_node_hour: float  # on demand, whatever the capacity; 0: unknown
-    rerun_on: tuple[tuple[str, str], ...]
-
-    @property
-    def transport(self) -> str:
-        """What the plan promises between the nodes."""
-        return "efa" if self.pool.fabric else ""
+def memory_gib_for(gpus: int) -> int:
+    """Memory that the ranks of so many GPUs want, GiB."""
+    return 16 + MEMORY_PER_GPU_GIB * gpus
 
 
-def mounts(plan: Plan) -> dict[str, str]:
-    """The storage tiers as every training container of the platform finds them: path by claim."""
-    found = {"data": "/data", "checkpoints": "/checkpoints"}
-    if plan.storage.lustre is not None:
-        found["scratch"] = "/scratch"
-    if plan.storage.shared_file_system:
-        found["home"] = "/home"
-    return found
+def plan_smoke(
+    pools: Sequence[PoolPlan],
+    queues: Sequence[TeamQueuePlan],
+    kubernetes_version: str,
+    *,
+    mounts: tuple[tuple[str, str], ...],
+    environment: tuple[tuple[str, str], ...],
+    context: Context,
+) -> SmokePlan:
+    """The jobs of every pool and capacity that the settings want proven, through one team's queue."""
+    own, ledger = context.settings.smoke, context.ledger
+    names = [queue.name for queue in queues]
+    if own.team is not None and own.team not in names:
+        allowed = f"must be one of the teams: {', '.join(names)}"
+        ledger.problem("smoke.team", own.team, allowed, nearest(own.team, names))
+    for pool in pools if own.enabled else ():
+        has = [group.capacity for group in pool.node_groups]
+        if has and not set(has) & set(own.capacities):  # a pool without nodes has its own problem
+            got = ", ".join(own.capacities) or "none"
+            allowed = f"must name a capacity of pool {pool.name}, which has {', '.join(has)} nodes"
+            ledger.problem("smoke.capacities", got, allowed, "to prove none: smoke.enabled false")
+    source = "setting smoke.team" if own.team else "the first team"
+    image_source = "setting smoke.image" if own.image else "catalog/versions.yaml: it has the plugin of the fabric"
+    team = next((queue for queue in queues if queue.name == own.team), queues[0])
+    enabled = ledger.decide("smoke.enabled", own.enabled, "setting smoke.enabled; on unless turned off")
+    capacities = ledger.decide(
+        "smoke.capacities", tuple(dict.fromkeys(own.capacities)), "setting smoke.capacities; all by default"
+    )
+    jobs = []
+    for pool, capacity in [(each, group.capacity) for each in pools for group in each.node_groups]:
+        if enabled and capacity in capacities:
+            job, sources = _sized(pool, team, capacity, MAX_NODES, kubernetes_version, dict(mounts))
+            for field, why in sources.items():
+                ledger.decide(f"smoke.jobs.{job.name}.{field}", getattr(job, field), why)
+            jobs.append(job)
+    return SmokePlan(
+        enabled=enabled,
+        image=ledger.decide("smoke.image", own.image or catalog.pins().image("smoke"), image_source),
+        team=ledger.decide("smoke.team", team.name, source),
+        priority=PRIORITY,
+        capacities=capacities,
+        mounts=mounts,
+        environment=environment,
+        jobs=tuple(jobs),
+    )
 
 
-def environment(plan: Plan) -> dict[str, str]:
-    """Variables of the container. boto3 reads the second only, and EKS Pod Identity adds none where one is there."""
-    if plan.cloud != "aws":
-        return {}
-    return {"AWS_REGION": plan.region, "AWS_DEFAULT_REGION": plan.region}
+def smoke_job(
+    cluster: ClusterPlan, pool: PoolPlan, team: TeamQueuePlan, capacity: Capacity | None, max_nodes: int | None
+) -> SmokeJobPlan:
+    """A job besides the planned ones: another team's, on more nodes, or on whichever capacity the queue picks."""
+    nodes, version = max_nodes or MAX_NODES, cluster.kubernetes_version
+    return _sized(pool, team, capacity, nodes, version, dict(cluster.smoke.mounts))[0]
 
 
-def scratch_path(plan: Plan, name: str) -> str:
-    """A folder of the data tier for the smoke job of a pool or node group; "" where the tier is read only."""
-    return f"/scratch/smoke-{name}" if plan.storage.lustre is not None else ""
+def _sized(
+    pool: PoolPlan,
+    team: TeamQueuePlan,
+    capacity: Capacity | None,
+    max_nodes: int,
+    kubernetes_version: str,
+    mounts: Mapping[str, str],
+) -> tuple[SmokeJobPlan, dict[str, str]]:
+    """What a job takes of a pool, whole nodes inside the team's limits, and where each of its sizes comes from.
 
-
-def pool_of(plan: Plan, name: str | None) -> PoolPlan:
-    """The pool of that name, or the first; raises NoSuchName."""
-    return _pick("GPU pool", {pool.name: pool for pool in plan.pools}, name, plan.stack)
-
-
-def team_of(plan: Plan, name: str | None) -> TeamPlan:
-    """The team of that name, or the first; raises NoSuchName."""
-    return _pick("team", {team.name: team for team in plan.teams}, name, plan.stack)
-
-
-def _pick(kind: str, there: Mapping[str, _Named], name: str | None, stack: str) -> _Named:
-    if name is None and there:
-        return next(iter(there.values()))
-    if name is not None and name in there:
-        return there[name]
-    hint = nearest(name, there) if name else ""
-    wanted = f"{kind} {name!r}" if name else kind
-    known = ", ".join(there) or "none"
-    raise NoSuchName(f"stack {stack} has no {wanted}; there is {known}{'; ' + hint if hint else ''}")
-
-
-def pool_job(
-    plan: Plan, pool: PoolPlan, team: TeamPlan, max_nodes: int = MAX_NODES, capacity: Capacity | None = None
-) -> PoolJob:
-    """What the smoke job takes of the pool: whole nodes, inside the team's limits of CPU and memory.
-
-    With a `capacity` it runs on the nodes of that one, and again when they change. A job never spans two capacities,
-    so it has as many nodes as the largest node group at most.
+    With a `capacity` it runs on the nodes of that one, and again when they change. A job never spans two capacities, so
+    it has as many nodes as the largest node group at most.
     """
-    groups = [group for group in pool.node_groups if capacity in (None, group.capacity)]
-    nodes = max(1, min(max_nodes, max((group.max_nodes for group in groups), default=1)))
-    cpu = min(pool.vcpus - RESERVED_CORES, 4 + CORES_PER_GPU * pool.gpus_per_node, team.cpu_limit // nodes)
-    memory = min(
-        int(pool.memory_gib * MEMORY_SHARE),
-        16 + MEMORY_PER_GPU_GIB * pool.gpus_per_node,
-        team.memory_limit_gib // nodes,
+    node, groups = pool.node, [group for group in pool.node_groups if capacity in (None, group.capacity)]
+    name = pool.name if capacity is None else groups[0].name
+    nodes, nodes_source = min(
+        (max_nodes, f"at most {max_nodes} nodes: two cross a network, and more only take quota away from people"),
+        (max((group.max_nodes for group in groups), default=1), "nodes of the largest node group: no job spans two"),
+    )
+    nodes = max(1, nodes)
+    cpu, cpu_source = min(
+        (node.vcpus - RESERVED_CORES, f"cores of a node less {RESERVED_CORES} for the kubelet and drivers"),
+        (cores_for(node.gpus), f"4 cores and {CORES_PER_GPU} a GPU"),
+        (team.cpu_limit // nodes, "the team's limit of cores, over the nodes"),
+    )
+    memory, memory_source = min(
+        (int(node.memory_gib * MEMORY_SHARE), f"{100 * MEMORY_SHARE:.0f} % of a node's memory"),
+        (memory_gib_for(node.gpus), f"16 GiB and {MEMORY_PER_GPU_GIB} a GPU"),
+        (team.memory_limit_gib // nodes, "the team's limit of memory, over the nodes"),
     )
     facts = {
         "instance types": ",".join(sorted({kind for group in groups for kind in group.instance_types})),
         "capacities": ",".join(group.capacity for group in groups),
         "zones": ",".join(sorted({zone for group in groups for zone in group.zones})),
-        "kubernetes": plan.cluster.kubernetes_version,
+        "kubernetes": kubernetes_version,
     }
-    return PoolJob(
-        pool=pool,
+    scratch = mounts.get(SCRATCH_CLAIM)
+    job = SmokeJobPlan(
+        name=name,
+        pool=pool.name,
         capacity=capacity,
         nodes=nodes,
         cpu=max(1, cpu),
         memory_gib=max(4, memory),
         shared_memory_gib=max(1, memory // 4),
-        hugepages_mib=HUGEPAGES_MIB if pool.fabric else 0,
-        gpu=pool.gpu.partition("-")[0],  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB"
-        usd_per_node_hour=instance(pool.instance_type).usd_per_hour or 0.0,
+        hugepages_mib=HUGEPAGES_MIB if node.fabric else 0,
+        data_path=f"{scratch}/smoke-{name}" if scratch else "",
+        usd_per_node_hour=catalog.instance(node.instance_type).usd_per_hour or 0.0,
         rerun_on=tuple(sorted(facts.items())),
+    )
+    return job, {
+        "nodes": nodes_source,
+        "cpu": cpu_source,
+        "memory_gib": memory_source,
+        "shared_memory_gib": "a quarter of the memory, for the loaders' batches",
+        "hugepages_mib": "what EFA pins on a node (AWS's EKS examples)" if node.fabric else "no fabric",
+        "usd_per_node_hour": f"list price of {node.instance_type} on demand; 0 where there is none",
+    }
+
+
+def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan, team: TeamQueuePlan) -> SmokeSpec:
+    """The job as its launchers take it, without what only the engine knows: where the checkpoint tier is."""
+    node = cluster.pool(job.pool).node
+    return SmokeSpec(
+        name=job_name(job.pool, job.capacity or ""),
+        stack=plan.core.stack,
+        pool=job.pool,
+        nodes=job.nodes,
+        gpus_per_node=node.gpus,
+        instance=node.instance_type,
+        gpu=node.gpu.partition("-")[0],  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB"
+        gpu_memory_gib=node.gpu_memory_gib,
+        capacity=job.capacity or "",
+        transport=node.fabric,
+        usd_per_node_hour=job.usd_per_node_hour,
+        image=cluster.smoke.image,
+        environment=cluster.smoke.environment,
+        cpu=job.cpu,
+        memory_gib=job.memory_gib,
+        shared_memory_gib=job.shared_memory_gib,
+        efa_interfaces=node.fabric_interfaces,
+        hugepages_mib=job.hugepages_mib,
+        namespace=team.namespace,
+        queue=team.local_queue,
+        priority=cluster.smoke.priority,
+        mounts=cluster.smoke.mounts,
+        data_path=job.data_path,
+        tracking_secret=MLFLOW_CREDENTIALS_SECRET if plan.core.mlflow.enabled else "",
+        start_timeout_s=cluster.scheduling.pods_ready_timeout_minutes * 60,
+        rerun_on=job.rerun_on,
     )

@@ -12,7 +12,7 @@ from trainyard.refresh.model import Found, Quote, Skipped
 from trainyard.refresh.tables import Table
 
 HISTORY_DAYS = 14
-"""Of spot prices: they move over days; EC2 keeps 90."""
+"""Spot prices are means of so many days: they move over days, and EC2 keeps 90."""
 
 TERMS = {"reserved-1y": 12, "reserved-3y": 36}
 _YEAR_SECONDS = 365 * 24 * 3600

@@ -26,7 +26,7 @@ class PricedRow:
     stale: bool
 
     def as_json(self) -> dict[str, Any]:
-        """All fields."""
+        """All fields as plain values."""
         return {
             "table": self.table,
             "name": self.name,

@@ -1,36 +1,21 @@
 """The critical path: the chain of resources that decides how long the first `pulumi up` takes.
 
-Creation times are published or measured ones (`creation_seconds.csv`, each with source and date). The path assumes
+Creation times are published or measured ones (on the types' cards, each with source and date). The path assumes
 that the engine makes everything at once that waits for nothing; it makes four operations a core, and clouds have bad
 days, so the sum is a lower bound.
 """
 
 from __future__ import annotations
 
-import csv
-import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from pathlib import Path
 
+from trainyard import cards
+from trainyard.cards.kubernetes import OBJECT
+from trainyard.conventions import SMOKE_COMPONENT_PREFIX
 from trainyard.recorded.model import RecordedResource
 
-SMOKE_COMPONENTS = "smoke-*"
-"""Names of the components that prove an environment, as in the table."""
 _SKIP_AWAIT = "pulumi.com/skipAwait"
-_TABLE = Path(__file__).with_name("creation_seconds.csv")
-
-
-@dataclass(frozen=True, slots=True)
-class CreationTime:
-    """How long one resource of a type takes to be made."""
-
-    type: str  # "*" for anything else; "kubernetes:*" for anything else of a package
-    component: str  # pattern; "" for any
-    seconds: float
-    source: str
-    date: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,43 +41,22 @@ class Step:
         }
 
 
-@functools.cache
-def creation_times() -> Mapping[str, CreationTime]:
-    """The rows that hold for every component, by type."""
-    return {time.type: time for time in _rows() if not time.component}
-
-
-@functools.cache
-def _rows() -> tuple[CreationTime, ...]:
-    with _TABLE.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            CreationTime(row["type"], row["component"], float(row["seconds"]), row["source"], row["date"])
-            for row in csv.DictReader(file)
-        )
-
-
-@functools.cache
-def _for_components(type_: str) -> tuple[CreationTime, ...]:
-    return tuple(time for time in _rows() if time.type == type_ and time.component)
-
-
 def seconds_to_create(resource: RecordedResource) -> float:
     """How long one resource takes. Components and what is only read take nothing."""
     if not resource.custom or resource.read or resource.is_provider:
         return 0.0
     if resource.inputs.get("metadata", {}).get("annotations", {}).get(_SKIP_AWAIT) == "true":
-        return creation_times()["kubernetes:*"].seconds
-    table = creation_times()
-    for time in _for_components(resource.type):
-        if fnmatchcase(resource.component, time.component):
-            return time.seconds
-    found = table.get(resource.type) or table.get(f"{resource.package}:*") or table["*"]
-    return found.seconds
+        return float(OBJECT.value)
+    card = cards.of(resource.type)
+    for beginning, time in card.seconds_in.items():
+        if resource.component.startswith(beginning):
+            return float(time.value)
+    return float(card.seconds.value)
 
 
 def proves(step: Step) -> bool:
     """Whether a step is a smoke job: it makes nothing that others wait for, it proves what was made."""
-    return step.type == "kubernetes:batch/v1:Job" and fnmatchcase(step.component, SMOKE_COMPONENTS)
+    return step.type == "kubernetes:batch/v1:Job" and step.component.startswith(SMOKE_COMPONENT_PREFIX)
 
 
 def critical_path(resources: Iterable[RecordedResource]) -> tuple[Step, ...]:

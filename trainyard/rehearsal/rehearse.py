@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,6 @@ class Rehearsal:
     seconds: Mapping[str, float]  # wall time by phase
     preview: Recording
     known: Recording
-    violations: tuple[Any, ...] = ()
-    cost: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -64,7 +62,7 @@ class Rehearsal:
         return next(proving, self.minutes * 60) / 60
 
     def as_json(self) -> dict[str, Any]:
-        """The contract: plain values, secrets masked, in a stable order, equal between runs except for `seconds`."""
+        """Plain values, secrets masked, in a stable order, equal between runs except for `seconds`."""
         return {
             "stack": self.stack,
             "settings": masked(self.settings),
@@ -72,8 +70,6 @@ class Rehearsal:
             "resources": [_resource_json(resource) for resource in self.resources],
             "outputs": masked(self.outputs),
             "findings": [finding.as_json() for finding in self.findings],
-            "violations": [masked(violation) for violation in self.violations],
-            "cost": masked(self.cost),
             "critical_path": [step.as_json() for step in self.critical_path],
             "seconds": {phase: round(value, 3) for phase, value in self.seconds.items()},
         }
@@ -194,9 +190,8 @@ KUBERNETES_VERSION = "1.35"
 
 def _value_context(plan: Mapping[str, Any], resources: Iterable[RecordedResource]) -> ValueContext:
     """Version and region as the plan says; a program that publishes no plan is asked through its resources."""
-    cluster = plan.get("cluster")
-    version = cluster.get("kubernetes_version") if isinstance(cluster, Mapping) else None
-    region = plan.get("region")
+    version = next((cluster.get("kubernetes_version") for cluster in plan.get("clusters") or ()), None)
+    region = (plan.get("ground") or {}).get("region")
     for resource in resources:
         if resource.type == "aws:eks/cluster:Cluster":
             version = version or resource.inputs.get("version")

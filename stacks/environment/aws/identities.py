@@ -22,7 +22,7 @@ from trainyard.components.aws.workload_policies import (
 )
 from trainyard.components.k8s import mlflow
 from trainyard.conventions import TRAINER_SERVICE_ACCOUNT, team_prefix
-from trainyard.plan.model import Plan
+from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX
 from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, WorkloadIdentity
 
@@ -42,6 +42,7 @@ def pod_roles(
 ) -> dict[str, PodRole]:
     """The AWS rights of everything that runs in the cluster, by workload."""
     checkpoints, data = storage.checkpoints_bucket, storage.data_bucket
+    (planned,) = plan.clusters
     roles: dict[str, PodRole] = {}
 
     def add(workload: str, namespace: str, account: str, policy: dict[str, Any], description: str) -> None:
@@ -61,7 +62,7 @@ def pod_roles(
         "autoscaler",
         autoscaler.NAMESPACE,
         autoscaler.SERVICE_ACCOUNT,
-        autoscaler_policy(plan.name),
+        autoscaler_policy(planned.name),
         "Cluster Autoscaler: sizes of the cluster's own node groups",
     )
     if storage.lustre is not None:
@@ -86,15 +87,15 @@ def pod_roles(
             prefix=ARTIFACTS_PREFIX,
             secret_arn=database.secret_arn,
             key_arn=key.key_arn,
-            region=plan.region,
+            region=plan.ground.region,
         )
         add("mlflow", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password")
-    for team in plan.teams:
+    for team in planned.teams:
         policy = bucket_mount_policy(
             read_write=[(checkpoints["arn"], team_prefix(team.name))],
             read_only=[(data["arn"], "")],
             key_arn=key.key_arn,
-            region=plan.region,
+            region=plan.ground.region,
         )
         description = f"Training pods of team {team.name}: data, and checkpoints of their own"
         add(f"team-{team.name}", team.namespace, TRAINER_SERVICE_ACCOUNT, policy, description)

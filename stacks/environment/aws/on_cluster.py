@@ -15,7 +15,7 @@ from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
 from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.conventions import CAPACITIES
-from trainyard.plan.model import Plan
+from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.ground import chart
 
 
@@ -30,6 +30,7 @@ class OnCluster:
 
 def build(
     plan: Plan,
+    planned: ClusterPlan,
     *,
     providers: Sequence[pulumi.ProviderResource],
     node_groups: Mapping[str, pulumi.Output[str]],
@@ -46,11 +47,12 @@ def build(
         "autoscaler",
         {
             "chart": chart(plan, "cluster-autoscaler"),
-            "cluster_name": plan.name,
-            "image_tag": plan.cluster.autoscaler_image_tag,
-            "region": plan.region,
+            "cluster_name": planned.name,
+            "image_tag": planned.control_plane.autoscaler_image_tag,
+            "region": plan.ground.region,
+            "scale_down_after_minutes": planned.scheduling.scale_down_after_minutes,
             "node_groups": {
-                capacity: [node_groups[group.name] for group in plan.node_groups if group.capacity == capacity]
+                capacity: [node_groups[group.name] for group in planned.node_groups if group.capacity == capacity]
                 for capacity in CAPACITIES
             },
         },
@@ -63,7 +65,11 @@ def build(
     if lustre is not None:
         folders = LustreFolders(
             "lustre-folders",
-            {"lustre": lustre, "teams": [team.name for team in plan.teams], "image": plan.pins.image("pytorch")},
+            {
+                "lustre": lustre,
+                "teams": [team.name for team in plan.core.teams],
+                "image": plan.core.pins.image("pytorch"),
+            },
             after(*drivers.ready),
         )
         ready.append(folders)
@@ -71,17 +77,18 @@ def build(
 
 
 def _drivers(plan: Plan) -> StorageDriversArgs:
-    args: StorageDriversArgs = {"region": plan.region, "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver")}
-    if plan.storage.lustre is not None:
+    args: StorageDriversArgs = {"region": plan.ground.region, "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver")}
+    if plan.ground.lustre is not None:
         args["fsx_chart"] = chart(plan, "aws-fsx-csi-driver")
-    if plan.storage.shared_file_system:
+    if plan.ground.shared_file_system:
         args["efs_chart"] = chart(plan, "aws-efs-csi-driver")
     return args
 
 
-def device_plugins(plan: Plan) -> list[DevicePluginArgs]:
+def device_plugins(plan: Plan, planned: ClusterPlan) -> list[DevicePluginArgs]:
     """The plugin of the Elastic Fabric Adapters, where a pool has any."""
-    types = {kind for pool in plan.pools if pool.fabric for group in pool.node_groups for kind in group.instance_types}
+    on_fabric = [group for pool in planned.pools if pool.node.fabric for group in pool.node_groups]
+    types = {kind for group in on_fabric for kind in group.instance_types}
     if not types:
         return []
-    return [efa_device_plugin(plan.region, sorted(types), chart(plan, "aws-efa-k8s-device-plugin"))]
+    return [efa_device_plugin(plan.ground.region, sorted(types), chart(plan, "aws-efa-k8s-device-plugin"))]

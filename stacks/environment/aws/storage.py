@@ -12,7 +12,7 @@ from trainyard.components.aws.on_cluster.database_password import secrets_manage
 from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs, StorageVolumesArgs
 from trainyard.components.aws.storage import BucketReference, StorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
-from trainyard.plan.model import Plan
+from trainyard.plan.parts import Plan
 
 ARTIFACTS_PREFIX = "mlflow"
 """Of MLflow's artifacts in their bucket."""
@@ -27,9 +27,9 @@ def make_storage(
     opts: pulumi.ResourceOptions,
 ) -> StorageTiers:
     """The storage tiers of the plan."""
-    tiers, lustre = plan.storage, plan.storage.lustre
+    tiers, lustre = plan.core.storage, plan.ground.lustre
     return StorageTiers(
-        plan.name,
+        plan.core.name,
         {
             "account_id": account,
             "vpc_id": network.vpc_id,
@@ -48,8 +48,8 @@ def make_storage(
             }
             if lustre
             else None,
-            "shared_file_system_subnet_ids": network.private_subnet_ids if tiers.shared_file_system else None,
-            "shared_directories": [team.name for team in plan.teams],
+            "shared_file_system_subnet_ids": network.private_subnet_ids if plan.ground.shared_file_system else None,
+            "shared_directories": [team.name for team in plan.core.teams],
         },
         opts,
     )
@@ -64,24 +64,24 @@ def make_database(
     opts: pulumi.ResourceOptions,
 ) -> Database | None:
     """PostgreSQL for MLflow, where the plan has a server."""
-    if not plan.mlflow.enabled:
+    if not plan.core.mlflow.enabled:
         return None
     return Database(
-        f"{plan.name}-mlflow",
+        f"{plan.core.name}-mlflow",
         {
             "account_id": account,
             "vpc_id": network.vpc_id,
             "subnet_ids": list(network.isolated_subnet_ids.values()),
             "client_security_group_ids": {"cluster": cluster.security_group_id},
             "key_arn": key.key_arn,
-            "engine_version": plan.database.engine_version,
-            "instance_class": plan.database.instance_class,
-            "storage_gib": plan.database.storage_gib,
-            "max_storage_gib": plan.database.max_storage_gib,
-            "multi_az": plan.database.multi_az,
-            "backup_retention_days": plan.database.backup_retention_days,
-            "deletion_protection": plan.database.deletion_protection,
-            "protect": plan.protect,
+            "engine_version": plan.ground.database.engine_version,
+            "instance_class": plan.ground.database.instance_class,
+            "storage_gib": plan.ground.database.storage_gib,
+            "max_storage_gib": plan.ground.database.max_storage_gib,
+            "multi_az": plan.ground.database.multi_az,
+            "backup_retention_days": plan.ground.database.backup_retention_days,
+            "deletion_protection": plan.ground.database.deletion_protection,
+            "protect": plan.core.protect,
         },
         opts,
     )
@@ -97,26 +97,26 @@ def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs
         "name": database.database_name,
         "username": database.username,
         "password": secrets_manager_password(database.secret_arn),
-        "cidrs": [zone.isolated_cidr for zone in plan.network.zones],
+        "cidrs": [zone.isolated_cidr for zone in plan.ground.network.zones],
     }
 
 
 def lustre_volume(plan: Plan, storage: StorageTiers) -> LustreVolumeArgs | None:
     """The fast file system, where there is one, as volumes name it."""
-    if storage.lustre is None or plan.storage.lustre is None:
+    if storage.lustre is None or plan.ground.lustre is None:
         return None
     return {
         "file_system_id": storage.lustre["id"],
         "dns_name": storage.lustre["dns_name"],
         "mount_name": storage.lustre["mount_name"],
-        "capacity_gib": plan.storage.lustre.capacity_gib,
+        "capacity_gib": plan.ground.lustre.capacity_gib,
     }
 
 
 def mounted(plan: Plan, storage: StorageTiers, lustre: LustreVolumeArgs | None) -> StorageVolumesArgs:
     """The storage as far as pods mount it."""
     volumes: StorageVolumesArgs = {
-        "region": plan.region,
+        "region": plan.ground.region,
         "data_bucket": storage.data_bucket["name"],
         "checkpoints_bucket": storage.checkpoints_bucket["name"],
     }

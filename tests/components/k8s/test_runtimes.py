@@ -19,10 +19,9 @@ from tests.components.k8s.checkers import (
 )
 from tests.pulumi_harness import Recording, record
 from tests.smoke_jobs.launch.failure_policy import Pod, job_failure, job_set_action
+from trainyard import conventions
 from trainyard.components.k8s.runtimes import (
-    GRACE_SECONDS,
     PERMANENT_EXIT_CODES,
-    SHUTDOWN_SECONDS,
     TrainingRuntimes,
     TrainingRuntimesArgs,
     training_pod,
@@ -147,8 +146,8 @@ def test_runtime_has_room_in_shared_memory_and_time_to_save() -> None:
     assert volumes[mounts["/dev/shm"]]["emptyDir"] == {"medium": "Memory"}
     environment = {variable["name"]: variable["value"] for variable in pod["containers"][0]["env"]}
     assert environment["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] == "1"
-    assert int(environment["TORCH_ELASTIC_SHUTDOWN_TIMEOUT"]) == SHUTDOWN_SECONDS < GRACE_SECONDS
-    assert pod["terminationGracePeriodSeconds"] == GRACE_SECONDS
+    assert int(environment["TORCH_ELASTIC_SHUTDOWN_TIMEOUT"]) == conventions.TRAINING_SHUTDOWN_SECONDS
+    assert pod["terminationGracePeriodSeconds"] > conventions.TRAINING_SHUTDOWN_SECONDS
 
 
 def test_runtime_mounts_the_claims_that_it_is_given() -> None:

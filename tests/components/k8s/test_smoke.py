@@ -11,25 +11,24 @@ from tests.components.k8s.checkers import check_plain_objects, depends_on, whole
 from tests.pulumi_harness import record
 from trainyard import conventions
 from trainyard.components.k8s.runtimes import training_pod
-from trainyard.components.k8s.smoke import QUEUE_SECONDS, SmokeJob, SmokeJobArgs, smoke_spec
-from trainyard.smoke_jobs.launch.kubernetes import render
+from trainyard.components.k8s.smoke import QUEUE_SECONDS, SmokeJob, SmokeJobArgs, smoke_args, smoke_spec
+from trainyard.smoke_jobs.launch.kubernetes import Deferred, render
 
 IMAGE = "pytorch/pytorch:2.13.0@sha256:" + "0" * 64
 
 ARGS: SmokeJobArgs = {
-    "pool": {
-        "name": "train",
-        "instance_type": "p4d.24xlarge",
-        "gpu": "A100",
-        "gpus_per_node": 8,
-        "gpu_memory_gib": 40.0,
-        "nodes": 2,
-        "cpu": 68,
-        "memory_gib": 208,
-        "shared_memory_gib": 52,
-        "efa_interfaces": 4,
-        "hugepages_mib": 5120,
-    },
+    "pool": "train",
+    "instance": "p4d.24xlarge",
+    "gpu": "A100",
+    "gpus_per_node": 8,
+    "gpu_memory_gib": 40.0,
+    "nodes": 2,
+    "cpu": 68,
+    "memory_gib": 208,
+    "shared_memory_gib": 52,
+    "transport": "efa",
+    "efa_interfaces": 4,
+    "hugepages_mib": 5120,
     "stack": "acme",
     "namespace": "team-vision",
     "queue": "vision",
@@ -61,10 +60,10 @@ def test_objects_keep_their_schemas(preview):
 
 def test_it_is_the_launchers_rendering():
     recording = _recording()
-    rendering = render(smoke_spec(ARGS))
+    rendering = render(smoke_spec(ARGS), Deferred("team-vision"))
     wire = whole_numbers(_job(recording).inputs)
     assert wire["spec"] == rendering.job["spec"]
-    assert wire["metadata"] == {**rendering.job["metadata"], "namespace": "team-vision"}
+    assert wire["metadata"] == rendering.job["metadata"]
     assert recording.one("kubernetes:core/v1:ConfigMap").inputs["data"] == rendering.config_map["data"]
 
 
@@ -95,8 +94,11 @@ def test_what_kueue_writes_is_ignored_and_everything_else_makes_a_new_job():
 def test_the_name_changes_with_the_pool_and_not_with_the_run():
     name = _job(_recording()).inputs["metadata"]["name"]
     assert _job(_recording()).inputs["metadata"]["name"] == name
-    bigger: Any = {**ARGS["pool"], "instance_type": "p4de.24xlarge"}
-    changes = ({"pool": bigger}, {"image": IMAGE.replace("0" * 64, "1" * 64)}, {"rerun_on": {"ami": "20260714"}})
+    changes = (
+        {"instance": "p4de.24xlarge"},
+        {"image": IMAGE.replace("0" * 64, "1" * 64)},
+        {"rerun_on": {"ami": "20260714"}},
+    )
     names = {_job(_recording(**change)).inputs["metadata"]["name"] for change in changes}
     assert len(names | {name}) == 4
 
@@ -113,7 +115,7 @@ def _wanted_nodes(job):
 
 
 def test_a_job_of_one_capacity_runs_nowhere_else():
-    job = _job(_recording(pool={**ARGS["pool"], "capacity": "spot"}))
+    job = _job(_recording(capacity="spot"))
     assert job.inputs["metadata"]["name"].startswith("smoke-train-spot-")
     assert _wanted_nodes(job) == {"ml.platform/pool": ["train"], "ml.platform/capacity": ["spot"]}
     assert _wanted_nodes(_job(_recording())) == {"ml.platform/pool": ["train"]}, "whichever the queue picks"
@@ -128,7 +130,7 @@ def _container(job):
 def test_long_names_of_pools_still_make_jobs():
     names = set()
     for pool in ("a" * 45, "a" * 44 + "b"):
-        job = _job(_recording(pool={**ARGS["pool"], "name": pool, "capacity": "on-demand"}))
+        job = _job(_recording(pool=pool, capacity="on-demand"))
         assert len(f"{job.inputs['metadata']['name']}-999-abcde") <= 63
         assert job.inputs["metadata"]["labels"]["ml.platform/smoke-pool"] == pool
         names.add(job.inputs["metadata"]["name"])
@@ -174,7 +176,7 @@ def test_the_wait_is_longer_than_start_and_run(monkeypatch):
         original(self, create=create, update=update, delete=delete)
 
     monkeypatch.setattr(pulumi.CustomTimeouts, "__init__", remember)
-    job = _job(_recording(start_timeout_minutes=40))
+    job = _job(_recording(start_timeout_s=2400))
     create = next(int(value.removesuffix("s")) for value in seen if value and value.endswith("s"))
     assert create == job.inputs["spec"]["activeDeadlineSeconds"] + QUEUE_SECONDS
     assert create > 40 * 60
@@ -184,7 +186,7 @@ def test_the_wait_is_longer_than_start_and_run(monkeypatch):
 def test_a_fabric_needs_no_capability(pod_of):
     """Restricted pod security refuses IPC_LOCK, and a user that is not root would start without it. The nodes of a
     pool with a fabric let every container lock memory instead (components/aws/gpu_launch.py)."""
-    assert ARGS["pool"].get("efa_interfaces", 0) > 0
+    assert ARGS.get("efa_interfaces", 0) > 0
     if pod_of == "job":
         spec = _job(_recording()).inputs["spec"]["template"]["spec"]
     else:
@@ -208,7 +210,15 @@ def test_arguments_that_the_worker_refuses_are_refused_at_once():
         _recording(options={"kils": 2})
 
 
-def test_it_speaks_of_the_same_things_as_the_platform():
+def test_arguments_and_job_are_the_same_thing_twice():
     spec = smoke_spec(ARGS)
-    assert (spec.user, spec.service_account) == (conventions.TRAINER_UID, conventions.TRAINER_SERVICE_ACCOUNT)
+    assert smoke_spec({**smoke_args(spec), "namespace": "team-vision"}) == spec
+    assert set(smoke_args(spec)) - set(ARGS) <= {"timeout_s", "start_timeout_s"}
+
+
+def test_it_runs_as_every_training_pod_of_the_platform():
+    pod = _job(_recording()).inputs["spec"]["template"]["spec"]
+    assert pod["serviceAccountName"] == conventions.TRAINER_SERVICE_ACCOUNT
+    assert pod["securityContext"]["runAsUser"] == conventions.TRAINER_UID
+    assert pod["securityContext"]["fsGroup"] == conventions.TRAINER_GID
     assert ARGS["tracking_secret"] == conventions.MLFLOW_CREDENTIALS_SECRET

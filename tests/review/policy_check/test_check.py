@@ -4,9 +4,11 @@ import os
 
 import pulumi
 import pytest
+from pulumi_policy import Severity
 
 from tests.policies.truth import BY_ID, bucket, made
 from trainyard.policies import exceptions
+from trainyard.policies.rules import resource_rule
 from trainyard.problems import SettingsError
 from trainyard.recorded.model import UNKNOWN
 from trainyard.review.policy_check.check import check_policies
@@ -130,3 +132,30 @@ def test_an_engines_environment_stays_as_it_was_and_out_of_the_check(monkeypatch
 def test_the_stacks_settings_do_not_leak_into_this_process():
     judge([], [bucket(region="us-east-1")], {"residency": "uae"}, policies=("region-outside-residency",))
     assert pulumi.Config("trainyard").get("residency") is None
+
+
+def test_an_undecided_policy_names_the_whole_path():
+    nested = bucket(lifecycleRules=[{"action": {"type": UNKNOWN}}])
+    pool = made("gcp:storage/bucket:Bucket", "data", dict(nested.inputs))
+    [undecided] = judge([pool], [], policies=("lifecycle-deletes-newest-version",)).undecided
+    assert undecided.message == "string value at .lifecycleRules[0].action.type can't be known during preview"
+
+
+def test_a_verdict_does_not_hang_on_how_a_message_reads():
+    """What looks like the analyser's own text, or begins as the description does, is what the policy said."""
+    messages = ["can't run policy 'odd' of the pack: it is red", "Says something odd."]
+
+    @resource_rule(
+        "odd",
+        "Says something odd.",
+        types=(DATABASE,),
+        severity=Severity.LOW,
+        controls=("NIST 800-53r5 SC-7",),
+        fix="Nothing can be done about it.",
+    )
+    def odd(resource, config):
+        yield from messages
+
+    report = check_policies("demo", [], [database(False)], {}, policies=(odd,))
+    assert {violation.message for violation in report.violations} == set(messages)
+    assert report.undecided == ()

@@ -8,7 +8,7 @@ import yaml
 
 from tests.shared import ROOT
 from trainyard.cli.check import Format, check
-from trainyard.review.comparison import MARKER
+from trainyard.review.formats.markdown import MARKER
 
 GITHUB = ROOT / ".github" / "workflows" / "trainyard.yml"
 GITLAB = ROOT / "docs" / "ci" / "gitlab-ci.yml"

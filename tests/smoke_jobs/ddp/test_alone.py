@@ -27,6 +27,31 @@ def test_nothing_in_the_worker_imports_from_the_rest_of_the_project(path: Path) 
                 assert allowed, f"{path.name} imports {module}"
 
 
+BY_NAME = {
+    "__main__.py": {"entrypoint", "interrupted", "worker"},
+    "worker.py": {path.stem for path in FILES if path.stem.startswith("check_")},
+}
+"""What `import_module` is given while the job runs."""
+
+
+def imported(path: Path) -> set[str]:
+    """Modules of the package that a module imports, those by name included."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            found |= {node.module} if node.module else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "import_module":
+            found |= BY_NAME[path.name]
+    return found
+
+
+def test_imports_of_the_worker_run_one_way() -> None:
+    remaining = {path.stem: imported(path) for path in FILES}
+    while free := {name for name, uses in remaining.items() if not uses & remaining.keys()}:
+        remaining = {name: uses for name, uses in remaining.items() if name not in free}
+    assert not remaining, f"import each other: {remaining}"
+
+
 @pytest.mark.parametrize("name", ["tier.py", "tracking_client.py"])
 def test_optional_packages_are_imported_where_they_are_needed(name: str) -> None:
     tree = ast.parse((PACKAGE / name).read_text())

@@ -118,7 +118,7 @@ def test_the_survivor_of_a_lost_node_is_preempted(
     before = time.monotonic()
     job.take_away(victim, number)
     codes = job.codes()
-    assert time.monotonic() - before < 20, "not by running out of time"
+    assert time.monotonic() - before < 60, "not by running out of time"
     survivor = 1 - victim
     assert codes[survivor] == 75, job.outputs[survivor]
     assert codes[victim] == (-signal.SIGKILL if number is signal.SIGKILL else 75), job.outputs[victim]
@@ -151,7 +151,7 @@ def test_a_failed_check_is_no_lost_node(nodes: Callable[..., Nodes]) -> None:
     before = time.monotonic()
     codes = job.codes()
     assert codes == [10, 10], job.outputs
-    assert time.monotonic() - before < 40, "nobody waits for somebody who has ended"
+    assert time.monotonic() - before < 80, "nobody waits for somebody who has ended"
     assert not job_goes_on(job_policy(GPU_POOL), [Pod(code) for code in codes])
 
 
@@ -164,7 +164,7 @@ def test_a_dead_rank_is_no_lost_node(nodes: Callable[..., Nodes]) -> None:
     before = time.monotonic()
     codes = job.codes()
     assert codes == [1, 1], job.outputs
-    assert time.monotonic() - before < 40, "not by running out of time"
+    assert time.monotonic() - before < 60, "not by running out of time"
     (error,) = job.document(1)["errors"]
     assert "died without a trace" in error["message"]
     # Its rank waits and is stopped by us, or has seen the connection close; nobody looks for who killed it.
@@ -265,11 +265,16 @@ def test_the_node_that_broke_says_why_and_the_other_where(
 
 
 def test_a_node_that_waits_for_the_others_stops_at_once(start: Callable[..., Any], tmp_path: Path) -> None:
-    head = start(tmp_path, "--nodes", "2", "--node-rank", "0", "--head", "localhost", "--port", str(free_ports(4)),
+    folder = tmp_path / "out"
+    head = start(folder, "--nodes", "2", "--node-rank", "0", "--head", "localhost", "--port", str(free_ports(4)),
                  "--nproc-per-node", "1", "--check", "devices")  # fmt: skip
-    time.sleep(2)
+    deadline = time.monotonic() + 60
+    while not folder.exists():  # made just before the wrapper listens to signals
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(1)
     head.send_signal(signal.SIGTERM)
     before = time.monotonic()
-    output, _ = head.communicate(timeout=30)
+    output, _ = head.communicate(timeout=90)
     assert head.returncode == 75, output
-    assert time.monotonic() - before < 5
+    assert time.monotonic() - before < 60, "not at the rendezvous timeout"

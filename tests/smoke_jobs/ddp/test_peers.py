@@ -104,7 +104,7 @@ def test_a_node_that_ended_waits_for_those_that_did_not(job: Job) -> None:
 def test_it_does_not_wait_for_ever(job: Job) -> None:
     before = time.monotonic()
     assert job.settle(0, 1, limit_s=0.3) == {0: "", 1: ""}
-    assert time.monotonic() - before < 3
+    assert time.monotonic() - before < peers.SETTLE_S
     assert not job.head.settled and not job.nodes[1].settled, "so that nobody calls it a pass"
     assert job.head.missing() == "node 2 (c)"
 
@@ -170,7 +170,7 @@ def test_one_node_breaks_by_itself() -> None:
 def test_one_node_has_nobody_to_wait_for() -> None:
     before = time.monotonic()
     assert alone().settle("") == ""
-    assert time.monotonic() - before < 0.1
+    assert time.monotonic() - before < peers.SETTLE_S
 
 
 def test_garbage_is_a_node_that_is_gone(job: Job) -> None:

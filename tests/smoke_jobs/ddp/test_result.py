@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.entrypoint import cost, dead_ranks, empty_document
+from trainyard.smoke_jobs.ddp.entrypoint import dead_ranks
 from trainyard.smoke_jobs.ddp.options import CHECKS, Options, from_document
-from trainyard.smoke_jobs.ddp.result import Figure, Outcome, failed, passed
+from trainyard.smoke_jobs.ddp.result import Figure, Outcome, cost, empty_document, failed, passed
 
 
 def document() -> dict[str, Any]:

@@ -70,9 +70,7 @@ def test_all_nodes_hear_that_all_are_there() -> None:
 
 
 def test_a_missing_node_is_named_on_every_node_that_came() -> None:
-    before = time.monotonic()
     found = together(3, [0, 2], 1.5, ("a", "b", "c"))
-    assert time.monotonic() - before < 5
     for roll in found.values():
         assert "2 of 3 nodes came within 2 s; missing: node 1 (b)" in roll.problem
 

@@ -11,8 +11,8 @@ from kubernetes import client
 from tests.smoke_jobs.launch.fake_api_server import Server, serving
 from tests.smoke_jobs.launch.support import GPU_POOL, RecordedView
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.entrypoint import empty_document
 from trainyard.smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.ddp.result import empty_document
 from trainyard.smoke_jobs.launch import kubernetes, trainjob
 from trainyard.smoke_jobs.launch.cluster import Cluster
 from trainyard.smoke_jobs.launch.cluster_watch import Watch, submitted

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from tests.smoke_jobs.launch.support import RecordedView
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.entrypoint import empty_document
 from trainyard.smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.ddp.result import empty_document
 from trainyard.smoke_jobs.launch.follow import CheckDone, Follower
 from trainyard.smoke_jobs.launch.start import encode
 

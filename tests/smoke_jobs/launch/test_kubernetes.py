@@ -15,7 +15,7 @@ from tests.smoke_jobs.launch.support import CPU, GPU_POOL, RecordedView, job_pol
 from trainyard.smoke_jobs.launch import kubernetes
 from trainyard.smoke_jobs.launch.follow import Follower
 from trainyard.smoke_jobs.launch.job import LaunchError
-from trainyard.smoke_jobs.launch.kubernetes import render, to_yaml
+from trainyard.smoke_jobs.launch.kubernetes import Deferred, render, to_yaml
 
 SPECS = {"gpu": GPU_POOL, "cpu": CPU, "one node": replace(GPU_POOL, nodes=1, efa_interfaces=0, hugepages_mib=0)}
 
@@ -24,6 +24,18 @@ SPECS = {"gpu": GPU_POOL, "cpu": CPU, "one node": replace(GPU_POOL, nodes=1, efa
 def test_objects_are_valid(spec):
     for manifest in render(spec).manifests:
         kubernetes_validate.validate(manifest, "1.35", strict=True)
+
+
+def test_what_is_deferred_is_in_the_objects_and_not_in_the_name():
+    nowhere = replace(GPU_POOL, namespace="")
+    found = render(nowhere, Deferred("team-a", ("--checkpoint-uri", "s3://b/p"), {"example.com/image": "1"}))
+    assert found.name == render(GPU_POOL).name
+    assert {manifest["metadata"]["namespace"] for manifest in found.manifests} == {"team-a"}
+    assert found.job["spec"]["template"]["spec"]["containers"][0]["args"] == ["--checkpoint-uri", "s3://b/p"]
+    assert found.job["metadata"]["annotations"] == {"example.com/image": "1"}
+    assert "annotations" not in render(GPU_POOL).job["metadata"] and "args" not in _container()
+    with pytest.raises(LaunchError, match="kubernetes needs namespace"):
+        render(nowhere)
 
 
 def _pod(spec=GPU_POOL):

@@ -15,8 +15,8 @@ from moto import mock_aws
 
 from tests.smoke_jobs.launch.support import GPU_POOL, RecordedView
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.entrypoint import empty_document
 from trainyard.smoke_jobs.ddp.options import Options, parse
+from trainyard.smoke_jobs.ddp.result import empty_document
 from trainyard.smoke_jobs.ddp.topology import detect
 from trainyard.smoke_jobs.launch import sagemaker
 from trainyard.smoke_jobs.launch.job import BASELINE, LaunchError
@@ -117,7 +117,7 @@ def _output(s3, name: str, verdict: str) -> None:
 @pytest.mark.parametrize(("verdict", "code"), [("pass", 0), ("below", 20)])
 def test_a_submission_from_upload_to_result(clients, monkeypatch, verdict, code):
     sm, s3 = clients
-    monkeypatch.setattr(sagemaker, "job_name", lambda *_: "smoke-train-now")
+    monkeypatch.setattr(sagemaker, "submission_name", lambda *_: "smoke-train-now")
     _output(s3, "smoke-train-now", verdict)
     ended = sagemaker.run(SPEC, SETTINGS, RecordedView(), clients)
     assert ended.exit_code == code

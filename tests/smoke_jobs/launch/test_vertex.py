@@ -8,8 +8,8 @@ import pytest
 
 from tests.smoke_jobs.launch.support import GPU_POOL, RecordedView
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.entrypoint import empty_document
 from trainyard.smoke_jobs.ddp.options import Options, parse
+from trainyard.smoke_jobs.ddp.result import empty_document
 from trainyard.smoke_jobs.ddp.topology import detect
 from trainyard.smoke_jobs.launch import vertex
 from trainyard.smoke_jobs.launch.job import LaunchError

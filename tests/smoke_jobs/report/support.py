@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.entrypoint import empty_document
 from trainyard.smoke_jobs.ddp.options import CHECKS, Options
-from trainyard.smoke_jobs.ddp.result import Figure
+from trainyard.smoke_jobs.ddp.result import Figure, empty_document
 
 
 def document(**job: str) -> dict:

@@ -1,22 +1,45 @@
-"""The table of price rules: one a resource type, or an entry of what is free with the reason."""
+"""The price rules: a resource type's card names its rule, or says why it is free."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
+from typing import Final
 
-from trainyard.cost.rules.compute import RULES as _COMPUTE
-from trainyard.cost.rules.free import free_reason
-from trainyard.cost.rules.kubernetes import RULES as _KUBERNETES
-from trainyard.cost.rules.network import RULES as _NETWORK
-from trainyard.cost.rules.services import RULES as _SERVICES
-from trainyard.cost.rules.storage import RULES as _STORAGE
-from trainyard.cost.scene import Found, Scene
+from trainyard import cards
+from trainyard.cards.card import Free, Priced
+from trainyard.cost.context import CostEntry, PriceContext
+from trainyard.cost.rules import compute, kubernetes, network, services, storage
 from trainyard.recorded.model import RecordedResource
 
-Rule = Callable[[RecordedResource, Scene], Iterable[Found]]
+Rule = Callable[[RecordedResource, PriceContext], Iterable[CostEntry]]
 """A pure function: a resource, with the recording for its references, to what is paid for. Yields nothing for a
 resource whose settings cost nothing (a gateway endpoint). Raises `NotPriced` for what it cannot price."""
 
-RULES: Mapping[str, Rule] = {**_COMPUTE, **_NETWORK, **_STORAGE, **_SERVICES, **_KUBERNETES}
+USES_NOTHING = "as it is set, it costs nothing"
+"""Of a resource whose rule yields nothing, such as a gateway endpoint."""
 
-__all__ = ["RULES", "Rule", "free_reason"]
+_MODULES: Final[Mapping[str, ModuleType]] = {
+    "compute": compute,
+    "kubernetes": kubernetes,
+    "network": network,
+    "services": services,
+    "storage": storage,
+}
+
+
+def _named(name: str) -> Rule:
+    module, _, function = name.partition(".")
+    rule: Rule = getattr(_MODULES[module], function)
+    return rule
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    type_: _named(card.price.rule) for type_, card in cards.BY_TYPE.items() if isinstance(card.price, Priced)
+}
+
+
+def free_reason(type_: str) -> str | None:
+    """Why resources of that type cost nothing; None where they have a rule or nobody has said so."""
+    price = cards.of(type_).price
+    return price.reason if isinstance(price, Free) else None

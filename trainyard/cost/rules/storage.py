@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.cost.context import CostEntry, PriceContext, unpriced
 from trainyard.cost.model import always
-from trainyard.cost.scene import Found, Scene, number, read, unpriced
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import number_at, value_at
 
-BUCKET = "aws:s3/bucket:Bucket"
 FLOW_LOG = "aws:ec2/flowLog:FlowLog"
 
 PURPOSES = ("data", "checkpoints", "artifacts")
@@ -17,78 +17,74 @@ PURPOSES = ("data", "checkpoints", "artifacts")
 DAYS_A_MONTH = 365 / 12
 
 
-def lustre(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
+def lustre(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """Provisioned capacity, whose price is that of its throughput class, and backups where it keeps any."""
-    gib, deployment = number(resource, "storageCapacity"), str(read(resource, "deploymentType") or "SCRATCH_1")
-    kind = str(read(resource, "storageType") or "SSD").lower()
+    gib, deployment = (
+        number_at(resource.inputs, "storageCapacity"),
+        str(value_at(resource.inputs, "deploymentType") or "SCRATCH_1"),
+    )
+    kind = str(value_at(resource.inputs, "storageType") or "SSD").lower()
     key = f"fsx.lustre.{deployment.lower().replace('_', '-')}.{kind}"
     if deployment.startswith("PERSISTENT"):
-        key += f".{number(resource, 'perUnitStorageThroughput'):.0f}"
-    yield scene.line(resource, f"{gib:g} GiB provisioned", key, always(gib))
-    if number(resource, "automaticBackupRetentionDays", default=0) > 0:
-        backups = scene.usage("lustre_backup_percent", gib / 100)
-        yield scene.line(resource, "backups", "fsx.lustre.backup", backups)
-    mode = read(resource, "metadataConfiguration", "mode")
+        key += f".{number_at(resource.inputs, 'perUnitStorageThroughput'):.0f}"
+    yield context.line(resource, f"{gib:g} GiB provisioned", key, always(gib))
+    if number_at(resource.inputs, "automaticBackupRetentionDays", default=0) > 0:
+        backups = context.usage("lustre_backup_percent", gib / 100)
+        yield context.line(resource, "backups", "fsx.lustre.backup", backups)
+    mode = value_at(resource.inputs, "metadataConfiguration", "mode")
     if mode == "USER_PROVISIONED":
         yield unpriced(resource, "metadata IOPS", "provisioned ones have no price in catalog/aws_services.csv")
 
 
-def file_system(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
+def file_system(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """What is stored, and the throughput that is used or provisioned."""
-    if read(resource, "availabilityZoneName"):
+    if value_at(resource.inputs, "availabilityZoneName"):
         yield unpriced(resource, "One Zone storage", "no price in catalog/aws_services.csv")
         return
-    yield scene.line(resource, "stored files", "efs.standard", scene.usage("shared_files_gb"))
-    mode = read(resource, "throughputMode") or "bursting"
+    yield context.line(resource, "stored files", "efs.standard", context.usage("shared_files_gb"))
+    mode = value_at(resource.inputs, "throughputMode") or "bursting"
     if mode == "elastic":
-        yield scene.line(resource, "reads", "efs.elastic.read", scene.usage("shared_files_read_gb"))
-        yield scene.line(resource, "writes", "efs.elastic.write", scene.usage("shared_files_written_gb"))
+        yield context.line(resource, "reads", "efs.elastic.read", context.usage("shared_files_read_gb"))
+        yield context.line(resource, "writes", "efs.elastic.write", context.usage("shared_files_written_gb"))
     elif mode == "provisioned":
-        provisioned = number(resource, "provisionedThroughputInMibps")
-        yield scene.line(resource, "provisioned throughput", "efs.provisioned", always(provisioned))
+        provisioned = number_at(resource.inputs, "provisionedThroughputInMibps")
+        yield context.line(resource, "provisioned throughput", "efs.provisioned", always(provisioned))
 
 
-def file_system_backup(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
+def file_system_backup(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """Backups of a shared file system by AWS Backup, about as large as the files."""
-    if read(resource, "backupPolicy", "status") == "ENABLED":
-        yield scene.line(resource, "backups", "efs.backup", scene.usage("shared_files_gb"))
+    if value_at(resource.inputs, "backupPolicy", "status") == "ENABLED":
+        yield context.line(resource, "backups", "efs.backup", context.usage("shared_files_gb"))
 
 
-def bucket(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
+def bucket(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """Stored objects and requests; what is stored is an assumption by the bucket's purpose."""
     last = resource.name.rpartition("-")[2]
     key = f"{last}_bucket_gb" if last in PURPOSES else "other_bucket_gb"
-    yield scene.line(resource, "stored objects", "s3.standard", scene.usage(key))
-    yield scene.line(resource, "writes and listings", "s3.put", scene.usage("bucket_puts_thousand"))
-    yield scene.line(resource, "reads", "s3.get", scene.usage("bucket_gets_thousand"))
+    yield context.line(resource, "stored objects", "s3.standard", context.usage(key))
+    yield context.line(resource, "writes and listings", "s3.put", context.usage("bucket_puts_thousand"))
+    yield context.line(resource, "reads", "s3.get", context.usage("bucket_gets_thousand"))
 
 
-def log_group(resource: RecordedResource, scene: Scene) -> Iterator[Found]:
+def log_group(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """What is logged, and what is kept of it once the retention is filled."""
-    if read(resource, "logGroupClass") not in (None, "STANDARD"):
-        yield unpriced(resource, "log group", f"class {read(resource, 'logGroupClass')} has no price in the catalogue")
+    if value_at(resource.inputs, "logGroupClass") not in (None, "STANDARD"):
+        yield unpriced(
+            resource, "log group", f"class {value_at(resource.inputs, 'logGroupClass')} has no price in the catalogue"
+        )
         return
-    logged = scene.usage(_log_key(resource, scene))
-    yield scene.line(resource, "logs that come in", "logs.ingestion", logged)
-    days = number(resource, "retentionInDays", default=0)
-    months = days / DAYS_A_MONTH if days else scene.assumed("log_kept_months_at_most").value
-    kept = logged.times(months * scene.assumed("log_compression_percent").value / 100)
-    yield scene.line(resource, "logs that are kept", "logs.storage", kept)
+    logged = context.usage(_log_key(resource, context))
+    yield context.line(resource, "logs that come in", "logs.ingestion", logged)
+    days = number_at(resource.inputs, "retentionInDays", default=0)
+    months = days / DAYS_A_MONTH if days else context.assumed("log_kept_months_at_most").value
+    kept = logged.times(months * context.assumed("log_compression_percent").value / 100)
+    yield context.line(resource, "logs that are kept", "logs.storage", kept)
 
 
-def _log_key(resource: RecordedResource, scene: Scene) -> str:
-    if str(read(resource, "name") or "").startswith("/aws/eks/"):
+def _log_key(resource: RecordedResource, context: PriceContext) -> str:
+    if str(value_at(resource.inputs, "name") or "").startswith("/aws/eks/"):
         return "control_plane_log_gb"
-    for flow_log in scene.of_type(FLOW_LOG):
-        if resource in scene.referred(flow_log, "logDestination", resource.type):
+    for flow_log in context.resources.of(FLOW_LOG):
+        if resource in context.resources.referred(flow_log, "logDestination", resource.type):
             return "flow_log_gb"
     return "other_log_gb"
-
-
-RULES = {
-    "aws:fsx/lustreFileSystem:LustreFileSystem": lustre,
-    "aws:efs/fileSystem:FileSystem": file_system,
-    "aws:efs/backupPolicy:BackupPolicy": file_system_backup,
-    BUCKET: bucket,
-    "aws:cloudwatch/logGroup:LogGroup": log_group,
-}

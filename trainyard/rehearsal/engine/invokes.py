@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trainyard.rehearsal.engine import shapes
+from trainyard.rehearsal.engine import synthesised
 from trainyard.rehearsal.engine.outputs import plausible
 from trainyard.rehearsal.engine.sdk_types import function_result_class, output_fields
 
@@ -15,7 +15,7 @@ class UnknownFunctionError(Exception):
     """A data source whose result no SDK describes: nothing sensible can be answered."""
 
 
-def _zones(arguments: Mapping[str, Any], place: shapes.Place) -> dict[str, Any]:
+def _zones(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
     names = [f"{place.region}{letter}" for letter in "abc"]
     wanted = arguments.get("excludeNames") or []
     names = [name for name in names if name not in wanted]
@@ -31,7 +31,7 @@ def _zone_prefix(region: str) -> str:
     return f"{area}{short.get(direction, direction[:1])}{number}"
 
 
-def _policy_document(arguments: Mapping[str, Any], _: shapes.Place) -> dict[str, Any]:
+def _policy_document(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
     statements = []
     for given in arguments.get("statements") or []:
         statement: dict[str, Any] = {"Effect": given.get("effect", "Allow")}
@@ -55,10 +55,10 @@ def _policy_document(arguments: Mapping[str, Any], _: shapes.Place) -> dict[str,
             statement["Condition"] = conditions
         statements.append(statement)
     text = json.dumps({"Version": "2012-10-17", "Statement": statements})
-    return {"json": text, "minifiedJson": text, "id": shapes.digest(text)[:10]}
+    return {"json": text, "minifiedJson": text, "id": synthesised.digest(text)[:10]}
 
 
-_ANSWERS: dict[str, Callable[[Mapping[str, Any], shapes.Place], dict[str, Any]]] = {
+_ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, Any]]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": lambda _, p: {
         "accountId": p.account,
         "arn": f"arn:{p.partition}:sts::{p.account}:assumed-role/rehearsal/rehearsal",
@@ -83,7 +83,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], shapes.Place], dict[str, Any]]]
 }
 
 
-def invoke(token: str, arguments: Mapping[str, Any], place: shapes.Place) -> dict[str, Any]:
+def invoke(token: str, arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
     """The result of a data source. Raises `UnknownFunctionError` when nothing describes it."""
     maker = _ANSWERS.get(token)
     result_class = function_result_class(token)
@@ -91,7 +91,7 @@ def invoke(token: str, arguments: Mapping[str, Any], place: shapes.Place) -> dic
         raise UnknownFunctionError(token)
     result = {**arguments, **(maker(arguments, place) if maker is not None else {})}
     if result_class is not None:
-        subject = shapes.Subject(token, "looked-up", arguments, place)
+        subject = synthesised.Subject(token, "looked-up", arguments, place)
         for key, output in output_fields(result_class).items():
             if key not in result:
                 made = plausible(key, output.type, subject)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.recorded.model import UNKNOWN, Secret, Unknown, bare, has_unknown
-from trainyard.rehearsal.engine import shapes
+from trainyard.rehearsal.engine import synthesised
 from trainyard.rehearsal.engine.sdk_types import FieldType, input_class, input_fields, output_fields
 
 AUTONAMED = "pulumi.com/autonamed"
@@ -36,7 +36,7 @@ class ProviderState:
 
     package: str
     configured: bool  # False while one of its inputs is unknown
-    place: shapes.Place = field(default_factory=shapes.Place)
+    place: synthesised.Place = field(default_factory=synthesised.Place)
     default_tags: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -50,8 +50,8 @@ class ProviderState:
         return cls(
             package=package,
             configured=not has_unknown(inputs),
-            place=shapes.Place(
-                account=account or shapes.ACCOUNT, region=region if isinstance(region, str) else "us-east-1"
+            place=synthesised.Place(
+                account=account or synthesised.ACCOUNT, region=region if isinstance(region, str) else "us-east-1"
             ),
             default_tags=tags.get("tags", {}) if isinstance(tags, Mapping) else {},
         )
@@ -78,17 +78,17 @@ def answer(
 ) -> Answer:
     """What Check and Create answer for one custom resource."""
     if type_.startswith("pulumi:providers:"):
-        subject = shapes.Subject(type_, name, inputs, shapes.Place())
-        return Answer(UNKNOWN if preview else shapes.identity(subject), inputs, inputs)
+        subject = synthesised.Subject(type_, name, inputs, synthesised.Place())
+        return Answer(UNKNOWN if preview else synthesised.identity(subject), inputs, inputs)
     if preview and provider is not None and not provider.configured:
         return Answer(UNKNOWN, inputs, {})
-    place = provider.place if provider is not None else shapes.Place()
+    place = provider.place if provider is not None else synthesised.Place()
     region = inputs.get("region")
     if isinstance(region, str) and type_.startswith("aws:"):
-        place = shapes.Place(place.account, region)
+        place = synthesised.Place(place.account, region)
     checked, from_check = check(type_, name, urn, inputs, cls, provider)
-    subject = shapes.Subject(type_, name, checked, place)
-    identity = shapes.identity(subject)
+    subject = synthesised.Subject(type_, name, checked, place)
+    identity = synthesised.identity(subject)
     if preview:
         return Answer(UNKNOWN, checked, _preview_outputs(subject, identity, cls), from_check)
     return Answer(identity, checked, _known_outputs(subject, identity, cls), from_check)
@@ -111,7 +111,7 @@ def check(
         own = key in ("name", f"{kind}Name") or (key == "bucket" and kind == "bucket")
         prefixed = f"{key}Prefix" in inputs
         if own and key in fields and fields[key].kind == "text" and inputs.get(key) is None and not prefixed:
-            automatic = f"{name}-{shapes.digest(urn)[:7]}"
+            automatic = f"{name}-{synthesised.digest(urn)[:7]}"
             added[key] = automatic.lower() if key == "bucket" else automatic
     if "tags" in fields and "tagsAll" in output_fields(cls):
         own_tags = inputs.get("tags")
@@ -137,7 +137,7 @@ _LISTS_AND_PATCHES = re.compile(r"(List|Patch)$")
 def _check_kubernetes(
     type_: str, name: str, urn: str, inputs: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    automatic = f"{name}-{shapes.digest(urn)[:8]}"
+    automatic = f"{name}-{synthesised.digest(urn)[:8]}"
     if type_ == "kubernetes:helm.sh/v3:Release":
         return ({**inputs, "name": automatic}, ("name",)) if inputs.get("name") is None else (inputs, ())
     if _LISTS_AND_PATCHES.search(type_):
@@ -169,12 +169,12 @@ def merged(given: Any, made: Any) -> Any:
     return given
 
 
-def _preview_outputs(subject: shapes.Subject, identity: str, cls: type | None) -> Mapping[str, Any]:
+def _preview_outputs(subject: synthesised.Subject, identity: str, cls: type | None) -> Mapping[str, Any]:
     """The inputs, and unknowns for the computed parts of the blocks that were given."""
     outputs = dict(subject.inputs)
-    for key, made in shapes.special(subject, identity).items():
+    for key, made in synthesised.special(subject, identity).items():
         if isinstance(outputs.get(key), (Mapping, list)):
-            outputs[key] = merged(outputs[key], shapes.unknown_like(made))
+            outputs[key] = merged(outputs[key], synthesised.unknown_like(made))
     fields = output_fields(cls) if cls is not None else {}
     for key, value in outputs.items():
         if key in fields and isinstance(value, (Mapping, list)):
@@ -182,9 +182,9 @@ def _preview_outputs(subject: shapes.Subject, identity: str, cls: type | None) -
     return outputs
 
 
-def _known_outputs(subject: shapes.Subject, identity: str, cls: type | None) -> Mapping[str, Any]:
+def _known_outputs(subject: synthesised.Subject, identity: str, cls: type | None) -> Mapping[str, Any]:
     """The inputs, the special outputs of the type, and a plausible value for every output that is always there."""
-    outputs = dict(merged(subject.inputs, shapes.special(subject, identity)))
+    outputs = dict(merged(subject.inputs, synthesised.special(subject, identity)))
     if subject.type.startswith("kubernetes:") and isinstance(outputs.get("metadata"), Mapping):
         outputs["metadata"] = {"uid": subject.uuid, **outputs["metadata"]}
     if cls is None:
@@ -193,7 +193,7 @@ def _known_outputs(subject: shapes.Subject, identity: str, cls: type | None) -> 
         value = outputs.get(key)
         if value is None:
             if key == "arn" and subject.type.startswith("aws:"):
-                outputs[key] = shapes.arn(subject, identity)
+                outputs[key] = synthesised.arn(subject, identity)
             elif output.certain:
                 made = plausible(key, output.type, subject)
                 if made is not None:
@@ -203,7 +203,7 @@ def _known_outputs(subject: shapes.Subject, identity: str, cls: type | None) -> 
     return outputs
 
 
-def _completed(value: Any, type_: FieldType, subject: shapes.Subject, key: str, *, preview: bool) -> Any:
+def _completed(value: Any, type_: FieldType, subject: synthesised.Subject, key: str, *, preview: bool) -> Any:
     """A given block with the fields that the provider always returns; unknown ones at a preview."""
     if type_.kind == "list" and isinstance(value, list) and type_.item is not None:
         return [_completed(item, type_.item, subject, key, preview=preview) for item in value]
@@ -223,7 +223,7 @@ def _completed(value: Any, type_: FieldType, subject: shapes.Subject, key: str, 
 _MAXIMUM_DEPTH = 4
 
 
-def plausible(key: str, type_: FieldType, subject: shapes.Subject, depth: int = 0) -> Any:
+def plausible(key: str, type_: FieldType, subject: synthesised.Subject, depth: int = 0) -> Any:
     """A value of the right type that looks like what the field's name says. None where the type says nothing."""
     if type_.kind == "text":
         return type_.choices[0] if type_.choices else plausible_text(key, subject)
@@ -285,13 +285,13 @@ _BY_ENDING: tuple[tuple[str, str], ...] = (
 )
 
 
-def plausible_text(key: str, subject: shapes.Subject) -> str:
+def plausible_text(key: str, subject: synthesised.Subject) -> str:
     """A text for a field of this name: an ARN for `…Arn`, an address for `…Endpoint`."""
     lower = key.lower()
-    h = shapes.digest(subject.type, subject.name, key)
+    h = synthesised.digest(subject.type, subject.name, key)
     if lower.endswith("arn"):
-        other = shapes.Subject(subject.type, subject.name, subject.inputs, subject.place)
-        return shapes.arn(other, h[:17])
+        other = synthesised.Subject(subject.type, subject.name, subject.inputs, subject.place)
+        return synthesised.arn(other, h[:17])
     for ending, form in _BY_ENDING:
         if lower.endswith(ending):
             return form.format(

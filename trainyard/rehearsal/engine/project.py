@@ -72,7 +72,7 @@ def read_stack(
     if not (main.is_file() or (main / "__main__.py").is_file()):
         given_main = _shown(project.get("main"))
         raise SettingsError([Problem("Pulumi.yaml: main", given_main, "must be a folder with a __main__.py in it")])
-    folder = project_directory / str(project.get("stackConfigDir", "."))
+    folder = _stack_folder(project_directory, project)
     path = Path(stack) if isinstance(stack, Path) or str(stack).endswith((".yaml", ".yml")) else None
     if path is None:
         path = folder / f"Pulumi.{stack}.yaml"
@@ -84,6 +84,15 @@ def read_stack(
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
     return _Reading(name).read(project, stack_name, project_directory, main, given)
+
+
+def stack_folder(project_directory: Path) -> Path:
+    """Where a project keeps its stack files; raises `SettingsError` when its Pulumi.yaml is no YAML mapping."""
+    return _stack_folder(project_directory, _load(project_directory / "Pulumi.yaml", "Pulumi.yaml"))
+
+
+def _stack_folder(project_directory: Path, project: Mapping[str, Any]) -> Path:
+    return project_directory / str(project.get("stackConfigDir", "."))
 
 
 def _load(path: Path, shown: str) -> dict[str, Any]:

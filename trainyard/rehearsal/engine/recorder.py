@@ -28,7 +28,7 @@ from trainyard.rehearsal.engine.invokes import invoke
 from trainyard.rehearsal.engine.light_sdk import light_sdk
 from trainyard.rehearsal.engine.loop import InlineLoop, output_strings_raise, rare_collections, settled
 from trainyard.rehearsal.engine.sdk_types import resource_class
-from trainyard.rehearsal.engine.shapes import Place
+from trainyard.rehearsal.engine.synthesised import Place
 
 _FEATURES = (
     *("SECRETS", "RESOURCE_REFERENCES", "ALIAS_SPECS", "REPLACEMENT_TRIGGER", "DELETED_WITH", "REPLACE_WITH"),

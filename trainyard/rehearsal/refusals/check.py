@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from trainyard import cards
 from trainyard.recorded.model import Finding, RecordedResource
-from trainyard.rehearsal.refusals.aws import (  # noqa: F401 - importing registers the rules
+from trainyard.rehearsal.refusals.aws import (
     add_ons,
     buckets,
     database,
@@ -19,10 +21,27 @@ from trainyard.rehearsal.refusals.aws import (  # noqa: F401 - importing registe
     network,
     policies,
 )
-from trainyard.rehearsal.refusals.aws.types import TYPES
 from trainyard.rehearsal.refusals.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
-from trainyard.rehearsal.refusals.rules import rules_of
+from trainyard.rehearsal.refusals.rules import EVERY_TYPE, by_type
+
+RULES: Final = by_type(
+    module.RULES
+    for module in (
+        add_ons,
+        buckets,
+        database,
+        eks,
+        files,
+        formats,
+        launch_templates,
+        messages,
+        names,
+        network,
+        policies,
+    )
+)
+"""Of two findings about one place the first is kept, so the order of the modules is part of what is told."""
 
 
 def check_values(resources: Sequence[RecordedResource], context: ValueContext) -> list[Finding]:
@@ -37,10 +56,11 @@ def check_values(resources: Sequence[RecordedResource], context: ValueContext) -
     """
     stack = Stack.of(resources, context)
     for view in stack.views:
-        if view.type in TYPES:
-            model_check.check(view, TYPES[view.type])
-        for apply in rules_of(view.type):
-            apply(view, stack)
+        model = cards.of(view.type).model
+        if model is not None:
+            model_check.check(view, model)
+        for rule in (*RULES.get(view.type, ()), *RULES.get(EVERY_TYPE, ())):
+            rule(view, stack)
     kubernetes.check(stack)
     seen: set[tuple[str, str, str]] = set()
     kept = []

@@ -1,28 +1,28 @@
-"""The register of rules: a function for some resource types, run on each resource of them."""
+"""What a rule is, and how the tables of the modules become one: a function for some types, run on each resource."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from trainyard.rehearsal.refusals.context import Stack, View
 
 Rule = Callable[[View, Stack], None]
+"""Looks at one resource, with the whole recording beside it, and notes its findings there."""
 
-_RULES: dict[str, list[Rule]] = defaultdict(list)
+Rules = Mapping[Rule, tuple[str, ...]]
+"""The rules of one module with their resource types, in the order in which they speak."""
 
-
-def rule(*types: str) -> Callable[[Rule], Rule]:
-    """Registers a function for resource types; `""` stands for every type."""
-
-    def register(function: Rule) -> Rule:
-        for type_ in types:
-            _RULES[type_].append(function)
-        return function
-
-    return register
+EVERY_TYPE: Final = ""
+"""Instead of a type, of a rule that looks at every resource; it speaks after those of the type."""
 
 
-def rules_of(type_: str) -> list[Rule]:
-    """The rules of one resource type, in the order of registration."""
-    return [*_RULES.get(type_, ()), *_RULES.get("", ())]
+def by_type(tables: Iterable[Rules]) -> dict[str, list[Rule]]:
+    """The rules of each type, in the order of the tables."""
+    found: dict[str, list[Rule]] = defaultdict(list)
+    for table in tables:
+        for rule, types in table.items():
+            for type_ in types:
+                found[type_].append(rule)
+    return dict(found)

@@ -17,8 +17,9 @@ from pulumi_policy import EnforcementLevel
 from pulumi_policy.policy import _PolicyAnalyzerServicer
 
 from trainyard.policies.pack import LEVEL, NAME, VERSION
-from trainyard.policies.rules import ResourceRule, Rule, StackRule, matches
+from trainyard.policies.rules import ResourceRule, Rule, StackRule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.resources import matches
 from trainyard.rehearsal.engine import wire
 from trainyard.review.policy_check.configuration import PolicyConfiguration
 

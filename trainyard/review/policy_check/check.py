@@ -13,7 +13,7 @@ from typing import Any
 from pulumi.runtime import Settings, configure, set_all_config
 from pulumi.runtime.proto import analyzer_pb2
 
-from trainyard.policies import exceptions
+from trainyard.policies import exceptions, outcomes
 from trainyard.policies.pack import LEVEL, POLICIES
 from trainyard.policies.rules import Rule
 from trainyard.policies.stack_settings import NAMESPACE
@@ -70,29 +70,19 @@ def _analyze(
     """Runs in a context of its own: Pulumi keeps a stack's configuration in context variables."""
     configure(Settings(project=NAMESPACE, stack=stack, dry_run=True))
     set_all_config({f"{NAMESPACE}:{key}": _text(value) for key, value in settings.items() if value is not None})
-    heard: list[exceptions.Covered] = []
-    exceptions.heard.set(heard)
+    heard: list[outcomes.Outcome] = []
+    outcomes.listener.set(heard)
     for run in (known, preview):
         for resource, answer in analyzer.resources(run):
-            found.take(answer, resource.urn)
+            found.take(answer, heard, resource.urn)
+            heard.clear()
     for answer in analyzer.stack(known):
-        found.take(answer, "")
-    for covered in heard:
-        exception = covered.exception
-        found.accepted.append(
-            Accepted(
-                covered.policy,
-                covered.urn,
-                exception.resource,
-                exception.reason,
-                exception.owner,
-                exception.expires.isoformat(),
-            )
-        )
+        found.take(answer, heard, "")
+        heard.clear()
 
 
 class _Findings:
-    """Collects what the analyser answers."""
+    """Collects what the policies say, with the levels that the analyser gives their violations."""
 
     def __init__(self, policies: Sequence[Rule], resources: Mapping[str, RecordedResource]) -> None:
         self._policies = {policy.name: policy for policy in policies}
@@ -102,30 +92,49 @@ class _Findings:
         self.accepted: list[Accepted] = []
         self.reasons: dict[str, str] = {}
 
-    def take(self, answer: Any, urn: str) -> None:
-        """Sorts one `AnalyzeResponse`; `urn`: the resource that was sent, empty for a stack."""
-        for diagnostic in answer.diagnostics:
-            policy = self._policies[diagnostic.policyName]
-            if diagnostic.message.startswith(f"can't run policy '{policy.name}'"):
-                self.undecided.append(Undecided(policy.name, urn, diagnostic.message.rsplit(": ", 1)[-1]))
-                continue
-            violation = self._violation(policy, diagnostic, diagnostic.urn or urn)
-            self.violations.setdefault((policy.name, violation.urn, violation.message), violation)
+    def take(self, answer: Any, heard: Sequence[outcomes.Outcome], urn: str) -> None:
+        """One `AnalyzeResponse` with what the policies said for it; `urn`: the resource that was sent, if one was.
+
+        The analyser makes one diagnostic of every violation and of every policy that it cannot run, in their order.
+        """
+        for outcome in heard:
+            if isinstance(outcome, outcomes.Excepted):
+                self._accept(outcome)
+        said = [outcome for outcome in heard if not isinstance(outcome, outcomes.Excepted)]
+        for outcome, diagnostic in zip(said, answer.diagnostics, strict=True):
+            if isinstance(outcome, outcomes.Undecidable):
+                self.undecided.append(Undecided(outcome.policy, urn, outcome.message))
+            else:
+                violation = self._violation(outcome, diagnostic.enforcementLevel)
+                self.violations.setdefault((violation.policy, violation.urn, violation.message), violation)
         for note in answer.not_applicable:
             self.reasons.setdefault(note.policy_name, note.reason)
 
-    def _violation(self, policy: Rule, diagnostic: Any, urn: str) -> Violation:
-        level: Level = "advisory" if diagnostic.enforcementLevel == analyzer_pb2.ADVISORY else "mandatory"
-        resource = self._resources.get(urn)
+    def _accept(self, outcome: outcomes.Excepted) -> None:
+        exception = outcome.exception
+        self.accepted.append(
+            Accepted(
+                outcome.policy,
+                outcome.urn,
+                exception.resource,
+                exception.reason,
+                exception.owner,
+                exception.expires.isoformat(),
+            )
+        )
+
+    def _violation(self, outcome: outcomes.Violated, enforcement_level: int) -> Violation:
+        level: Level = "advisory" if enforcement_level == analyzer_pb2.ADVISORY else "mandatory"
+        policy, resource = self._policies[outcome.policy], self._resources.get(outcome.urn)
         return Violation(
             policy=policy.name,
             level=level,
             severity=policy.severity.value if policy.severity else SEVERITIES[-1],
-            message=diagnostic.message.removeprefix(policy.description).strip(),
+            message=outcome.message,
             description=policy.description,
             remediation=policy.remediation_steps or "",
             controls=policy.controls,
-            urn=urn,
+            urn=outcome.urn,
             type=resource.type if resource else "",
             name=resource.name if resource else "",
             component=resource.component if resource else "",

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.rehearsal.refusals.context import Stack, View, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 KNOWN_ADD_ONS = (
     "vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent", "aws-ebs-csi-driver", "aws-efs-csi-driver",
@@ -26,7 +26,6 @@ KNOWN_ADD_ONS = (
 """Add-ons that EKS offers as generally known (2026-11); others exist, so an unknown name is a warning."""
 
 
-@rule("aws:eks/addon:Addon")
 def add_on(view: View, stack: Stack) -> None:
     """The add-on's name, version and settings."""
     del stack
@@ -86,3 +85,8 @@ def _near_misses(view: View, given: dict[str, Any], known: Collection[str]) -> N
         hint = "" if key in known else nearest(key, known)
         if hint:
             view.error("eks-addon-settings", "configurationValues", f"vpc-cni has no setting {show(key)}", hint=hint)
+
+
+RULES: Final[Rules] = {
+    add_on: ("aws:eks/addon:Addon",),
+}

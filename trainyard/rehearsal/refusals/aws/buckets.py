@@ -8,10 +8,10 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainyard.rehearsal.refusals.context import Stack, View, as_number, listed, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 BUCKET = "aws:s3/bucket:Bucket"
 LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
@@ -25,7 +25,6 @@ _ACTIONS = (
 _ALLOWED = "3 to 63 lower-case letters, digits, '-' and '.', a letter or digit at both ends"
 
 
-@rule(BUCKET, "aws:s3/bucketV2:BucketV2")
 def name(view: View, stack: Stack) -> None:
     """The name that is given, the prefix, or the logical name with Pulumi's suffix."""
     del stack
@@ -73,7 +72,6 @@ def name_problem(text: str) -> str:
     return "is an IP address"
 
 
-@rule(LIFECYCLE)
 def lifecycle(view: View, stack: Stack) -> None:
     """Every rule has a filter, something to do, and days in an order that S3 takes."""
     del stack
@@ -207,7 +205,6 @@ def _transitions(view: View, path: str, entry: Mapping[str, Any]) -> None:
                 )
 
 
-@rule("aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration")
 def encryption(view: View, stack: Stack) -> None:
     """A key only where the algorithm takes one."""
     del stack
@@ -222,9 +219,16 @@ def encryption(view: View, stack: Stack) -> None:
             )
 
 
-@rule("aws:s3/bucketLogging:BucketLogging")
 def logging(view: View, stack: Stack) -> None:
     """A bucket does not log into itself."""
     bucket, target = stack.referred(view, "bucket", BUCKET), stack.referred(view, "targetBucket", BUCKET)
     if bucket is not None and bucket is target:
         view.error("s3-logging", "targetBucket", f"{bucket.name} would log into itself", allowed="another bucket")
+
+
+RULES: Final[Rules] = {
+    name: (BUCKET, "aws:s3/bucketV2:BucketV2"),
+    lifecycle: (LIFECYCLE,),
+    encryption: ("aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",),
+    logging: ("aws:s3/bucketLogging:BucketLogging",),
+}

@@ -6,11 +6,12 @@ Source: RDS user guide as generally known; the length of the identifier is refus
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.rehearsal.refusals.aws.eks import zones_of
 from trainyard.rehearsal.refusals.context import Stack, View, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 INSTANCE = "aws:rds/instance:Instance"
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -27,7 +28,6 @@ _LOGS = {
 _WEEK = 7 * 24 * 60
 
 
-@rule(INSTANCE)
 def together(view: View, stack: Stack) -> None:
     """Inputs that need or exclude each other."""
     del stack
@@ -90,7 +90,6 @@ def together(view: View, stack: Stack) -> None:
         )
 
 
-@rule(INSTANCE)
 def engine(view: View, stack: Stack) -> None:
     """User names, logs, database names and versions by engine."""
     del stack
@@ -126,7 +125,6 @@ def engine(view: View, stack: Stack) -> None:
         view.error("rds-version", "engineVersion", f"got {show(version)}", allowed="must look like 17 or 17.6")
 
 
-@rule(INSTANCE)
 def storage(view: View, stack: Stack) -> None:
     """Storage sizes and what belongs to a storage type."""
     del stack
@@ -174,7 +172,6 @@ def _minutes(text: str) -> tuple[int, int] | None:
     return start, end if end > start else end + span
 
 
-@rule(INSTANCE)
 def windows(view: View, stack: Stack) -> None:
     """Long enough, and the maintenance window apart from every day's backup window."""
     del stack
@@ -198,7 +195,6 @@ def windows(view: View, stack: Stack) -> None:
             return
 
 
-@rule("aws:rds/subnetGroup:SubnetGroup")
 def subnet_group(view: View, stack: Stack) -> None:
     """At least two zones."""
     zones = zones_of(view, stack, "subnetIds")
@@ -208,7 +204,6 @@ def subnet_group(view: View, stack: Stack) -> None:
         )
 
 
-@rule("aws:rds/parameterGroup:ParameterGroup")
 def parameter_group(view: View, stack: Stack) -> None:
     """Family against the engine of the instances that use it; no parameter twice."""
     family = view.text("family")
@@ -230,3 +225,13 @@ def parameter_group(view: View, stack: Stack) -> None:
             view.error("rds-parameter", f"{path}.name", f"{show(name)} is given twice", allowed="each parameter once")
         if isinstance(name, str):
             seen.add(name)
+
+
+RULES: Final[Rules] = {
+    together: (INSTANCE,),
+    engine: (INSTANCE,),
+    storage: (INSTANCE,),
+    windows: (INSTANCE,),
+    subnet_group: ("aws:rds/subnetGroup:SubnetGroup",),
+    parameter_group: ("aws:rds/parameterGroup:ParameterGroup",),
+}

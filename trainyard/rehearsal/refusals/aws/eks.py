@@ -6,13 +6,14 @@ Source: EKS user guide as generally known and the probes of 2026-11-21 (accepted
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.models import operation
 from trainyard.rehearsal.refusals.context import Stack, View, show
 from trainyard.rehearsal.refusals.labels import LABEL_KEY, check_label, is_label_key
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 CLUSTER = "aws:eks/cluster:Cluster"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
@@ -40,7 +41,6 @@ def zones_of(view: View, stack: Stack, path: str) -> set[str] | None:
     return found
 
 
-@rule(CLUSTER)
 def cluster(view: View, stack: Stack) -> None:
     """Version as text, endpoints, zones, Auto Mode's three switches."""
     version = view.value("version")
@@ -74,7 +74,6 @@ def cluster(view: View, stack: Stack) -> None:
         view.error("eks-auto-mode", off, "Auto Mode is on in part", allowed=f"{', '.join(switches)} all on or all off")
 
 
-@rule(NODE_GROUP)
 def node_group_sizes(view: View, stack: Stack) -> None:
     """Sizes in order, one way of updating, at least one subnet."""
     del stack
@@ -102,7 +101,6 @@ def node_group_sizes(view: View, stack: Stack) -> None:
         view.error("eks-taints", "taints", f"has {len(view.entries('taints'))} entries", allowed="at most 50")
 
 
-@rule(NODE_GROUP)
 def node_group_labels(view: View, stack: Stack) -> None:
     """Label keys and values as Kubernetes takes them, and prefixes that EKS keeps for itself."""
     del stack
@@ -126,7 +124,6 @@ def node_group_labels(view: View, stack: Stack) -> None:
             view.error("eks-taint-key", f"{path}.key", f"got {show(name)}", allowed=LABEL_KEY)
 
 
-@rule(NODE_GROUP)
 def node_group_types(view: View, stack: Stack) -> None:
     """Instance types that EC2 has."""
     del stack
@@ -141,7 +138,6 @@ def node_group_types(view: View, stack: Stack) -> None:
             )
 
 
-@rule(NODE_GROUP)
 def node_group_template(view: View, stack: Stack) -> None:
     """What a node group may not say beside its launch template, and what both must agree on."""
     if view.lacks("launchTemplate"):
@@ -282,7 +278,6 @@ def _market(view: View, template: View) -> None:
         )
 
 
-@rule("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
 def access_scope(view: View, stack: Stack) -> None:
     """A scope of namespaces names them; one of the cluster does not."""
     del stack
@@ -296,3 +291,13 @@ def access_scope(view: View, stack: Stack) -> None:
         view.error(
             "eks-access-scope", "accessScope.namespaces", "given with scope cluster", allowed="scope namespace, or none"
         )
+
+
+RULES: Final[Rules] = {
+    cluster: (CLUSTER,),
+    node_group_sizes: (NODE_GROUP,),
+    node_group_labels: (NODE_GROUP,),
+    node_group_types: (NODE_GROUP,),
+    node_group_template: (NODE_GROUP,),
+    access_scope: ("aws:eks/accessPolicyAssociation:AccessPolicyAssociation",),
+}

@@ -5,8 +5,10 @@ Source: FSx for Lustre and EFS user guides as generally known; the provider and 
 
 from __future__ import annotations
 
+from typing import Final
+
 from trainyard.rehearsal.refusals.context import Stack, View, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 _THROUGHPUT = {
@@ -17,7 +19,6 @@ _THROUGHPUT = {
 """MB/s per TiB of storage, by deployment and storage type."""
 
 
-@rule(LUSTRE)
 def lustre_capacity(view: View, stack: Stack) -> None:
     """The steps in which capacity is sold."""
     del stack
@@ -72,7 +73,6 @@ def _kinds(view: View) -> tuple[str | None, str | None]:
     return kind, storage
 
 
-@rule(LUSTRE)
 def lustre_throughput(view: View, stack: Stack) -> None:
     """Throughput per TiB: which values a deployment has, where it is needed, where it is not."""
     del stack
@@ -106,7 +106,6 @@ def lustre_throughput(view: View, stack: Stack) -> None:
         )
 
 
-@rule(LUSTRE)
 def lustre_options(view: View, stack: Stack) -> None:
     """Links to S3, metadata, EFA and backups by deployment."""
     del stack
@@ -144,7 +143,6 @@ def lustre_options(view: View, stack: Stack) -> None:
         view.error("fsx-import-path", "autoImportPolicy", "given without importPath", allowed="importPath")
 
 
-@rule("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation")
 def association(view: View, stack: Stack) -> None:
     """Only PERSISTENT_2 and SCRATCH_2 take associations, and two cannot share a path."""
     system = stack.referred(view, "fileSystemId", LUSTRE)
@@ -177,7 +175,6 @@ def association(view: View, stack: Stack) -> None:
             )
 
 
-@rule("aws:efs/fileSystem:FileSystem")
 def efs(view: View, stack: Stack) -> None:
     """Lifecycle entries, throughput modes, encryption."""
     del stack
@@ -199,3 +196,12 @@ def efs(view: View, stack: Stack) -> None:
         view.error("efs-throughput", "performanceMode", "maxIO with throughputMode elastic", allowed="generalPurpose")
     if view.has("kmsKeyId") and not view.flag("encrypted") and not view.is_unknown("encrypted"):
         view.error("efs-encrypted", "encrypted", "a key is given without encryption", allowed="true")
+
+
+RULES: Final[Rules] = {
+    lustre_capacity: (LUSTRE,),
+    lustre_throughput: (LUSTRE,),
+    lustre_options: (LUSTRE,),
+    association: ("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",),
+    efs: ("aws:efs/fileSystem:FileSystem",),
+}

@@ -24,7 +24,7 @@ from trainyard.rehearsal.refusals.aws.format_kinds import (
     sized_network,
 )
 from trainyard.rehearsal.refusals.context import Stack, View, as_number, expand, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 DATABASE_NAME = r"[a-z](?!.*--)[a-z0-9-]*(?<!-)"
 _DAY = "(mon|tue|wed|thu|fri|sat|sun)"
@@ -270,7 +270,6 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
 }
 
 
-@rule(*FORMATS)
 def formats(view: View, stack: Stack) -> None:
     """Every value of the table."""
     del stack
@@ -279,3 +278,8 @@ def formats(view: View, stack: Stack) -> None:
             if not isinstance(value, (dict, list)) and not form.accepts(value):
                 hint = nearest(value, form.choices) if isinstance(value, str) and form.choices else ""
                 view.error(form.rule, here, f"got {show(value)}", allowed=form.allowed, hint=hint)
+
+
+RULES: Final[Rules] = {
+    formats: tuple(FORMATS),
+}

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainyard.catalog import Instance, instances
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.eks import TEMPLATE, instance_types
 from trainyard.rehearsal.refusals.context import Stack, View, as_number, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
@@ -27,7 +27,6 @@ def catalogue(instance_type: str | None) -> Instance | None:
     return next((item for item in instances() if item.type == instance_type), None)
 
 
-@rule(TEMPLATE)
 def template_conflicts(view: View, stack: Stack) -> None:
     """Inputs that exclude or need each other."""
     del stack
@@ -102,7 +101,6 @@ def _volume(view: View, path: str, mapping: Mapping[str, Any]) -> None:
         view.error("ebs-encrypted", f"{path}.ebs.encrypted", "a key is given without encryption", allowed='"true"')
 
 
-@rule(TEMPLATE)
 def efa_layout(view: View, stack: Stack) -> None:
     """Network interfaces by card: what the instance has, one primary, indexes that do not collide."""
     del stack
@@ -186,7 +184,6 @@ def _against_catalogue(view: View, items: list[tuple[str, Mapping[str, Any]]]) -
             )
 
 
-@rule(TEMPLATE)
 def template_placement(view: View, stack: Stack) -> None:
     """A placement group that does not suit the reservation, or the spreading of the group."""
     for key in ("groupName", "groupId"):
@@ -212,7 +209,6 @@ def template_placement(view: View, stack: Stack) -> None:
             )
 
 
-@rule(PLACEMENT_GROUP)
 def placement_group(view: View, stack: Stack) -> None:
     """Partition count and spread level belong to one strategy each."""
     del stack
@@ -231,7 +227,6 @@ def placement_group(view: View, stack: Stack) -> None:
         view.error("placement-spread", "spreadLevel", f"given with strategy {strategy}", allowed="strategy spread only")
 
 
-@rule(RESERVATION)
 def capacity_reservation(view: View, stack: Stack) -> None:
     """The end date and its type go together; the instance type exists."""
     del stack
@@ -251,3 +246,12 @@ def capacity_reservation(view: View, stack: Stack) -> None:
             f"EC2 has no instance type {show(name)}",
             hint=nearest(name, instance_types()),
         )
+
+
+RULES: Final[Rules] = {
+    template_conflicts: (TEMPLATE,),
+    efa_layout: (TEMPLATE,),
+    template_placement: (TEMPLATE,),
+    placement_group: (PLACEMENT_GROUP,),
+    capacity_reservation: (RESERVATION,),
+}

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.context import Stack, View, listed, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 BUDGET = "aws:budgets/budget:Budget"
 _FILTERS = (
@@ -19,7 +20,6 @@ _FILTERS = (
 )  # fmt: skip
 
 
-@rule("aws:kms/key:Key")
 def key(view: View, stack: Stack) -> None:
     """A rotation period only where the key rotates."""
     del stack
@@ -33,7 +33,6 @@ def key(view: View, stack: Stack) -> None:
         )
 
 
-@rule("aws:sns/topic:Topic")
 def topic(view: View, stack: Stack) -> None:
     """A FIFO topic's name ends in .fifo, and no other's does."""
     del stack
@@ -44,7 +43,6 @@ def topic(view: View, stack: Stack) -> None:
         view.error("sns-fifo", "fifoTopic", f"{show(name)} is not said to be FIFO", allowed="true")
 
 
-@rule("aws:sns/topicSubscription:TopicSubscription")
 def subscription(view: View, stack: Stack) -> None:
     """The endpoint suits the protocol."""
     del stack
@@ -65,7 +63,6 @@ def subscription(view: View, stack: Stack) -> None:
         )
 
 
-@rule(BUDGET)
 def budget(view: View, stack: Stack) -> None:
     """A limit, filters that Budgets can read, notifications that reach somebody."""
     del stack
@@ -108,7 +105,6 @@ def budget(view: View, stack: Stack) -> None:
         seen.append(identity)
 
 
-@rule("aws:costexplorer/anomalyMonitor:AnomalyMonitor")
 def monitor(view: View, stack: Stack) -> None:
     """A dimensional monitor has a dimension, a custom one a specification."""
     del stack
@@ -119,7 +115,6 @@ def monitor(view: View, stack: Stack) -> None:
             view.error("anomaly-monitor", needed, f"given with monitorType {view.text('monitorType')}", allowed=kind)
 
 
-@rule("aws:costexplorer/anomalySubscription:AnomalySubscription")
 def anomaly_subscription(view: View, stack: Stack) -> None:
     """SNS is told at once, e-mail by day or week; there is a threshold."""
     del stack
@@ -144,7 +139,6 @@ def anomaly_subscription(view: View, stack: Stack) -> None:
         )
 
 
-@rule("aws:cloudwatch/metricAlarm:MetricAlarm")
 def alarm(view: View, stack: Stack) -> None:
     """A metric or queries; not more datapoints than periods."""
     del stack
@@ -160,7 +154,6 @@ def alarm(view: View, stack: Stack) -> None:
         )
 
 
-@rule("aws:ecr/lifecyclePolicy:LifecyclePolicy")
 def registry_lifecycle(view: View, stack: Stack) -> None:
     """A lifecycle policy has rules."""
     del stack
@@ -172,3 +165,15 @@ def registry_lifecycle(view: View, stack: Stack) -> None:
         return
     if document is not None and not (isinstance(document, dict) and document.get("rules")):
         view.error("ecr-lifecycle", "policy", "has no rules", allowed="at least one rule")
+
+
+RULES: Final[Rules] = {
+    key: ("aws:kms/key:Key",),
+    topic: ("aws:sns/topic:Topic",),
+    subscription: ("aws:sns/topicSubscription:TopicSubscription",),
+    budget: (BUDGET,),
+    monitor: ("aws:costexplorer/anomalyMonitor:AnomalyMonitor",),
+    anomaly_subscription: ("aws:costexplorer/anomalySubscription:AnomalySubscription",),
+    alarm: ("aws:cloudwatch/metricAlarm:MetricAlarm",),
+    registry_lifecycle: ("aws:ecr/lifecyclePolicy:LifecyclePolicy",),
+}

@@ -1,17 +1,17 @@
 """Inputs of AWS resources against Amazon's own models: enums, lengths, ranges, patterns, list sizes.
 
-A type's entry in `aws.types` names the operations that the provider calls. An input finds its member there by name,
-whatever the case and whether singular or plural; the entry lists the exceptions. A member that does not match in kind
+A type's card names the operations that the provider calls. An input finds its member there by name,
+whatever the case and whether singular or plural; the card lists the exceptions. A member that does not match in kind
 (a list of the provider for a structure of the API) is followed into its item.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from trainyard.cards.card import ServiceModel
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
@@ -25,19 +25,6 @@ _EVERYWHERE: Mapping[str, str | None] = {
     "namePrefix": None,
     "timeouts": None,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TypeModel:
-    """Where the values of a resource type are described.
-
-    `calls` are `service.Operation` or `service.Operation.Member.Member`; an input is looked up in each, in order.
-    `names` gives, by input path without indexes, the member path within the calls' inputs (relative to where the input
-    above it was found, or from the top when it begins with `/`), or None for what the models do not describe.
-    """
-
-    calls: tuple[str, ...]
-    names: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @cache
@@ -94,16 +81,16 @@ def _find(shape: Shape, name: str) -> Shape | None:
     return next((index[form] for form in _spellings(name) if form in index), None)
 
 
-def resolve(model: TypeModel, path: str, above: tuple[Shape, ...]) -> Shape | None:
+def resolve(model: ServiceModel, path: str, above: tuple[Shape, ...]) -> Shape | None:
     """The member that describes an input.
 
     Args:
-        model: the resource type's entry.
+        model: of the resource type.
         path: of the input, without indexes (`taints.key`).
         above: the structures to look in: the type's roots, or the shape of the input above.
 
     Raises:
-        ModelMissingError: the entry names a member that the model lacks.
+        ModelMissingError: the card names a member that the model lacks.
     """
     name = path.rpartition(".")[2]
     if path in model.names or (path == name and name in _EVERYWHERE):
@@ -123,13 +110,13 @@ def resolve(model: TypeModel, path: str, above: tuple[Shape, ...]) -> Shape | No
     return next((found for base in above if base.kind == "structure" and (found := _find(base, name))), None)
 
 
-def check(view: View, model: TypeModel) -> None:
+def check(view: View, model: ServiceModel) -> None:
     """Notes every input that the models refuse."""
     _walk(view, model, view.inputs, "", "", roots(model.calls))
 
 
 def _walk(
-    view: View, model: TypeModel, inputs: Mapping[str, Any], path: str, plain: str, above: tuple[Shape, ...]
+    view: View, model: ServiceModel, inputs: Mapping[str, Any], path: str, plain: str, above: tuple[Shape, ...]
 ) -> None:
     for name, value in inputs.items():
         if value is None or value is UNKNOWN or name.startswith("__"):
@@ -141,7 +128,7 @@ def _walk(
             _value(view, model, value, here, here_plain, shape)
 
 
-def _value(view: View, model: TypeModel, value: Any, path: str, plain: str, shape: Shape) -> None:
+def _value(view: View, model: ServiceModel, value: Any, path: str, plain: str, shape: Shape) -> None:
     if value is None or value is UNKNOWN:
         return
     if isinstance(value, list):

@@ -1,7 +1,7 @@
 """Names that Pulumi makes longer, tags, ids and ARNs of other resources.
 
 Pulumi appends `-` and seven hex digits to the logical name of a resource whose name is not given (checked in
-pulumi_aws 7.51.1, 2026-11-21). Lengths: [P] the provider's, [U] the services' as generally known.
+pulumi_aws 7.51.1, 2026-11-21).
 """
 
 from __future__ import annotations
@@ -10,40 +10,25 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainyard import cards
+from trainyard.cards.card import AutomaticName
 from trainyard.recorded.model import leaves
 from trainyard.rehearsal.refusals.context import Stack, View, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 SUFFIX: Final = 8
-AUTO_NAMES: Final[dict[str, tuple[str, int, str]]] = {
-    "aws:iam/role:Role": ("name", 64, r"[\w+=,.@-]+"),
-    "aws:iam/policy:Policy": ("name", 128, r"[\w+=,.@-]+"),
-    "aws:iam/rolePolicy:RolePolicy": ("name", 128, r"[\w+=,.@-]+"),
-    "aws:iam/instanceProfile:InstanceProfile": ("name", 128, r"[\w+=,.@-]+"),
-    "aws:eks/cluster:Cluster": ("name", 100, r"[0-9A-Za-z][0-9A-Za-z_-]*"),
-    "aws:eks/nodeGroup:NodeGroup": ("nodeGroupName", 63, r"[0-9A-Za-z][0-9A-Za-z_-]*"),
-    "aws:ec2/launchTemplate:LaunchTemplate": ("name", 128, r"[A-Za-z0-9()./_-]+"),
-    "aws:ec2/placementGroup:PlacementGroup": ("name", 255, r"[ -~]+"),
-    "aws:ec2/securityGroup:SecurityGroup": ("name", 255, r"(?!sg-).+"),
-    "aws:rds/instance:Instance": ("identifier", 63, r"[a-zA-Z](?!.*--)[a-zA-Z0-9-]*"),
-    "aws:rds/subnetGroup:SubnetGroup": ("name", 255, r"[a-z0-9 ._-]+"),
-    "aws:rds/parameterGroup:ParameterGroup": ("name", 255, r"[a-z](?!.*--)[a-z0-9-]*"),
-    "aws:sns/topic:Topic": ("name", 256, r"[A-Za-z0-9_-]+"),
-    "aws:budgets/budget:Budget": ("name", 100, r"[^:\\]+"),
-    "aws:cloudwatch/logGroup:LogGroup": ("name", 512, r"[._/#A-Za-z0-9-]+"),
-    "aws:secretsmanager/secret:Secret": ("name", 512, r"[A-Za-z0-9/_+=.@-]+"),
+AUTOMATIC_NAMES: Final[Mapping[str, AutomaticName]] = {
+    type_: card.automatic_name for type_, card in cards.BY_TYPE.items() if card.automatic_name is not None
 }
-"""Resource type -> the input that holds the name, its greatest length, the characters of a logical name."""
 
 _TAG = re.compile(r"[\w .:/=+@\-]*")
-_NOT_A_MAP = frozenset({"aws:autoscaling/tag:Tag"})
 
 
-@rule(*AUTO_NAMES)
 def automatic_name(view: View, stack: Stack) -> None:
     """The logical name with its suffix fits the service, where no name is given."""
     del stack
-    key, most, pattern = AUTO_NAMES[view.type]
+    automatic = AUTOMATIC_NAMES[view.type]
+    key, most, pattern = automatic.input, automatic.longest, automatic.pattern
     if view.has(key) or view.has(key + "Prefix") or view.has("namePrefix"):
         return
     if len(view.name) + SUFFIX > most:
@@ -62,11 +47,10 @@ def automatic_name(view: View, stack: Stack) -> None:
         )
 
 
-@rule("")
 def tags(view: View, stack: Stack) -> None:
     """Keys, values and number of tags, with the provider's default ones, on whatever AWS resource has them."""
     del stack
-    if not view.type.startswith("aws:") or view.type in _NOT_A_MAP:
+    if not view.type.startswith("aws:"):
         return
     paths = ["tags", "tagsAll", *(f"{path}.tags" for path, _ in view.items("tagSpecifications"))]
     for path in paths:
@@ -107,7 +91,6 @@ _IDS: Final = {
 """Inputs that take the id of another resource, and how such an id begins, on every AWS type."""
 
 
-@rule("")
 def references(view: View, stack: Stack) -> None:
     """An id of the right kind of resource, and an ARN where the name of the input says so."""
     del stack
@@ -124,10 +107,17 @@ def references(view: View, stack: Stack) -> None:
             view.error("aws-arn", path, f"got {show(value)}", allowed="must be an ARN (arn:aws:service:…)")
 
 
-@rule("aws:iam/role:Role", "aws:iam/policy:Policy")
 def description(view: View, stack: Stack) -> None:
-    """IAM descriptions take Latin-1 text only: no typographic quotes, no long dashes."""
+    """The description of a policy takes Latin-1 text only: no typographic quotes, no long dashes."""
     del stack
     text = view.text("description")
-    if text is not None and view.type.endswith("Policy") and not re.fullmatch(r"[\t\n\r\x20-\x7e\xa1-\xff]*", text):
+    if text is not None and not re.fullmatch(r"[\t\n\r\x20-\x7e\xa1-\xff]*", text):
         view.error("iam-description", "description", f"got {show(text)}", allowed="Latin-1 characters")
+
+
+RULES: Final[Rules] = {
+    automatic_name: tuple(AUTOMATIC_NAMES),
+    tags: (EVERY_TYPE,),
+    references: (EVERY_TYPE,),
+    description: ("aws:iam/policy:Policy",),
+}

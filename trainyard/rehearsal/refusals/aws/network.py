@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from typing import Final
 
 from trainyard.catalog import region as region_of
 from trainyard.catalog import regions
 from trainyard.rehearsal.refusals.aws.eks import SUBNET
 from trainyard.rehearsal.refusals.context import Stack, View, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 VPC = "aws:ec2/vpc:Vpc"
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
@@ -29,7 +30,6 @@ def network(view: View, path: str = "cidrBlock") -> ipaddress.IPv4Network | None
         return None
 
 
-@rule(SUBNET)
 def subnet(view: View, stack: Stack) -> None:
     """Inside its VPC, apart from the VPC's other subnets, in a zone of the region."""
     own = network(view)
@@ -67,14 +67,12 @@ def _zone(view: View, stack: Stack, path: str) -> None:
         )
 
 
-@rule("aws:ec2/capacityReservation:CapacityReservation", "aws:rds/instance:Instance", "aws:efs/fileSystem:FileSystem")
 def zone_of_region(view: View, stack: Stack) -> None:
     """A zone of the stack's region."""
     for path in ("availabilityZone", "availabilityZoneName"):
         _zone(view, stack, path)
 
 
-@rule("aws:ec2/flowLog:FlowLog")
 def flow_log(view: View, stack: Stack) -> None:
     """One thing to watch; a role where the target is CloudWatch."""
     del stack
@@ -89,7 +87,6 @@ def flow_log(view: View, stack: Stack) -> None:
         view.error("flow-log-traffic", "trafficType", "is missing", allowed="one of ACCEPT, REJECT, ALL")
 
 
-@rule("aws:ec2/route:Route")
 def route(view: View, stack: Stack) -> None:
     """One destination, one target."""
     del stack
@@ -116,7 +113,6 @@ def route(view: View, stack: Stack) -> None:
         )
 
 
-@rule("aws:ec2/vpcEndpoint:VpcEndpoint")
 def endpoint(view: View, stack: Stack) -> None:
     """Gateway endpoints have route tables, interface endpoints have subnets; the service is of this region."""
     kind = view.text("vpcEndpointType") or ("" if view.is_unknown("vpcEndpointType") else "Gateway")
@@ -144,7 +140,6 @@ def endpoint(view: View, stack: Stack) -> None:
         )
 
 
-@rule(INGRESS, EGRESS)
 def security_group_rule(view: View, stack: Stack) -> None:
     """Exactly one source or destination, ports where the protocol has them and nowhere else."""
     del stack
@@ -159,7 +154,6 @@ def security_group_rule(view: View, stack: Stack) -> None:
     _ports(view, "", "ipProtocol")
 
 
-@rule("aws:ec2/securityGroup:SecurityGroup")
 def inline_rules(view: View, stack: Stack) -> None:
     """The same for rules that are written into the group."""
     del stack
@@ -202,3 +196,18 @@ def _ports(view: View, prefix: str, key: str) -> None:
             "ports with protocol -1 show as a difference for ever",
             allowed="no ports",
         )
+
+
+RULES: Final[Rules] = {
+    subnet: (SUBNET,),
+    zone_of_region: (
+        "aws:ec2/capacityReservation:CapacityReservation",
+        "aws:rds/instance:Instance",
+        "aws:efs/fileSystem:FileSystem",
+    ),
+    flow_log: ("aws:ec2/flowLog:FlowLog",),
+    route: ("aws:ec2/route:Route",),
+    endpoint: ("aws:ec2/vpcEndpoint:VpcEndpoint",),
+    security_group_rule: (INGRESS, EGRESS),
+    inline_rules: ("aws:ec2/securityGroup:SecurityGroup",),
+}

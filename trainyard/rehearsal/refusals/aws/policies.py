@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.rehearsal.refusals.context import Stack, View, show
-from trainyard.rehearsal.refusals.rules import rule
+from trainyard.rehearsal.refusals.rules import Rules
 
 _STATEMENT_KEYS = frozenset({
     "Sid", "Effect", "Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource", "Condition"
@@ -40,32 +40,24 @@ def facts() -> dict[str, Any]:
     return table
 
 
-@rule("aws:iam/role:Role")
 def trust(view: View, stack: Stack) -> None:
     """Who may assume the role."""
     del stack
     Policy(view, "assumeRolePolicy", "trust").check()
 
 
-@rule("aws:iam/policy:Policy")
 def managed(view: View, stack: Stack) -> None:
     """A managed policy."""
     del stack
     Policy(view, "policy", "managed").check()
 
 
-@rule("aws:iam/rolePolicy:RolePolicy")
 def inline(view: View, stack: Stack) -> None:
     """An inline policy."""
     del stack
     Policy(view, "policy", "inline").check()
 
 
-@rule(
-    "aws:kms/key:Key", "aws:s3/bucketPolicy:BucketPolicy", "aws:sns/topicPolicy:TopicPolicy", "aws:sns/topic:Topic",
-    "aws:secretsmanager/secret:Secret", "aws:efs/fileSystemPolicy:FileSystemPolicy", "aws:sqs/queuePolicy:QueuePolicy",
-    "aws:ec2/vpcEndpoint:VpcEndpoint",
-)  # fmt: skip
 def of_resource(view: View, stack: Stack) -> None:
     """A policy on a resource."""
     del stack
@@ -300,7 +292,6 @@ def _texts(value: Any) -> Iterator[tuple[str, str]]:
         yield from ((f"[{index}]", item) for index, item in enumerate(value) if isinstance(item, str))
 
 
-@rule("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
 def managed_policy_exists(view: View, stack: Stack) -> None:
     """An AWS-managed policy of that name exists."""
     del stack
@@ -312,3 +303,21 @@ def managed_policy_exists(view: View, stack: Stack) -> None:
     if name not in known:
         last = nearest(name, known) or nearest(name.rpartition("/")[2], known)
         view.error("iam-managed-policy", "policyArn", f"AWS has no managed policy {show(name)}", hint=last)
+
+
+RULES: Final[Rules] = {
+    trust: ("aws:iam/role:Role",),
+    managed: ("aws:iam/policy:Policy",),
+    inline: ("aws:iam/rolePolicy:RolePolicy",),
+    of_resource: (
+        "aws:kms/key:Key",
+        "aws:s3/bucketPolicy:BucketPolicy",
+        "aws:sns/topicPolicy:TopicPolicy",
+        "aws:sns/topic:Topic",
+        "aws:secretsmanager/secret:Secret",
+        "aws:efs/fileSystemPolicy:FileSystemPolicy",
+        "aws:sqs/queuePolicy:QueuePolicy",
+        "aws:ec2/vpcEndpoint:VpcEndpoint",
+    ),
+    managed_policy_exists: ("aws:iam/rolePolicyAttachment:RolePolicyAttachment",),
+}

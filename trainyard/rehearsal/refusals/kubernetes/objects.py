@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard import cards
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.format_kinds import NETWORK
@@ -22,10 +23,10 @@ _SUBDOMAIN = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9](
 _NAMED_AS_LABEL: Final = frozenset({"Namespace", "Service", "TrainJob"})
 _PATH_SEGMENT: Final = frozenset({"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"})
 _BUILT_IN_NAMESPACES: Final = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
-_TEMPLATES: Final = {
-    "Deployment": "spec.template", "StatefulSet": "spec.template", "DaemonSet": "spec.template",
-    "ReplicaSet": "spec.template", "Job": "spec.template", "CronJob": "spec.jobTemplate.spec.template",
-}  # fmt: skip
+_CARDS: Final = {
+    card.type.rpartition(":")[2]: card for card in cards.BY_TYPE.values() if card.pod_spec or card.job_templates
+}
+"""By kind, whatever the version of its API."""
 _QUOTA_RESOURCES: Final = (
     "cpu", "memory", "ephemeral-storage", "pods", "services", "services.loadbalancers", "services.nodeports",
     "replicationcontrollers", "resourcequotas", "secrets", "configmaps", "persistentvolumeclaims", "requests.cpu",
@@ -41,15 +42,15 @@ def check(view: View, stack: Stack, objects: Objects) -> None:
     """Every check of one object."""
     _metadata(view, objects)
     kind = view.text("kind") or ""
-    path = _TEMPLATES.get(kind)
+    card = _CARDS.get(kind)
     if kind == "Pod":
         check_pod(view, "spec", view.mapping("spec"), objects)
-    elif path is not None:
+    elif card is not None and card.pod_spec:
+        path = card.pod_spec.removesuffix(".spec")
         _template(view, path, objects)
         _selector(view, kind, path)
-    elif kind in ("JobSet", "ClusterTrainingRuntime", "TrainingRuntime"):
-        outer = "spec" if kind == "JobSet" else "spec.template.spec"
-        for job, _ in view.items(f"{outer}.replicatedJobs"):
+    elif card is not None:
+        for job, _ in view.items(card.job_templates):
             _template(view, f"{job}.template.spec.template", objects)
     if kind in ("NetworkPolicy", "PodDisruptionBudget", "Service"):
         _selecting(view, kind)

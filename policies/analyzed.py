@@ -1,0 +1,89 @@
+"""What Pulumi's policy analyser hands over, as recorded resources: so that one reader serves every policy.
+
+The analyser's properties are proxies that raise `UnknownValueError` where a preview cannot know a value. Here they
+become plain values with `UNKNOWN` in these places, and whole numbers become `int`, as in a recording.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pulumi_policy import PolicyProviderResource, PolicyResource, ResourceValidationArgs
+from pulumi_policy.proxy import UnknownValueError
+
+from trainyard.recorded.model import UNKNOWN, RecordedResource
+from trainyard.recorded.read import follow
+from trainyard.recorded.resources import Resources
+
+_SCALARS = frozenset((str, bool, int, type(None)))
+"""Asked for first: is it a `Mapping` takes long, and a check looks at tens of thousands of values."""
+
+
+def recorded_resource(analyzed: PolicyResource | ResourceValidationArgs) -> RecordedResource:
+    """One resource. A policy on one resource is not told what its properties are made of."""
+    made_of = analyzed.property_dependencies if isinstance(analyzed, PolicyResource) else {}
+    return RecordedResource(
+        urn=analyzed.urn,
+        type=analyzed.resource_type,
+        name=analyzed.name,
+        parent=analyzed.opts.parent or "",
+        component="",
+        custom=True,
+        provider=f"{analyzed.provider.urn}::" if analyzed.provider else "",
+        inputs=_with_all_tags(_plain(analyzed.props), analyzed.provider),
+        property_dependencies={key: tuple(found.urn for found in of) for key, of in made_of.items()},
+        protect=analyzed.opts.protect,
+        ignore_changes=tuple(analyzed.opts.ignore_changes or ()),
+    )
+
+
+def recorded_resources(analyzed: Iterable[PolicyResource]) -> Resources:
+    """Resources of a stack together, with their explicit providers."""
+    analyzed = list(analyzed)
+    providers = {found.provider.urn: found.provider for found in analyzed if found.provider}
+    return Resources([*map(_recorded_provider, providers.values()), *map(recorded_resource, analyzed)])
+
+
+def _recorded_provider(provider: PolicyProviderResource) -> RecordedResource:
+    return RecordedResource(
+        urn=provider.urn,
+        type=provider.resource_type,
+        name=provider.name,
+        parent="",
+        component="",
+        custom=True,
+        provider="",
+        inputs=_plain(provider.props),
+    )
+
+
+def _with_all_tags(inputs: dict[str, Any], provider: PolicyProviderResource | None) -> dict[str, Any]:
+    """With `tagsAll` as AWS's provider writes it in its Check; where nothing has called that, it is not there yet."""
+    if "tagsAll" in inputs or provider is None or provider.resource_type != "pulumi:providers:aws":
+        return inputs
+    defaults = follow(_plain(provider.props), "defaultTags")
+    defaults = json.loads(defaults) if isinstance(defaults, str) else defaults
+    common, own = follow(defaults, "tags"), inputs.get("tags")
+    known = all(tags is None or isinstance(tags, Mapping) for tags in (common, own))
+    return {**inputs, "tagsAll": {**(common or {}), **(own or {})} if known else UNKNOWN}
+
+
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind is float:
+        return int(value) if value.is_integer() else value
+    if kind in _SCALARS:
+        return value
+    keys = value if isinstance(value, Mapping) else range(len(value)) if isinstance(value, Sequence) else None
+    if keys is None:
+        return value
+    found = {}
+    for key in keys:
+        try:
+            item = value[key]
+        except UnknownValueError:
+            item = UNKNOWN
+        found[key] = _plain(item)
+    return found if isinstance(value, Mapping) else list(found.values())

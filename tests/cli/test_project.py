@@ -1,0 +1,52 @@
+"""Where the command looks for stacks: where Pulumi.yaml says, as the engine does."""
+
+import pytest
+from typer.testing import CliRunner
+
+from trainyard.cli.main import app
+from trainyard.cli.project import find_stack, stack_files
+
+
+def project(folder, more=""):
+    (folder / "Pulumi.yaml").write_text(f"name: trainyard\nruntime: python\n{more}")
+    (folder / "__main__.py").write_text("")
+    return folder
+
+
+def write(folder, *stacks):
+    folder.mkdir(exist_ok=True)
+    for stack in stacks:
+        (folder / f"Pulumi.{stack}.yaml").write_text("config: {}\n")
+
+
+@pytest.mark.parametrize("given", ["", "stackConfigDir: config\n"])
+def test_stack_files_lie_where_the_project_file_says(tmp_path, given):
+    write(tmp_path / "stacks", "other")
+    write(tmp_path / "config" if given else tmp_path, "dev", "prod")
+    folder = project(tmp_path, given)
+    assert [file.name for file in stack_files(folder)] == ["Pulumi.dev.yaml", "Pulumi.prod.yaml"]
+    assert find_stack(folder, "prod").parent == (tmp_path / "config" if given else tmp_path)
+
+
+@pytest.mark.parametrize("command", ["rehearse", "check", "cost", "explain"])
+def test_a_stack_that_is_not_there_is_told_with_those_that_are(tmp_path, command):
+    write(tmp_path, "staging", "production")
+    done = CliRunner().invoke(app, [command, "stagging", "--project", str(project(tmp_path))])
+    assert done.exit_code == 2
+    assert "no stack 'stagging'; there is production, staging in" in done.output
+    assert "did you mean staging?" in done.output
+
+
+@pytest.mark.parametrize("content", ["[a, list]\n", "a: b: c\n"])
+def test_a_project_file_that_cannot_be_read_is_no_traceback(tmp_path, content):
+    (tmp_path / "Pulumi.yaml").write_text(content)
+    for arguments in (["rehearse", "dev"], ["check", "--all"]):
+        done = CliRunner().invoke(app, [*arguments, "--project", str(tmp_path)])
+        assert done.exit_code == 2
+        assert "Pulumi.yaml: got" in done.output
+
+
+def test_a_project_without_stacks_has_nothing_to_check(tmp_path):
+    done = CliRunner().invoke(app, ["check", "--all", "--project", str(project(tmp_path))])
+    assert done.exit_code == 2
+    assert "there is no stack in" in done.output

@@ -1,0 +1,95 @@
+"""Smoke jobs are planned: what each takes of its pool, and why; and one way leads from the plan to a job."""
+
+import pytest
+
+from tests.plan.stack_files import bought, gpu_pool, node_range, plan_of
+from trainyard.plan.parts import NoSuchName
+from trainyard.plan.smoke import MAX_NODES, RESERVED_CORES, smoke_job, smoke_spec
+
+SIZES = ("nodes", "cpu", "memory_gib", "shared_memory_gib", "hugepages_mib", "usd_per_node_hour")
+
+
+def test_one_job_a_pool_and_capacity_with_a_reason_for_every_size():
+    plan = plan_of(gpuPools={"train": gpu_pool(reserved=bought("cr-0123456789abcdef0", 1, "us-east-1b"))})
+    (cluster,) = plan.clusters
+    assert [job.name for job in cluster.smoke.jobs] == [group.name for group in cluster.node_groups]
+    sources = {decision.key: decision for decision in plan.core.decisions}
+    for job in cluster.smoke.jobs:
+        for size in SIZES:
+            decision = sources[f"smoke.jobs.{job.name}.{size}"]
+            assert decision.value == f"{getattr(job, size):g}", decision
+            assert len(decision.source) > 5
+
+
+def test_a_job_fits_its_nodes_and_its_team():
+    (cluster,) = plan_of().clusters
+    team = cluster.team(cluster.smoke.team)
+    for job in cluster.smoke.jobs:
+        node = cluster.pool(job.pool).node
+        assert 1 <= job.nodes <= MAX_NODES
+        assert job.cpu <= node.vcpus - RESERVED_CORES
+        assert job.memory_gib + job.hugepages_mib / 1024 < node.memory_gib
+        assert job.shared_memory_gib < job.memory_gib
+        assert job.nodes * job.cpu <= team.cpu_limit
+        assert job.nodes * job.memory_gib <= team.memory_limit_gib
+        assert (job.hugepages_mib > 0) == bool(node.fabric)
+
+
+@pytest.mark.parametrize("smoke", [{"enabled": False}, {"enabled": True, "capacities": ["spot", "on-demand"]}])
+def test_the_settings_turn_jobs_off(smoke):
+    (cluster,) = plan_of(smoke=smoke).clusters
+    proven = {job.capacity for job in cluster.smoke.jobs}
+    assert proven == (set(smoke["capacities"]) if smoke["enabled"] else set())
+
+
+def test_without_lustre_there_is_no_folder_to_write_to():
+    (with_scratch,) = plan_of().clusters
+    (without,) = plan_of(storage={"lustre": {"enabled": False}}).clusters
+    assert with_scratch.smoke.jobs[0].data_path == f"/scratch/smoke-{with_scratch.smoke.jobs[0].name}"
+    assert {job.data_path for job in without.smoke.jobs} == {""}
+    assert dict(without.smoke.mounts) == {"data": "/data", "checkpoints": "/checkpoints"}
+    home = plan_of(storage={"sharedFileSystem": True}).clusters[0].smoke.mounts
+    assert dict(home)["home"] == "/home"
+
+
+def test_a_planned_job_and_one_of_the_command_line_are_the_same():
+    plan = plan_of()
+    (cluster,) = plan.clusters
+    team = cluster.team(cluster.smoke.team)
+    for planned in cluster.smoke.jobs:
+        asked = smoke_job(cluster, cluster.pool(planned.pool), team, planned.capacity, None)
+        assert asked == planned
+        assert smoke_spec(plan, cluster, asked, team) == smoke_spec(plan, cluster, planned, team)
+
+
+def test_the_queue_may_pick_the_capacity():
+    plan = plan_of()
+    (cluster,) = plan.clusters
+    pool, team = cluster.pool("train"), cluster.team("language")
+    job = smoke_job(cluster, pool, team, None, 1)
+    assert (job.name, job.capacity, job.nodes) == ("train", None, 1)
+    spec = smoke_spec(plan, cluster, job, team)
+    assert (spec.name, spec.namespace, spec.transport) == ("smoke-train", "team-language", "efa")
+    assert (spec.gpu, spec.efa_interfaces) == ("A100", 4)
+
+
+@pytest.mark.parametrize(
+    ("find", "text"),
+    [
+        (lambda cluster: cluster.pool("trian"), "no GPU pool 'trian'; there is train, tune, dev; did you mean train?"),
+        (lambda cluster: cluster.team("nobody"), "no team 'nobody'; there is vision, language, platform"),
+    ],
+)
+def test_a_name_that_there_is_not_is_told_with_those_that_there_are(find, text):
+    (cluster,) = plan_of().clusters
+    with pytest.raises(NoSuchName, match=text):
+        find(cluster)
+
+
+def test_a_facts_change_makes_another_job():
+    (before,) = plan_of().clusters
+    (after,) = plan_of(gpuPools={"tune": gpu_pool(spot=node_range(0, 3), spot_instance_types=[])}).clusters
+    changed = {
+        old.name for old, new in zip(before.smoke.jobs, after.smoke.jobs, strict=True) if old.rerun_on != new.rerun_on
+    }
+    assert changed == {"tune-spot"}

@@ -1,0 +1,38 @@
+"""Finding recorded resources by type, by URN and by reference."""
+
+from tests.cost.recorded import PROVIDER, resource
+from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.resources import Resources, refers
+
+KEY = resource("aws:kms/key:Key", "key")
+BY_DEPENDENCY = resource(
+    "aws:rds/instance:Instance", "a", {"kmsKeyId": UNKNOWN}, property_dependencies={"kmsKeyId": (KEY.urn,)}
+)
+BY_ID = resource("aws:rds/instance:Instance", "b", {"kmsKeyId": "id-of-key"})
+UNSET = resource("aws:rds/instance:Instance", "c", {}, property_dependencies={"kmsKeyId": (KEY.urn,)})
+ALL = (PROVIDER, KEY, BY_DEPENDENCY, BY_ID, UNSET)
+
+
+def test_a_generator_is_read_once_and_nothing_is_lost():
+    found = Resources(item for item in ALL)
+    assert found.all == ALL
+    assert found.get(KEY.urn) is KEY
+    assert found.of("aws:kms/key:Key") == [KEY]
+
+
+def test_types_may_be_patterns():
+    assert Resources(ALL).of("aws:rds/*", "aws:kms/*") == [KEY, BY_DEPENDENCY, BY_ID, UNSET]
+    assert Resources(ALL).of("aws:fsx/*") == []
+
+
+def test_references_go_by_dependency_else_by_id():
+    found = Resources(ALL)
+    assert [found.referred(item, "kmsKeyId", KEY.type) for item in (BY_DEPENDENCY, BY_ID, UNSET)] == [[KEY]] * 3
+    assert found.referred(BY_ID, "kmsKeyId", "aws:s3/bucket:Bucket") == []
+    assert found.referring(KEY, "kmsKeyId", BY_ID.type) == [BY_DEPENDENCY], "an id alone may be of another stack"
+    assert not refers(UNSET, "kmsKeyId", KEY)
+
+
+def test_a_resource_knows_its_provider():
+    assert Resources(ALL).provider_of(KEY) is PROVIDER
+    assert Resources([KEY]).provider_of(KEY) is None

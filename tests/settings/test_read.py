@@ -1,0 +1,103 @@
+"""Keys that have moved are still understood at their old place, and said so."""
+
+import pytest
+
+from tests.plan.stack_files import BASE, STACK, bought, configuration, gpu_pool, node_range
+from trainyard.plan.resolve import resolve
+from trainyard.problems import SettingsError
+from trainyard.settings.read import MOVED, read_settings
+
+VALUES = {
+    "awsAccountId": "123456789012",
+    "adminPrincipals": ["arn:aws:iam::123456789012:role/admin"],
+    "createAutoscalingRole": True,
+    "network.natPerZone": True,
+    "network.flowLogRetentionDays": 400,
+    "mlflow.database.instanceClass": "db.m7g.xlarge",
+    "budget.anomalyDetection": False,
+    "budget.activateCostTags": True,
+}
+
+
+def nested(path, value):
+    for step in reversed(path.split(".")):
+        value = {step: value}
+    return value
+
+
+def test_every_moved_key_is_tried_here():
+    assert set(VALUES) == set(MOVED)
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_an_old_place_means_the_new_one_and_is_named(old, new):
+    at_old = resolve(configuration(**nested(old, VALUES[old])), STACK)
+    at_new = resolve(configuration(**nested(new, VALUES[old])), STACK)
+    assert at_old.plan == at_new.plan
+    assert at_old.plan != resolve(configuration(), STACK).plan, "the value has reached the plan"
+    assert at_old.warnings == (f"{old} has moved to {new}; the old place is still understood",)
+    assert at_new.warnings == ()
+
+
+def test_a_key_at_both_places_is_refused():
+    with pytest.raises(SettingsError, match=r"awsAccountId: got .*; has moved to aws.accountId, which is set too"):
+        resolve(configuration(awsAccountId="123456789012", aws={"accountId": "210987654321"}), STACK)
+
+
+def test_what_an_older_project_file_fills_in_is_no_use_of_the_old_place():
+    filled_in = {"adminPrincipals": "[]", "createAutoscalingRole": "false", "awsAccountId": ""}
+    resolved = resolve({**configuration(), **filled_in}, STACK)
+    assert resolved.warnings == ()
+    assert resolved.plan == resolve(configuration(), STACK).plan
+
+
+@pytest.mark.parametrize("value", ["nonsense", [], 3, None])
+def test_a_block_that_is_no_mapping_is_its_own_mistake(value):
+    values = configuration(awsAccountId="123456789012") | configuration(aws=value)
+    try:
+        resolve({**values, "awsAccountId": "123456789012"}, STACK)
+    except SettingsError as error:
+        assert {problem.key for problem in error.problems} == {"aws"}
+    else:
+        assert value is None
+
+
+@pytest.mark.parametrize(
+    ("id_", "good"),
+    [
+        ("cr-0123456789abcdef0", True),
+        ("cr-01234567", True),  # of before 2016
+        ("cr-0123456789abcdef", False),
+        ("cr-0123456789abcdef01", False),
+        ("cr-0123456789ABCDEF0", False),
+        ("lt-0123456789abcdef0", False),
+    ],
+)
+def test_there_is_one_pattern_of_a_reservation_s_id(id_, good):
+    pools = {"train": gpu_pool(reserved=bought(id_, 1, "us-east-1b"))}
+    try:
+        plan = resolve(configuration(gpuPools=pools), STACK).plan
+    except SettingsError as error:
+        assert not good
+        assert [problem.key for problem in error.problems] == ["gpuPools.train.reserved.reservationId"]
+    else:
+        assert good
+        assert plan.clusters[0].pool("train").node_groups[0].reservation.id == id_
+
+
+def test_a_wrong_list_of_teams_does_not_make_the_size_missing():
+    with pytest.raises(SettingsError) as caught:
+        resolve(configuration(teams=[{"name": "vision"}]), STACK)
+    assert [problem.key for problem in caught.value.problems] == ["teams[0].members"]
+
+
+def test_the_longest_name_of_a_pool_is_planned():
+    name = "p" * 20
+    plan = resolve(configuration(gpuPools={name: gpu_pool(gpu="L4", on_demand=node_range(0, 1))}), STACK).plan
+    assert plan.clusters[0].pool(name).node_groups[0].name == f"{name}-on-demand"
+
+
+def test_reading_keeps_what_is_right_of_a_wrong_file():
+    reading = read_settings(configuration(client="ACME", regoin="x"))
+    assert {problem.key for problem in reading.problems} == {"client", "regoin"}
+    assert reading.settings.region == BASE["region"]

@@ -1,0 +1,57 @@
+"""What a rank makes of the outcomes of its checks, without a job around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from trainyard.smoke_jobs.ddp import thresholds
+from trainyard.smoke_jobs.ddp.options import Options
+from trainyard.smoke_jobs.ddp.result import Figure, Outcome, passed
+from trainyard.smoke_jobs.ddp.worker import Runner
+
+
+def runner(baseline: Path, *outcomes: Outcome) -> Runner:
+    """One that has the outcomes of some collectives checks and of nothing else."""
+    job: Any = SimpleNamespace(
+        options=Options(baseline=str(baseline), nodes=1, nproc_per_node=2), nodes=1, world_size=2, local_world_size=2,
+        device=SimpleNamespace(type="cpu"), backend="gloo", instance="cpu",
+    )  # fmt: skip
+    made = Runner(job)
+    for outcome in outcomes:
+        made._add("collectives", outcome, 1.0)
+    made.document["figures"] = [
+        {"name": f.name, "value": f.value, "unit": f.unit, "better": f.better}
+        for figures in made.figures.values()
+        for f in figures
+    ]
+    return made
+
+
+def bandwidth(shown: str, **gb_per_s: float) -> Outcome:
+    """A check that shows one message size (`MiB_4`) and measured several."""
+    figures = {size: Figure(f"busbw all_reduce {size[4:]} MiB", value, "GB/s") for size, value in gb_per_s.items()}
+    return passed("exact", figure=figures.pop(shown), figures=list(figures.values()))
+
+
+@pytest.mark.parametrize("shown", ["MiB_1", "MiB_4"])
+def test_a_drop_is_told_at_its_own_message_size_whichever_is_shown(tmp_path: Path, shown: str) -> None:
+    path = tmp_path / "baseline.json"
+    thresholds.write_baseline(path, runner(path, bandwidth("MiB_4", MiB_1=20.0, MiB_4=40.0)).document)
+    now = runner(path, bandwidth(shown, MiB_1=20.0, MiB_4=30.0, MiB_16=5.0))
+    now._compare()
+    (check,) = now.document["checks"]
+    assert check["verdict"] == "below"
+    assert check["reason"].startswith("worse than the recorded baseline: busbw all_reduce 4 MiB is 30 GB/s")
+    assert len(check["details"]["baseline"]) == 1, "1 MiB is as it was, and 16 MiB was not recorded"
+
+
+def test_sizes_are_not_compared_with_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "baseline.json"
+    thresholds.write_baseline(path, runner(path, bandwidth("MiB_4", MiB_1=20.0, MiB_4=40.0)).document)
+    now = runner(path, bandwidth("MiB_1", MiB_1=19.0, MiB_4=39.0))
+    now._compare()
+    assert now.document["checks"][0]["verdict"] == "pass"

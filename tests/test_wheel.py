@@ -1,0 +1,212 @@
+"""What a client has: the installed wheel, and a folder with settings and a program of two lines."""
+
+import importlib.metadata
+import json
+import os
+import shutil
+import site
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+
+import grpc
+import pytest
+import yaml
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import analyzer_pb2_grpc
+
+from tests.shared import ROOT
+from trainyard.policies.pack import POLICIES
+
+HOSTILE = ("stacks", "components", "policies", "smoke_jobs")
+PROGRAM = """\
+from trainyard.stacks.program import main
+
+main()
+"""
+
+
+def build(source, target, kind):
+    """Builds the distribution of that kind with the backend itself: nothing is fetched."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", kind, "--directory", str(target)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True, text=True)
+    [built] = target.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return build(ROOT, tmp_path_factory.mktemp("wheel"), "wheel")
+
+
+@pytest.fixture(scope="module")
+def python(wheel, tmp_path_factory):
+    """An interpreter with the wheel and its dependencies installed, which does not see this clone.
+
+    The dependencies are those of the tests' own environment: a `.pth` file adds its folder. Such a file of that
+    environment (the editable clone) is not read from there.
+    """
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, with_pip=False)
+    executable = folder / "bin" / "python"
+    [packages] = (folder / "lib").glob("python*/site-packages")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", packages, wheel],
+        check=True,
+    )
+    (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+    return executable
+
+
+def run(python, *arguments, cwd):
+    """Runs the command of the wheel as a shell would: without what tells Python of this clone."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PULUMI"))}
+    return subprocess.run(
+        [python, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def trainyard(python, *arguments, cwd):
+    return run(python, "-c", "from trainyard.cli.main import main; main()", *arguments, cwd=cwd)
+
+
+@pytest.fixture(scope="module")
+def project(python, tmp_path_factory):
+    """A client's project, made by `trainyard init`, in a repository with folders called as ours are."""
+    folder = tmp_path_factory.mktemp("client")
+    for name in HOSTILE:
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text("raise ImportError('this is the client folder, not trainyard')\n")
+    made = trainyard(python, "init", ".", "--client", "acme", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+def test_the_wheel_installs_one_name_and_no_stack_of_ours(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    info = f"trainyard-{importlib.metadata.version('trainyard')}.dist-info"
+    assert {name.split("/")[0] for name in names} == {"trainyard", info}
+    assert {name.split("/")[1] for name in names} >= set(HOSTILE)
+    assert not [name for name in names if name.startswith("trainyard/stacks/Pulumi.")]
+    assert f"{info}/licenses/LICENSE" in names
+
+
+def test_the_wheel_of_the_sdist_is_the_same(wheel, tmp_path):
+    sdist = build(ROOT, tmp_path / "sdist", "sdist")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    [source] = tmp_path.glob("trainyard-*/")
+    again = build(source, tmp_path / "again", "wheel")
+    assert sorted(zipfile.ZipFile(again).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
+
+
+def test_the_interpreter_sees_the_wheel_and_not_this_clone(python, project):
+    shown = run(python, "-c", "import sys, trainyard; print(trainyard.__file__, *sys.path)", cwd=project)
+    assert shown.returncode == 0, shown.stderr
+    imported, *path = shown.stdout.split()
+    assert imported.endswith("site-packages/trainyard/__init__.py")
+    assert not imported.startswith(str(ROOT))
+    assert str(ROOT) not in path
+
+
+def test_the_project_is_settings_and_a_program_of_two_lines(project):
+    there = {path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()}
+    assert there == {
+        "Pulumi.yaml",
+        "Pulumi.dev.yaml",
+        "__main__.py",
+        "policy-pack/PulumiPolicy.yaml",
+        "policy-pack/__main__.py",
+        "requirements.txt",
+        ".gitignore",
+        *(f"{name}/__init__.py" for name in HOSTILE),
+    }
+    assert (project / "__main__.py").read_text().partition('"""\n\n')[2] == PROGRAM
+    assert (project / "requirements.txt").read_text() == f"trainyard=={importlib.metadata.version('trainyard')}\n"
+
+
+def test_an_installed_wheel_rehearses_the_stack(python, project):
+    done = trainyard(python, "rehearse", "dev", "--json", "-", cwd=project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    assert told["settings"]["client"] == "acme"
+    assert "aws:eks/cluster:Cluster" in {resource["type"] for resource in told["resources"]}
+    assert (told["findings"], told["violations"]) == ([], [])
+    assert told["cost"]
+
+
+def test_an_installed_wheel_prices_the_stack(python, project):
+    done = trainyard(python, "cost", "dev", cwd=project)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "USD" in done.stdout
+
+
+def test_an_installed_wheel_checks_the_stacks_beside_the_project_file(python, project):
+    done = trainyard(python, "check", "--all", "--format", "json", cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert [stack["stack"] for stack in json.loads(done.stdout)["stacks"]] == ["dev"]
+
+
+def test_the_least_project_is_enough_whatever_it_is_called(python, project, tmp_path):
+    (tmp_path / "Pulumi.yaml").write_text("name: training\nruntime: python\n")
+    (tmp_path / "__main__.py").write_text(PROGRAM)
+    shutil.copy(project / "Pulumi.dev.yaml", tmp_path)
+    done = trainyard(python, "rehearse", "dev", "--json", "-", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    assert told["settings"]["client"] == "acme"
+    assert all(resource["urn"].startswith("urn:pulumi:dev::training::") for resource in told["resources"])
+
+
+def test_a_program_in_a_folder_with_names_like_ours(python, project, tmp_path):
+    """The engine starts the program in the folder of `main`, which comes first on the import path."""
+    shutil.copytree(project, tmp_path / "below", dirs_exist_ok=True)
+    inner = tmp_path / "below" / "program"
+    inner.mkdir()
+    for name in (*HOSTILE, "__main__.py", "Pulumi.dev.yaml"):
+        (tmp_path / "below" / name).rename(inner / name)
+    file = tmp_path / "below" / "Pulumi.yaml"
+    file.write_text(f"main: program\nstackConfigDir: program\n{file.read_text()}")
+    for command in ("rehearse", "check", "cost"):
+        done = trainyard(python, command, "dev", cwd=tmp_path / "below")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("smoke", "--help"), ("catalog", "list"), ("init", "--help")])
+def test_what_needs_no_stack_needs_no_project(python, tmp_path, arguments):
+    done = trainyard(python, *arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_the_policy_pack_starts_as_the_engine_starts_it(python, project):
+    pack = project / "policy-pack"
+    process = subprocess.Popen(
+        [python, "-u", "-m", "pulumi.policy", "127.0.0.1:0", str(pack)],
+        cwd=pack,
+        env={
+            **{key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PULUMI"))},
+            "PULUMI_PROJECT": "trainyard",
+            "PULUMI_STACK": "dev",
+            "PULUMI_DRY_RUN": "true",
+            "PULUMI_CONFIG": "{}",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        port = process.stdout.readline().strip()
+        assert port.isdigit(), process.stderr.read()
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            info = analyzer_pb2_grpc.AnalyzerStub(channel).GetAnalyzerInfo(empty_pb2.Empty(), timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+    assert [policy.name for policy in info.policies] == [policy.name for policy in POLICIES]
+    # The engine's virtual environment of the pack is the project's.
+    manifest = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
+    options = yaml.safe_load((project / "Pulumi.yaml").read_text())["runtime"]["options"]
+    assert (pack / manifest["runtime"]["options"]["virtualenv"]).resolve() == project / options["virtualenv"]

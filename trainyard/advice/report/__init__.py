@@ -1,0 +1,1 @@
+"""Recommendations, estimates and comparisons as text for the terminal, as JSON and as a page."""

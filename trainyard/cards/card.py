@@ -1,0 +1,121 @@
+"""What a card says, and how its texts are written.
+
+Ids, ARNs and outputs are given as texts with fields in braces, which `rehearsal.engine.synthesised` fills in for one
+resource. A field may be cut to its first characters (`{hex:.17}`).
+
+======================  ===============================================================================
+field                   stands for
+======================  ===============================================================================
+`name`                  the logical name
+`cloud_name`            the name in the cloud: what was given or what Check made, else the logical name
+`hex`, `HEX`            64 hex digits that depend on type and logical name; in capitals
+`digest:word.length`    other hex digits, that depend on a word too (`{digest:vpc.17}`)
+`uuid`                  a UUID of version 4's form
+`octet`, `host`         a number from 0 to 255; one from 1 to 254
+`id`                    the resource's id, in ARNs and outputs
+`arn`                   the resource's ARN, in ids; there `id` stands for the UUID
+`region`, `account`     of the provider; the region of the resource where it names its own
+`partition`             `aws`, or China's or the government's
+`dns_suffix`            `amazonaws.com`, or China's
+`object_id`             `namespace/name` of a Kubernetes object or a Helm release
+`input:key|default`     an input that is a text or a whole number; the default, which may hold fields, otherwise
+`tail:key`              what follows the last colon of an input
+`address:key`           an input that is a URL, without `https://`
+======================  ===============================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Final
+
+NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """How long one resource takes to be made."""
+
+    value: float
+    source: str  # who published or measured it, or `estimate`
+    date: str  # ISO 8601, of the source or of the estimate
+
+
+ESTIMATED_ON: Final = "2026-11-21"
+
+
+def estimate(seconds: float, reason: str = "") -> Seconds:
+    """A time that nobody published; `reason` says what takes it."""
+    return Seconds(seconds, f"estimate: {reason}" if reason else "estimate", ESTIMATED_ON)
+
+
+API_CALL: Final = estimate(3, "an API call and one poll")
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Why resources of a type cost nothing themselves."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """By which rule resources of a type are priced."""
+
+    rule: str  # module and function below `trainyard.cost.rules`: "compute.node_group"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceModel:
+    """Where Amazon's own models (botocore's) describe the inputs of a type.
+
+    `calls` are `service.Operation` or `service.Operation.Member.Member`; an input is looked up in each, in order.
+    `names` gives, by input path without indexes, the member path within the calls' inputs (relative to where the input
+    above it was found, or from the top when it begins with `/`), or None for what the models do not describe.
+    """
+
+    calls: tuple[str, ...]
+    names: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def service_model(*calls: str, names: Mapping[str, str | None] = NOTHING, undescribed: str = "") -> ServiceModel:
+    """A model; `undescribed` lists, with spaces between, the inputs that no model describes.
+
+    Those are switches of the provider, or values that other rules check.
+    """
+    return ServiceModel(calls, {**names, **dict.fromkeys(undescribed.split())})
+
+
+@dataclass(frozen=True, slots=True)
+class AutomaticName:
+    """What holds of the name that Pulumi makes of the logical name, where the program gives none."""
+
+    input: str  # that holds the name
+    longest: int  # characters that the service takes
+    pattern: str  # regular expression of a logical name that makes a name which the service takes
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is known of one resource type; of all types that begin alike, where `type` ends with `*`."""
+
+    type: str
+    seconds: Seconds  # until it is made
+    price: Priced | Free | None  # None: nobody has said
+    _: KW_ONLY
+    taggable: bool  # whether it takes tags, which on Google Cloud are labels
+    stateful: bool  # whether it holds what its users put there, or the key to that: deleting it loses it
+    id: str = "{cloud_name}-{hex:.8}"
+    arn: str = ""  # the resource's part; "": the kind and the id
+    arn_service: str = ""  # where it is not the type's own module
+    outputs: Mapping[str, Any] = field(default_factory=dict)  # that programs read and no annotation promises
+    outputs_with: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # those there with an input, by input
+    secret_outputs: tuple[str, ...] = ()
+    model: ServiceModel | None = None
+    automatic_name: AutomaticName | None = None
+    key_input: str = ""  # the top-level input that names the key it is encrypted with
+    seconds_in: Mapping[str, Seconds] = field(default_factory=dict)  # inside a component, by how its name begins
+    pod_spec: str = ""  # where a Kubernetes object holds the specification of its pods, as a path
+    job_templates: str = ""  # where one holds a list of templates of jobs

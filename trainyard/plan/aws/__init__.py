@@ -1,0 +1,1 @@
+"""What of a plan is AWS's: its part of the data, and the functions that decide it."""

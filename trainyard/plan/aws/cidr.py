@@ -1,0 +1,49 @@
+"""Splits a VPC's address range into subnets.
+
+The range is cut into eight equal blocks. Block i is the private subnet of zone i (six zones at most, the most that
+a region has); block 6 is cut into sixteen, of which the first eight are public and the last eight isolated; block 7
+stays free. A zone's subnets depend on its position only, so adding a zone at the end moves none.
+
+For 10.0.0.0/16: private 10.0.0.0/19, 10.0.32.0/19, …; public 10.0.192.0/23, …; isolated 10.0.208.0/23, ….
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Network
+
+from trainyard.plan.aws.parts import Zone
+
+MAX_ZONES = 6
+LARGEST_PREFIX = 16
+SMALLEST_PREFIX = 20
+RESERVED_BY_AWS = 5
+"""Addresses of every subnet that AWS keeps for itself."""
+
+
+def plan_zones(vpc_cidr: str, zone_names: Sequence[str]) -> tuple[Zone, ...]:
+    """The subnets of each zone, disjoint and inside the VPC.
+
+    Args:
+        vpc_cidr: an IPv4 network of /16 to /20.
+        zone_names: at most six names, each once.
+
+    Raises:
+        ValueError: the range is no such network, or there are too many zones or one twice.
+    """
+    network = IPv4Network(vpc_cidr)
+    if not LARGEST_PREFIX <= network.prefixlen <= SMALLEST_PREFIX:
+        raise ValueError(f"{vpc_cidr}: a VPC is /{LARGEST_PREFIX} to /{SMALLEST_PREFIX}")
+    if len(zone_names) > MAX_ZONES or len(set(zone_names)) != len(zone_names):
+        raise ValueError(f"{', '.join(zone_names)}: at most {MAX_ZONES} zones, each once")
+    blocks = list(network.subnets(prefixlen_diff=3))
+    small = list(blocks[MAX_ZONES].subnets(prefixlen_diff=4))
+    return tuple(
+        Zone(name, public_cidr=str(small[i]), private_cidr=str(blocks[i]), isolated_cidr=str(small[8 + i]))
+        for i, name in enumerate(zone_names)
+    )
+
+
+def usable_addresses(cidr: str) -> int:
+    """How many addresses of a subnet can be given to interfaces."""
+    return IPv4Network(cidr).num_addresses - RESERVED_BY_AWS

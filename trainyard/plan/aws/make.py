@@ -1,0 +1,86 @@
+"""From the settings to an environment on AWS: the ground, the cluster on it, and what both cost while idle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trainyard.plan.aws.cluster import kubernetes_version, plan_control_plane, plan_system_nodes
+from trainyard.plan.aws.database import plan_database
+from trainyard.plan.aws.floor import plan_floor
+from trainyard.plan.aws.market import AwsMarket
+from trainyard.plan.aws.network import check_addresses, plan_network
+from trainyard.plan.aws.parts import AlertsPlan, AwsPlan
+from trainyard.plan.aws.placement import choose_zones, place
+from trainyard.plan.aws.storage import plan_lustre, plan_shared_file_system
+from trainyard.plan.context import Context
+from trainyard.plan.parts import ClusterPlan, IdleFloor
+from trainyard.plan.people import weights_of
+from trainyard.plan.pools import draft_pools
+from trainyard.plan.sharing import plan_queues, plan_scheduling
+from trainyard.plan.smoke import plan_smoke, training_mounts
+from trainyard.settings.people import Team
+
+
+def plan_aws(
+    name: str, teams: Sequence[Team], mlflow: bool, context: Context
+) -> tuple[AwsPlan, tuple[ClusterPlan, ...], IdleFloor]:
+    """The ground, its one cluster and the idle floor; where the ledger has problems, with stand-ins in their place.
+
+    Args:
+        name: of the environment; the cluster has it too.
+        teams: that share the cluster.
+        mlflow: whether there is a tracking server, with its database.
+        context: settings, profile and ledger.
+    """
+    settings = context.settings
+    drafts = draft_pools(AwsMarket(context), context)
+    zones = choose_zones(drafts, context)
+    network = plan_network(zones, context)
+    version = kubernetes_version(context)
+    control_plane = plan_control_plane(version, context)
+    system_nodes = plan_system_nodes(zones, context)
+    pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
+    check_addresses(network, pools, system_nodes, context)
+    scheduling = plan_scheduling(pools, context)
+    ground = AwsPlan(
+        kind="aws",
+        region=context.region,
+        account_id=settings.aws.account_id,
+        network=network,
+        lustre=plan_lustre(zones, pools, context),
+        shared_file_system=plan_shared_file_system(context),
+        database=plan_database(context),
+        alerts=_alerts(context),
+        create_autoscaling_role=settings.aws.create_autoscaling_role,
+    )
+    weights, source = weights_of(teams)
+    queues = plan_queues(teams, weights, source, pools, scheduling, context)
+    mounts = training_mounts(scratch=ground.lustre is not None, home=ground.shared_file_system)
+    cluster = ClusterPlan(
+        name=name,
+        kubernetes_version=version,
+        public_access_cidrs=tuple(settings.endpoint_access),
+        control_plane=control_plane,
+        system_nodes=system_nodes,
+        pools=pools,
+        scheduling=scheduling,
+        teams=queues,
+        # boto3 reads the second variable only, and EKS Pod Identity adds none where one is there.
+        smoke=plan_smoke(
+            pools,
+            queues,
+            version,
+            mounts=mounts,
+            environment=(("AWS_REGION", context.region), ("AWS_DEFAULT_REGION", context.region)),
+            context=context,
+        ),
+    )
+    return ground, (cluster,), plan_floor(ground, system_nodes, pools, drafts, mlflow, context)
+
+
+def _alerts(context: Context) -> AlertsPlan:
+    aws = context.settings.aws
+    return AlertsPlan(
+        anomaly_detection=context.take("budget.anomaly_detection", "aws.anomalyDetection", aws.anomaly_detection),
+        activate_cost_tags=context.take("budget.activate_cost_tags", "aws.activateCostTags", aws.activate_cost_tags),
+    )

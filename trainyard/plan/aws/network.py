@@ -1,0 +1,67 @@
+"""The VPC: address ranges, subnets, endpoints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from ipaddress import IPv4Network
+
+from trainyard.plan.aws.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones, usable_addresses
+from trainyard.plan.aws.logs import retention
+from trainyard.plan.aws.parts import NetworkPlan, Zone
+from trainyard.plan.context import Context
+from trainyard.plan.parts import PoolPlan, SystemNodesPlan
+
+_PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
+
+
+def plan_network(zone_names: Sequence[str], context: Context) -> NetworkPlan:
+    """The VPC with its subnets. Where its range is wrong, the profile's stands in, so that the rest can be checked."""
+    own, aws, ledger = context.settings.network, context.settings.aws, context.ledger
+    cidr = context.take("network.cidr", "network.cidr", own.cidr)
+    service_cidr = context.take("network.service_cidr", "network.serviceCidr", own.service_cidr)
+    vpc, services = IPv4Network(cidr), IPv4Network(service_cidr)
+    reserved = [IPv4Network(other) for other in own.reserved_cidrs]
+    good = LARGEST_PREFIX <= vpc.prefixlen <= SMALLEST_PREFIX
+    if not good:
+        ledger.problem("network.cidr", cidr, f"must be /{LARGEST_PREFIX} to /{SMALLEST_PREFIX}")
+    if not 12 <= services.prefixlen <= 24 or not any(services.subnet_of(private) for private in _PRIVATE):
+        ledger.problem("network.serviceCidr", service_cidr, "must be a private range of /12 to /24")
+    for other, what in [(services, "network.serviceCidr"), *((net, "network.reservedCidrs") for net in reserved)]:
+        if good and vpc.overlaps(other):
+            ledger.problem("network.cidr", cidr, f"must not overlap {what} {other}")
+    for index, other in enumerate(reserved):
+        if services.overlaps(other):
+            key, allowed = f"network.reservedCidrs[{index}]", f"must not overlap network.serviceCidr {services}"
+            ledger.problem(key, str(other), allowed)
+    zones = plan_zones(str(vpc) if good else str(context.figure("network.cidr")), zone_names)
+    per_zone = context.take("network.nat_per_zone", "aws.natPerZone", aws.nat_per_zone)
+    return NetworkPlan(
+        cidr=cidr,
+        service_cidr=service_cidr,
+        zones=zones,
+        nat_gateways=ledger.decide("network.nat_gateways", len(zones) if per_zone else 1, "one a zone, or one in all"),
+        gateway_endpoints=context.listed("network.gateway_endpoints"),
+        interface_endpoints=context.listed("network.interface_endpoints"),
+        flow_log_retention_days=retention(
+            "network.flow_log_retention_days", "aws.flowLogRetentionDays", aws.flow_log_retention_days, context
+        ),
+    )
+
+
+def check_addresses(network: NetworkPlan, pools: Sequence[PoolPlan], system: SystemNodesPlan, context: Context) -> None:
+    """Each zone's private subnet must hold the nodes that may stand there, with their pods."""
+    each = int(context.figure("network.addresses_per_node"))
+    needs: list[tuple[int, int, Zone]] = []
+    for zone in network.zones:
+        nodes = math.ceil(system.max_nodes / len(network.zones))
+        for pool in pools:
+            for group in pool.node_groups:
+                if zone.name in group.zones:
+                    nodes += math.ceil(group.max_nodes / len(group.zones))
+        needs.append((nodes * each + len(network.interface_endpoints), usable_addresses(zone.private_cidr), zone))
+    need, have, zone = max(needs, key=lambda entry: entry[0] - entry[1])
+    if need > have:
+        demand = f"the nodes in {zone.name} need {need} addresses ({each} a node)"
+        allowed = f"too small: {demand}, its subnet {zone.private_cidr} has {have}"
+        context.ledger.problem("network.cidr", network.cidr, allowed, f"take a larger range, up to /{LARGEST_PREFIX}")

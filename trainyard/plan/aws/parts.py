@@ -1,0 +1,100 @@
+"""What AWS adds to a plan: account, network, file systems, database, and what only EKS asks of a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from trainyard.catalog.versions import AddOn
+
+LUSTRE_FIRST_STEPS = (1200, 2400)
+LUSTRE_STEP = 2400
+"""GiB that FSx for Lustre is sold in: the first steps, then multiples (FSx API, CreateFileSystem, 2026-11)."""
+
+LUSTRE_THROUGHPUTS = (125, 250, 500, 1000)
+"""MB/s per TiB of PERSISTENT_2 on SSD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """One availability zone of the network with its three subnets (CIDR blocks, disjoint, inside the VPC's)."""
+
+    name: str  # us-east-1a
+    public_cidr: str  # NAT gateways only
+    private_cidr: str  # nodes and pods
+    isolated_cidr: str  # database and file systems; no route to the internet
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPlan:
+    """The VPC: address ranges, zones, and how it reaches the internet and AWS."""
+
+    cidr: str
+    service_cidr: str  # Kubernetes services; outside `cidr`
+    zones: tuple[Zone, ...]
+    nat_gateways: int  # 1, or one a zone
+    gateway_endpoints: tuple[str, ...]  # "s3"
+    interface_endpoints: tuple[str, ...]  # "ecr.api", "sts", …
+    flow_log_retention_days: int
+
+
+@dataclass(frozen=True, slots=True)
+class LustrePlan:
+    """FSx for Lustre, PERSISTENT_2 SSD, linked to the data bucket. AWS backs no linked file system up."""
+
+    capacity_gib: int  # 1200, or a multiple of 2400
+    throughput_mbps_per_tib: int  # 125, 250, 500, 1000
+    zone: str
+
+    @property
+    def throughput_mbps(self) -> float:
+        """Throughput of the whole file system, MB/s."""
+        return self.capacity_gib / 1024 * self.throughput_mbps_per_tib
+
+
+@dataclass(frozen=True, slots=True)
+class DatabasePlan:
+    """PostgreSQL for MLflow, on RDS."""
+
+    engine_version: str
+    instance_class: str
+    storage_gib: int
+    max_storage_gib: int
+    multi_az: bool
+    backup_retention_days: int
+    deletion_protection: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsPlan:
+    """What AWS does besides the budget. Detection is off in a member account, which may not monitor a tag."""
+
+    anomaly_detection: bool
+    activate_cost_tags: bool  # only once billing has seen the keys, and in the payer account
+
+
+@dataclass(frozen=True, slots=True)
+class EksPlan:
+    """What EKS asks of a cluster besides what every cluster has. Retention in days."""
+
+    admin_principal_arns: tuple[str, ...]  # get AmazonEKSClusterAdminPolicy through an access entry
+    log_types: tuple[str, ...]
+    log_retention_days: int
+    add_ons: tuple[AddOn, ...]
+    autoscaler_image_tag: str
+    deletion_protection: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AwsPlan:
+    """The ground on AWS: an account's region with what the clusters share there."""
+
+    kind: Literal["aws"]
+    region: str
+    account_id: str | None  # None: whichever the credentials are of
+    network: NetworkPlan
+    lustre: LustrePlan | None
+    shared_file_system: bool  # EFS: home directories and code, where the profile says
+    database: DatabasePlan
+    alerts: AlertsPlan
+    create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role

@@ -1,0 +1,58 @@
+"""AWS's part of the storage tiers: FSx for Lustre in front of the data bucket, EFS where it is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS, LustrePlan
+from trainyard.plan.context import Context
+from trainyard.plan.parts import PoolPlan
+
+_LUSTRE = "storage.lustre"
+
+
+def plan_shared_file_system(context: Context) -> bool:
+    """Whether there is an EFS file system for home directories and code."""
+    given = context.settings.storage.shared_file_system
+    return bool(context.take("storage.shared_file_system", "storage.sharedFileSystem", given))
+
+
+def plan_lustre(zones: Sequence[str], pools: Sequence[PoolPlan], context: Context) -> LustrePlan | None:
+    """The fast data tier, in the zone of the nodes that read it; None where it is turned off."""
+    own, ledger = context.settings.storage.lustre, context.ledger
+    if not context.take(f"{_LUSTRE}.enabled", f"{_LUSTRE}.enabled", own.enabled):
+        return None
+    capacity = _capacity(own.capacity_gib, context)
+    path = f"{_LUSTRE}.throughput_mbps_per_tib"
+    throughput = int(context.take(path, f"{_LUSTRE}.throughputMbpsPerTib", own.throughput_mbps_per_tib))
+    if throughput not in LUSTRE_THROUGHPUTS:
+        allowed = ", ".join(map(str, LUSTRE_THROUGHPUTS))
+        ledger.problem(f"{_LUSTRE}.throughputMbpsPerTib", throughput, f"must be one of {allowed} MB/s per TiB")
+        throughput = LUSTRE_THROUGHPUTS[0]
+    near = next((pool.node_groups[0].zones[0] for pool in pools if pool.node.fabric and pool.node_groups), zones[0])
+    zone = own.zone if own.zone in zones and own.zone is not None else near
+    why = (
+        f"setting {_LUSTRE}.zone"
+        if own.zone is not None
+        else "the zone of the first pool with a fabric, else the first: reads stay in it"
+    )
+    return LustrePlan(capacity, throughput, ledger.decide(f"{_LUSTRE}.zone", zone, why))
+
+
+def _capacity(given: int | None, context: Context) -> int:
+    """The size in GiB that FSx sells; a stand-in where the setting is none, so that the rest can be priced."""
+    path, ledger = f"{_LUSTRE}.capacity_gib", context.ledger
+    if given is None:
+        wanted, smallest = context.grown(path), LUSTRE_FIRST_STEPS[0]
+        capacity = smallest if wanted <= smallest else math.ceil(wanted / LUSTRE_STEP) * LUSTRE_STEP
+        return ledger.decide(path, capacity, context.source(path))
+    ledger.decide(path, given, f"setting {_LUSTRE}.capacityGib")
+    if given in LUSTRE_FIRST_STEPS or (given >= LUSTRE_STEP and given % LUSTRE_STEP == 0):
+        return given
+    below = max(LUSTRE_FIRST_STEPS[0], given // LUSTRE_STEP * LUSTRE_STEP)
+    above = max(LUSTRE_STEP, math.ceil(given / LUSTRE_STEP) * LUSTRE_STEP) if given > 1200 else 1200
+    steps = " and ".join(str(step) for step in dict.fromkeys((below, above)))
+    allowed = "FSx for Lustre is sold in 1200, 2400 and multiples of 2400 GiB"
+    ledger.problem(f"{_LUSTRE}.capacityGib", given, allowed, f"nearest: {steps}")
+    return LUSTRE_STEP

@@ -1,0 +1,24 @@
+"""The storage tiers by purpose: how long checkpoints and artifacts are kept, wherever they lie."""
+
+from __future__ import annotations
+
+from trainyard.plan.context import Context
+from trainyard.plan.parts import StoragePlan
+
+
+def plan_storage(context: Context) -> StoragePlan:
+    """Retention of the tiers, which is the same on every ground."""
+    own = context.settings.storage
+
+    def days(name: str, setting: str) -> int:
+        given: int | None = getattr(own, name)
+        return int(context.take(f"storage.{name}", f"storage.{setting}", given))
+
+    return StoragePlan(
+        checkpoint_expire_days=days("checkpoint_expire_days", "checkpointExpireDays"),
+        checkpoint_keep_versions=days("checkpoint_keep_versions", "checkpointKeepVersions"),
+        multipart_cleanup_days=days("multipart_cleanup_days", "multipartCleanupDays"),
+        artifact_retention_days=days("artifact_retention_days", "artifactRetentionDays"),
+        artifact_transition_days=days("artifact_transition_days", "artifactTransitionDays"),
+        protect=context.ledger.decide("storage.protect", context.settings.protect, "setting protect"),
+    )

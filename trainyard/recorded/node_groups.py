@@ -1,0 +1,166 @@
+"""Node groups of any cloud, read from what was recorded: what they hold, and how they are paid for.
+
+AWS: EKS node groups with their launch templates, whose instance types the catalogue knows. Google Cloud: GKE node
+pools with guest accelerators. Policies, cost and reports all read node groups here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trainyard.catalog import instance
+from trainyard.conventions import CAPACITY_LABEL, GKE_ACCELERATORS, POOL_LABEL, Capacity
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, mappings_at, number_at, value_at
+from trainyard.recorded.resources import Resources
+
+EKS_NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+GKE_NODE_POOL = "gcp:container/nodePool:NodePool"
+NODE_GROUP_TYPES = (EKS_NODE_GROUP, GKE_NODE_POOL)
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+NODE_GROUP_PARTS = (*NODE_GROUP_TYPES, LAUNCH_TEMPLATE)
+"""Types that a reader of node groups needs: reservations, and instance types of Capacity Blocks, stand in templates."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """One node group."""
+
+    resource: RecordedResource
+    template: RecordedResource | None  # the launch template, where it is recorded
+    labels: Mapping[str, str]  # of the nodes
+    instance_types: tuple[str, ...]  # in order of preference; empty: nobody says
+    gpu_models: tuple[str, ...]  # by the catalogue's names where it has them; empty: no GPU
+    gpus_per_node: int
+    min_nodes: int
+    max_nodes: int
+    capacity: Capacity
+    in_capacity_block: bool  # paid for once, when the block is bought; its `capacity` is reserved
+
+    @property
+    def name(self) -> str:
+        """Logical name of the resource."""
+        return self.resource.name
+
+    @property
+    def pool(self) -> str:
+        """The pool of the plan, by the label of the nodes; the resource's name where there is none."""
+        return self.labels.get(POOL_LABEL, self.resource.name)
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that the group holds at most."""
+        return self.max_nodes * self.gpus_per_node
+
+
+def node_group(resource: RecordedResource, resources: Resources) -> NodeGroup:
+    """The node group that a resource of `NODE_GROUP_TYPES` describes; `resources` holds its launch template, if any.
+
+    Raises:
+        UnknownInput: something of it is not known yet.
+        UnreadableInput: a size is not a number of 0 or more.
+    """
+    return _gke(resource) if resource.type == GKE_NODE_POOL else _eks(resource, resources)
+
+
+def gpu_node_groups(resources: Resources) -> list[NodeGroup]:
+    """Those of the recorded node groups that have GPUs. Raises as `node_group` does."""
+    groups = (node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES))
+    return [group for group in groups if group.gpu_models]
+
+
+def gpu_model(instance_type: str) -> str | None:
+    """The GPU model of an AWS instance type by the catalogue; None where it has none there."""
+    found = _gpus(instance_type)
+    return found[0] if found else None
+
+
+def targets_reservation(template: RecordedResource) -> bool:
+    """Whether a launch template binds its instances to reservations, known or not yet known by id."""
+    specification = value_at(template.inputs, "capacityReservationSpecification")
+    only = value_at(specification, "capacityReservationPreference") == "capacity-reservations-only"
+    return only or is_set(specification, "capacityReservationTarget")
+
+
+def affine_to_reservation(pool: RecordedResource) -> bool:
+    """Whether a GKE node pool takes its nodes out of one named reservation."""
+    affinity = value_at(pool.inputs, "nodeConfig", "reservationAffinity", "consumeReservationType")
+    return bool(affinity == "SPECIFIC_RESERVATION")
+
+
+def _eks(resource: RecordedResource, resources: Resources) -> NodeGroup:
+    inputs = resource.inputs
+    template = next(iter(resources.referred(resource, "launchTemplate", LAUNCH_TEMPLATE)), None)
+    launched = template.inputs if template is not None else {}
+    types = tuple(map(str, list_at(inputs, "instanceTypes") or list_at(launched, "instanceType")))
+    gpus = [found for found in map(_gpus, types) if found is not None]
+    labels = _labels(inputs)
+    kind = value_at(inputs, "capacityType")
+    block = kind == "CAPACITY_BLOCK" or value_at(launched, "instanceMarketOptions", "marketType") == "capacity-block"
+    return NodeGroup(
+        resource=resource,
+        template=template,
+        labels=labels,
+        instance_types=types,
+        gpu_models=tuple(dict.fromkeys(model for model, _ in gpus)),
+        gpus_per_node=min((count for _, count in gpus), default=0),
+        min_nodes=int(number_at(inputs, "scalingConfig", "minSize", default=0)),
+        max_nodes=int(number_at(inputs, "scalingConfig", "maxSize", default=0)),
+        capacity=_capacity(
+            reserved=block or (template is not None and targets_reservation(template)),
+            spot=kind == "SPOT",
+            labels=labels,
+        ),
+        in_capacity_block=block,
+    )
+
+
+def _gke(resource: RecordedResource) -> NodeGroup:
+    node, scaling = value_at(resource.inputs, "nodeConfig"), value_at(resource.inputs, "autoscaling")
+    accelerators = mappings_at(node, "guestAccelerators")
+    models = (str(value_at(accelerator, "type", default="")) for accelerator in accelerators)
+    labels = _labels(node)
+    zones = max(1, len(list_at(resource.inputs, "nodeLocations")))  # limits that are not totals hold for each zone
+    fixed = number_at(resource.inputs, "nodeCount", default=0)
+
+    def nodes(which: str) -> int:
+        each_zone = zones * number_at(scaling, f"{which}NodeCount", default=fixed)
+        return int(number_at(scaling, f"total{which.title()}NodeCount", default=each_zone))
+
+    return NodeGroup(
+        resource=resource,
+        template=None,
+        labels=labels,
+        instance_types=tuple(map(str, list_at(node, "machineType"))),
+        gpu_models=tuple(GKE_ACCELERATORS.get(model, model) for model in models),
+        gpus_per_node=int(sum(number_at(accelerator, "count", default=0) for accelerator in accelerators)),
+        min_nodes=nodes("min"),
+        max_nodes=nodes("max"),
+        capacity=_capacity(
+            reserved=affine_to_reservation(resource),
+            spot=is_on(node, "spot") or is_on(node, "preemptible"),
+            labels=labels,
+        ),
+        in_capacity_block=False,
+    )
+
+
+def _capacity(*, reserved: bool, spot: bool, labels: Mapping[str, str]) -> Capacity:
+    """The cloud's own word; the label comes last, which alone tells a reserved node from another on demand."""
+    if spot:
+        return "spot"
+    return "reserved" if reserved or labels.get(CAPACITY_LABEL) == "reserved" else "on-demand"
+
+
+def _labels(inputs: Mapping[str, object]) -> dict[str, str]:
+    return {key: str(label) for key, label in mapping_at(inputs, "labels").items()}
+
+
+def _gpus(instance_type: str) -> tuple[str, int] | None:
+    """GPU model and GPUs of an instance type; a part of a GPU counts as one."""
+    try:
+        found = instance(instance_type)
+    except KeyError:
+        return None
+    return found.gpu, max(found.gpus, 1)

@@ -1,0 +1,30 @@
+"""Kueue's queues, read from what was recorded: their quotas of GPUs, by flavor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainyard.conventions import GPU_RESOURCE
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import mappings_at, number_at, value_at
+
+_KUEUE = "kubernetes:kueue.x-k8s.io/*:"
+CLUSTER_QUEUE = f"{_KUEUE}ClusterQueue"
+COHORT = f"{_KUEUE}Cohort"
+LOCAL_QUEUE = f"{_KUEUE}LocalQueue"
+RESOURCE_FLAVOR = f"{_KUEUE}ResourceFlavor"
+PRIORITY_CLASS = f"{_KUEUE}WorkloadPriorityClass"
+
+
+def gpu_quotas(queue: RecordedResource) -> Iterator[tuple[str, float]]:
+    """Flavor and nominal GPUs of every quota of a cluster queue or cohort.
+
+    Raises:
+        UnknownInput: a part of them is not known yet.
+        UnreadableInput: a quota is not a number of 0 or more.
+    """
+    for group in mappings_at(queue.inputs, "spec", "resourceGroups"):
+        for flavor in mappings_at(group, "flavors"):
+            for quota in mappings_at(flavor, "resources"):
+                if value_at(quota, "name") == GPU_RESOURCE:
+                    yield str(value_at(flavor, "name")), number_at(quota, "nominalQuota")

@@ -1,0 +1,187 @@
+"""Reading recorded inputs: the one place that knows what a path, an unknown and a secret are.
+
+Every function takes a mapping of inputs, or a part of one, and a path of keys and indices into it. The marks of
+secrecy are taken off. What happens at an unknown is the caller's choice: `value_at` raises `UnknownInput` unless it is
+told what to give instead; `is_set`, `is_present` and `length_at` hold for unknowns too; `known_texts` passes them over.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from trainyard.recorded.model import UNKNOWN, Secret
+
+
+class UnreadableInput(Exception):  # noqa: N818 (says what cannot be read and why; callers tell it as it is)
+    """An input that cannot be read as what is asked for. `what` is its path, `reason` says why."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        self.what = what
+        self.reason = reason
+        super().__init__(f"{what}: {reason}")
+
+
+class UnknownInput(UnreadableInput):
+    """An input that is not known before the resource exists."""
+
+    def __init__(self, path: Sequence[str | int]) -> None:
+        super().__init__(path_text(path), "not known before the resource exists")
+
+
+class _Raise(enum.Enum):
+    RAISE = enum.auto()
+
+
+RAISE: Final = _Raise.RAISE
+"""What `value_at` does at an unknown when it is not told otherwise."""
+
+
+def follow(value: Any, *path: str | int) -> Any:
+    """What lies at `path` with its marks: None where there is nothing, `UNKNOWN` at and below an unknown.
+
+    What lies in a secret is a `Secret` too.
+    """
+    secret = False
+    for part in path:
+        if isinstance(value, Secret):
+            value, secret = value.value, True
+        if value is UNKNOWN:
+            return UNKNOWN
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(part, int) and _is_list(value):
+            value = value[part] if part < len(value) else None
+        else:
+            return None
+    return Secret(value) if secret and value is not None and not isinstance(value, Secret) else value
+
+
+def value_at(value: Any, *path: str | int, default: Any = None, unknown: Any = RAISE) -> Any:
+    """What lies at `path`; `default` where there is nothing or null, `unknown` where it is not known.
+
+    Raises:
+        UnknownInput: the value is not known, and no `unknown` is given.
+    """
+    found = _bare(follow(value, *path))
+    if found is UNKNOWN:
+        if unknown is RAISE:
+            raise UnknownInput(
+                next(path[:end] for end in range(len(path) + 1) if follow(value, *path[:end]) is UNKNOWN)
+            )
+        return unknown
+    return default if found is None else found
+
+
+def is_present(value: Any, *path: str | int) -> bool:
+    """Whether there is anything at `path`, known or not, were it empty."""
+    return follow(value, *path) is not None
+
+
+def is_set(value: Any, *path: str | int) -> bool:
+    """Whether something is set at `path`, known or not. False and an empty text, list or mapping are nothing."""
+    found = value_at(value, *path, unknown=True)
+    return found is not False and found is not None and not (isinstance(found, (str, Sequence, Mapping)) and not found)
+
+
+def is_on(value: Any, *path: str | int) -> bool:
+    """Whether the flag at `path` is on; AWS writes some of them as text. Raises `UnknownInput`."""
+    return value_at(value, *path) in (True, "true", "True")
+
+
+def list_at(value: Any, *path: str | int) -> list[Any]:
+    """The elements at `path`; none where there is nothing. A single value counts as a list of one.
+
+    Raises:
+        UnknownInput: the list or one of its elements is not known.
+    """
+    found = value_at(value, *path)
+    if found is None:
+        return []
+    if not _is_list(found):
+        return [found]
+    return [_part(item, (*path, index)) for index, item in enumerate(found)]
+
+
+def mappings_at(value: Any, *path: str | int) -> list[Mapping[str, Any]]:
+    """Those elements at `path` that are mappings. Raises `UnknownInput` as `list_at` does."""
+    return [item for item in list_at(value, *path) if isinstance(item, Mapping)]
+
+
+def length_at(value: Any, *path: str | int) -> int:
+    """How many elements the list at `path` has, known or not; 0 where there is no list.
+
+    Raises:
+        UnknownInput: the list as a whole is not known.
+    """
+    found = value_at(value, *path)
+    return len(found) if _is_list(found) else 0
+
+
+def mapping_at(value: Any, *path: str | int) -> dict[str, Any]:
+    """The mapping at `path`; empty where there is none.
+
+    Raises:
+        UnknownInput: the mapping or one of its entries is not known.
+    """
+    found = value_at(value, *path)
+    if not isinstance(found, Mapping):
+        return {}
+    return {str(key): _part(item, (*path, str(key))) for key, item in found.items()}
+
+
+def number_at(value: Any, *path: str | int, default: float | None = None) -> float:
+    """The finite number of 0 or more at `path`; one that is written as text is read.
+
+    Raises:
+        UnknownInput: it is not known.
+        UnreadableInput: it is no such number, or absent and without a default.
+    """
+    found = value_at(value, *path)
+    if found is None and default is not None:
+        return default
+    try:
+        number = float(found)
+    except (TypeError, ValueError, OverflowError):
+        raise UnreadableInput(path_text(path), f"{found!r} is not a number") from None
+    if not 0 <= number < math.inf:
+        raise UnreadableInput(path_text(path), f"{found!r} is not a number of 0 or more")
+    return number
+
+
+def known_texts(value: Any, path: str = "", *, exclude: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
+    """Every known text in `value`, with its path below `path`: `rules[0].id`. Keys of `exclude` are passed over."""
+    value = _bare(value)
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if key not in exclude:
+                yield from known_texts(item, f"{path}.{key}" if path else str(key), exclude=exclude)
+    elif _is_list(value):
+        for index, item in enumerate(value):
+            yield from known_texts(item, f"{path}[{index}]", exclude=exclude)
+
+
+def path_text(path: Sequence[str | int]) -> str:
+    """`rules[0].id` of ("rules", 0, "id")."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def _part(item: Any, path: Sequence[str | int]) -> Any:
+    found = _bare(item)
+    if found is UNKNOWN:
+        raise UnknownInput(path)
+    return found
+
+
+def _bare(value: Any) -> Any:
+    while isinstance(value, Secret):
+        value = value.value
+    return value
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -1,0 +1,62 @@
+"""The resources of a recording together: by type, by URN, and by what refers to what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+from trainyard.recorded.model import UNKNOWN, RecordedResource
+from trainyard.recorded.read import known_texts
+
+
+@lru_cache(maxsize=4096)
+def matches(type_: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a type token is one of the patterns (`kubernetes:kueue.x-k8s.io/*:ClusterQueue`)."""
+    return any(fnmatchcase(type_, pattern) for pattern in patterns)
+
+
+def refers(resource: RecordedResource, key: str, target: RecordedResource) -> bool:
+    """Whether a top-level input of `resource` is set, and made of an output of `target`. Holds for unknown values."""
+    return resource.inputs.get(key) is not None and target.urn in resource.property_dependencies.get(key, ())
+
+
+class Resources:
+    """Recorded resources, in their order; components and providers are among them."""
+
+    def __init__(self, resources: Iterable[RecordedResource]) -> None:
+        self.all = tuple(resources)
+        self._by_urn = {resource.urn: resource for resource in self.all}
+        self._by_type: dict[str, list[RecordedResource]] = {}
+        for resource in self.all:
+            self._by_type.setdefault(resource.type, []).append(resource)
+
+    def of(self, *types: str) -> list[RecordedResource]:
+        """Those of the given types (tokens or patterns), in their order."""
+        if len(types) == 1 and types[0] in self._by_type:
+            return list(self._by_type[types[0]])
+        return [resource for resource in self.all if matches(resource.type, types)]
+
+    def get(self, urn: str) -> RecordedResource | None:
+        """The resource of a URN."""
+        return self._by_urn.get(urn)
+
+    def provider_of(self, resource: RecordedResource) -> RecordedResource | None:
+        """The explicit provider that makes a resource, where it is recorded."""
+        return self._by_urn.get(resource.provider.rpartition("::")[0])
+
+    def referring(self, target: RecordedResource, key: str, *types: str) -> list[RecordedResource]:
+        """Those of the given types whose input `key` is made of an output of `target`."""
+        return [resource for resource in self.of(*types) if refers(resource, key, target)]
+
+    def referred(self, resource: RecordedResource, key: str, type_: str) -> list[RecordedResource]:
+        """The resources of a type that one input of a resource refers to: by dependency, else by their id."""
+        made_of = (self._by_urn.get(urn) for urn in resource.property_dependencies.get(key, ()))
+        found = [other for other in made_of if other is not None and other.type == type_]
+        return found or list(self._with_id_in(resource.inputs.get(key), type_))
+
+    def _with_id_in(self, value: Any, type_: str) -> Iterator[RecordedResource]:
+        candidates = [other for other in self._by_type.get(type_, ()) if other.id is not None]
+        ids = {text for _, text in known_texts(value)} if candidates else set()
+        return (other for other in candidates if other.id is not UNKNOWN and other.id in ids)

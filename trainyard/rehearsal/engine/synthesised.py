@@ -1,0 +1,242 @@
+"""Ids and outputs of the shape that the clouds give them: `vpc-0f3a…`, ARNs with account and region, endpoints.
+
+Everything is derived from type and logical name by SHA-256, so two runs agree and two types never share an id. How the
+texts of a type look is on its card.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trainyard import cards
+from trainyard.recorded.model import UNKNOWN, Secret, bare
+
+ACCOUNT = "123456789012"
+"""The account of synthesised ARNs where the provider names none."""
+
+
+def digest(*parts: str) -> str:
+    """64 hex digits that depend on every part."""
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a resource lives, as far as its provider says."""
+
+    account: str = ACCOUNT
+    region: str = "us-east-1"
+
+    @property
+    def partition(self) -> str:
+        """`aws`, `aws-cn` or `aws-us-gov`, from the region."""
+        if self.region.startswith("cn-"):
+            return "aws-cn"
+        return "aws-us-gov" if self.region.startswith("us-gov-") else "aws"
+
+    @property
+    def dns_suffix(self) -> str:
+        """`amazonaws.com`, or China's."""
+        return "amazonaws.com.cn" if self.partition == "aws-cn" else "amazonaws.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One resource whose outputs are to be made: its type, its name and what is known of its inputs."""
+
+    type: str
+    name: str  # logical
+    inputs: Mapping[str, Any]
+    place: Place
+
+    @property
+    def hex(self) -> str:
+        """Hex digits of this resource."""
+        return digest(self.type, self.name)
+
+    @property
+    def kind(self) -> str:
+        """`nodeGroup` of `aws:eks/nodeGroup:NodeGroup`."""
+        middle = self.type.split(":")[1] if ":" in self.type else self.type
+        return middle.split("/")[-1]
+
+    @property
+    def module(self) -> str:
+        """`eks` of `aws:eks/nodeGroup:NodeGroup`."""
+        middle = self.type.split(":")[1] if ":" in self.type else self.type
+        return middle.split("/")[0]
+
+    @property
+    def uuid(self) -> str:
+        """A UUID of version 4's form."""
+        h = self.hex
+        return f"{h[:8]}-{h[8:12]}-4{h[13:16]}-8{h[17:20]}-{h[20:32]}"
+
+    def text(self, key: str, default: str = "") -> str:
+        """An input as text; the default for one that is missing, unknown or no text."""
+        value = bare(self.inputs.get(key))
+        return value if isinstance(value, str) else default
+
+    @property
+    def cloud_name(self) -> str:
+        """The name in the cloud: what was given or what Check made, else the logical name."""
+        for key in ("name", f"{self.kind}Name", "bucket", "identifier", "clusterName", "replicationGroupId"):
+            value = self.text(key)
+            if value:
+                return value
+        return self.name
+
+    def arn(self, service: str, resource: str, *, region: bool = True, account: bool = True) -> str:
+        """An ARN in this resource's partition."""
+        return ":".join(
+            (
+                "arn",
+                self.place.partition,
+                service,
+                self.place.region if region else "",
+                self.place.account if account else "",
+                resource,
+            )
+        )
+
+
+SERVICES: dict[str, str] = {
+    "efs": "elasticfilesystem",
+    "costexplorer": "ce",
+    "lb": "elasticloadbalancing",
+    "alb": "elasticloadbalancing",
+    "vpc": "ec2",
+    "ebs": "ec2",
+    "msk": "kafka",
+}
+"""Pulumi modules whose service is called otherwise in ARNs."""
+
+_GLOBAL = {"iam", "budgets", "ce", "route53", "cloudfront", "organizations"}
+
+
+def arn(subject: Subject, identity: str) -> str:
+    """The ARN of an AWS resource."""
+    if subject.module == "s3":
+        return subject.arn("s3", subject.text("bucket", subject.name), region=False, account=False)
+    card = cards.of(subject.type)
+    service = card.arn_service or SERVICES.get(subject.module, subject.module)
+    if card.arn:
+        part = written(card.arn, subject, identity)
+    else:
+        kind = "".join(f"-{c.lower()}" if c.isupper() else c for c in subject.kind)
+        part = f"{kind}/{identity}"
+    return subject.arn(service, part, region=service not in _GLOBAL)
+
+
+def identity(subject: Subject) -> str:
+    """The id that the cloud would give."""
+    return written(cards.of(subject.type).id, subject)
+
+
+def special(subject: Subject, ident: str) -> dict[str, Any]:
+    """Outputs that a program reads and no annotation promises: merged under what the program gave."""
+    card = cards.of(subject.type)
+    outputs = {key: _filled(value, subject, ident) for key, value in card.outputs.items()}
+    for key, more in card.outputs_with.items():
+        if bare(subject.inputs.get(key)) not in (None, False):
+            outputs |= {name: _filled(value, subject, ident) for name, value in more.items()}
+    return {key: Secret(value) if key in card.secret_outputs else value for key, value in outputs.items()}
+
+
+def written(text: str, subject: Subject, ident: str = "") -> str:
+    """A text of a card for one resource; `ident` is its id, where that is known."""
+    return text.format_map(_Fields(subject, ident)) if "{" in text else text
+
+
+def _filled(value: Any, subject: Subject, ident: str) -> Any:
+    if isinstance(value, str):
+        return written(value, subject, ident)
+    if isinstance(value, Mapping):
+        return {key: _filled(item, subject, ident) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, subject, ident) for item in value]
+    return value
+
+
+class _Fields(Mapping[str, Any]):
+    """The fields of a card's texts (`trainyard.cards.card`) for one resource."""
+
+    def __init__(self, subject: Subject, ident: str) -> None:
+        self._subject = subject
+        self._id = ident
+
+    def __getitem__(self, field: str) -> Any:
+        return _FIELDS[field](self._subject, self._id)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_FIELDS)
+
+    def __len__(self) -> int:
+        return len(_FIELDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _WithArgument:
+    """A field that takes an argument behind its colon."""
+
+    subject: Subject
+    of: Callable[[Subject, str], str]
+
+    def __format__(self, argument: str) -> str:
+        return self.of(self.subject, argument)
+
+
+def _input(subject: Subject, argument: str) -> str:
+    key, _, default = argument.partition("|")
+    value = bare(subject.inputs.get(key))
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def _digest(subject: Subject, argument: str) -> str:
+    word, _, length = argument.partition(".")
+    return digest(subject.type, subject.name, word)[: int(length)]
+
+
+_FIELDS: Final[Mapping[str, Callable[[Subject, str], Any]]] = {
+    "name": lambda s, _: s.name,
+    "cloud_name": lambda s, _: s.cloud_name,
+    "hex": lambda s, _: s.hex,
+    "HEX": lambda s, _: s.hex.upper(),
+    "uuid": lambda s, _: s.uuid,
+    "octet": lambda s, _: int(s.hex[:2], 16),
+    "host": lambda s, _: 1 + int(s.hex[2:4], 16) % 254,
+    "id": lambda _, ident: ident,
+    "arn": lambda s, _: arn(s, s.uuid),
+    "region": lambda s, _: s.place.region,
+    "account": lambda s, _: s.place.account,
+    "partition": lambda s, _: s.place.partition,
+    "dns_suffix": lambda s, _: s.place.dns_suffix,
+    "object_id": lambda s, _: _object_id(s),
+    "input": lambda s, _: _WithArgument(s, _input),
+    "digest": lambda s, _: _WithArgument(s, _digest),
+    "tail": lambda s, _: _WithArgument(s, lambda s, key: s.text(key).rpartition(":")[2]),
+    "address": lambda s, _: _WithArgument(s, lambda s, key: s.text(key).removeprefix("https://")),
+}
+
+
+def _object_id(subject: Subject) -> str:
+    metadata = bare(subject.inputs.get("metadata"))
+    if not isinstance(metadata, Mapping):  # a Helm release
+        namespace, name = subject.text("namespace", "default"), subject.cloud_name
+    else:
+        namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name", subject.name))
+    return f"{namespace}/{name}" if namespace else name
+
+
+def unknown_like(value: Any) -> Any:
+    """The same structure with every leaf unknown: what a preview makes of a computed part of a block."""
+    if isinstance(value, Mapping):
+        return {key: unknown_like(item) for key, item in value.items()}
+    if isinstance(value, Secret):
+        return Secret(UNKNOWN)
+    return UNKNOWN

@@ -1,0 +1,41 @@
+"""Settings: what only AWS understands, the block `aws` of a stack file."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import Field
+
+from trainyard.settings.types import Model, TextLikeNumber, matching
+
+PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/\S+")
+PRINCIPAL_ALLOWED = "must be the ARN of an IAM role or user"
+Principal = Annotated[str, matching(PRINCIPAL.pattern, PRINCIPAL_ALLOWED)]
+
+
+class Aws(Model):
+    """An environment's settings that have a meaning on AWS alone."""
+
+    account_id: Annotated[TextLikeNumber, matching(r"[0-9]{12}", "must be 12 digits, in quotes")] | None = Field(
+        default=None, description="the account, 12 digits in quotes; no other can then be deployed to by mistake"
+    )
+    admin_principals: list[Principal] = Field(
+        default=[], description="ARNs of IAM roles and users that administer the cluster"
+    )
+    create_autoscaling_role: bool = Field(
+        default=False,
+        description="makes the service-linked role of Auto Scaling: once in a new account, AWS refuses a second one",
+    )
+    nat_per_zone: bool | None = Field(default=None, description="a NAT gateway in every zone instead of one in all")
+    flow_log_retention_days: int | None = Field(default=None, description="days that the network's flow logs are kept")
+    database_instance_class: (
+        Annotated[str, matching(r"db\.[a-z0-9]+\.[a-z0-9]+", "must look like db.t4g.medium")] | None
+    ) = Field(default=None, description="of the tracking server's database, like db.t4g.medium")
+    anomaly_detection: bool | None = Field(
+        default=None,
+        description="cost anomaly detection; false in a member account of an organisation, which may not monitor tags",
+    )
+    activate_cost_tags: bool | None = Field(
+        default=None, description="activates the cost tags: payer account only, a day after the first deployment"
+    )

@@ -1,0 +1,150 @@
+"""Settings: every key that a stack file may hold, with its description.
+
+Keys are camelCase in the stack file. `Pulumi.yaml` declares the same keys with the same descriptions, written from
+these models (`declarations`). What a value may be is checked here a field at a time; what must fit together is checked
+by `cross_checks` and by the planner. `read` reads a stack's configuration and reports every mistake at once.
+
+Where a key is left out, the team-size profile decides (`trainyard/plan/profiles`), with a source for every number. What
+only one cloud understands stands in the block that is named after it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from trainyard.problems import Problem
+from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, Aws
+from trainyard.settings.operations import BudgetAlerts, Mlflow, PolicyException, Scheduler, Smoke, Storage
+from trainyard.settings.people import Team
+from trainyard.settings.pools import GpuPool, SystemNodes
+from trainyard.settings.types import Cidr, Email, Label, Model, Name, PublicCidr, TextLikeNumber
+
+
+class Network(Model):
+    """Address ranges and zones of the environment's network."""
+
+    cidr: Cidr | None = Field(default=None, description="addresses of nodes and pods, /16 to /20")
+    service_cidr: Cidr | None = Field(default=None, description="addresses of Kubernetes services")
+    reserved_cidrs: list[Cidr] = Field(
+        default=[], description="ranges in use elsewhere (offices, peered networks), which it must not overlap"
+    )
+    zones: list[str] | None = Field(default=None, description="names of the zones, at least two")
+
+
+class Settings(Model):
+    """An environment's settings, as its author wrote them."""
+
+    client: Name = Field(
+        description=(
+            "Who the environment is for. Lower-case letters, digits and '-', at most 20; part of names and tags."
+        )
+    )
+    cloud: Literal["aws"] = Field(description="The cloud. Must be aws.")
+    region: str = Field(description="The cloud's region, like us-east-1.")
+    environment: Name | None = Field(
+        default=None, description="What the environment is for, like production. The stack's name by default."
+    )
+    team_size: int | None = Field(
+        default=None, ge=1, le=10_000, description="How many people train models, a whole number. Picks the profile."
+    )
+    profile: Literal["small", "medium", "large"] | None = Field(
+        default=None, description="The team-size profile (small, medium, large), where teamSize shall not pick it."
+    )
+    teams: list[Team] = Field(
+        default=[], description="The groups that share the GPUs. One team of everybody by default."
+    )
+    gpu_pools: dict[Name, GpuPool] = Field(default={}, description="GPU pools by name, over the profile's.")
+    monthly_budget_usd: int | None = Field(
+        default=None,
+        ge=1,
+        description="The budget in US dollars a month, a whole number. The profile's by default.",
+    )
+    alert_emails: list[Email] = Field(
+        default=[], max_length=10, description="Who is told when the budget runs out, at most 10 addresses."
+    )
+    budget: BudgetAlerts = Field(default=BudgetAlerts(), description="The budget's alerts.")
+    owner: Label | None = Field(
+        default=None, description="Who answers for the environment; a tag. The client by default."
+    )
+    cost_centre: Label | None = Field(
+        default=None, description="What the environment is charged to; a tag. The client by default."
+    )
+    residency: Literal["none", "eu", "uae", "us", "uk", "india"] = Field(
+        default="none",
+        description="Where data may be kept (none, eu, uae, us, uk, india). Other regions are refused.",
+    )
+    storage: Storage = Field(default=Storage(), description="The storage tiers.")
+    scheduler: Scheduler = Field(default=Scheduler(), description="The queues.")
+    mlflow: Mlflow = Field(default=Mlflow(), description="The MLflow server.")
+    smoke: Smoke = Field(default=Smoke(), description="The DDP smoke jobs, one a GPU pool and capacity.")
+    policy_exceptions: list[PolicyException] = Field(default=[], description="Violations accepted for a while.")
+    network: Network = Field(default=Network(), description="Address ranges and zones of the network.")
+    system_nodes: SystemNodes = Field(
+        default=SystemNodes(), description="The CPU nodes that run everything but training."
+    )
+    kubernetes_version: TextLikeNumber | None = Field(
+        default=None, description='The cluster\'s minor version, in quotes, like "1.35".'
+    )
+    endpoint_access: list[PublicCidr] = Field(
+        default=[],
+        max_length=40,
+        description=(
+            "Public networks that may reach the cluster's API. None by default, the endpoint is then private only."
+        ),
+    )
+    log_retention_days: int | None = Field(default=None, description="How long the cluster's logs are kept, in days.")
+    protect: bool = Field(
+        default=True,
+        description="Protects what holds data (keys, buckets, database, file systems) from deletion.",
+    )
+    aws: Aws = Field(default=Aws(), description="What only AWS understands.")
+
+
+def cross_checks(settings: Settings) -> Iterator[Problem]:
+    """What no single field can tell: what the settings say of people, money and networks must fit together."""
+    if settings.team_size is None and settings.profile is None and not settings.teams:
+        yield Problem("teamSize", "nothing", "give teamSize (people), or profile, or teams with their members")
+    yield from _team_checks(settings)
+    yield from _principal_checks(settings)
+    for index, cidr in enumerate(settings.endpoint_access):
+        for other in settings.endpoint_access[:index]:
+            if ipaddress.IPv4Network(cidr).overlaps(ipaddress.IPv4Network(other)):
+                yield Problem(
+                    f"endpointAccess[{index}]", cidr, f"must not overlap {other}, which is in the list already"
+                )
+
+
+def _team_checks(settings: Settings) -> Iterator[Problem]:
+    teams = settings.teams
+    for name, times in Counter(team.name for team in teams).items():
+        if times > 1:
+            yield Problem("teams", f"{times} teams of the name {name}", "every team needs a name of its own")
+    members = sum(team.members for team in teams)
+    if settings.team_size is not None and members > settings.team_size:
+        yield Problem(
+            "teams",
+            f"{members} members in all",
+            f"must be at most teamSize, which is {settings.team_size}",
+            "raise teamSize",
+        )
+    shares = [team.share for team in teams if team.share is not None]
+    if shares and len(shares) < len(teams):
+        without = ", ".join(team.name for team in teams if team.share is None)
+        yield Problem(
+            "teams", f"no share for {without}", "give every team a share (percent), or none and members decide"
+        )
+    elif shares and abs(sum(shares) - 100) > 0.01:
+        yield Problem("teams", f"shares that add up to {sum(shares):g}", "shares are percent and must add up to 100")
+
+
+def _principal_checks(settings: Settings) -> Iterator[Problem]:
+    """Who a team's members are to the cloud is spelt as that cloud spells it."""
+    for index, team in enumerate(settings.teams):
+        for place, principal in enumerate(team.principals):
+            if not PRINCIPAL.fullmatch(principal):
+                yield Problem(f"teams[{index}].principals[{place}]", principal, PRINCIPAL_ALLOWED)

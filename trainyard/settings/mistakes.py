@@ -1,0 +1,117 @@
+"""What pydantic says of a stack file's values, as problems that its author can mend: key, value, what it may be."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from trainyard.problems import Problem, nearest
+from trainyard.settings.common import Settings
+
+LONGEST_VALUE = 80
+"""Characters of a value that a message quotes."""
+
+_KINDS = {
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+_BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "less_than_equal": ("at most", "le"),
+    "greater_than": ("above", "gt"),
+    "less_than": ("below", "lt"),
+}
+
+
+def problem_of(detail: ErrorDetails) -> Problem:
+    """One of pydantic's errors, in words."""
+    path = detail["loc"]
+    key = _spell(path)
+    kind = detail["type"]
+    context = detail.get("ctx", {})
+    if kind == "missing":
+        return Problem(key, "nothing", "this key is required")
+    got = json.dumps(detail["input"], default=str)
+    got = got if len(got) <= LONGEST_VALUE else f"{got[: LONGEST_VALUE - 3]}..."
+    if kind == "extra_forbidden":
+        known = sorted(fields_of(_model_at(path[:-1]) or Settings))
+        return Problem(key, got, f"no such key; known here: {', '.join(known)}", nearest(str(path[-1]), known))
+    if kind == "literal_error":
+        allowed = f"must be {context['expected'].replace(chr(39), '')}"
+        return Problem(key, got, allowed, nearest(str(detail["input"]), _literals(path)))
+    if kind == "value_error":
+        return Problem(key, got, str(context["error"]))
+    if kind in _KINDS:
+        return Problem(key, got, f"must be {_KINDS[kind]}")
+    if kind in _BOUNDS:
+        word, bound = _BOUNDS[kind]
+        return Problem(key, got, f"must be {word} {context[bound]:g}")
+    text = detail["msg"].replace("Input should", "must").replace("should", "must")
+    return Problem(key, got, text[:1].lower() + text[1:])
+
+
+def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model by their names in a stack file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def field_at(path: tuple[int | str, ...]) -> FieldInfo | None:
+    """The field that a path leads to, None for an entry of a list or a mapping, or where there is none."""
+    model = _model_at(path[:-1])
+    return fields_of(model).get(str(path[-1])) if model else None
+
+
+def models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The models that an annotation mentions, through lists, mappings and optional fields."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in models_in(part)]
+
+
+def _spell(path: tuple[int | str, ...]) -> str:
+    text = ""
+    for step in path:
+        if step == "[key]":  # pydantic's mark for "the key itself is wrong"
+            continue
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def _model_at(path: tuple[int | str, ...]) -> type[BaseModel] | None:
+    """The model that a path leads to, through lists, mappings and optional fields."""
+    annotation: Any = Settings
+    for step in path:
+        models = models_in(annotation)
+        if get_origin(annotation) in (list, dict):  # the step is an index or a name, not a field
+            annotation = get_args(annotation)[-1]
+        elif models and (field := fields_of(models[0]).get(str(step))) is not None:
+            annotation = field.annotation
+        else:
+            return None
+    models = models_in(annotation) if get_origin(annotation) not in (list, dict) else []
+    return models[0] if models else None
+
+
+def _literals(path: tuple[int | str, ...]) -> list[str]:
+    field = field_at(path)
+    return _strings_in(field.annotation) if field else []
+
+
+def _strings_in(annotation: Any) -> list[str]:
+    if isinstance(annotation, str):
+        return [annotation]
+    return [text for part in get_args(annotation) for text in _strings_in(part)]

@@ -1,0 +1,108 @@
+"""Settings: storage, queues, tracking, the smoke job, alerts, exceptions from policies."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from trainyard.conventions import CAPACITIES, Capacity
+from trainyard.settings.types import Days, Image, Label, Model, Name, Quantity
+
+
+class Lustre(Model):
+    """The fast data tier: a Lustre file system linked to the data bucket."""
+
+    enabled: bool | None = Field(default=None, description="whether there is one")
+    capacity_gib: int | None = Field(default=None, description="size, GiB, in the steps that the cloud sells")
+    throughput_mbps_per_tib: int | None = Field(default=None, description="MB/s per TiB, of those that the cloud sells")
+    zone: str | None = Field(default=None, description="zone; that of the first pool with a fabric by default")
+
+
+class Storage(Model):
+    """Overrides of the storage tiers."""
+
+    lustre: Lustre = Field(default=Lustre(), description="the fast data tier")
+    shared_file_system: bool | None = Field(default=None, description="a shared file system for code and notebooks")
+    checkpoint_expire_days: Days | None = Field(
+        default=None, description="days after which superseded checkpoints go; the newest never does"
+    )
+    checkpoint_keep_versions: int | None = Field(
+        default=None, ge=1, le=100, description="superseded versions of a checkpoint to keep"
+    )
+    multipart_cleanup_days: Days | None = Field(default=None, description="days after which unfinished uploads go")
+    artifact_retention_days: int | None = Field(
+        default=None, ge=30, le=3650, description="days that superseded artifacts are kept"
+    )
+    artifact_transition_days: int | None = Field(
+        default=None, ge=30, le=3650, description="days after which artifacts move to infrequent access"
+    )
+
+
+class Scheduler(Model):
+    """Overrides of the queues."""
+
+    pods_ready_timeout_minutes: int | None = Field(
+        default=None, ge=5, le=240, description="minutes in which all pods of an admitted job must run"
+    )
+    requeue_limit: int | None = Field(default=None, ge=0, le=100, description="how often a job is tried again")
+    scale_down_after_minutes: int | None = Field(
+        default=None, ge=1, le=720, description="minutes without work after which a GPU node goes"
+    )
+    priorities: dict[Name, Annotated[int, Field(ge=0, le=1_000_000)]] | None = Field(
+        default=None, description="name to value"
+    )
+
+
+class Database(Model):
+    """Overrides of the tracking server's PostgreSQL database."""
+
+    storage_gib: int | None = Field(default=None, ge=20, le=65_536, description="disk, GiB")
+    max_storage_gib: int | None = Field(default=None, ge=20, le=65_536, description="how far the disk may grow, GiB")
+    multi_az: bool | None = Field(default=None, description="a standby in another zone")
+    backup_retention_days: int | None = Field(default=None, ge=1, le=35, description="days that backups are kept")
+
+
+class Mlflow(Model):
+    """Overrides of the MLflow server and its database."""
+
+    enabled: bool | None = Field(default=None, description="whether there is one")
+    replicas: int | None = Field(default=None, ge=1, le=10, description="servers")
+    workers: int | None = Field(default=None, ge=1, le=32, description="processes a server")
+    cpu: Quantity | None = Field(default=None, description="of a server, a Kubernetes quantity")
+    memory: Quantity | None = Field(default=None, description="of a server, a Kubernetes quantity")
+    database: Database = Field(default=Database(), description="its PostgreSQL")
+
+
+class BudgetAlerts(Model):
+    """Overrides of the budget's alerts."""
+
+    anomaly_threshold_usd: int | None = Field(
+        default=None, ge=1, description="US dollars in one unusual rise of spending that are worth an alert"
+    )
+
+
+class Smoke(Model):
+    """The DDP smoke jobs, one a GPU pool and capacity, that prove an environment as part of `pulumi up`."""
+
+    enabled: bool = Field(default=True, description="whether they run")
+    image: Image | None = Field(
+        default=None,
+        description="by digest, for all pools; on a pool with a fabric it must hold the fabric's NCCL plugin",
+    )
+    team: Name | None = Field(default=None, description="in whose queue they run; the first by default")
+    capacities: list[Capacity] = Field(
+        default=list(CAPACITIES),
+        description="which of a pool's capacities are proven; spot that is not to be had fails the `up`",
+    )
+
+
+class PolicyException(Model):
+    """A violation that is accepted for a while."""
+
+    policy: str = Field(description="the policy's id")
+    resource: str = Field(description="a glob on URN, name or component/name; * for what concerns the whole stack")
+    reason: Annotated[str, Field(min_length=10, max_length=500)] = Field(description="why, for whoever reviews it")
+    owner: Label = Field(description="who answers for it")
+    expires: datetime.date = Field(description="a date, the last day; after it the exception itself is a violation")

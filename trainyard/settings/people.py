@@ -1,0 +1,23 @@
+"""Settings: the teams that share an environment."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from trainyard.settings.types import Model, Name
+
+
+class Team(Model):
+    """A group of people with a namespace, a queue and a share of the GPUs."""
+
+    name: Name = Field(description="short name")
+    members: int = Field(ge=1, le=10_000, description="how many people")
+    share: Annotated[float, Field(gt=0, le=100)] | None = Field(
+        default=None, description="percent of the GPUs; all teams have one and they add up to 100, or members decide"
+    )
+    principals: list[str] = Field(
+        default=[],
+        description="who submits its jobs and sees its pods, as the cloud names them: ARNs of IAM roles and users",
+    )

@@ -1,0 +1,64 @@
+"""Settings: the nodes, with GPUs and without."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from trainyard.settings.types import Model, Nodes
+
+
+class NodeRange(Model):
+    """A node group that the autoscaler moves between two sizes, in nodes."""
+
+    min_nodes: Nodes | None = Field(default=None, description="fewest nodes")
+    max_nodes: Nodes | None = Field(default=None, description="most nodes; 0 takes this capacity away")
+
+
+class SpotNodes(NodeRange):
+    """Spot nodes."""
+
+    instance_types: list[str] | None = Field(
+        default=None, description="alternatives with the pool's GPU and GPU count; [] for none"
+    )
+
+
+class Reserved(Model):
+    """Capacity that is bought already: on AWS an On-Demand Capacity Reservation or a Capacity Block."""
+
+    reservation_id: str = Field(description="its id, on AWS cr-…")
+    kind: Literal["odcr", "capacity-block"] = Field(default="odcr", description="how it was bought")
+    nodes: int = Field(ge=1, le=1000, description="instances in the reservation")
+    max_nodes: int | None = Field(default=None, ge=1, description="nodes to use of it; all by default")
+    availability_zone: str = Field(description="the zone that it is in")
+
+
+class GpuPool(Model):
+    """Overrides of one of the profile's pools, or a pool of its own."""
+
+    enabled: bool = Field(default=True, description="false takes the profile's pool away")
+    purpose: str | None = Field(default=None, max_length=200, description="one line for people")
+    gpu: str | None = Field(default=None, description="GPU model; picks the cheapest instance that has it")
+    instance_type: str | None = Field(default=None, description="instance type; names the GPU too")
+    fabric: bool | None = Field(
+        default=None, description="fast interfaces between nodes, and one zone; where the instance is made for it"
+    )
+    zone: str | None = Field(
+        default=None, description="zone of a pool with a fabric; its reservation's, or the first that has the instance"
+    )
+    reserved: Reserved | None = Field(default=None, description="capacity that is bought already")
+    spot: SpotNodes | None = Field(default=None, description="spot nodes")
+    on_demand: NodeRange | None = Field(default=None, description="on-demand nodes")
+    root_disk_gib: int | None = Field(default=None, ge=50, le=16_384, description="root disk of a node, GiB")
+
+
+class SystemNodes(Model):
+    """Overrides of the CPU nodes that run everything but training."""
+
+    instance_types: list[str] | None = Field(
+        default=None, min_length=1, description="instance types, the first tried first"
+    )
+    min_nodes: int | None = Field(default=None, ge=1, le=100, description="fewest nodes")
+    max_nodes: int | None = Field(default=None, ge=1, le=100, description="most nodes")
+    disk_gib: int | None = Field(default=None, ge=20, le=16_384, description="root disk of a node, GiB")

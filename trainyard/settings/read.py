@@ -1,0 +1,157 @@
+"""From a stack's configuration to its settings: every mistake that can be told without planning, all at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from trainyard.problems import Problem
+from trainyard.settings.common import Settings, cross_checks
+from trainyard.settings.mistakes import field_at, fields_of, problem_of
+
+NAMESPACE = "trainyard"
+
+STAND_INS: Mapping[str, str] = {"client": "client", "cloud": "aws", "region": "us-east-1"}
+"""For required keys that are missing or wrong, so that the rest of the file can still be checked."""
+
+MOVED: Mapping[str, str] = {
+    "awsAccountId": "aws.accountId",
+    "adminPrincipals": "aws.adminPrincipals",
+    "createAutoscalingRole": "aws.createAutoscalingRole",
+    "network.natPerZone": "aws.natPerZone",
+    "network.flowLogRetentionDays": "aws.flowLogRetentionDays",
+    "mlflow.database.instanceClass": "aws.databaseInstanceClass",
+    "budget.anomalyDetection": "aws.anomalyDetection",
+    "budget.activateCostTags": "aws.activateCostTags",
+}
+"""Old place of a key -> where it is now. The old place is still understood."""
+
+
+_UNSET: tuple[object, ...] = ([], "false")
+"""At an old place these are what an older `Pulumi.yaml`, which declares it, fills in where nobody set it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read. With problems, `settings` hold what was right, and stand-ins for what is required."""
+
+    settings: Settings
+    problems: tuple[Problem, ...]
+    wrong: frozenset[str]
+    """Keys whose value was taken out because it is wrong."""
+    warnings: tuple[str, ...]
+    """What works and should be changed: keys at their old place, a line each."""
+
+    def new(self, problems: Iterable[Problem]) -> list[Problem]:
+        """Those of later problems that tell something: what was taken out as wrong is not missing as well."""
+        taken = {key.split("[")[0].split(".")[0] for key in self.wrong}
+        sized = {"teamSize", "teams", "profile"}  # each of them says how large the team is
+        return [
+            problem
+            for problem in problems
+            if problem.got != "nothing" or not (problem.key in self.wrong or (problem.key in sized and taken & sized))
+        ]
+
+
+def namespace_values(values: Mapping[str, str]) -> dict[str, str]:
+    """The values of the project's own keys, without their namespace; the misspelt ones too, so that none is lost."""
+    prefix = f"{NAMESPACE}:"
+    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
+
+
+def read_settings(config: Mapping[str, str]) -> Reading:
+    """Reads the values of the project's namespace as the engine hands them to a program.
+
+    Every value is text, objects and arrays are JSON. An empty text is the default of Pulumi.yaml for "left out".
+    """
+    values = {key: _decode(key, text) for key, text in config.items() if text != ""}
+    found, warnings = _move(values)
+    problems = list(found)
+    settings, mistakes = _validate(values)
+    problems += mistakes
+    reading = Reading(settings, tuple(problems), frozenset(problem.key for problem in problems), tuple(warnings))
+    later = reading.new(cross_checks(settings))
+    return replace(reading, problems=tuple(dict.fromkeys([*problems, *later])))
+
+
+def _decode(key: str, text: str) -> Any:
+    """Objects and arrays come as JSON; scalars stay text, which pydantic reads as the field's type wants."""
+    if (key not in fields_of(Settings) and key not in MOVED) or not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _move(values: dict[str, Any]) -> tuple[list[Problem], list[str]]:
+    """Takes keys from their old places to the new ones; a key that stands at both is a problem."""
+    problems, warnings = [], []
+    for old, new in MOVED.items():
+        *above, last = old.split(".")
+        node = _mapping_at(values, above)
+        if node is None or last not in node:
+            continue
+        block, name = new.split(".")
+        value = node.pop(last)
+        target = values.setdefault(block, {})
+        if value in _UNSET or not isinstance(target, dict):  # a block that is no mapping is a mistake of its own
+            continue
+        if name in target:
+            problems.append(Problem(old, json.dumps(value, default=str), f"has moved to {new}, which is set too"))
+            continue
+        target[name] = value
+        warnings.append(f"{old} has moved to {new}; the old place is still understood")
+    return problems, warnings
+
+
+def _mapping_at(values: dict[str, Any], path: list[str]) -> dict[str, Any] | None:
+    node: Any = values
+    for step in path:
+        node = node.get(step) if isinstance(node, dict) else None
+    return node if isinstance(node, dict) else None
+
+
+def _validate(values: dict[str, Any]) -> tuple[Settings, list[Problem]]:
+    """Validates, takes out what is wrong, and validates the rest, until something valid is left to check further."""
+    problems: list[Problem] = []
+    while True:
+        try:
+            return Settings.model_validate(values), problems
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+            problems += [problem_of(detail) for detail in details]
+            for detail in details:
+                _take_out(values, detail["loc"])
+
+
+def _take_out(values: dict[str, Any], path: tuple[int | str, ...]) -> None:
+    top = str(path[0])
+    steps = list(_present_steps(values, path))
+    if len(steps) == len(path) and isinstance(steps[-1], dict) and (len(path) == 1 or not _is_required(path)):
+        del steps[-1][path[-1]]
+    else:
+        # A part that is missing or that its list or mapping cannot do without: the whole entry goes.
+        values.pop(top, None)
+    if top in STAND_INS and top not in values:
+        values[top] = STAND_INS[top]
+
+
+def _present_steps(values: Any, path: tuple[int | str, ...]) -> Iterator[Any]:
+    """The containers along a path, as far as the path is there."""
+    node = values
+    for step in path:
+        inside = step in node if isinstance(node, dict) else isinstance(node, list) and isinstance(step, int)
+        if not inside:
+            return
+        yield node
+        node = node[step]
+
+
+def _is_required(path: tuple[int | str, ...]) -> bool:
+    field = field_at(path)
+    return field is not None and field.is_required()

@@ -1,0 +1,90 @@
+"""What the settings are made of: the base of their models, and the kinds of text and number that several keys share."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from trainyard.conventions import LONGEST_NAME
+
+_PRIVATE = tuple(
+    ipaddress.IPv4Network(cidr)
+    for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")
+)
+
+
+class Model(BaseModel):
+    """A part of the settings: plain frozen data, camelCase in a stack file, no key that is not declared."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=False)
+
+
+def matching(pattern: str, allowed: str, most: int | None = None) -> AfterValidator:
+    """A text that matches a pattern as a whole, of at most so many characters; `allowed` says so to its author."""
+    compiled = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if not compiled.fullmatch(value) or (most is not None and len(value) > most):
+            raise ValueError(allowed)
+        return value
+
+    return AfterValidator(check)
+
+
+def _network(value: str) -> str:
+    try:
+        ipaddress.IPv4Network(value, strict=True)
+    except ValueError:
+        raise ValueError("must be an IPv4 network without host bits, like 10.20.0.0/16") from None
+    return value
+
+
+def _public_network(value: str) -> str:
+    network = ipaddress.IPv4Network(_network(value))
+    if network.prefixlen < 8:
+        raise ValueError("must be narrower than /8: an endpoint open to the internet is refused")
+    if any(network.overlaps(private) for private in _PRIVATE):
+        raise ValueError("the internet reaches no private address; name the public ones of your offices and runners")
+    return value
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Name = Annotated[
+    str,
+    matching(
+        r"[a-z]([a-z0-9]|-(?!-|$))*",
+        f"must be lower-case letters, digits and single '-', begin with a letter, at most {LONGEST_NAME} long",
+        LONGEST_NAME,
+    ),
+]
+"""Of a client, an environment, a team, a GPU pool, a priority: part of the names of resources."""
+
+Email = Annotated[str, matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address")]
+
+Label = Annotated[
+    str,
+    matching(
+        r"[\w][\w .:/=+@-]{0,99}", "must be 1 to 100 letters, digits, spaces or . : / = + - @ _ (it becomes a tag)"
+    ),
+]
+
+TextLikeNumber = Annotated[str, BeforeValidator(_as_text)]
+"""Text even where YAML made a number of it: versions and account ids."""
+
+Cidr = Annotated[str, AfterValidator(_network)]
+PublicCidr = Annotated[str, AfterValidator(_public_network)]
+Image = Annotated[
+    str, matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…")
+]
+Quantity = Annotated[
+    str, matching(r"[0-9]+(\.[0-9]+)?(m|[KMGT]i?)?", "must be a Kubernetes quantity, like 500m or 4Gi")
+]
+Nodes = Annotated[int, Field(ge=0, le=1000)]
+Days = Annotated[int, Field(ge=1, le=3650)]
