@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from pulumi_policy import PolicyProviderResource, PolicyResource, ResourceValidationArgs
@@ -19,6 +20,9 @@ from trainyard.recorded.resources import Resources
 
 _SCALARS = frozenset((str, bool, int, type(None)))
 """Asked for first: is it a `Mapping` takes long, and a check looks at tens of thousands of values."""
+
+inputs_by_urn: ContextVar[dict[str, dict[str, Any]] | None] = ContextVar("inputs_by_urn", default=None)
+"""What has been read already, set by a caller that asks many policies about the same resources in the same state."""
 
 
 def recorded_resource(analyzed: PolicyResource | ResourceValidationArgs) -> RecordedResource:
@@ -32,7 +36,7 @@ def recorded_resource(analyzed: PolicyResource | ResourceValidationArgs) -> Reco
         component="",
         custom=True,
         provider=f"{analyzed.provider.urn}::" if analyzed.provider else "",
-        inputs=_with_all_tags(_plain(analyzed.props), analyzed.provider),
+        inputs=_inputs(analyzed),
         property_dependencies={key: tuple(found.urn for found in of) for key, of in made_of.items()},
         protect=analyzed.opts.protect,
         ignore_changes=tuple(analyzed.opts.ignore_changes or ()),
@@ -57,6 +61,15 @@ def _recorded_provider(provider: PolicyProviderResource) -> RecordedResource:
         provider="",
         inputs=_plain(provider.props),
     )
+
+
+def _inputs(analyzed: PolicyResource | ResourceValidationArgs) -> dict[str, Any]:
+    known = inputs_by_urn.get()
+    if known is None:
+        return _with_all_tags(_plain(analyzed.props), analyzed.provider)
+    if analyzed.urn not in known:
+        known[analyzed.urn] = _with_all_tags(_plain(analyzed.props), analyzed.provider)
+    return known[analyzed.urn]
 
 
 def _with_all_tags(inputs: dict[str, Any], provider: PolicyProviderResource | None) -> dict[str, Any]:

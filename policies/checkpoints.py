@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import Severity
 
-from trainyard.conventions import TEAM_LABEL
+from trainyard.conventions import CHECKPOINTS_CLAIM, TEAM_LABEL
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NODE_GROUP_PARTS, gpu_node_groups
@@ -28,7 +28,9 @@ LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
     fix="Keep the storage tiers and the team volumes, or set gpuPools.<pool>.spot.maxNodes to 0.",
-    config={"claim": {"type": "string", "default": "checkpoints", "description": "Name of the claim in a namespace."}},
+    config={
+        "claim": {"type": "string", "default": CHECKPOINTS_CLAIM, "description": "Name of the claim in a namespace."}
+    },
 )
 def spot_pool_without_checkpoint_tier(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """A claim counts when its volume is made of a bucket of the stack."""

@@ -9,6 +9,7 @@ from pulumi_policy import Severity
 from trainyard import cards
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.read import is_on, is_set, known_texts, list_at, value_at
 from trainyard.recorded.resources import Resources, refers
 
@@ -16,7 +17,6 @@ KEY = "aws:kms/key:Key"
 BUCKET = "aws:s3/bucket:Bucket"
 BUCKET_ENCRYPTION = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
 BUCKET_LOGGING = "aws:s3/bucketLogging:BucketLogging"
-LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 DATABASE = "aws:rds/instance:Instance"
 GCP_BUCKET = "gcp:storage/bucket:Bucket"
 GKE = "gcp:container/cluster:Cluster"

@@ -10,10 +10,10 @@ from pulumi_policy import Severity
 from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.recorded.read import is_on, list_at, value_at
 
 FIREWALL = "gcp:compute/firewall:Firewall"
-LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 
 
 @resource_rule(
@@ -65,7 +65,7 @@ def _ports(rule: Any) -> str:
 @resource_rule(
     "node-with-public-address",
     "Nodes and interfaces have private addresses only, and nobody logs in to them over SSH.",
-    types=("aws:ec2/subnet:Subnet", "aws:ec2/launchTemplate:LaunchTemplate", "aws:eks/nodeGroup:NodeGroup"),
+    types=("aws:ec2/subnet:Subnet", LAUNCH_TEMPLATE, EKS_NODE_GROUP),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 5.4.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Use the network and the node groups as they are.",

@@ -42,7 +42,8 @@ def rehearsal_text(stack: str) -> str:
 
 def schema_text() -> str:
     """What the components are to other languages, without descriptions: a change of it changes their contract."""
-    return _json(_undescribed(json.loads(provider().schema)))
+    schema = json.loads(provider().schema)
+    return _json(_undescribed({key: value for key, value in schema.items() if key not in ("version", "language")}))
 
 
 def _undescribed(value: Any) -> Any:
@@ -51,7 +52,7 @@ def _undescribed(value: Any) -> Any:
         return {
             key: _undescribed(item)
             for key, item in value.items()
-            if key not in ("language", "version") and not (key == "description" and isinstance(item, str))
+            if not (key == "description" and isinstance(item, str))
         }
     return [_undescribed(item) for item in value] if isinstance(value, list) else value
 

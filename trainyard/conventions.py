@@ -25,6 +25,8 @@ RESERVATION_ID: Final = re.compile(r"cr-([0-9a-f]{8}|[0-9a-f]{17})")
 HOURS_A_MONTH: Final = 730
 """A year of 8,760 hours in twelve parts: what AWS and Google Cloud multiply an hourly price by for a month."""
 
+DAYS_A_MONTH: Final = 365 / 12
+
 # Labels and annotations
 
 LABEL_PREFIX: Final = "ml.platform/"

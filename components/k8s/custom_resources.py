@@ -12,6 +12,7 @@ from typing import Any
 
 import pulumi
 
+from trainyard import cards
 from trainyard.components.k8s.quantities import whole
 
 Manifest = dict[str, Any]
@@ -22,10 +23,14 @@ TRAINER = "trainer.kubeflow.org/v1alpha1"
 
 
 class CustomResource(pulumi.CustomResource):
-    """A custom resource, registered exactly as its manifest says."""
+    """A custom resource, registered exactly as its manifest says; replaced when what cannot be changed changes."""
 
     def __init__(self, name: str, manifest: Manifest, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(f"kubernetes:{manifest['apiVersion']}:{manifest['kind']}", name, dict(manifest), opts)
+        type_ = f"kubernetes:{manifest['apiVersion']}:{manifest['kind']}"
+        unchangeable = cards.of(type_).unchangeable
+        if unchangeable:
+            opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(replace_on_changes=[*unchangeable]))
+        super().__init__(type_, name, dict(manifest), opts)
 
 
 def resource_flavor(name: str, node_labels: Mapping[str, str], tolerations: Sequence[Mapping[str, str]]) -> Manifest:

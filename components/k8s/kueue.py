@@ -179,7 +179,6 @@ class Kueue(pulumi.ComponentResource):
                     cr.local_queue(local, queue["namespace"], queue["cluster_queue"]),
                     cluster_queue,
                     *(flavors[quota["flavor"]] for quota in queue["quotas"]),
-                    replace_on_changes=["spec.clusterQueue"],
                 )
                 local_queues.append(local_queue)
                 self.local_queues.setdefault(queue["team"], named(local_queue, local))
@@ -193,7 +192,6 @@ class Kueue(pulumi.ComponentResource):
         name: str,
         manifest: cr.Manifest,
         *depends_on: pulumi.Resource,
-        replace_on_changes: list[str] | None = None,
     ) -> cr.CustomResource:
         """A Kueue object, made after the manager runs (its webhooks check it) and removed before the manager goes."""
         return cr.CustomResource(
@@ -202,7 +200,6 @@ class Kueue(pulumi.ComponentResource):
             pulumi.ResourceOptions(
                 parent=self,
                 depends_on=[self._release, *depends_on],
-                replace_on_changes=replace_on_changes,
                 delete_before_replace=True,
             ),
         )

@@ -91,8 +91,6 @@ class TrainingRuntimes(pulumi.ComponentResource):
             pulumi.ResourceOptions(
                 parent=self,
                 depends_on=[trainer],
-                # A runtime's failure policy can never be changed.
-                replace_on_changes=["spec.template.spec.failurePolicy"],
                 delete_before_replace=True,
             ),
         )

@@ -11,6 +11,7 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
+from trainyard import cards
 from trainyard.components.k8s.objects import named, prerequisites
 from trainyard.components.k8s.quantities import gibibytes
 from trainyard.components.outputs import register
@@ -109,7 +110,7 @@ def static_volume(
         f"{name}-volume",
         metadata={"name": volume_name},
         spec=spec,
-        opts=_replaced_for(opts, "spec.csi", "spec.claimRef"),
+        opts=_replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolume"),
     )
     return named(volume, volume_name)
 
@@ -134,13 +135,14 @@ def static_claim(
             "volume_name": volume,
             "resources": {"requests": {"storage": gibibytes(source["capacity_gib"])}},
         },
-        opts=_replaced_for(opts, "spec.volumeName"),
+        opts=_replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolumeClaim"),
     )
     return named(resource, claim)
 
 
-def _replaced_for(opts: pulumi.ResourceOptions, *fields: str) -> pulumi.ResourceOptions:
-    """The server refuses to change these fields, and two objects of one name cannot be there at once."""
+def _replaced_when_it_must(opts: pulumi.ResourceOptions, type_: str) -> pulumi.ResourceOptions:
+    """The server refuses to change some fields, and two objects of one name cannot be there at once."""
+    fields = [*cards.of(type_).unchangeable]
     return pulumi.ResourceOptions.merge(
-        opts, pulumi.ResourceOptions(replace_on_changes=list(fields), delete_before_replace=True)
+        opts, pulumi.ResourceOptions(replace_on_changes=fields, delete_before_replace=True)
     )

@@ -121,6 +121,18 @@ def test_outputs_that_come_with_an_input_stay_away_without_it() -> None:
     assert outputs(manageMasterUserPassword=False) == outputs()
 
 
+def test_what_an_api_server_refuses_to_change_makes_a_new_object() -> None:
+    """Every object of the examples whose card names such inputs asks for its replacement."""
+    found: set[str] = set()
+    for stack in EXAMPLES:
+        golden = json.loads((ROOT / "tests" / "golden" / f"{stack}.rehearsal.json").read_text())
+        for resource in golden["resources"]:
+            unchangeable = cards.of(resource["type"]).unchangeable
+            assert list(unchangeable) == resource.get("replaceOnChanges", [])[: len(unchangeable)], resource["name"]
+            found |= {resource["type"]} if unchangeable else set()
+    assert found == {card.type for card in cards.BY_TYPE.values() if card.unchangeable}
+
+
 def test_the_pattern_of_an_automatic_name_is_one() -> None:
     names = [card.automatic_name for card in cards.BY_TYPE.values() if isinstance(card.automatic_name, AutomaticName)]
     assert len(names) > 10

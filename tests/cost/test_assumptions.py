@@ -1,6 +1,6 @@
 import pytest
 
-from trainyard.cost.assumptions import GIVEN, assumptions_for
+from trainyard.cost.assumptions import REPLACED, assumptions_for
 from trainyard.plan.profiles import PROFILE_NAMES
 from trainyard.problems import SettingsError
 
@@ -26,7 +26,7 @@ def test_the_seeds_figures():
 
 def test_a_given_value_pulls_its_range_along():
     given = assumptions_for("medium").with_values({"nat_gb": 9000})
-    assert (given["nat_gb"].value, given["nat_gb"].maximum, given["nat_gb"].source) == (9000, 9000, GIVEN)
+    assert (given["nat_gb"].value, given["nat_gb"].maximum, given["nat_gb"].source) == (9000, 9000, REPLACED)
     spot = assumptions_for("medium").with_values({"spot_saving_percent": 30})["spot_saving_percent"]
     assert (spot.minimum, spot.value, spot.maximum) == (30, 30, 30)
     assert assumptions_for("medium")["nat_gb"].value == 400, "the shipped ones are as they were"

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.cost.recorded import node_group, priced, resource
+from tests.cost.recorded import PROVIDER, TODAY, node_group, priced, resource
 from trainyard.cost.assumptions import assumptions_for
+from trainyard.cost.price import price_stack
 from trainyard.recorded.model import UNKNOWN, Secret
 
 HOURS = 730
@@ -26,6 +27,13 @@ def test_what_only_is_looked_up_is_not_this_stacks_to_pay():
     cost = priced(resource("aws:ec2/natGateway:NatGateway", read=True))
     assert not cost.lines
     assert cost.free[0].reason == "there already: not this stack's to pay"
+
+
+def test_resources_from_a_generator_are_read_once():
+    stack = [PROVIDER, *node_group(pool="train"), resource("aws:ec2/eip:Eip", "address")]
+    cost = price_stack((found for found in stack), {}, today=TODAY)
+    assert cost == price_stack(stack, {}, today=TODAY)
+    assert {line.resource for line in cost.lines} == {"train-spot", "address"}
 
 
 def test_an_unknown_input_is_listed_not_guessed():
@@ -225,6 +233,19 @@ class TestNodeGroups:
             ("reservation", "possible", 12),
             ("reservation", "possible", 36),
         }
+
+    @pytest.mark.parametrize(
+        ("target", "told"),
+        [
+            ({"capacityReservationId": UNKNOWN}, "(not known yet)"),
+            ({"capacityReservationResourceGroupArn": "arn"}, "(not named)"),
+        ],
+    )
+    def test_the_price_of_reserved_nodes_does_not_hang_on_the_reservations_id(self, target, told):
+        template, group = node_group("r", capacity="on-demand", most=1)
+        specification = {"capacityReservationSpecification": {"capacityReservationTarget": target}}
+        line = lines_of(priced(replace(template, inputs=specification), group))["p4d.24xlarge, 1 reserved"]
+        assert line.note.startswith(f"reservation {told} is taken")
 
     def test_a_reservation_of_the_stack_is_paid_once(self):
         reservation = resource(

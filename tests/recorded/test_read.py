@@ -8,7 +8,6 @@ from trainyard.recorded.read import (
     UnreadableInput,
     follow,
     is_on,
-    is_present,
     is_set,
     known_texts,
     length_at,
@@ -54,12 +53,13 @@ def test_an_unknown_raises_with_its_path_unless_something_is_given_for_it():
     assert value_at(INPUTS, "password", "rotation", unknown="?") == "?"
     with pytest.raises(UnknownInput, match=r"^whole: "):
         value_at(INPUTS, "whole", "part", 3)
+    with pytest.raises(UnknownInput, match=r"^password\.rotation: "):
+        value_at(INPUTS, "password", "rotation")
 
 
 def test_whether_something_is_set_holds_for_an_unknown():
     assert is_set(INPUTS, "size", "max") and is_set(INPUTS, "whole", "part") and is_set(INPUTS, "password")
     assert not is_set(INPUTS, "empty") and not is_set(INPUTS, "off") and not is_set(INPUTS, "absent")
-    assert is_present(INPUTS, "empty") and is_present(INPUTS, "whole") and not is_present(INPUTS, "absent")
 
 
 def test_lists_and_mappings_know_their_unknown_parts():

@@ -16,7 +16,6 @@ ALL = (PROVIDER, KEY, BY_DEPENDENCY, BY_ID, UNSET)
 def test_a_generator_is_read_once_and_nothing_is_lost():
     found = Resources(item for item in ALL)
     assert found.all == ALL
-    assert found.get(KEY.urn) is KEY
     assert found.of("aws:kms/key:Key") == [KEY]
 
 

@@ -117,5 +117,6 @@ class Card:
     automatic_name: AutomaticName | None = None
     key_input: str = ""  # the top-level input that names the key it is encrypted with
     seconds_in: Mapping[str, Seconds] = field(default_factory=dict)  # inside a component, by how its name begins
+    unchangeable: tuple[str, ...] = ()  # inputs that the server refuses to change: another value makes a new object
     pod_spec: str = ""  # where a Kubernetes object holds the specification of its pods, as a path
     job_templates: str = ""  # where one holds a list of templates of jobs

@@ -51,7 +51,8 @@ CARDS: Final = (
         },
     ),
     _card("core/v1:Pod", pod_spec="spec"),
-    _card("core/v1:PersistentVolumeClaim", price=Priced("kubernetes.volume_claim")),
+    _card("core/v1:PersistentVolume", unchangeable=("spec.csi", "spec.claimRef")),
+    _card("core/v1:PersistentVolumeClaim", price=Priced("kubernetes.volume_claim"), unchangeable=("spec.volumeName",)),
     _card(
         "core/v1:Service",
         estimate(11, "the provider waits for endpoints"),
@@ -59,7 +60,12 @@ CARDS: Final = (
         outputs={"spec": {"clusterIP": "172.20.{octet}.{host}"}},
     ),
     _card("networking.k8s.io/v1:Ingress", price=Priced("kubernetes.ingress")),
+    _card("kueue.x-k8s.io/v1beta2:LocalQueue", unchangeable=("spec.clusterQueue",)),
     _card("jobset.x-k8s.io/v1alpha2:JobSet", job_templates="spec.replicatedJobs"),
-    _card("trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime", job_templates="spec.template.spec.replicatedJobs"),
+    _card(
+        "trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime",
+        job_templates="spec.template.spec.replicatedJobs",
+        unchangeable=("spec.template.spec.failurePolicy",),
+    ),
     _card("trainer.kubeflow.org/v1alpha1:TrainingRuntime", job_templates="spec.template.spec.replicatedJobs"),
 )

@@ -1,7 +1,5 @@
 """`trainyard estimate`: how long a training takes on hardware that is given, and whether it fits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,7 +78,7 @@ class HardwareOptions:
             if value is not None
         ]
 
-    def machines(self, cloud: str) -> tuple[Machine, int, tuple[str, ...]]:
+    def machines(self, cloud: str) -> tuple["Machine", int, tuple[str, ...]]:
         """A node, how many of them, and what was assumed of it. Raises SettingsError for hardware that is unknown."""
         from trainyard.advice.hardware import machine_of_type, nodes_with
 
@@ -111,7 +109,7 @@ class WayOptions:
         float | None, option("--mfu", "Share of the peak if you measured it: 0.42; else from tables.", HOW, "SHARE")
     ] = None
 
-    def ways(self, problems: list[Problem]) -> Ways:
+    def ways(self, problems: list[Problem]) -> "Ways":
         """The ways; what is wrong is added to `problems`."""
         from trainyard.advice import Ways
         from trainyard.advice.memory import STRATEGIES as ALL

@@ -1,7 +1,5 @@
 """`trainyard recommend`: what size a training needs, what it costs, and whether to own the hardware."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -170,7 +168,7 @@ def recommend(
         raise typer.Exit(EXIT_NONE)
 
 
-def _show(found: Recommendation, compared: Comparison | None, output: OutputOptions) -> None:
+def _show(found: "Recommendation", compared: "Comparison | None", output: OutputOptions) -> None:
     if output.html_file is not None:
         from trainyard.advice.report.page import as_html
         from trainyard.cli.files import write_whole

@@ -1,7 +1,5 @@
 """Options that `trainyard recommend` and `trainyard estimate` share, and from options to a request."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any
@@ -84,7 +82,7 @@ REQUEST_FIELDS = {
 """Fields of a request that are not called as the option."""
 
 
-def read_request(problems: list[Problem], *groups: Any) -> Request:
+def read_request(problems: list[Problem], *groups: Any) -> "Request":
     """The request in some groups of options, whose fields are a request's; today's date is the clock's.
 
     A quantity that cannot be read is added to `problems`, and stands as not given in the request.
@@ -109,7 +107,7 @@ def read_request(problems: list[Problem], *groups: Any) -> Request:
     return Request(today=date.today(), **values)
 
 
-def fail_with(problems: list[Problem], request: Request) -> None:
+def fail_with(problems: list[Problem], request: "Request") -> None:
     """Ends the command where there are problems, with what else is wrong in the request.
 
     What only misses an option that could not be read is left out.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -14,7 +14,7 @@ from trainyard.cost.model import Amounts
 from trainyard.plan.profiles import PROFILE_NAMES
 from trainyard.problems import Problem, SettingsError, nearest
 
-GIVEN = "given on the command line"
+REPLACED = "given on the command line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +35,13 @@ class Assumption:
         return Amounts(self.minimum, self.value, self.maximum)
 
     @property
-    def given(self) -> bool:
+    def replaced(self) -> bool:
         """Whether someone replaced the figure."""
-        return self.source == GIVEN
+        return self.source == REPLACED
 
     def as_json(self) -> dict[str, Any]:
         """In the contract of the rehearsal."""
-        return {
-            "value": self.value,
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "unit": self.unit,
-            "source": self.source,
-            "date": self.date,
-        }
+        return {key: value for key, value in asdict(self).items() if key != "key"}
 
 
 class Assumptions:
@@ -82,10 +75,10 @@ class Assumptions:
                 bound = "between 0 and 100" if key.endswith("_percent") else "0 or more"
                 problems.append(Problem(key, f"{value:g}", f"must be {bound} ({known.unit})"))
             elif key == "spot_saving_percent":
-                figures[key] = replace(known, value=value, minimum=value, maximum=value, source=GIVEN)
+                figures[key] = replace(known, value=value, minimum=value, maximum=value, source=REPLACED)
             else:
                 low, high = min(known.minimum, value), max(known.maximum, value)
-                figures[key] = replace(known, value=value, minimum=low, maximum=high, source=GIVEN)
+                figures[key] = replace(known, value=value, minimum=low, maximum=high, source=REPLACED)
         if problems:
             raise SettingsError(problems)
         return Assumptions(figures)

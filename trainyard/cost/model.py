@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 CURRENCY = "USD"
@@ -124,13 +124,7 @@ class Unpriced:
 
     def as_json(self) -> dict[str, str]:
         """In the contract of the rehearsal."""
-        return {
-            "component": self.component,
-            "resource": self.resource,
-            "type": self.type,
-            "what": self.what,
-            "reason": self.reason,
-        }
+        return {key: getattr(self, key) for key in ("component", "resource", "type", "what", "reason")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +134,6 @@ class Free:
     type: str
     count: int
     reason: str
-
-    def as_json(self) -> dict[str, Any]:
-        """In the contract of the rehearsal."""
-        return {"type": self.type, "count": self.count, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +233,7 @@ class Cost:
             "by_team": [share.as_json() for share in self.by_team],
             "lines": [line.as_json() for line in self.lines],
             "unpriced": [entry.as_json() for entry in self.unpriced],
-            "free": [entry.as_json() for entry in self.free],
+            "free": [asdict(entry) for entry in self.free],
             "savings": [saving.as_json() for saving in self.savings],
             "assumptions": {key: dict(value) for key, value in self.assumptions.items()},
             "prices": {

@@ -25,7 +25,7 @@ BUDGET = "aws:budgets/budget:Budget"
 
 
 def price_stack(
-    resources: Sequence[RecordedResource],
+    resources: Iterable[RecordedResource],
     plan: Mapping[str, Any],
     *,
     assumptions: Assumptions | None = None,
@@ -89,7 +89,7 @@ def price_stack(
         low_usd=round(sum(line.low_usd for line in lines), 2),
         high_usd=round(sum(line.high_usd for line in lines), 2),
         budget_usd=budget,
-        by_component=_by_component(lines, resources),
+        by_component=_by_component(lines, context.resources),
         by_team=by_team,
         lines=tuple(lines),
         unpriced=tuple(missing),
@@ -130,9 +130,9 @@ def _budget(context: PriceContext, plan: Mapping[str, Any]) -> float | None:
     return float(planned["monthly_usd"]) if isinstance(planned, Mapping) and planned.get("monthly_usd") else None
 
 
-def _by_component(lines: Sequence[LineItem], resources: Sequence[RecordedResource]) -> tuple[Share, ...]:
+def _by_component(lines: Sequence[LineItem], resources: Resources) -> tuple[Share, ...]:
     """The outermost components, dearest first."""
-    kinds = {resource.name: resource.type.rpartition(":")[2] for resource in resources if not resource.custom}
+    kinds = {resource.name: resource.type.rpartition(":")[2] for resource in resources.all if not resource.custom}
     sums: dict[str, Amounts] = {}
     for line in lines:
         name = line.component.partition("/")[0]

@@ -50,7 +50,7 @@ def spot_discount(listed: UnitPrice, instance_type: str, region: str, assumption
     table.
     """
     general = assumptions["spot_saving_percent"]
-    row = None if general.given else closest_spot("aws", instance_type, family_of(instance_type), region)
+    row = None if general.replaced else closest_spot("aws", instance_type, family_of(instance_type), region)
     if row is None:
         saved = Spread(general.minimum / 100, general.value / 100, general.maximum / 100)
         return SpotDiscount(listed, saved, general.source, general.date, _note(saved))

@@ -137,18 +137,8 @@ class Finding:
 
     def as_json(self) -> dict[str, str]:
         """All fields as text, in a fixed order."""
-        return {
-            "level": self.level,
-            "rule": self.rule,
-            "component": self.component,
-            "type": self.type,
-            "name": self.name,
-            "path": self.path,
-            "message": self.message,
-            "allowed": self.allowed,
-            "hint": self.hint,
-            "urn": self.urn,
-        }
+        order = ("level", "rule", "component", "type", "name", "path", "message", "allowed", "hint", "urn")
+        return {key: getattr(self, key) for key in order}
 
     def __str__(self) -> str:
         """Component, resource, path, message and what would be right, on one line."""

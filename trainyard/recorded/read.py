@@ -2,12 +2,11 @@
 
 Every function takes a mapping of inputs, or a part of one, and a path of keys and indices into it. The marks of
 secrecy are taken off. What happens at an unknown is the caller's choice: `value_at` raises `UnknownInput` unless it is
-told what to give instead; `is_set`, `is_present` and `length_at` hold for unknowns too; `known_texts` passes them over.
+told what to give instead; `is_set` and `length_at` hold for unknowns too; `known_texts` passes them over.
 """
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -31,11 +30,7 @@ class UnknownInput(UnreadableInput):
         super().__init__(path_text(path), "not known before the resource exists")
 
 
-class _Raise(enum.Enum):
-    RAISE = enum.auto()
-
-
-RAISE: Final = _Raise.RAISE
+RAISE: Final = object()
 """What `value_at` does at an unknown when it is not told otherwise."""
 
 
@@ -68,16 +63,10 @@ def value_at(value: Any, *path: str | int, default: Any = None, unknown: Any = R
     found = _bare(follow(value, *path))
     if found is UNKNOWN:
         if unknown is RAISE:
-            raise UnknownInput(
-                next(path[:end] for end in range(len(path) + 1) if follow(value, *path[:end]) is UNKNOWN)
-            )
+            above = (path[:end] for end in range(len(path) + 1))
+            raise UnknownInput(next(part for part in above if _bare(follow(value, *part)) is UNKNOWN))
         return unknown
     return default if found is None else found
-
-
-def is_present(value: Any, *path: str | int) -> bool:
-    """Whether there is anything at `path`, known or not, were it empty."""
-    return follow(value, *path) is not None
 
 
 def is_set(value: Any, *path: str | int) -> bool:

@@ -38,10 +38,6 @@ class Resources:
             return list(self._by_type[types[0]])
         return [resource for resource in self.all if matches(resource.type, types)]
 
-    def get(self, urn: str) -> RecordedResource | None:
-        """The resource of a URN."""
-        return self._by_urn.get(urn)
-
     def provider_of(self, resource: RecordedResource) -> RecordedResource | None:
         """The explicit provider that makes a resource, where it is recorded."""
         return self._by_urn.get(resource.provider.rpartition("::")[0])

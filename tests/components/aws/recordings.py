@@ -1,15 +1,14 @@
-"""What the tests of network, cluster and nodes share: a cloud that knows Auto Scaling groups, and a real IAM."""
+"""What the tests of network, cluster and nodes share: look-ups in a recording, and an IAM that refuses."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import boto3
 from moto import mock_aws
 
-from tests import pulumi_harness
 from tests.components.aws.api_shape import REGION, inputs_of
 from tests.pulumi_harness import Recorded, Recording, plain
 
@@ -18,24 +17,6 @@ ROLE_POLICY = "aws:iam/rolePolicy:RolePolicy"
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
-
-
-def record(program: Callable[[], Any], *, preview: bool = False) -> Recording:
-    """As the harness records; besides, a node group that stands has an Auto Scaling group, as EKS reports it."""
-    cloud: Any = pulumi_harness._Cloud
-    made = cloud.new_resource
-
-    def new_resource(self: Any, args: Any) -> tuple[str | None, dict[str, Any]]:
-        identity, outputs = made(self, args)
-        if args.typ == NODE_GROUP:
-            outputs.setdefault("resources", [{"autoscalingGroups": [{"name": f"eks-{args.name}-0a1b"}]}])
-        return identity, outputs
-
-    cloud.new_resource = new_resource
-    try:
-        return pulumi_harness.record(program, preview=preview)
-    finally:
-        cloud.new_resource = made
 
 
 def names(resources: Iterable[Recorded]) -> set[str]:
@@ -65,24 +46,21 @@ def create_roles(recording: Recording) -> dict[str, set[str]]:
     that do not exist; returns each role's policies as IAM lists them."""
     with mock_aws(config={"iam": {"load_aws_managed_policies": True}}):
         client = boto3.client("iam", region_name=REGION)
-        physical: dict[str, str] = {}
+        roles = {role.name: role.id for role in recording.of_type(ROLE)}
         for role in recording.of_type(ROLE):
-            physical[role.name] = f"{role.name}-0a1b2c3"  # as Pulumi names it
             client.create_role(
-                RoleName=physical[role.name],
+                RoleName=role.id,
                 AssumeRolePolicyDocument=inputs_of(role)["assumeRolePolicy"],
                 Description=inputs_of(role)["description"],
             )
         for policy in recording.of_type(ROLE_POLICY):
             inputs = inputs_of(policy)
-            client.put_role_policy(
-                RoleName=physical[inputs["role"]], PolicyName=policy.name, PolicyDocument=inputs["policy"]
-            )
+            client.put_role_policy(RoleName=inputs["role"], PolicyName=policy.name, PolicyDocument=inputs["policy"])
         for attachment in recording.of_type(ATTACHMENT):
             inputs = inputs_of(attachment)
-            client.attach_role_policy(RoleName=physical[inputs["role"]], PolicyArn=inputs["policyArn"])
+            client.attach_role_policy(RoleName=inputs["role"], PolicyArn=inputs["policyArn"])
         found: dict[str, set[str]] = {}
-        for name, role_name in physical.items():
+        for name, role_name in roles.items():
             attached = client.list_attached_role_policies(RoleName=role_name)["AttachedPolicies"]
             inline = client.list_role_policies(RoleName=role_name)["PolicyNames"]
             found[name] = {policy["PolicyName"] for policy in attached} | set(inline)

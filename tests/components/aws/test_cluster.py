@@ -19,11 +19,11 @@ from tests.components.aws.recordings import (
     create_roles,
     document,
     names,
-    record,
     statements,
     waits_for,
 )
-from tests.pulumi_harness import ACCOUNT, Recording, plain
+from tests.pulumi_harness import ACCOUNT, Recording, plain, record
+from trainyard.cards.aws.eks import CERTIFICATE
 from trainyard.components.aws.cluster import Cluster
 
 CLUSTER = "aws:eks/cluster:Cluster"
@@ -207,7 +207,8 @@ def test_system_nodes_start_closed_and_encrypted(recording: Recording) -> None:
     }
     ebs = template["blockDeviceMappings"][0]["ebs"]
     assert (ebs["encrypted"], ebs["kmsKeyId"], ebs["volumeType"], ebs["volumeSize"]) == ("true", KEY_ARN, "gp3", 80)
-    assert template["vpcSecurityGroupIds"] == ["sg-0cluster000000000"]
+    group = recording.one(CLUSTER).outputs["vpcConfig"]["clusterSecurityGroupId"]
+    assert template["vpcSecurityGroupIds"] == [group]
     assert "imageId" not in template
     for specification in template["tagSpecifications"]:
         assert TAGS.items() <= specification["tags"].items()
@@ -267,7 +268,7 @@ def test_kubeconfig_holds_no_credentials() -> None:
     assert user["exec"]["args"] == ["eks", "get-token", "--cluster-name", "acme-production", "--region", REGION]
     server = kubeconfig["clusters"][0]["cluster"]
     assert server["server"].startswith("https://")
-    assert server["certificate-authority-data"] == "Q0E="
+    assert server["certificate-authority-data"] == CERTIFICATE
     assert kubeconfig["current-context"] == kubeconfig["contexts"][0]["name"]
 
 

@@ -89,7 +89,7 @@ class TestInstance:
         assert found["performanceInsightsRetentionPeriod"] == 7
         assert found["databaseInsightsMode"] == "standard"
         assert found["monitoringInterval"] == 60
-        assert found["monitoringRoleArn"].startswith(f"arn:aws:iam:us-east-1:{ACCOUNT}:{NAME}-monitoring")
+        assert found["monitoringRoleArn"].startswith(f"arn:aws:iam::{ACCOUNT}:role/{NAME}-monitoring-")
         assert found["enabledCloudwatchLogsExports"] == ["postgresql", "upgrade"]
 
     def test_log_groups_and_role_are_there_first(self) -> None:
@@ -105,7 +105,7 @@ class TestInstance:
         assert found["skipFinalSnapshot"] is False
         subnet_group = complete().one("aws:rds/subnetGroup:SubnetGroup")
         # The group's automatic name is new each time the environment is made, so is the snapshot's.
-        assert found["finalSnapshotIdentifier"] == f"{subnet_group.name}-final"
+        assert found["finalSnapshotIdentifier"] == f"{subnet_group.id}-final"
         assert re.fullmatch(r"[a-z](-?[a-z0-9])*", found["finalSnapshotIdentifier"])
 
     def test_windows_do_not_overlap(self) -> None:
@@ -131,9 +131,9 @@ class TestNetwork:
     def test_isolated(self) -> None:
         found = instance(complete())
         assert found["publiclyAccessible"] is False
-        subnet_group = inputs_of(complete().one("aws:rds/subnetGroup:SubnetGroup"))
-        assert subnet_group["subnetIds"] == ["subnet-0a", "subnet-0b", "subnet-0c"]
-        assert found["dbSubnetGroupName"] == f"{NAME}-subnets"
+        subnet_group = complete().one("aws:rds/subnetGroup:SubnetGroup")
+        assert subnet_group.inputs["subnetIds"] == ["subnet-0a", "subnet-0b", "subnet-0c"]
+        assert found["dbSubnetGroupName"] == subnet_group.id
 
     def test_only_the_clients_connect_and_nothing_leaves(self) -> None:
         group = complete().one("aws:ec2/securityGroup:SecurityGroup")
@@ -156,7 +156,8 @@ class TestParameters:
         assert parameters["rds.force_ssl"] == "1"
         assert parameters["log_statement"] == "ddl"
         assert parameters["log_min_duration_statement"] == "1000"
-        assert instance(complete())["parameterGroupName"] == f"{NAME}-parameters"
+        group = complete().one("aws:rds/parameterGroup:ParameterGroup")
+        assert instance(complete())["parameterGroupName"] == group.id
 
     @pytest.mark.parametrize(("version", "family"), [("17", "postgres17"), ("16.9", "postgres16")])
     def test_family_follows_the_engine(self, version: str, family: str) -> None:
@@ -201,7 +202,7 @@ def test_outputs() -> None:
             getattr(made, key).apply(lambda value, key=key: seen.update({key: value}))
 
     record(program)
-    assert seen["address"].endswith(".example.internal")
+    assert seen["address"].endswith(f".{REGION}.rds.amazonaws.com")
     assert seen["port"] == 5432
     assert (seen["database_name"], seen["username"]) == ("tracking", "mlflow")
     assert seen["secret_arn"].startswith(f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:")
@@ -278,17 +279,17 @@ def test_rds_accepts_the_instance_and_returns_it() -> None:
         for i, zone in enumerate("abc")
     ]
     group_id = ec2.create_security_group(GroupName="database", Description="PostgreSQL", VpcId=vpc_id)["GroupId"]
-    subnet_group = inputs_of(complete().one("aws:rds/subnetGroup:SubnetGroup"))
+    subnet_group = complete().one("aws:rds/subnetGroup:SubnetGroup")
     rds.create_db_subnet_group(
-        DBSubnetGroupName=f"{NAME}-subnets",
-        DBSubnetGroupDescription=subnet_group["description"],
+        DBSubnetGroupName=subnet_group.id,
+        DBSubnetGroupDescription=subnet_group.inputs["description"],
         SubnetIds=[subnet["SubnetId"] for subnet in subnets],
     )
-    parameters = inputs_of(complete().one("aws:rds/parameterGroup:ParameterGroup"))
+    parameters = complete().one("aws:rds/parameterGroup:ParameterGroup")
     rds.create_db_parameter_group(
-        DBParameterGroupName=f"{NAME}-parameters",
-        DBParameterGroupFamily=parameters["family"],
-        Description=parameters["description"],
+        DBParameterGroupName=parameters.id,
+        DBParameterGroupFamily=parameters.inputs["family"],
+        Description=parameters.inputs["description"],
     )
     key_arn = boto3.client("kms", region_name=REGION).create_key()["KeyMetadata"]["Arn"]
     keys = {"KmsKeyId": key_arn, "MasterUserSecretKmsKeyId": key_arn, "PerformanceInsightsKMSKeyId": key_arn}

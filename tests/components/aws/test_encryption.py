@@ -10,8 +10,8 @@ import pytest
 from moto import mock_aws
 
 from tests.components.aws.api_shape import REGION, inputs_of, refusals
-from tests.components.aws.recordings import document, record
-from tests.pulumi_harness import ACCOUNT, Recording
+from tests.components.aws.recordings import document
+from tests.pulumi_harness import ACCOUNT, Recording, record
 from trainyard.components.aws.encryption import EnvironmentKey, key_policy
 
 KEY = "aws:kms/key:Key"

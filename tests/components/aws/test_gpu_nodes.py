@@ -28,8 +28,8 @@ from tests.components.aws.pools import (
     group,
     train_pool,
 )
-from tests.components.aws.recordings import NODE_GROUP, TEMPLATE, names, record, waits_for
-from tests.pulumi_harness import Recorded, Recording
+from tests.components.aws.recordings import NODE_GROUP, TEMPLATE, names, waits_for
+from tests.pulumi_harness import Recorded, Recording, record
 from trainyard.components.aws import gpu_launch
 from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.encryption import EnvironmentKey

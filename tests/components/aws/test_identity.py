@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from tests.components.aws.recordings import ATTACHMENT, ROLE, ROLE_POLICY, create_roles, document, record
-from tests.pulumi_harness import Recording
+from tests.components.aws.recordings import ATTACHMENT, ROLE, ROLE_POLICY, create_roles, document
+from tests.pulumi_harness import Recording, record
 from trainyard.components.aws.identity import LONGEST_ROLE_NAME, PodRole, least_privilege
 
 ASSOCIATION = "aws:eks/podIdentityAssociation:PodIdentityAssociation"

@@ -14,11 +14,10 @@ from tests.components.aws.recordings import (
     create_roles,
     document,
     names,
-    record,
     statements,
     waits_for,
 )
-from tests.pulumi_harness import Recorded, Recording
+from tests.pulumi_harness import Recorded, Recording, record
 from trainyard.components.aws.network import Network
 
 SUBNET = "aws:ec2/subnet:Subnet"

@@ -58,6 +58,11 @@ def rules(recording: Recording, purpose: str) -> dict[str, dict[str, Any]]:
     return {rule["id"]: rule for rule in lifecycle["rules"]}
 
 
+def bucket_name(purpose: str) -> str:
+    """The automatic name of a bucket of the complete tiers, which is its id."""
+    return str(complete().one("aws:s3/bucket:Bucket", f"acme-storage-{purpose}").id)
+
+
 def statements(recording: Recording, purpose: str) -> dict[str, dict[str, Any]]:
     policy = json.loads(of_bucket(recording, "bucketPolicy", purpose, "policy")["policy"])
     return {statement["Sid"]: statement for statement in policy["Statement"]}
@@ -79,7 +84,7 @@ class TestEveryBucket:
     @pytest.mark.parametrize("purpose", [*PURPOSES, "logs"])
     def test_private_versioned_owned(self, purpose: str) -> None:
         assert of_bucket(complete(), "bucketPublicAccessBlock", purpose, "public-access") == {
-            "bucket": f"acme-storage-{purpose}",
+            "bucket": bucket_name(purpose),
             "blockPublicAcls": True,
             "blockPublicPolicy": True,
             "ignorePublicAcls": True,
@@ -93,7 +98,7 @@ class TestEveryBucket:
     @pytest.mark.parametrize("purpose", [*PURPOSES, "logs"])
     def test_tls_only(self, purpose: str) -> None:
         found = statements(complete(), purpose)
-        whole = [f"arn:aws:s3:::acme-storage-{purpose}", f"arn:aws:s3:::acme-storage-{purpose}/*"]
+        whole = [f"arn:aws:s3:::{bucket_name(purpose)}", f"arn:aws:s3:::{bucket_name(purpose)}/*"]
         for sid, condition in (
             ("DenyPlainHttp", {"Bool": {"aws:SecureTransport": "false"}}),
             ("DenyOldTls", {"NumericLessThan": {"s3:TlsVersion": "1.2"}}),
@@ -163,7 +168,7 @@ class TestEncryption:
             "Effect": "Allow",
             "Principal": {"Service": "logging.s3.amazonaws.com"},
             "Action": "s3:PutObject",
-            "Resource": "arn:aws:s3:::acme-storage-logs/*",
+            "Resource": f"arn:aws:s3:::{bucket_name('logs')}/*",
             "Condition": {"StringEquals": {"aws:SourceAccount": ACCOUNT}},
         }
 
@@ -173,8 +178,8 @@ class TestLogging:
     def test_each_bucket_logs_under_its_name_once_s3_may_deliver(self, purpose: str) -> None:
         logging = complete().one("aws:s3/bucketLogging:BucketLogging", f"acme-storage-{purpose}-logging")
         assert inputs_of(logging) == {
-            "bucket": f"acme-storage-{purpose}",
-            "targetBucket": "acme-storage-logs",
+            "bucket": bucket_name(purpose),
+            "targetBucket": bucket_name("logs"),
             "targetPrefix": f"acme-storage-{purpose}/",
         }
         delivery = complete().one("aws:s3/bucketPolicy:BucketPolicy", "acme-storage-logs-policy")
@@ -300,7 +305,7 @@ class TestLustre:
     def test_data_directory_is_the_data_bucket(self) -> None:
         association = inputs_of(complete().one("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"))
         assert association["fileSystemPath"] == "/data"
-        assert association["dataRepositoryPath"] == "s3://acme-storage-data"
+        assert association["dataRepositoryPath"] == f"s3://{bucket_name('data')}"
         assert association["batchImportMetaDataOnCreate"] is True
         assert association["deleteDataInFilesystem"] is False
         # Deleting a file must not delete the object that it came from.
@@ -471,13 +476,16 @@ def test_references() -> None:
             output.apply(lambda value, key=key: seen.update({key: value}))
 
     record(program)
-    assert seen["data"] == "acme-storage-data"
-    assert seen["data_arn"] == "arn:aws:s3:::acme-storage-data"
-    assert seen["checkpoints"] == "acme-storage-checkpoints"
-    assert seen["artifacts"] == "arn:aws:s3:::acme-storage-artifacts"
+    assert seen["data"] == bucket_name("data")
+    assert seen["data_arn"] == f"arn:aws:s3:::{bucket_name('data')}"
+    assert seen["checkpoints"] == bucket_name("checkpoints")
+    assert seen["artifacts"] == f"arn:aws:s3:::{bucket_name('artifacts')}"
     assert seen["lustre"].startswith("fs-")
     assert seen["lustre_dns"] == f"{seen['lustre']}.fsx.us-east-1.amazonaws.com"
-    assert seen["lustre_mount"] == "abcdefgh/data"
+    assert (
+        seen["lustre_mount"]
+        == f"{complete().one('aws:fsx/lustreFileSystem:LustreFileSystem').outputs['mountName']}/data"
+    )
     assert seen["shared"].startswith("fs-")
     assert seen["shared"] != seen["lustre"]
 
@@ -493,7 +501,7 @@ def test_s3_accepts_the_configuration_and_returns_it() -> None:
     s3 = boto3.client("s3", region_name=REGION)
     recording = complete()
     for purpose in ("logs", *PURPOSES):
-        bucket = f"acme-storage-{purpose}"
+        bucket = bucket_name(purpose)
         s3.create_bucket(Bucket=bucket)
         policy = of_bucket(recording, "bucketPolicy", purpose, "policy")["policy"]
         s3.put_bucket_policy(Bucket=bucket, Policy=policy)

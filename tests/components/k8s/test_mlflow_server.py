@@ -32,9 +32,10 @@ class Running:
 
 
 def _passwords(pod: Pod) -> None:
-    """Puts passwords that can be told apart in place of the harness's, in all files that hold them."""
+    """Puts passwords that can be told apart in place of the generated ones, in all files that hold them."""
     auth, users = Path(pod.here("/etc/mlflow/auth")), Path(pod.here("/etc/mlflow/users"))
-    ini = (auth / "basic_auth.ini").read_text().replace("not-a-real-password", ADMIN)
+    generated = (users / "admin-password").read_text()
+    ini = (auth / "basic_auth.ini").read_text().replace(generated, ADMIN)
     (auth / "basic_auth.ini").write_text(ini)
     (auth / "flask-secret-key").write_text(FLASK_KEY)
     (users / "admin-password").write_text(ADMIN)

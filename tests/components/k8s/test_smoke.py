@@ -104,7 +104,7 @@ def test_the_name_changes_with_the_pool_and_not_with_the_run():
 
 
 def test_the_name_is_known_at_the_first_preview():
-    job = _job(_recording(preview=True, node_image=lambda: core.Namespace("later").metadata["uid"]))
+    job = _job(_recording(preview=True, node_image=lambda: core.Namespace("later").id))
     assert job.inputs["metadata"]["name"].startswith("smoke-train-")
 
 

@@ -13,6 +13,7 @@ from tests.rehearsal.refusals.builders import DROP, policy
 
 M = "aws-model"
 LONG = "x" * 70
+_RESERVATION = "capacityReservationSpecification.capacityReservationTarget.capacityReservationId"
 _S = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::data/*"}
 
 PROVIDER: list[tuple[str, str, Any, str, str]] = [
@@ -53,6 +54,15 @@ PROVIDER: list[tuple[str, str, Any, str, str]] = [
     ("train-template", "blockDeviceMappings[0].ebs.volumeType", "gp4", M, ""),
     ("train-template", "tagSpecifications[0].resourceType", "instances", M, ""),
     ("train-template", "name", "acme train", "launch-template-name", ""),
+    ("images", "imageTagMutability", "immutable", M, ""),
+    ("images", "encryptionConfigurations[0].encryptionType", "KMS_DUAL", M, ""),
+    ("images", "name", "Acme", M, ""),
+    ("old-images", "repository", "Acme", M, ""),
+    ("old-images", "policy", "{}", M, ""),  # too short
+    ("old-images", "policy", "{" + " " * 100, "ecr-lifecycle", ""),
+    ("old-images", "policy", "{" + " " * 100 + "}", "ecr-lifecycle", ""),
+    ("train-template", _RESERVATION, "cr-0123456789abcdef", "capacity-reservation-id", ""),  # 16 digits
+    ("train-template", _RESERVATION, "cr-0123456789abcdef00", "capacity-reservation-id", ""),
     ("reservation", "instancePlatform", "Linux", M, ""),
     ("reservation", "instanceMatchCriteria", "exact", M, ""),
     ("together", "strategy", "clustered", M, ""),
@@ -133,6 +143,7 @@ PROVIDER: list[tuple[str, str, Any, str, str]] = [
 ]
 
 SERVICE: list[tuple[str, str, Any, str, str]] = [
+    ("train-template", _RESERVATION, "cr-01234567", "", ""),  # 8 digits, as EC2 gave them once
     ("database", "identifier", "a" * 64, "rds-identifier", ""),
     ("database", "username", "admin", "rds-username", ""),
     ("database", "monitoringRoleArn", DROP, "rds-monitoring", ""),

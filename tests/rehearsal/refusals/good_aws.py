@@ -26,6 +26,11 @@ ACCESS = policy(
 )
 TOPIC_ARN = f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts"
 SHA = "0123456789abcdef0"
+KEEP_TEN_IMAGES = {
+    "rulePriority": 1,
+    "selection": {"tagStatus": "any", "countType": "imageCountMoreThan", "countNumber": 10},
+    "action": {"type": "expire"},
+}
 SUBNETS = ["subnet-0000000000000000a", "subnet-0000000000000000b"]
 
 AWS = [
@@ -553,6 +558,20 @@ AWS = [
         "aws:secretsmanager/secret:Secret",
         "secret",
         {"name": "acme/mlflow", "recoveryWindowInDays": 7, "kmsKeyId": KEY},
+    ),
+    resource(
+        "aws:ecr/repository:Repository",
+        "images",
+        {
+            "imageTagMutability": "IMMUTABLE",
+            "imageScanningConfiguration": {"scanOnPush": True},
+            "encryptionConfigurations": [{"encryptionType": "KMS", "kmsKey": KEY}],
+        },
+    ),
+    resource(
+        "aws:ecr/lifecyclePolicy:LifecyclePolicy",
+        "old-images",
+        {"repository": "images", "policy": json.dumps({"rules": [KEEP_TEN_IMAGES]})},
     ),
     resource(
         "aws:autoscaling/tag:Tag",

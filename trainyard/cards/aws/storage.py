@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.cards.card import API_CALL, Card, Free, Priced, Seconds, estimate, service_model
+from trainyard.cards.card import API_CALL, AutomaticName, Card, Free, Priced, Seconds, estimate, service_model
 
 CARDS: Final = (
     Card(
@@ -106,6 +106,23 @@ CARDS: Final = (
         taggable=True,
         stateful=True,
         id="{cloud_name}",
+        outputs={
+            "repositoryUrl": "{account}.dkr.ecr.{region}.{dns_suffix}/{cloud_name}",
+            "registryId": "{account}",
+        },
+        model=service_model("ecr.CreateRepository", names={"name": "repositoryName"}, undescribed="forceDelete"),
+        automatic_name=AutomaticName("name", 256, r"[a-z0-9]([a-z0-9._/-]*[a-z0-9])?"),
         key_input="encryptionConfigurations",
+    ),
+    Card(
+        "aws:ecr/lifecyclePolicy:LifecyclePolicy",
+        API_CALL,
+        Free("a setting of a registry; what is stored is billed with the repository"),
+        taggable=False,
+        stateful=False,
+        id="{input:repository|{name}}",
+        model=service_model(
+            "ecr.PutLifecyclePolicy", names={"repository": "repositoryName", "policy": "lifecyclePolicyText"}
+        ),
     ),
 )

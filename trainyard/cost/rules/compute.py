@@ -72,8 +72,10 @@ def _machines(group: NodeGroup, context: PriceContext, pool: PoolCapacity) -> It
 
 
 def _reservation_id(group: NodeGroup) -> str:
+    """As a sentence names it: a price does not hang on it, so one that is not known yet is no hindrance."""
+    launched = group.template.inputs if group.template is not None else None
     target = "capacityReservationSpecification", "capacityReservationTarget", "capacityReservationId"
-    return str(value_at(group.template.inputs, *target, default="")) if group.template is not None else ""
+    return str(value_at(launched, *target, default="(not named)", unknown="(not known yet)"))
 
 
 def _capacity_block(group: NodeGroup, reservation: str, context: PriceContext) -> Unpriced:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.conventions import HOURS_A_MONTH
+from trainyard.conventions import DAYS_A_MONTH, HOURS_A_MONTH
 from trainyard.cost.context import CostEntry, PriceContext, unpriced
 from trainyard.cost.model import Amounts, always
 from trainyard.recorded.model import RecordedResource
@@ -64,7 +64,7 @@ def secret(resource: RecordedResource, context: PriceContext) -> Iterator[CostEn
 
 def budget_action(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """Two budgets with actions are free in an account; others may have taken them."""
-    days = Amounts(0, 0, 365 / 12)
+    days = Amounts(0, 0, DAYS_A_MONTH)
     yield context.line(resource, "budget action", "budget.action", days, note="free for the account's first two")
 
 

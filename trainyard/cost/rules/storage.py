@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.conventions import DAYS_A_MONTH
 from trainyard.cost.context import CostEntry, PriceContext, unpriced
 from trainyard.cost.model import always
 from trainyard.recorded.model import RecordedResource
@@ -13,8 +14,6 @@ FLOW_LOG = "aws:ec2/flowLog:FlowLog"
 
 PURPOSES = ("data", "checkpoints", "artifacts")
 """Of buckets, the last part of their logical names (`components/aws/storage.py`)."""
-
-DAYS_A_MONTH = 365 / 12
 
 
 def lustre(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

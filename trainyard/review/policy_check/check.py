@@ -13,7 +13,7 @@ from typing import Any
 from pulumi.runtime import Settings, configure, set_all_config
 from pulumi.runtime.proto import analyzer_pb2
 
-from trainyard.policies import exceptions, outcomes
+from trainyard.policies import analyzed, exceptions, outcomes
 from trainyard.policies.pack import LEVEL, POLICIES
 from trainyard.policies.rules import Rule
 from trainyard.policies.stack_settings import NAMESPACE
@@ -72,7 +72,8 @@ def _analyze(
     set_all_config({f"{NAMESPACE}:{key}": _text(value) for key, value in settings.items() if value is not None})
     heard: list[outcomes.Outcome] = []
     outcomes.listener.set(heard)
-    for run in (known, preview):
+    for run in (preview, known):
+        analyzed.inputs_by_urn.set({})
         for resource, answer in analyzer.resources(run):
             found.take(answer, heard, resource.urn)
             heard.clear()

@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Level = Literal["mandatory", "advisory"]
-Run = Literal["preview", "known"]
 
 SEVERITIES = ("critical", "high", "medium", "low", "unspecified")
 """In order of weight."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
     """A policy that a stack breaks, with the resource that breaks it; no URN: the stack as a whole."""
 
     policy: str
     level: Level
     severity: str
+    component: str = ""  # "environment/storage"
+    type: str = ""
+    name: str = ""
     message: str  # what is wrong, here
     description: str  # what the policy asks for
     remediation: str  # the setting to change
     controls: tuple[str, ...]  # "NIST 800-53r5 SC-28"
     urn: str = ""
-    type: str = ""
-    name: str = ""
-    component: str = ""  # "environment/storage"
 
     def as_json(self) -> dict[str, Any]:
-        """All fields, in a fixed order."""
-        return {
-            "policy": self.policy,
-            "level": self.level,
-            "severity": self.severity,
-            "component": self.component,
-            "type": self.type,
-            "name": self.name,
-            "message": self.message,
-            "description": self.description,
-            "remediation": self.remediation,
-            "controls": list(self.controls),
-            "urn": self.urn,
-        }
+        """All fields, in their order."""
+        return {**asdict(self), "controls": list(self.controls)}
 
     def __str__(self) -> str:
         """Policy, place and what is wrong, on one line."""
@@ -58,10 +45,6 @@ class Undecided:
     urn: str
     message: str
 
-    def as_json(self) -> dict[str, str]:
-        """All fields."""
-        return {"policy": self.policy, "urn": self.urn, "message": self.message}
-
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
@@ -73,17 +56,6 @@ class Accepted:
     reason: str
     owner: str
     expires: str  # ISO date
-
-    def as_json(self) -> dict[str, str]:
-        """All fields, in a fixed order."""
-        return {
-            "policy": self.policy,
-            "urn": self.urn,
-            "resource": self.resource,
-            "reason": self.reason,
-            "owner": self.owner,
-            "expires": self.expires,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +81,8 @@ class PolicyReport:
             "stack": self.stack,
             "policies": self.policies,
             "violations": [violation.as_json() for violation in self.violations],
-            "accepted": [accepted.as_json() for accepted in self.accepted],
-            "undecided": [undecided.as_json() for undecided in self.undecided],
+            "accepted": [asdict(accepted) for accepted in self.accepted],
+            "undecided": [asdict(undecided) for undecided in self.undecided],
             "not_applicable": [{"policy": policy, "reason": reason} for policy, reason in self.not_applicable],
             "seconds": round(self.seconds, 3),
         }

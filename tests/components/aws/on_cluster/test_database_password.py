@@ -169,7 +169,8 @@ def test_the_pod_serves_through_a_rotation_and_its_replicas_migrate_together(
         started += [server, users]
         wait_for(pod.healthy, "health", 120)
         wait_for(lambda: pod.probe("users", "readinessProbe") == 0, "accounts", 60)
-        api, login = f"{pod.url}/api/2.0/mlflow/experiments", ("vision", "not-a-real-password")
+        passwords = json.loads(Path(pod.here("/etc/mlflow/users"), "users.json").read_text())
+        api, login = f"{pod.url}/api/2.0/mlflow/experiments", ("vision", passwords["vision"])
         assert request(f"{api}/search?max_results=1", login)[0] == 200
         tls = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'mlflow'"
         assert postgres.sql(tls) == "t"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from trainyard.conventions import LABEL_PREFIX
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.models import operation
@@ -116,7 +117,7 @@ def node_group_labels(view: View, stack: Stack) -> None:
                 "eks-label-reserved",
                 f"labels.{key}",
                 "lies under a prefix that Kubernetes reserves",
-                allowed="a prefix of your own, like ml.platform/",
+                allowed=f"a prefix of your own, like {LABEL_PREFIX}",
             )
     for path, taint in view.items("taints"):
         name = taint.get("key")

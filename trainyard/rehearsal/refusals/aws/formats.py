@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trainyard.conventions import RESERVATION_ID
 from trainyard.problems import nearest
 from trainyard.rehearsal.refusals.aws.format_kinds import (
     BASE64,
@@ -112,7 +113,7 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         "blockDeviceMappings[].ebs.kmsKeyId": arn("kms"),  # [P]
         "blockDeviceMappings[].ebs.encrypted": one_of("launch-template-boolean", "true false 1 0 t f T F TRUE FALSE"),
         "capacityReservationSpecification.capacityReservationTarget.capacityReservationId": matching(
-            "capacity-reservation-id", r"cr-[0-9a-f]+", "must look like cr-0123456789abcdef0"
+            "capacity-reservation-id", RESERVATION_ID.pattern, "must look like cr-0123456789abcdef0"
         ),
     },
     "aws:ec2/route:Route": {"destinationCidrBlock": NETWORK, "destinationIpv6CidrBlock": NETWORK},

@@ -1,0 +1,47 @@
+"""The most that resources cost in an hour: every price or its lack by name, never a price of nothing."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.cost.recorded import node_group, resource
+from trainyard.cost.ceiling import hourly_ceiling
+from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.node_groups import EKS_NODE_GROUP
+from trainyard.recorded.read import UnknownInput
+from trainyard.recorded.resources import Resources
+
+DATABASE = "aws:rds/instance:Instance"
+SIZES = {"engine": "postgres", "instanceClass": "db.t4g.medium", "allocatedStorage": 20, "storageType": "gp3"}
+
+
+def test_nodes_count_at_their_most_and_other_types_are_only_looked_at():
+    stack = Resources([*node_group(capacity="spot", most=2, disk_gib=200), resource("aws:s3/bucket:Bucket", "b-data")])
+    found = hourly_ceiling(stack, EKS_NODE_GROUP)
+    assert found.usd == pytest.approx(2 * (21.957642 + 200 * 0.08 / 730), abs=1e-4)
+    assert found.unpriced == ()
+
+
+def test_a_capacity_block_counts_as_if_it_were_on_demand():
+    block = node_group("block", types=["p5.48xlarge"], capacity="capacity-block", most=2, disk_gib=1)
+    found = hourly_ceiling(Resources(block), EKS_NODE_GROUP)
+    assert found.usd == pytest.approx(2 * 55.04, abs=1e-3)
+    assert found.unpriced == ()
+
+
+def test_what_has_no_price_is_named_and_not_free():
+    odd = resource(DATABASE, "odd", SIZES | {"instanceClass": "db.z9.huge"})
+    nodes = node_group("n", types=["p9.huge"], most=1, disk_gib=1)
+    found = hourly_ceiling(Resources([odd, *nodes]), DATABASE, EKS_NODE_GROUP)
+    assert [(of.name, missing.what) for of, missing in found.unpriced] == [
+        ("odd", "rds.postgres.db.z9.huge"),
+        ("n", "up to 1 p9.huge"),
+    ]
+
+
+def test_an_unknown_size_decides_nothing():
+    database = resource(DATABASE, "db", SIZES)
+    assert hourly_ceiling(Resources([database]), DATABASE).usd > 0
+    with pytest.raises(UnknownInput, match="allocatedStorage"):
+        unknown = replace(database, inputs=SIZES | {"allocatedStorage": UNKNOWN})
+        hourly_ceiling(Resources([unknown]), DATABASE)

@@ -1,0 +1,51 @@
+"""Starts a project's program as Pulumi's language host does: its folder, its first import folder, its name."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from trainyard.rehearsal.engine.project import StackConfig
+from trainyard.rehearsal.engine.recorder import Deployment, Recording, record
+from trainyard.rehearsal.engine.sdk_imports import piecewise_imports
+
+_one_at_a_time = threading.Lock()
+
+
+def run_program(config: StackConfig, deployment: Deployment, *, preview: bool, timeout_seconds: float) -> Recording:
+    """Records one run; runs in other threads wait, since working directory and imports are the process's."""
+    main = config.main if config.main.is_dir() else config.main.parent
+    file = main / "__main__.py" if config.main.is_dir() else config.main
+
+    def program() -> None:
+        runpy.run_path(str(file), run_name="__main__")
+
+    with _one_at_a_time, _as_the_engine_starts(main), piecewise_imports():
+        return record(program, preview=preview, deployment=deployment, timeout_seconds=timeout_seconds)
+
+
+@contextmanager
+def _as_the_engine_starts(main: Path) -> Iterator[None]:
+    """The working directory and first import folder that the language host gives a program; put back afterwards.
+
+    Modules that the program imports by bare name from its folder are forgotten: the next project may have its own
+    of the same name.
+    """
+    directory, path, before = Path.cwd(), list(sys.path), set(sys.modules)
+    os.chdir(main)
+    sys.path.insert(0, str(main))
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        os.chdir(directory)
+        for name in sys.modules.keys() - before:
+            file = getattr(sys.modules[name], "__file__", None)
+            top = main / name.split(".")[0]
+            if file is not None and (file == f"{top}.py" or file.startswith(f"{top}{os.sep}")):
+                del sys.modules[name]

@@ -1,0 +1,78 @@
+"""What is wrong with a program, from the recordings of its two runs: each mistake told once, errors first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from trainyard.recorded.model import Finding, RecordedResource
+from trainyard.rehearsal.engine.failures import failure_findings
+from trainyard.rehearsal.engine.project import StackConfig
+from trainyard.rehearsal.engine.recorder import Recording
+from trainyard.rehearsal.engine.rules import check_both_runs, check_recording
+from trainyard.rehearsal.refusals import ValueContext, check_values
+from trainyard.rehearsal.refusals.schema import check_schema
+
+
+def findings_of(
+    config: StackConfig, plan: Mapping[str, Any], preview: Recording, known: Recording, best: Recording
+) -> tuple[Finding, ...]:
+    """Everything that the engine or a cloud would refuse, of both runs.
+
+    Args:
+        config: the stack's configuration, for paths in messages and for texts that stand for missing values.
+        plan: what the program published of its plan; empty where it published none.
+        preview: the run with nothing known.
+        known: the run with synthesised outputs.
+        best: the one of the two whose resources are checked against schemas and the clouds' models.
+    """
+    found: list[Finding] = []
+    for run in (preview, known):
+        found += failure_findings(run, config.root)
+        found += check_recording(run, config.placeholders)
+    found += check_both_runs(preview, known)
+    schema = list(check_schema(best.resources, best.classes))
+    values = check_values(_unique(best.resources), _value_context(plan, best.resources))
+    found += schema
+    found += [finding for finding in values if not any(_about_the_same(finding, other) for other in schema)]
+    return tuple(_ordered(found))
+
+
+def _about_the_same(value: Finding, schema: Finding) -> bool:
+    """Whether a finding on a value only repeats what the schema says of the same place, or of one around or in it."""
+    if value.urn != schema.urn or schema.level != "error":
+        return False
+    inner, outer = sorted((value.path, schema.path), key=len, reverse=True)
+    return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
+
+
+KUBERNETES_VERSION = "1.35"
+"""The schemas that objects are checked against where neither the plan nor a cluster of the stack names a version."""
+
+
+def _value_context(plan: Mapping[str, Any], resources: Iterable[RecordedResource]) -> ValueContext:
+    """Version and region as the plan says; a program that publishes no plan is asked through its resources."""
+    version = next((cluster.get("kubernetes_version") for cluster in plan.get("clusters") or ()), None)
+    region = (plan.get("ground") or {}).get("region")
+    for resource in resources:
+        if resource.type == "aws:eks/cluster:Cluster":
+            version = version or resource.inputs.get("version")
+        elif resource.type == "pulumi:providers:aws":
+            region = region or resource.inputs.get("region")
+    return ValueContext(
+        kubernetes_version=version if isinstance(version, str) else KUBERNETES_VERSION,
+        region=region if isinstance(region, str) else "",
+    )
+
+
+def _unique(resources: Sequence[RecordedResource]) -> list[RecordedResource]:
+    """One of each URN: a duplicate is reported once, as such."""
+    return list({resource.urn: resource for resource in resources}.values())
+
+
+def _ordered(findings: Iterable[Finding]) -> list[Finding]:
+    """Each finding once, errors first, then by place."""
+    return sorted(
+        dict.fromkeys(findings),
+        key=lambda f: (f.level != "error", f.component, f.type, f.name, f.path, f.rule, f.message, f.urn),
+    )
