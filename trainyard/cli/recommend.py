@@ -186,7 +186,7 @@ def _show(found: "Recommendation", compared: "Comparison | None", output: Output
     recommendation_text.show(terminal.console(), found, compared, explain=output.explain)
 
 
-def _apply(found: Recommendation, stack: str, applying: ApplyOptions, project: Path | None) -> None:
+def _apply(found: "Recommendation", stack: str, applying: ApplyOptions, project: Path | None) -> None:
     from trainyard.cli.files import write_whole
     from trainyard.cli.recommend_apply import Reservation, write_checked
 
