@@ -20,7 +20,8 @@ from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_
 from trainyard.components.aws.identity import check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
 from trainyard.components.aws.policy_documents import allow, document, service_trust
-from trainyard.conventions import POOL_LABEL
+from trainyard.components.outputs import register
+from trainyard.conventions import SYSTEM_NODES
 
 _MANAGED = "arn:aws:iam::aws:policy"
 _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
@@ -125,17 +126,7 @@ class Cluster(pulumi.ComponentResource):
             if key not in BEFORE_NODES
         ]
         self.ready: list[pulumi.Resource] = [self.system_node_group, *first, *late]
-        self.register_outputs(
-            {
-                "clusterName": self.cluster_name,
-                "endpoint": self.endpoint,
-                "certificateAuthority": self.certificate_authority,
-                "securityGroupId": self.security_group_id,
-                "nodeRoleArn": self.node_role_arn,
-                "nodeRoleName": self.node_role_name,
-                "kubeconfig": self.kubeconfig,
-            }
-        )
+        register(self)
 
     def _make_control_plane(self) -> eks.Cluster:
         name, args = self._name, self._args
@@ -265,7 +256,7 @@ class Cluster(pulumi.ComponentResource):
             tag_specifications=nodes.tag_specifications(full_name, self._args["tags"]),
             opts=self._child,
         )
-        labels = {POOL_LABEL: "system"}
+        labels = dict(SYSTEM_NODES)
         node_group = eks.NodeGroup(
             full_name,
             cluster_name=self.cluster_name,
