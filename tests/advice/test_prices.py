@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from tests.advice.asking import TODAY, ask
+from tests.advice.asking import ask
 from trainyard import catalog
 from trainyard.advice.hardware import CLOUDS, HOME_REGIONS, gpus, left_out, machines
 from trainyard.advice.prices import Figure, price
