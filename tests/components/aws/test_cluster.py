@@ -23,7 +23,7 @@ from tests.components.aws.recordings import (
     waits_for,
 )
 from tests.pulumi_harness import ACCOUNT, Recording, plain, record
-from trainyard.cards.aws.eks import CERTIFICATE
+from trainyard import cards
 from trainyard.components.aws.cluster import Cluster
 
 CLUSTER = "aws:eks/cluster:Cluster"
@@ -268,7 +268,8 @@ def test_kubeconfig_holds_no_credentials() -> None:
     assert user["exec"]["args"] == ["eks", "get-token", "--cluster-name", "acme-production", "--region", REGION]
     server = kubeconfig["clusters"][0]["cluster"]
     assert server["server"].startswith("https://")
-    assert server["certificate-authority-data"] == CERTIFICATE
+    authority = cards.of("aws:eks/cluster:Cluster").outputs["certificateAuthority"]
+    assert server["certificate-authority-data"] == authority["data"]
     assert kubeconfig["current-context"] == kubeconfig["contexts"][0]["name"]
 
 
