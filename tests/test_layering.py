@@ -154,6 +154,7 @@ LIGHT = (
     "plan",
     "advice",
     "conventions",
+    "output",
     "problems",
     "capture",
     "recorded",
