@@ -23,6 +23,14 @@ from trainyard.components.aws.policy_documents import allow, document, service_t
 from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES
 
+REFUSED_REQUESTS = """\
+fields @timestamp, user.username, verb, objectRef.resource, objectRef.namespace, responseStatus.code
+| filter @logStream like /kube-apiserver-audit/
+| filter responseStatus.code in [401, 403]
+| sort @timestamp desc
+| limit 200"""
+"""Saved query over the audit log: who asked the API server for what, and was refused (CloudWatch Logs Insights)."""
+
 _MANAGED = "arn:aws:iam::aws:policy"
 _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 
@@ -138,6 +146,14 @@ class Cluster(pulumi.ComponentResource):
             kms_key_id=args["key_arn"],
             opts=self._child,
         )
+        if "audit" in args["log_types"]:
+            cloudwatch.QueryDefinition(
+                f"{name}-refused-requests",
+                name=f"{args['cluster_name']}/refused requests",
+                log_group_names=[log_group.name],
+                query_string=REFUSED_REQUESTS,
+                opts=self._child,
+            )
         role = iam.Role(
             check_role_name(f"{name}-control"),
             description="Control plane of the EKS cluster",

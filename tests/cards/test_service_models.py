@@ -62,7 +62,7 @@ def test_every_input_has_a_member_or_is_said_to_have_none(token: str) -> None:
             known.add(here)
             shape = resolve(model, here, above)
             if shape is None:
-                if here not in model.names and here not in PROVIDERS_OWN:
+                if here not in (*model.undescribed, *PROVIDERS_OWN):
                     missing.append(here)
                 continue
             inside = nested(annotation)
@@ -71,8 +71,10 @@ def test_every_input_has_a_member_or_is_said_to_have_none(token: str) -> None:
 
     walk(arguments(token), "", roots(model.calls), 0)
     assert missing == []
-    below_none = tuple(f"{path}." for path, target in model.names.items() if target is None)
-    assert [path for path in model.names if path not in known and not path.startswith(below_none)] == []
+    below = tuple(f"{path}." for path in model.undescribed)
+    assert [
+        path for path in (*model.names, *model.undescribed) if path not in known and not path.startswith(below)
+    ] == []
 
 
 @pytest.mark.parametrize("token", sorted({*FORMATS, *AUTOMATIC_NAMES}))

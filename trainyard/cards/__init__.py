@@ -1,29 +1,28 @@
 """What is known of a resource type, in one entry: ids, outputs, service operation, seconds, price, tags, state.
 
 Every other table of types derives from the cards: the rehearsal's ids and outputs, its checks against Amazon's models
-and its critical path, the price rules, and the policies' lists of what is stateful, tagged or encrypted. Plain data: a
-new type is a new card here, and a rule of its own where its price or its mistakes need code.
+and its critical path, the price rules, and the policies' lists of what is stateful, tagged or encrypted. Plain data, in
+the YAML files beside this module: a new type is a new entry there, and a rule of its own where its price or its
+mistakes need code. `card` says what an entry may hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Final
 
-from trainyard.cards import gcp, kubernetes, pulumi
-from trainyard.cards.aws import buckets, compute, database, eks, identity, network, operations, storage
 from trainyard.cards.card import Card
+from trainyard.cards.load import read
 
-_FAMILIES: Final = (network, compute, eks, storage, buckets, database, identity, operations, gcp, kubernetes, pulumi)
+_EVERY: Final = [card for file in sorted(Path(__file__).parent.rglob("*.yaml")) for card in read(file)]
 
-BY_TYPE: Final[Mapping[str, Card]] = {
-    card.type: card for family in _FAMILIES for card in family.CARDS if not card.type.endswith("*")
-}
+BY_TYPE: Final[Mapping[str, Card]] = {card.type: card for card in _EVERY if not card.type.endswith("*")}
 """The cards of single types."""
 
 _BY_BEGINNING: Final[Mapping[str, Card]] = {
-    card.type.removesuffix("*"): card for family in _FAMILIES for card in family.CARDS if card.type.endswith("*")
+    card.type.removesuffix("*"): card for card in _EVERY if card.type.endswith("*")
 }
 
 

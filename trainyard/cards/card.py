@@ -1,4 +1,4 @@
-"""What a card says, and how its texts are written.
+"""What a card says, and how its texts are written: an entry of a YAML file beside this module has these keys.
 
 Ids, ARNs and outputs are given as texts with fields in braces, which `rehearsal.engine.synthesised` fills in for one
 resource. A field may be cut to its first characters (`{hex:.17}`).
@@ -22,15 +22,19 @@ field                   stands for
 `tail:key`              what follows the last colon of an input
 `address:key`           an input that is a URL, without `https://`
 ======================  ===============================================================================
+
+Where the facts of Amazon's types are from: the operations that the AWS provider calls to make a resource, with
+botocore's models of them (1.44.5, 2026-11-21); ids and ARNs from the service authorization reference (ARN formats,
+read 2026-11) and the resource documentation; automatic names from the provider's own lengths and the services' as
+generally known.
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Final
-
-NOTHING: Mapping[str, Any] = {}
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,33 +42,15 @@ class Seconds:
     """How long one resource takes to be made."""
 
     value: float
-    source: str  # who published or measured it, or `estimate`
-    date: str  # ISO 8601, of the source or of the estimate
-
-
-ESTIMATED_ON: Final = "2026-11-21"
-
-
-def estimate(seconds: float, reason: str = "") -> Seconds:
-    """A time that nobody published; `reason` says what takes it."""
-    return Seconds(seconds, f"estimate: {reason}" if reason else "estimate", ESTIMATED_ON)
-
-
-API_CALL: Final = estimate(3, "an API call and one poll")
+    source: str  # who published or measured it, or `estimate` with what takes the time
+    date: datetime.date  # of the source or of the estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Free:
     """Why resources of a type cost nothing themselves."""
 
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Priced:
-    """By which rule resources of a type are priced."""
-
-    rule: str  # module and function below `trainyard.cost.rules`: "compute.node_group"
+    free: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +59,13 @@ class ServiceModel:
 
     `calls` are `service.Operation` or `service.Operation.Member.Member`; an input is looked up in each, in order.
     `names` gives, by input path without indexes, the member path within the calls' inputs (relative to where the input
-    above it was found, or from the top when it begins with `/`), or None for what the models do not describe.
+    above it was found, or from the top when it begins with `/`). What the models do not describe are switches of the
+    provider, or values that other rules check.
     """
 
     calls: tuple[str, ...]
-    names: Mapping[str, str | None] = field(default_factory=dict)
-
-
-def service_model(*calls: str, names: Mapping[str, str | None] = NOTHING, undescribed: str = "") -> ServiceModel:
-    """A model; `undescribed` lists, with spaces between, the inputs that no model describes.
-
-    Those are switches of the provider, or values that other rules check.
-    """
-    return ServiceModel(calls, {**names, **dict.fromkeys(undescribed.split())})
+    names: Mapping[str, str] = field(default_factory=dict)
+    undescribed: tuple[str, ...] = ()  # input paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +77,13 @@ class AutomaticName:
     pattern: str  # regular expression of a logical name that makes a name which the service takes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
     """What is known of one resource type; of all types that begin alike, where `type` ends with `*`."""
 
     type: str
     seconds: Seconds  # until it is made
-    price: Priced | Free | None  # None: nobody has said
-    _: KW_ONLY
+    price: str | Free | None  # the rule, as a module and function of `trainyard.cost.rules`; None: nobody has said
     taggable: bool  # whether it takes tags, which on Google Cloud are labels
     stateful: bool  # whether it holds what its users put there, or the key to that: deleting it loses it
     id: str = "{cloud_name}-{hex:.8}"
@@ -116,7 +95,7 @@ class Card:
     model: ServiceModel | None = None
     automatic_name: AutomaticName | None = None
     key_input: str = ""  # the top-level input that names the key it is encrypted with
-    seconds_in: Mapping[str, Seconds] = field(default_factory=dict)  # inside a component, by how its name begins
+    seconds_in_smoke_job: Seconds | None = None  # until it is done, where it is part of a smoke job
     unchangeable: tuple[str, ...] = ()  # inputs that the server refuses to change: another value makes a new object
     pod_spec: str = ""  # where a Kubernetes object holds the specification of its pods, as a path
     job_templates: str = ""  # where one holds a list of templates of jobs

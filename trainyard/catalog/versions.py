@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
+from trainyard.catalog.tables import tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,7 @@ class Pins:
 
 @lru_cache(maxsize=1)
 def _table() -> dict[str, Any]:
-    text = files("trainyard.catalog").joinpath("versions.yaml").read_text(encoding="utf-8")
-    # The C loader when libyaml is there: ten times faster.
-    table: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
-    return table
+    return tree(files("trainyard.catalog").joinpath("versions.yaml"))
 
 
 def kubernetes_versions() -> dict[str, KubernetesVersion]:

@@ -8,8 +8,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from trainyard.catalog.tables import tree
 from trainyard.cost.model import Amounts
 from trainyard.plan.profiles import PROFILE_NAMES
 from trainyard.problems import Problem, SettingsError, nearest
@@ -93,10 +92,8 @@ def assumptions_for(profile: str) -> Assumptions:
     """
     if profile not in PROFILE_NAMES:
         raise ValueError(f"profile {profile!r}; {', '.join(PROFILE_NAMES)}")
-    text = files("trainyard.cost").joinpath("assumptions.yaml").read_text(encoding="utf-8")
-    tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
     figures = {}
-    for key, leaf in tree.items():
+    for key, leaf in tree(files("trainyard.cost").joinpath("assumptions.yaml")).items():
         missing = [name for name in ("value", "unit", "source", "date") if leaf.get(name) in (None, "")]
         if missing:
             raise ValueError(f"{key}: an assumption needs {', '.join(missing)}")

@@ -19,7 +19,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
+from trainyard.catalog.tables import tree
 
 PROFILE_NAMES = ("small", "medium", "large")
 _FIELDS = {"value", "unit", "source", "per_member", "from_members", "minimum", "maximum"}
@@ -84,11 +84,10 @@ def profile(name: str) -> Profile:
         FileNotFoundError: there is no such profile.
         ValueError: its file has a leaf that is not a figure with a source.
     """
-    text = files("trainyard.plan").joinpath("profiles", f"{name}.yaml").read_text(encoding="utf-8")
-    tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
-    base = tree.pop("extends", None)
+    content = tree(files("trainyard.plan").joinpath("profiles", f"{name}.yaml"))
+    base = content.pop("extends", None)
     figures = dict(profile(base).figures) if base else {}
-    figures.update((figure.path, figure) for figure in _figures(tree, ""))
+    figures.update((figure.path, figure) for figure in _figures(content, ""))
     return Profile(name, figures)
 
 

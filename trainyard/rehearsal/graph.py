@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from trainyard import cards
-from trainyard.cards.kubernetes import OBJECT
 from trainyard.conventions import SMOKE_COMPONENT_PREFIX
 from trainyard.recorded.model import RecordedResource
 
 _SKIP_AWAIT = "pulumi.com/skipAwait"
+_TAKEN_AT_ONCE = cards.of("kubernetes:*").seconds.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,11 @@ def seconds_to_create(resource: RecordedResource) -> float:
     if not resource.custom or resource.read or resource.is_provider:
         return 0.0
     if resource.inputs.get("metadata", {}).get("annotations", {}).get(_SKIP_AWAIT) == "true":
-        return float(OBJECT.value)
+        return _TAKEN_AT_ONCE
     card = cards.of(resource.type)
-    for beginning, time in card.seconds_in.items():
-        if resource.component.startswith(beginning):
-            return float(time.value)
-    return float(card.seconds.value)
+    if card.seconds_in_smoke_job is not None and resource.component.startswith(SMOKE_COMPONENT_PREFIX):
+        return card.seconds_in_smoke_job.value
+    return card.seconds.value
 
 
 def proves(step: Step) -> bool:

@@ -23,7 +23,7 @@ from tests.components.aws.recordings import (
     waits_for,
 )
 from tests.pulumi_harness import ACCOUNT, Recording, plain, record
-from trainyard.cards.aws.eks import CERTIFICATE
+from trainyard import cards
 from trainyard.components.aws.cluster import Cluster
 
 CLUSTER = "aws:eks/cluster:Cluster"
@@ -108,6 +108,13 @@ def test_logs_go_to_a_group_that_is_there_first_and_encrypted(recording: Recordi
     assert inputs_of(group)["kmsKeyId"] == KEY_ARN
     assert inputs_of(group)["retentionInDays"] == 365
     assert group.urn in recording.one(CLUSTER).dependencies
+
+
+def test_refused_requests_can_be_looked_up(recording: Recording) -> None:
+    query = recording.one("aws:cloudwatch/queryDefinition:QueryDefinition")
+    assert inputs_of(query)["name"] == "acme-production/refused requests"
+    assert inputs_of(query)["logGroupNames"] == ["/aws/eks/acme-production/cluster"]
+    assert "kube-apiserver-audit" in inputs_of(query)["queryString"]
 
 
 def test_control_plane_waits_for_the_permissions_of_its_role(recording: Recording) -> None:
@@ -268,7 +275,8 @@ def test_kubeconfig_holds_no_credentials() -> None:
     assert user["exec"]["args"] == ["eks", "get-token", "--cluster-name", "acme-production", "--region", REGION]
     server = kubeconfig["clusters"][0]["cluster"]
     assert server["server"].startswith("https://")
-    assert server["certificate-authority-data"] == CERTIFICATE
+    authority = cards.of("aws:eks/cluster:Cluster").outputs["certificateAuthority"]
+    assert server["certificate-authority-data"] == authority["data"]
     assert kubeconfig["current-context"] == kubeconfig["contexts"][0]["name"]
 
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Final
 
 from trainyard import cards
-from trainyard.cards.card import Free, Priced
+from trainyard.cards.card import Free
 from trainyard.cost.context import CostEntry, PriceContext
 from trainyard.cost.rules import compute, kubernetes, network, services, storage
 from trainyard.recorded.model import RecordedResource
@@ -35,11 +35,11 @@ def _named(name: str) -> Rule:
 
 
 RULES: Final[Mapping[str, Rule]] = {
-    type_: _named(card.price.rule) for type_, card in cards.BY_TYPE.items() if isinstance(card.price, Priced)
+    type_: _named(card.price) for type_, card in cards.BY_TYPE.items() if isinstance(card.price, str)
 }
 
 
 def free_reason(type_: str) -> str | None:
     """Why resources of that type cost nothing; None where they have a rule or nobody has said so."""
     price = cards.of(type_).price
-    return price.reason if isinstance(price, Free) else None
+    return price.free if isinstance(price, Free) else None

@@ -17,6 +17,7 @@ from typing import Any
 
 import yaml
 
+from trainyard.catalog.tables import YamlLoader
 from trainyard.problems import Problem, SettingsError
 
 DEEPEST = 32
@@ -24,22 +25,6 @@ DEEPEST = 32
 
 MOST_VALUES = 200_000
 """Values of a file, every use of an anchor counted: a few lines of anchors can stand for millions."""
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The C loader where there is one. It refuses a key that is there twice, as the engine does."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                if key.value in seen:
-                    raise yaml.MarkedYAMLError(
-                        problem=f'the key "{key.value}" is there twice', problem_mark=key.start_mark
-                    )
-                seen.add(key.value)
-        found: dict[Any, Any] = super().construct_mapping(node, deep)
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +83,7 @@ def _stack_folder(project_directory: Path, project: Mapping[str, Any]) -> Path:
 def _load(path: Path, shown: str) -> dict[str, Any]:
     try:
         with path.open(encoding="utf-8") as file:
-            content = yaml.load(file, Loader=_Loader)  # noqa: S506 (a safe loader, the C one where there is one)
+            content = yaml.load(file, Loader=YamlLoader)  # noqa: S506 (it is safe)
     except FileNotFoundError:
         raise SettingsError([Problem("stack", shown, "must be an existing file")]) from None
     except OSError as error:

@@ -20,12 +20,7 @@ from trainyard.rehearsal.refusals.context import View, show
 
 MODEL_RULE = "aws-model"
 _NUMBERS = frozenset({"integer", "long", "float", "double"})
-_EVERYWHERE: Mapping[str, str | None] = {
-    "region": None,  # the provider's own
-    "tags": None,  # `aws.tags`
-    "namePrefix": None,
-    "timeouts": None,
-}
+_UNDESCRIBED = frozenset({"region", "tags", "namePrefix", "timeouts"})  # of every type: the provider's own
 
 
 @cache
@@ -94,10 +89,8 @@ def resolve(model: ServiceModel, path: str, above: tuple[Shape, ...]) -> Shape |
         ModelMissingError: the card names a member that the model lacks.
     """
     name = path.rpartition(".")[2]
-    if path in model.names or (path == name and name in _EVERYWHERE):
-        target = model.names.get(path)
-        if target is None:
-            return None
+    target = model.names.get(path)
+    if target is not None:
         bases = roots(model.calls) if target.startswith("/") else above
         for base in bases:
             try:
@@ -108,6 +101,8 @@ def resolve(model: ServiceModel, path: str, above: tuple[Shape, ...]) -> Shape |
                 continue
             return shape
         raise ModelMissingError(f"{path}: none of {', '.join(model.calls)} has {target}")
+    if path in model.undescribed or path in _UNDESCRIBED:
+        return None
     return next((found for base in above if base.kind == "structure" and (found := _find(base, name))), None)
 
 
