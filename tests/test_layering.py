@@ -175,6 +175,7 @@ LIGHT = (
     "plan",
     "advice",
     "conventions",
+    "output",
     "problems",
     "capture",
     "recorded",

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-
+from trainyard import output
 from trainyard.smoke_jobs.report.curves import Chart, Series, bytes_text, svg
 from trainyard.smoke_jobs.report.terminal import cost_text, headline, nodes_text
 
@@ -18,11 +17,11 @@ COUNTS = ("pass", "below", "fail", "skipped")
 
 def page(document: Mapping[str, Any]) -> str:
     """The page of a result document (schema trainyard.smoke/1)."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["number"] = lambda value: f"{value:.4g}"
     charts = [(chart, drawn) for chart in (bandwidth(document), scaling(document)) if (drawn := svg(chart))]
     job = document["job"]
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+    return output.page(
+        TEMPLATE,
+        {"number": lambda value: f"{value:.4g}"},
         document=document,
         subject=" · ".join(part for part in (job["stack"], job["pool"]) if part) or job["name"],
         headline=headline(document),

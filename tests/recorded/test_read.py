@@ -6,6 +6,7 @@ from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.recorded.read import (
     UnknownInput,
     UnreadableInput,
+    as_number,
     follow,
     is_on,
     is_set,
@@ -15,6 +16,8 @@ from trainyard.recorded.read import (
     mapping_at,
     mappings_at,
     number_at,
+    path_text,
+    steps,
     value_at,
 )
 
@@ -77,11 +80,22 @@ def test_lists_and_mappings_know_their_unknown_parts():
 def test_numbers_may_be_written_as_text_and_are_finite_and_not_negative():
     assert number_at(INPUTS, "text") == 12.5
     assert number_at(INPUTS, "absent", default=3) == 3
-    for wrong in ("many", -1, float("nan"), float("inf"), None, []):
+    for wrong in ("many", True, "1e999", 10**400, -1, float("nan"), float("inf"), None, []):
         with pytest.raises(UnreadableInput, match="number"):
             number_at({"size": wrong}, "size")
     with pytest.raises(UnknownInput):
         number_at(INPUTS, "size", "max", default=3)
+
+
+def test_a_number_of_any_sign_is_read_where_nothing_is_asked_of_it():
+    assert [as_number(value) for value in (-2, 1.5, "-0.5", "many", True, None, UNKNOWN)] == [
+        -2, 1.5, -0.5, None, None, None, None,
+    ]  # fmt: skip
+
+
+def test_a_path_written_as_text_is_the_same_path():
+    assert steps("rules[0].id") == ("rules", 0, "id")
+    assert path_text(steps("rules[0].id")) == "rules[0].id"
 
 
 def test_flags_are_written_as_text_too():

@@ -24,7 +24,23 @@ def test_types_may_be_patterns():
     assert Resources(ALL).of("aws:fsx/*") == []
 
 
-def test_references_go_by_dependency_else_by_id():
+def test_a_part_of_an_input_refers_to_the_one_that_it_names():
+    other = resource("aws:kms/key:Key", "other", {"name": "by-name"})
+    both = (KEY.urn, other.urn)
+    by_part = resource(
+        "aws:eks/cluster:Cluster",
+        "d",
+        {"keys": ["id-of-key", "by-name", UNKNOWN]},
+        property_dependencies={"keys": both},
+    )
+    found = Resources((KEY, other, by_part))
+    assert found.referred(by_part, "keys[0]", KEY.type) == [KEY]
+    assert found.referred(by_part, "keys[1]", KEY.type) == [other]
+    assert found.referred(by_part, "keys[2]", KEY.type) == [KEY, other], "which of the two is not known yet"
+    assert found.referred(by_part, "keys", KEY.type) == [KEY, other]
+
+
+def test_references_go_by_id_else_by_dependency():
     found = Resources(ALL)
     assert [found.referred(item, "kmsKeyId", KEY.type) for item in (BY_DEPENDENCY, BY_ID, UNSET)] == [[KEY]] * 3
     assert found.referred(BY_ID, "kmsKeyId", "aws:s3/bucket:Bucket") == []

@@ -79,8 +79,8 @@ def cost(
     from trainyard.cost.assumptions import assumptions_for
     from trainyard.cost.compare import alternatives
     from trainyard.cost.price import DEFAULT_PROFILE, price_stack
+    from trainyard.output import console
     from trainyard.review.reports.cost import as_html, report
-    from trainyard.review.reports.output import show
 
     try:
         assumptions = assumptions_for(
@@ -98,7 +98,7 @@ def cost(
     if html_file is not None:
         write_whole(html_file, as_html(found, others))
     if json_file is None or str(json_file) != "-":
-        show(report(found, others))
+        console().print(report(found, others))
     if fail_over_budget and found.budget_usd is not None and found.total.expected > found.budget_usd:
         raise typer.Exit(EXIT_VIOLATED)
 

@@ -162,8 +162,9 @@ def estimate(
 
         typer.echo(estimate_as_json(found), nl=False)
     else:
-        from trainyard.advice.report import estimate_text, terminal
+        from trainyard.advice.report import estimate_text
+        from trainyard.output import console
 
-        estimate_text.show(terminal.console(), found)
+        estimate_text.show(console(), found)
     if found.fit is None:
         raise typer.Exit(EXIT_DOES_NOT_FIT)

@@ -181,9 +181,10 @@ def _show(found: "Recommendation", compared: "Comparison | None", output: Output
 
         typer.echo(recommendation_as_json(found, compared), nl=False)
         return
-    from trainyard.advice.report import recommendation_text, terminal
+    from trainyard.advice.report import recommendation_text
+    from trainyard.output import console
 
-    recommendation_text.show(terminal.console(), found, compared, explain=output.explain)
+    recommendation_text.show(console(), found, compared, explain=output.explain)
 
 
 def _apply(found: "Recommendation", stack: str, applying: ApplyOptions, project: Path | None) -> None:

@@ -48,15 +48,15 @@ def rehearse(
             found = review(folder, file)
     except SettingsError as error:
         fail_settings(stack, error)
+    from trainyard.output import console
     from trainyard.review.reports import policies, rehearsal
-    from trainyard.review.reports.output import show
 
     if json_file is not None:
         write_whole(json_file, json.dumps(found.as_json(), indent=2, ensure_ascii=False) + "\n")
     if html_file is not None:
         write_whole(html_file, rehearsal.as_html(found))
     if "-" not in (str(json_file), str(html_file)):
-        show(rehearsal.report(found))
+        console().print(rehearsal.report(found))
         if found.policies is not None:
             policies.show(found.policies, title="Policies")
     if found.policies is None:

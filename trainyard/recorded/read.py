@@ -8,7 +8,9 @@ told what to give instead; `is_set` and `length_at` hold for unknowns too; `know
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN, Secret
@@ -131,13 +133,23 @@ def number_at(value: Any, *path: str | int, default: float | None = None) -> flo
     found = value_at(value, *path)
     if found is None and default is not None:
         return default
-    try:
-        number = float(found)
-    except (TypeError, ValueError, OverflowError):
-        raise UnreadableInput(path_text(path), f"{found!r} is not a number") from None
+    number = as_number(found)
+    if number is None:
+        raise UnreadableInput(path_text(path), f"{found!r} is not a number")
     if not 0 <= number < math.inf:
         raise UnreadableInput(path_text(path), f"{found!r} is not a number of 0 or more")
     return number
+
+
+def as_number(value: Any) -> float | None:
+    """A number, also one written as text, as providers read it; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return value if isinstance(value, int) else number
 
 
 def known_texts(value: Any, path: str = "", *, exclude: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
@@ -157,6 +169,15 @@ def known_texts(value: Any, path: str = "", *, exclude: frozenset[str] = frozens
 def path_text(path: Sequence[str | int]) -> str:
     """`rules[0].id` of ("rules", 0, "id")."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+_STEP: Final = re.compile(r"[^.\[\]]+|\[\d+\]")
+
+
+@lru_cache(maxsize=4096)
+def steps(path: str) -> tuple[str | int, ...]:
+    """("rules", 0, "id") of `rules[0].id`."""
+    return tuple(int(part[1:-1]) if part.startswith("[") else part for part in _STEP.findall(path))
 
 
 def _part(item: Any, path: Sequence[str | int]) -> Any:

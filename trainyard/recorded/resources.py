@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any
 
-from trainyard.recorded.model import UNKNOWN, RecordedResource
-from trainyard.recorded.read import known_texts
+from trainyard.recorded.model import RecordedResource, has_unknown
+from trainyard.recorded.read import follow, known_texts, steps
 
 
 @lru_cache(maxsize=4096)
@@ -46,13 +45,27 @@ class Resources:
         """Those of the given types whose input `key` is made of an output of `target`."""
         return [resource for resource in self.of(*types) if refers(resource, key, target)]
 
-    def referred(self, resource: RecordedResource, key: str, type_: str) -> list[RecordedResource]:
-        """The resources of a type that one input of a resource refers to: by dependency, else by their id."""
-        made_of = (self._by_urn.get(urn) for urn in resource.property_dependencies.get(key, ()))
-        found = [other for other in made_of if other is not None and other.type == type_]
-        return found or list(self._with_id_in(resource.inputs.get(key), type_))
+    def referred(self, resource: RecordedResource, path: str, type_: str) -> list[RecordedResource]:
+        """The resources of a type that an input refers to.
 
-    def _with_id_in(self, value: Any, type_: str) -> Iterator[RecordedResource]:
-        candidates = [other for other in self._by_type.get(type_, ()) if other.id is not None]
-        ids = {text for _, text in known_texts(value)} if candidates else set()
-        return (other for other in candidates if other.id is not UNKNOWN and other.id in ids)
+        They are found by their id, else their name or ARN; where the input is not known, or names nothing of the
+        recording, they are what its outermost part is made of.
+
+        Args:
+            resource: what refers.
+            path: of the input, or of the part of it that counts: `vpcId`, `subnetIds[0]`, `launchTemplate.id`.
+            type_: a token, no pattern.
+        """
+        way = steps(path)
+        value = follow(resource.inputs, *way)
+        texts = frozenset() if has_unknown(value) else frozenset(text for _, text in known_texts(value))
+        candidates = self._by_type.get(type_, ()) if texts else ()
+        found = [other for other in candidates if other.id in texts]
+        found = found or [other for other in candidates if not texts.isdisjoint(_names(other))]
+        made_of = (self._by_urn.get(urn) for urn in resource.property_dependencies.get(str(way[0]), ()))
+        return found or [other for other in made_of if other is not None and other.type == type_]
+
+
+def _names(resource: RecordedResource) -> set[str]:
+    places = ((resource.inputs, "name"), (resource.outputs, "name"), (resource.outputs, "arn"))
+    return {text for place, key in places for _, text in known_texts(place.get(key))}

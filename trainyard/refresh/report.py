@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from trainyard.output import console
 from trainyard.refresh.model import Refresh
 from trainyard.refresh.overview import PricedRow
-
-WIDTH = 100
 
 
 def show_refresh(found: Refresh, written: Sequence[str]) -> None:
     """What is different, what was left as it is, and which tables were written."""
-    console = _console()
+    out = console()
     for cloud, reason in found.failures.items():
-        console.print(Text(f"{cloud} was left out: {reason}", style="yellow"))
+        out.print(Text(f"{cloud} was left out: {reason}", style="yellow"))
     different = found.different
     if different:
         table = _table()
@@ -38,18 +36,18 @@ def show_refresh(found: Refresh, written: Sequence[str]) -> None:
                 "" if percent is None else Text(f"{percent:+.1f} %", style="red" if percent > 0 else "green"),
                 quote.unit,
             )
-        console.print(table)
+        out.print(table)
     confirmed = len(found.changes) - len(different)
-    console.print(
+    out.print(
         f"{len(different)} differ, {confirmed} confirmed, {len(found.skipped)} left as they are "
         f"({', '.join(found.clouds)})"
     )
     for entry in found.skipped:
-        console.print(Text(f"  {entry.table.removesuffix('.csv')} {entry.name}: {entry.reason}", style="dim"))
+        out.print(Text(f"  {entry.table.removesuffix('.csv')} {entry.name}: {entry.reason}", style="dim"))
     if written:
-        console.print(f"written: {', '.join(written)}")
+        out.print(f"written: {', '.join(written)}")
     elif found.changes:
-        console.print("nothing is written; --apply writes them")
+        out.print("nothing is written; --apply writes them")
 
 
 def show_tables(rows: Sequence[PricedRow]) -> None:
@@ -62,13 +60,13 @@ def show_tables(rows: Sequence[PricedRow]) -> None:
         mine = [row for row in rows if row.table == name]
         dates = sorted(row.date for row in mine)
         table.add_row(name, str(len(mine)), dates[0], dates[-1], str(sum(row.stale for row in mine)))
-    _console().print(table)
+    console().print(table)
 
 
 def show_rows(rows: Sequence[PricedRow]) -> None:
     """A line a price."""
     if not rows:
-        _console().print("no price in the catalogue is like that")
+        console().print("no price in the catalogue is like that")
         return
     table = _table()
     for name in ("price of", "figure", "region"):
@@ -78,13 +76,8 @@ def show_rows(rows: Sequence[PricedRow]) -> None:
     for row in rows:
         day = Text(row.date, style="yellow" if row.stale else "")
         table.add_row(row.name, row.figure, row.region, day, row.source)
-    _console().print(table)
+    console().print(table)
 
 
 def _table() -> Table:
     return Table(box=None, padding=(0, 2, 0, 0), header_style="dim", show_edge=False)
-
-
-def _console() -> Console:
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=WIDTH)

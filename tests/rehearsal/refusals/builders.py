@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainyard.recorded.model import Finding, RecordedResource
+from trainyard.recorded.read import steps
 from trainyard.rehearsal.refusals import ValueContext, check_values
-from trainyard.rehearsal.refusals.context import steps
 
 CONTEXT = ValueContext(kubernetes_version="1.35", region="us-east-1")
 ACCOUNT = "123456789012"

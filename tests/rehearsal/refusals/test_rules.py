@@ -13,20 +13,20 @@ import pytest
 
 from trainyard.rehearsal.refusals import aws
 from trainyard.rehearsal.refusals.check import RULES
-from trainyard.rehearsal.refusals.context import Stack, View
+from trainyard.rehearsal.refusals.context import View
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, by_type
 
 MODULES = [importlib.import_module(f"{aws.__name__}.{found.name}") for found in pkgutil.iter_modules(aws.__path__)]
 
 
 def rules_of(module: ModuleType) -> set[str]:
-    """The module's public functions that look at one resource and the recording beside it."""
+    """The module's public functions that look at one resource."""
     return {
         name
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__
         and not name.startswith("_")
-        and list(inspect.signature(function).parameters) == ["view", "stack"]
+        and list(inspect.signature(function).parameters) == ["view"]
     }
 
 
@@ -41,9 +41,9 @@ def test_every_rule_of_a_module_is_in_its_table_and_in_the_whole(module: ModuleT
 
 
 def test_rules_speak_in_the_order_of_their_tables() -> None:
-    def first(view: View, stack: Stack) -> None: ...
+    def first(view: View) -> None: ...
 
-    def second(view: View, stack: Stack) -> None: ...
+    def second(view: View) -> None: ...
 
     assert by_type([{second: ("a", "b")}, {first: ("a", EVERY_TYPE)}]) == {
         "a": [second, first],

@@ -8,8 +8,12 @@ from tests.cost.recorded import TODAY, node_group, priced, resource
 from trainyard.cost.compare import alternatives
 from trainyard.cost.model import Amounts
 from trainyard.cost.price import price_stack
+from trainyard.output import WIDTH, as_text
 from trainyard.review.reports.cost import as_html, bars, report, verdict
-from trainyard.review.reports.output import WIDTH, as_text
+
+
+def text_of(*found):
+    return as_text(lambda out: out.print(report(*found)))
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +27,14 @@ def demo(rehearsed):
 def test_the_terminal_fits_a_hundred_columns(rehearsed, stack):
     rehearsal = rehearsed(stack)
     cost = price_stack(rehearsal.resources, rehearsal.plan, today=TODAY)
-    text = as_text(report(cost, alternatives(rehearsal.resources, rehearsal.plan, cost, today=TODAY)))
+    text = text_of(cost, alternatives(rehearsal.resources, rehearsal.plan, cost, today=TODAY))
     assert max(map(len, text.splitlines())) <= WIDTH == 100
     assert "…" not in text, "nothing is cut off"
 
 
 def test_the_terminal_names_what_matters(demo):
     cost, others = demo
-    text = as_text(report(cost, others))
+    text = text_of(cost, others)
     total = f"{cost.total.floor:,.0f} +{cost.total.expected:,.0f} +{cost.total.ceiling:,.0f}"
     assert len(re.findall(rf"total +{total}", text)) == 2, "by component and by team"
     assert re.search(r"vision .* of 25,000", text)
@@ -44,7 +48,7 @@ def test_what_is_not_priced_and_what_is_of_another_region_is_told():
     cost = priced(
         resource("aws:sagemaker/domain:Domain", "studio"), resource("aws:ec2/eip:Eip", inputs={"region": "eu-west-1"})
     )
-    text = as_text(report(cost))
+    text = text_of(cost)
     assert "1 thing is not priced, and in no figure" in text
     assert "studio, all of it: no price rule for aws:sagemaker/domain:Domain" in text
     assert "1 of 1 lines use prices of us-east-1" in text
@@ -52,7 +56,7 @@ def test_what_is_not_priced_and_what_is_of_another_region_is_told():
 
 def test_a_stack_without_anything_has_a_report():
     cost = priced()
-    assert "no monthly budget" in as_text(report(cost))
+    assert "no monthly budget" in text_of(cost)
     assert "<!doctype html>" in as_html(cost)
     assert cost.as_json()["prices"]["oldest"] == ""
 

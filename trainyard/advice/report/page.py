@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from pathlib import Path
 
 from trainyard.advice import Comparison, Option, Recommendation
 from trainyard.advice.report.recommendation_text import as_text, headline
 from trainyard.advice.units import duration, minutes, money, short
+from trainyard.output import page
 
 WIDTH, HEIGHT = 920, 420
 CLEAR = 19
@@ -57,18 +57,13 @@ class Segment:
 
 def as_html(recommendation: Recommendation, comparison: Comparison | None = None) -> str:
     """The page. It loads nothing and follows the reader's light or dark setting."""
-    environment = Environment(
-        loader=PackageLoader("trainyard.advice.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
-    environment.filters.update(duration=duration, money=money, short=short, minutes=minutes)
     points = _sampled(recommendation)
     gpus = list(dict.fromkeys(point.machine.gpu.name for point in points))
     colours = {gpu: COLOURS[index % len(COLOURS)] for index, gpu in enumerate(gpus)}
     dots, x_ticks, y_ticks, deadline = _picture(recommendation, points, colours)
-    return environment.get_template("page.html.j2").render(
+    return page(
+        Path(__file__).with_name("page.html.j2"),
+        {"duration": duration, "money": money, "short": short, "minutes": minutes},
         headline=headline(recommendation),
         recommendation=recommendation,
         options=recommendation.options or recommendation.nearest,

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import io
-
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from trainyard import output
 from trainyard.advice import Comparison, Option, Recommendation
 from trainyard.advice.report import comparison_text
-from trainyard.advice.report.terminal import WIDTH, bullet, bullets, speed, table, work_line
+from trainyard.advice.report.terminal import bullet, bullets, speed, table, work_line
 from trainyard.advice.units import duration, minutes, money, short
 
 
 def as_text(recommendation: Recommendation, comparison: Comparison | None = None, *, explain: bool = False) -> str:
     """What `show` prints, without colour."""
-    written = io.StringIO()
-    console = Console(file=written, width=WIDTH, highlight=False, color_system=None)
-    show(console, recommendation, comparison, explain=explain)
-    return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
+    return output.as_text(lambda out: show(out, recommendation, comparison, explain=explain))
 
 
 def show(

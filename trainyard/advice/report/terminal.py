@@ -12,18 +12,6 @@ from rich.table import Table
 from trainyard.advice.units import short
 from trainyard.advice.workload import Workload
 
-WIDTH = 100
-
-
-def console() -> Console:
-    """Standard output, not wider than the tables are made for."""
-    out = Console(highlight=False)
-    return (
-        Console(highlight=False, width=min(out.width, WIDTH))
-        if out.is_terminal
-        else Console(highlight=False, width=WIDTH)
-    )
-
 
 def table(*headings: str, gap: int = 2) -> Table:
     """An empty table without lines, its columns `gap` blanks apart and never wrapped."""

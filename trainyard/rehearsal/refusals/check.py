@@ -54,13 +54,13 @@ def check_values(resources: Sequence[RecordedResource], context: ValueContext) -
         resources: a whole recording (references between resources are followed); best the run with known outputs.
         context: the planned Kubernetes version and the region.
     """
-    stack = Stack.of(resources, context)
+    stack = Stack(resources, context)
     for view in stack.views:
         model = cards.of(view.type).model
         if model is not None:
             model_check.check(view, model)
         for rule in (*RULES.get(view.type, ()), *RULES.get(EVERY_TYPE, ())):
-            rule(view, stack)
+            rule(view)
     kubernetes.check(stack)
     seen: set[tuple[str, str, str]] = set()
     kept = []

@@ -2,21 +2,18 @@
 
 `View` reads inputs by path (`scalingConfig.minSize`, `taints[0].key`) and collects findings. It never gives out a
 secret wrapper, and reads what is unknown as absent: a check that needs to know whether an input is set at all asks
-`has`. `Stack` finds resources by type, by id and by reference.
+`has`. `Stack` finds resources by type and by reference.
 """
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret, bare, has_secret
-
-_STEP = re.compile(r"[^.\[\]]+|\[\d+\]")
+from trainyard.recorded.read import as_number, follow, steps, value_at
+from trainyard.recorded.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,32 +26,10 @@ class ValueContext:
     assumed_objects: frozenset[tuple[str, str, str]] = frozenset()  # (kind, namespace, name) that a chart makes
 
 
-@lru_cache(maxsize=4096)
-def steps(path: str) -> tuple[str | int, ...]:
-    """`a.b[0]` as ("a", "b", 0)."""
-    return tuple(int(part[1:-1]) if part.startswith("[") else part for part in _STEP.findall(path))
-
-
-def follow(value: Any, path: str) -> Any:
-    """What lies at `path` of a value without secret marks: None where it is absent, `UNKNOWN` where it is unknown."""
-    for step in steps(path):
-        if value is UNKNOWN:
-            return UNKNOWN
-        if isinstance(step, int):
-            if not isinstance(value, list) or step >= len(value):
-                return None
-            value = value[step]
-        else:
-            if not isinstance(value, Mapping):
-                return None
-            value = value.get(step)
-    return value
-
-
 def expand(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Everything known that a path with `[]` for "each entry" stands for, with its own path."""
     head, mark, tail = path.partition("[]")
-    found = follow(value, head)
+    found = follow(value, *steps(head))
     if found is None or found is UNKNOWN:
         return
     if not mark:
@@ -83,47 +58,42 @@ def show(value: Any) -> str:
 
 
 class View:
-    """One resource's inputs, and the findings about them."""
+    """One resource's inputs, the findings about them, and the recording that it is part of."""
 
-    def __init__(self, resource: RecordedResource) -> None:
+    def __init__(self, resource: RecordedResource, stack: Stack) -> None:
         self.resource = resource
+        self.stack = stack
         self.type = resource.type
         self.name = resource.name
         self.inputs: dict[str, Any] = bare(dict(resource.inputs))
         self.findings: list[Finding] = []
         self._secret = frozenset(_secret_paths(resource.inputs) if has_secret(resource.inputs) else ())
 
+    def _at(self, path: str) -> Any:
+        return follow(self.inputs, *steps(path))
+
     def value(self, path: str) -> Any:
         """What is at `path`; None where it is absent or unknown."""
-        found = follow(self.inputs, path)
-        return None if found is UNKNOWN else found
+        return value_at(self.inputs, *steps(path), unknown=None)
 
     def has(self, path: str) -> bool:
         """Whether an input is set for sure, be it to something unknown; False below something unknown."""
-        return follow(self.inputs, path) is not None and not self._below_unknown(path)
+        return self._at(path) is not None and follow(self.inputs, *steps(path)[:-1]) is not UNKNOWN
 
     def lacks(self, path: str) -> bool:
         """Whether an input is absent for sure; False below something unknown."""
-        return follow(self.inputs, path) is None
-
-    def _below_unknown(self, path: str) -> bool:
-        value: Any = self.inputs
-        for step in steps(path)[:-1]:
-            value = follow(value, f"[{step}]" if isinstance(step, int) else step)
-            if value is UNKNOWN:
-                return True
-        return False
+        return self._at(path) is None
 
     def blurred(self, path: str) -> bool:
         """Whether a list or mapping is unknown, or has an entry that is."""
-        found = follow(self.inputs, path)
+        found = self._at(path)
         if isinstance(found, Mapping):
             return UNKNOWN in found.values()
         return found is UNKNOWN or (isinstance(found, list) and UNKNOWN in found)
 
     def is_unknown(self, path: str) -> bool:
         """Whether an input is set to something that is not known yet."""
-        return follow(self.inputs, path) is UNKNOWN
+        return self._at(path) is UNKNOWN
 
     def text(self, path: str) -> str | None:
         """A known text, or None."""
@@ -143,8 +113,7 @@ class View:
 
     def entries(self, path: str) -> list[Any]:
         """The items of a known list, unknown ones included; empty where there is none."""
-        found = self.value(path)
-        return found if isinstance(found, list) else []
+        return listed(self.value(path))
 
     def texts(self, path: str) -> list[str]:
         """The known texts of a list."""
@@ -160,6 +129,10 @@ class View:
         """A known mapping; empty where there is none."""
         found = self.value(path)
         return found if isinstance(found, Mapping) else {}
+
+    def referred(self, path: str, type_: str) -> View | None:
+        """The one resource of `type_` that an input refers to; None where that is not certain."""
+        return self.stack.referred(self.resource, path, type_)
 
     def error(self, rule: str, path: str, message: str, *, allowed: str = "", hint: str = "") -> None:
         """Notes that the service refuses this."""
@@ -191,20 +164,6 @@ def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def as_number(value: Any) -> float | None:
-    """A number, also one written as text; None for anything else."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        return value
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return None
-    return None
-
-
 def _secret_paths(value: Any, path: str = "") -> Iterator[str]:
     if isinstance(value, Secret):
         yield path
@@ -216,54 +175,23 @@ def _secret_paths(value: Any, path: str = "") -> Iterator[str]:
             yield from _secret_paths(item, f"{path}[{index}]")
 
 
-@dataclass(slots=True)
 class Stack:
-    """All resources of a recording, with look-ups."""
+    """The custom resources of a recording; components and providers have no values of their own to check."""
 
-    views: Sequence[View]
-    context: ValueContext
-    _by_type: dict[str, list[View]] = field(default_factory=lambda: defaultdict(list))
-    _by_urn: dict[str, View] = field(default_factory=dict)
-    _by_id: dict[tuple[str, str], View] = field(default_factory=dict)
+    def __init__(self, resources: Iterable[RecordedResource], context: ValueContext) -> None:
+        self.context = context
+        self._resources = Resources(item for item in resources if item.custom and not item.is_provider)
+        self.views = [View(item, self) for item in self._resources.all]
+        self._by_urn = {view.resource.urn: view for view in self.views}
 
-    def __post_init__(self) -> None:
-        for view in self.views:
-            self._by_type[view.type].append(view)
-            self._by_urn[view.resource.urn] = view
-            if isinstance(view.resource.id, str):
-                self._by_id[view.type, view.resource.id] = view
-
-    @classmethod
-    def of(cls, resources: Sequence[RecordedResource], context: ValueContext) -> Stack:
-        """The custom resources of a recording; components and providers have no values of their own to check."""
-        return cls([View(item) for item in resources if item.custom and not item.is_provider], context)
-
-    def of_type(self, type_: str) -> Sequence[View]:
+    def of_type(self, type_: str) -> list[View]:
         """Every resource of a type, in the order of registration."""
-        return self._by_type.get(type_, ())
+        return [self._by_urn[resource.urn] for resource in self._resources.of(type_)]
 
-    def referred(self, view: View, path: str, type_: str) -> View | None:
-        """The resource of `type_` that an input names.
-
-        Found by the synthesised id or output, or, where that is unknown yet, by the only dependency of that type which
-        Pulumi recorded for the input.
-        """
-        found = view.value(path)
-        if isinstance(found, str):
-            by_id = self._by_id.get((type_, found))
-            if by_id is not None:
-                return by_id
-            for other in self.of_type(type_):
-                if found in (
-                    follow(other.inputs, "name"),
-                    other.resource.outputs.get("name"),
-                    other.resource.outputs.get("arn"),
-                ):
-                    return other
-        first = str(steps(path)[0])
-        urns = view.resource.property_dependencies.get(first, ())
-        candidates = [self._by_urn[urn] for urn in urns if urn in self._by_urn and self._by_urn[urn].type == type_]
-        return candidates[0] if len(candidates) == 1 else None
+    def referred(self, resource: RecordedResource, path: str, type_: str) -> View | None:
+        """What `View.referred` gives."""
+        found = self._resources.referred(resource, path, type_)
+        return self._by_urn[found[0].urn] if len(found) == 1 else None
 
     @property
     def findings(self) -> list[Finding]:

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from trainyard.rehearsal.refusals.context import Stack, View
+from trainyard.rehearsal.refusals.context import View
 
-Rule = Callable[[View, Stack], None]
-"""Looks at one resource, with the whole recording beside it, and notes its findings there."""
+Rule = Callable[[View], None]
+"""Looks at one resource, which knows the recording that it is part of, and notes its findings there."""
 
 Rules = Mapping[Rule, tuple[str, ...]]
 """The rules of one module with their resource types, in the order in which they speak."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -13,7 +14,7 @@ from rich.text import Text
 from trainyard.catalog.staleness import STALE_DAYS
 from trainyard.cost.compare import Alternative
 from trainyard.cost.model import Amounts, Cost, LineItem, Saving, Share, a_unit
-from trainyard.review.reports.output import page
+from trainyard.output import page
 
 DEAREST = 10
 """Lines that the terminal shows; the page and the JSON have all."""
@@ -258,7 +259,7 @@ def as_html(cost: Cost, others: Sequence[Alternative] = ()) -> str:
     said, mood = verdict(cost)
     sources = list(dict.fromkeys((line.source, line.date) for line in cost.lines))
     return page(
-        "cost.html.j2",
+        Path(__file__).with_name("cost.html.j2"),
         {"money": money, "spread": spread, "a_unit": a_unit},
         cost=cost,
         others=others,

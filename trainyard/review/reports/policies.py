@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable
 
 from rich.console import Console
 from rich.markup import escape
 
+from trainyard import output
 from trainyard.review.policy_check.model import PolicyReport
 
 
@@ -39,8 +39,9 @@ def show(report: PolicyReport, console: Console | None = None, *, title: str = "
 
 def as_text(reports: Iterable[PolicyReport]) -> str:
     """Several stacks as plain text."""
-    text = io.StringIO()
-    console = Console(file=text, highlight=False, soft_wrap=True, no_color=True)
-    for report in reports:
-        show(report, console)
-    return text.getvalue()
+
+    def write(console: Console) -> None:
+        for report in reports:
+            show(report, console)
+
+    return output.as_text(write, soft_wrap=True)

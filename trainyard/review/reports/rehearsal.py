@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -13,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from trainyard.output import page
 from trainyard.recorded import node_groups
 from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource, Secret
 from trainyard.recorded.read import UnreadableInput, follow
@@ -20,7 +22,6 @@ from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.graph import Step
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.reports.cost import summary
-from trainyard.review.reports.output import page
 from trainyard.review.verdict import Review
 
 
@@ -279,7 +280,7 @@ def as_html(review: Review) -> str:
     """The report as one self-contained page."""
     rehearsal = review.rehearsal
     return page(
-        "rehearsal.html.j2",
+        Path(__file__).with_name("rehearsal.html.j2"),
         {"clock": clock, "short_type": short_type, "where": _where},
         rehearsal=rehearsal,
         tree=tree_of(rehearsal),

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 KNOWN_ADD_ONS = (
@@ -26,9 +26,8 @@ KNOWN_ADD_ONS = (
 """Add-ons that EKS offers as generally known (2026-11); others exist, so an unknown name is a warning."""
 
 
-def add_on(view: View, stack: Stack) -> None:
+def add_on(view: View) -> None:
     """The add-on's name, version and settings."""
-    del stack
     name = view.text("addonName")
     if name is not None and name not in KNOWN_ADD_ONS:
         view.warning(

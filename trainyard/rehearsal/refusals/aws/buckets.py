@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainyard.rehearsal.refusals.context import Stack, View, as_number, listed, show
+from trainyard.recorded.read import as_number
+from trainyard.rehearsal.refusals.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 BUCKET = "aws:s3/bucket:Bucket"
@@ -25,9 +26,8 @@ _ACTIONS = (
 _ALLOWED = "3 to 63 lower-case letters, digits, '-' and '.', a letter or digit at both ends"
 
 
-def name(view: View, stack: Stack) -> None:
+def name(view: View) -> None:
     """The name that is given, the prefix, or the logical name with Pulumi's suffix."""
-    del stack
     given, prefix = view.text("bucket"), view.text("bucketPrefix")
     if given is not None:
         problem = name_problem(given)
@@ -72,9 +72,8 @@ def name_problem(text: str) -> str:
     return "is an IP address"
 
 
-def lifecycle(view: View, stack: Stack) -> None:
+def lifecycle(view: View) -> None:
     """Every rule has a filter, something to do, and days in an order that S3 takes."""
-    del stack
     seen: set[str] = set()
     for path, entry in view.items("rules"):
         identity = entry.get("id")
@@ -205,9 +204,8 @@ def _transitions(view: View, path: str, entry: Mapping[str, Any]) -> None:
                 )
 
 
-def encryption(view: View, stack: Stack) -> None:
+def encryption(view: View) -> None:
     """A key only where the algorithm takes one."""
-    del stack
     for path, entry in view.items("rules"):
         default = entry.get("applyServerSideEncryptionByDefault")
         if isinstance(default, Mapping) and default.get("sseAlgorithm") == "AES256" and default.get("kmsMasterKeyId"):
@@ -219,9 +217,9 @@ def encryption(view: View, stack: Stack) -> None:
             )
 
 
-def logging(view: View, stack: Stack) -> None:
+def logging(view: View) -> None:
     """A bucket does not log into itself."""
-    bucket, target = stack.referred(view, "bucket", BUCKET), stack.referred(view, "targetBucket", BUCKET)
+    bucket, target = view.referred("bucket", BUCKET), view.referred("targetBucket", BUCKET)
     if bucket is not None and bucket is target:
         view.error("s3-logging", "targetBucket", f"{bucket.name} would log into itself", allowed="another bucket")
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.rehearsal.refusals.aws.eks import zones_of
-from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 INSTANCE = "aws:rds/instance:Instance"
@@ -28,9 +28,8 @@ _LOGS = {
 _WEEK = 7 * 24 * 60
 
 
-def together(view: View, stack: Stack) -> None:
+def together(view: View) -> None:
     """Inputs that need or exclude each other."""
-    del stack
     managed = view.flag("manageMasterUserPassword")
     for key in ("password", "passwordWo"):
         if managed and view.has(key):
@@ -90,9 +89,8 @@ def together(view: View, stack: Stack) -> None:
         )
 
 
-def engine(view: View, stack: Stack) -> None:
+def engine(view: View) -> None:
     """User names, logs, database names and versions by engine."""
-    del stack
     name = view.text("engine")
     if name is None or name not in _LOGS:
         return
@@ -125,9 +123,8 @@ def engine(view: View, stack: Stack) -> None:
         view.error("rds-version", "engineVersion", f"got {show(version)}", allowed="must look like 17 or 17.6")
 
 
-def storage(view: View, stack: Stack) -> None:
+def storage(view: View) -> None:
     """Storage sizes and what belongs to a storage type."""
-    del stack
     size, most = view.number("allocatedStorage"), view.number("maxAllocatedStorage")
     if size is not None and most not in (None, 0) and most is not None and most < size:
         view.error(
@@ -172,9 +169,8 @@ def _minutes(text: str) -> tuple[int, int] | None:
     return start, end if end > start else end + span
 
 
-def windows(view: View, stack: Stack) -> None:
+def windows(view: View) -> None:
     """Long enough, and the maintenance window apart from every day's backup window."""
-    del stack
     backup, maintenance = view.text("backupWindow"), view.text("maintenanceWindow")
     daily = _minutes(backup) if backup else None
     weekly = _minutes(maintenance) if maintenance else None
@@ -195,21 +191,21 @@ def windows(view: View, stack: Stack) -> None:
             return
 
 
-def subnet_group(view: View, stack: Stack) -> None:
+def subnet_group(view: View) -> None:
     """At least two zones."""
-    zones = zones_of(view, stack, "subnetIds")
+    zones = zones_of(view, "subnetIds")
     if zones is not None and len(zones) == 1:
         view.error(
             "rds-zones", "subnetIds", f"all in zone {next(iter(zones))}", allowed="subnets in at least two zones"
         )
 
 
-def parameter_group(view: View, stack: Stack) -> None:
+def parameter_group(view: View) -> None:
     """Family against the engine of the instances that use it; no parameter twice."""
     family = view.text("family")
-    for other in stack.of_type(INSTANCE):
+    for other in view.stack.of_type(INSTANCE):
         version, name = other.text("engineVersion"), other.text("engine")
-        if family and version and name == "postgres" and stack.referred(other, "parameterGroupName", view.type) is view:
+        if family and version and name == "postgres" and other.referred("parameterGroupName", view.type) is view:
             wanted = f"postgres{version.partition('.')[0]}"
             if family != wanted:
                 view.error(

@@ -12,7 +12,7 @@ from trainyard.conventions import LABEL_PREFIX
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.refusals.aws.models import operation
-from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.labels import LABEL_KEY, check_label, is_label_key
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -30,11 +30,11 @@ def instance_types() -> tuple[str, ...]:
     return operation("ec2", "CreateLaunchTemplate").members["LaunchTemplateData"].members["InstanceType"].enum
 
 
-def zones_of(view: View, stack: Stack, path: str) -> set[str] | None:
+def zones_of(view: View, path: str) -> set[str] | None:
     """The zones of the subnets that an input lists; None where one of them is not in the recording."""
     found = set()
     for index, _ in enumerate(view.entries(path)):
-        subnet = stack.referred(view, f"{path}[{index}]", SUBNET)
+        subnet = view.referred(f"{path}[{index}]", SUBNET)
         zone = subnet.text("availabilityZone") if subnet else None
         if zone is None:
             return None
@@ -42,7 +42,7 @@ def zones_of(view: View, stack: Stack, path: str) -> set[str] | None:
     return found
 
 
-def cluster(view: View, stack: Stack) -> None:
+def cluster(view: View) -> None:
     """Version as text, endpoints, zones, Auto Mode's three switches."""
     version = view.value("version")
     if version is not None and not isinstance(version, str):
@@ -56,7 +56,7 @@ def cluster(view: View, stack: Stack) -> None:
             allowed="at least one of endpointPrivateAccess, endpointPublicAccess",
         )  # fmt: skip
     subnets = view.entries("vpcConfig.subnetIds")
-    zones = zones_of(view, stack, "vpcConfig.subnetIds") if all(item is not UNKNOWN for item in subnets) else None
+    zones = zones_of(view, "vpcConfig.subnetIds") if all(item is not UNKNOWN for item in subnets) else None
     if 0 < len(subnets) < 2 or (zones is not None and 0 < len(zones) < 2):
         view.error(
             "eks-zones", "vpcConfig.subnetIds", f"lies in one zone ({', '.join(sorted(zones or ())) or 'one subnet'})",
@@ -75,9 +75,8 @@ def cluster(view: View, stack: Stack) -> None:
         view.error("eks-auto-mode", off, "Auto Mode is on in part", allowed=f"{', '.join(switches)} all on or all off")
 
 
-def node_group_sizes(view: View, stack: Stack) -> None:
+def node_group_sizes(view: View) -> None:
     """Sizes in order, one way of updating, at least one subnet."""
-    del stack
     least, wanted, most = (view.number(f"scalingConfig.{key}") for key in ("minSize", "desiredSize", "maxSize"))
     if least is not None and most is not None and least > most:
         view.error(
@@ -102,9 +101,8 @@ def node_group_sizes(view: View, stack: Stack) -> None:
         view.error("eks-taints", "taints", f"has {len(view.entries('taints'))} entries", allowed="at most 50")
 
 
-def node_group_labels(view: View, stack: Stack) -> None:
+def node_group_labels(view: View) -> None:
     """Label keys and values as Kubernetes takes them, and prefixes that EKS keeps for itself."""
-    del stack
     for key, value in view.mapping("labels").items():
         check_label(view, f"labels.{key}", key, value)
         prefix = key.partition("/")[0] if "/" in key else ""
@@ -125,9 +123,8 @@ def node_group_labels(view: View, stack: Stack) -> None:
             view.error("eks-taint-key", f"{path}.key", f"got {show(name)}", allowed=LABEL_KEY)
 
 
-def node_group_types(view: View, stack: Stack) -> None:
+def node_group_types(view: View) -> None:
     """Instance types that EC2 has."""
-    del stack
     known = instance_types()
     for index, name in enumerate(view.entries("instanceTypes")):
         if isinstance(name, str) and name not in known:
@@ -139,7 +136,7 @@ def node_group_types(view: View, stack: Stack) -> None:
             )
 
 
-def node_group_template(view: View, stack: Stack) -> None:
+def node_group_template(view: View) -> None:
     """What a node group may not say beside its launch template, and what both must agree on."""
     if view.lacks("launchTemplate"):
         if view.text("capacityType") == "CAPACITY_BLOCK":
@@ -173,12 +170,12 @@ def node_group_template(view: View, stack: Stack) -> None:
                 allowed="put it into the launch template",
             )
     key = given[0] if given else "id"
-    template = stack.referred(view, f"launchTemplate.{key}", TEMPLATE)
+    template = view.referred(f"launchTemplate.{key}", TEMPLATE)
     if template is not None:
-        _agreement(view, template, stack)
+        _agreement(view, template)
 
 
-def _agreement(view: View, template: View, stack: Stack) -> None:
+def _agreement(view: View, template: View) -> None:
     own = template.name
     if template.has("instanceType") and view.entries("instanceTypes"):
         view.error(
@@ -212,7 +209,7 @@ def _agreement(view: View, template: View, stack: Stack) -> None:
     _market(view, template)
     cards = template.entries("networkInterfaces")
     if any(isinstance(item, Mapping) and item.get("interfaceType") in ("efa", "efa-only") for item in cards):
-        zones = zones_of(view, stack, "subnetIds")
+        zones = zones_of(view, "subnetIds")
         if len(view.entries("subnetIds")) > 1 and (zones is None or len(zones) > 1):
             view.error(
                 "efa-one-zone",
@@ -279,9 +276,8 @@ def _market(view: View, template: View) -> None:
         )
 
 
-def access_scope(view: View, stack: Stack) -> None:
+def access_scope(view: View) -> None:
     """A scope of namespaces names them; one of the cluster does not."""
-    del stack
     scope = view.text("accessScope.type")
     named = view.entries("accessScope.namespaces")
     if scope == "namespace" and not named and view.lacks("accessScope.namespaces"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
@@ -19,9 +19,8 @@ _THROUGHPUT = {
 """MB/s per TiB of storage, by deployment and storage type."""
 
 
-def lustre_capacity(view: View, stack: Stack) -> None:
+def lustre_capacity(view: View) -> None:
     """The steps in which capacity is sold."""
-    del stack
     kind, storage = _kinds(view)
     capacity = view.number("storageCapacity")
     if storage == "INTELLIGENT_TIERING":
@@ -73,9 +72,8 @@ def _kinds(view: View) -> tuple[str | None, str | None]:
     return kind, storage
 
 
-def lustre_throughput(view: View, stack: Stack) -> None:
+def lustre_throughput(view: View) -> None:
     """Throughput per TiB: which values a deployment has, where it is needed, where it is not."""
-    del stack
     kind, storage = _kinds(view)
     if kind is None or storage is None or storage == "INTELLIGENT_TIERING":
         return
@@ -106,9 +104,8 @@ def lustre_throughput(view: View, stack: Stack) -> None:
         )
 
 
-def lustre_options(view: View, stack: Stack) -> None:
+def lustre_options(view: View) -> None:
     """Links to S3, metadata, EFA and backups by deployment."""
-    del stack
     kind, _ = _kinds(view)
     if kind == "PERSISTENT_2":
         for key in ("importPath", "exportPath", "autoImportPolicy", "importedFileChunkSize"):
@@ -143,9 +140,9 @@ def lustre_options(view: View, stack: Stack) -> None:
         view.error("fsx-import-path", "autoImportPolicy", "given without importPath", allowed="importPath")
 
 
-def association(view: View, stack: Stack) -> None:
+def association(view: View) -> None:
     """Only PERSISTENT_2 and SCRATCH_2 take associations, and two cannot share a path."""
-    system = stack.referred(view, "fileSystemId", LUSTRE)
+    system = view.referred("fileSystemId", LUSTRE)
     if system is not None and system.text("deploymentType") in ("SCRATCH_1", "PERSISTENT_1"):
         view.error(
             "fsx-association",
@@ -154,16 +151,11 @@ def association(view: View, stack: Stack) -> None:
             allowed="PERSISTENT_2 or SCRATCH_2",
         )
     path = view.text("fileSystemPath")
-    for other in stack.of_type(view.type):
+    for other in view.stack.of_type(view.type):
         if other is view:
             break
         theirs = other.text("fileSystemPath")
-        if (
-            system is None
-            or path is None
-            or theirs is None
-            or stack.referred(other, "fileSystemId", LUSTRE) is not system
-        ):
+        if system is None or path is None or theirs is None or other.referred("fileSystemId", LUSTRE) is not system:
             continue
         own, their = path.rstrip("/") + "/", theirs.rstrip("/") + "/"
         if own.startswith(their) or their.startswith(own):
@@ -175,9 +167,8 @@ def association(view: View, stack: Stack) -> None:
             )
 
 
-def efs(view: View, stack: Stack) -> None:
+def efs(view: View) -> None:
     """Lifecycle entries, throughput modes, encryption."""
-    del stack
     for path, entry in view.items("lifecyclePolicies"):
         if sum(1 for value in entry.values() if value is not None) > 1:
             view.error("efs-lifecycle", path, "has several transitions", allowed="one transition an entry")

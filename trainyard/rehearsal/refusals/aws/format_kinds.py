@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainyard.rehearsal.refusals.context import as_number
+from trainyard.recorded.read import as_number
 
 
 @dataclass(frozen=True, slots=True)

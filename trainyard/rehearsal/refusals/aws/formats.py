@@ -11,6 +11,7 @@ from typing import Final
 
 from trainyard.conventions import RESERVATION_ID
 from trainyard.problems import nearest
+from trainyard.recorded.read import as_number
 from trainyard.rehearsal.refusals.aws.format_kinds import (
     BASE64,
     JSON,
@@ -24,7 +25,7 @@ from trainyard.rehearsal.refusals.aws.format_kinds import (
     one_of,
     sized_network,
 )
-from trainyard.rehearsal.refusals.context import Stack, View, as_number, expand, show
+from trainyard.rehearsal.refusals.context import View, expand, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 DATABASE_NAME = r"[a-z](?!.*--)[a-z0-9-]*(?<!-)"
@@ -271,9 +272,8 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
 }
 
 
-def formats(view: View, stack: Stack) -> None:
+def formats(view: View) -> None:
     """Every value of the table."""
-    del stack
     for path, form in FORMATS[view.type].items():
         for here, value in expand(view.inputs, path):
             if not isinstance(value, (dict, list)) and not form.accepts(value):

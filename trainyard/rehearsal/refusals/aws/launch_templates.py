@@ -13,8 +13,9 @@ from typing import Any, Final
 from trainyard.catalog import Instance, instances
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import as_number
 from trainyard.rehearsal.refusals.aws.eks import TEMPLATE, instance_types
-from trainyard.rehearsal.refusals.context import Stack, View, as_number, show
+from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
@@ -27,9 +28,8 @@ def catalogue(instance_type: str | None) -> Instance | None:
     return next((item for item in instances() if item.type == instance_type), None)
 
 
-def template_conflicts(view: View, stack: Stack) -> None:
+def template_conflicts(view: View) -> None:
     """Inputs that exclude or need each other."""
-    del stack
     cards = view.entries("networkInterfaces")
     if cards:
         for key in ("vpcSecurityGroupIds", "securityGroupNames"):
@@ -101,9 +101,8 @@ def _volume(view: View, path: str, mapping: Mapping[str, Any]) -> None:
         view.error("ebs-encrypted", f"{path}.ebs.encrypted", "a key is given without encryption", allowed='"true"')
 
 
-def efa_layout(view: View, stack: Stack) -> None:
+def efa_layout(view: View) -> None:
     """Network interfaces by card: what the instance has, one primary, indexes that do not collide."""
-    del stack
     items = [(path, item) for path, item in view.items("networkInterfaces")]
     places_known = all(UNKNOWN not in (item.get("networkCardIndex"), item.get("deviceIndex")) for _, item in items)
     if not items or not places_known:
@@ -184,10 +183,10 @@ def _against_catalogue(view: View, items: list[tuple[str, Mapping[str, Any]]]) -
             )
 
 
-def template_placement(view: View, stack: Stack) -> None:
+def template_placement(view: View) -> None:
     """A placement group that does not suit the reservation, or the spreading of the group."""
     for key in ("groupName", "groupId"):
-        group = stack.referred(view, f"placement.{key}", PLACEMENT_GROUP)
+        group = view.referred(f"placement.{key}", PLACEMENT_GROUP)
         if group is None:
             continue
         if view.has("placement.partitionNumber") and group.text("strategy") not in (None, "partition"):
@@ -198,7 +197,7 @@ def template_placement(view: View, stack: Stack) -> None:
                 allowed="strategy partition",
             )
         target = "capacityReservationSpecification.capacityReservationTarget.capacityReservationId"
-        reservation = stack.referred(view, target, RESERVATION)
+        reservation = view.referred(target, RESERVATION)
         outside = view.has(target) and reservation is None
         if outside or (reservation is not None and reservation.lacks("placementGroupArn")):
             view.error(
@@ -209,9 +208,8 @@ def template_placement(view: View, stack: Stack) -> None:
             )
 
 
-def placement_group(view: View, stack: Stack) -> None:
+def placement_group(view: View) -> None:
     """Partition count and spread level belong to one strategy each."""
-    del stack
     strategy = view.text("strategy")
     count = view.number("partitionCount")
     if view.has("partitionCount") and strategy is not None and strategy != "partition":
@@ -227,9 +225,8 @@ def placement_group(view: View, stack: Stack) -> None:
         view.error("placement-spread", "spreadLevel", f"given with strategy {strategy}", allowed="strategy spread only")
 
 
-def capacity_reservation(view: View, stack: Stack) -> None:
+def capacity_reservation(view: View) -> None:
     """The end date and its type go together; the instance type exists."""
-    del stack
     kind = view.text("endDateType")
     if kind == "limited" and view.lacks("endDate"):
         view.error("capacity-reservation", "endDate", "is missing", allowed="a date with endDateType limited")

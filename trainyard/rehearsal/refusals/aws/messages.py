@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.rehearsal.refusals.context import Stack, View, listed, show
+from trainyard.rehearsal.refusals.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 BUDGET = "aws:budgets/budget:Budget"
@@ -20,9 +20,8 @@ _FILTERS = (
 )  # fmt: skip
 
 
-def key(view: View, stack: Stack) -> None:
+def key(view: View) -> None:
     """A rotation period only where the key rotates."""
-    del stack
     if (
         view.has("rotationPeriodInDays")
         and not view.flag("enableKeyRotation")
@@ -33,9 +32,8 @@ def key(view: View, stack: Stack) -> None:
         )
 
 
-def topic(view: View, stack: Stack) -> None:
+def topic(view: View) -> None:
     """A FIFO topic's name ends in .fifo, and no other's does."""
-    del stack
     name, fifo = view.text("name"), view.flag("fifoTopic")
     if name is not None and fifo and not name.endswith(".fifo"):
         view.error("sns-fifo", "name", f"got {show(name)} for a FIFO topic", allowed="a name that ends in .fifo")
@@ -43,9 +41,8 @@ def topic(view: View, stack: Stack) -> None:
         view.error("sns-fifo", "fifoTopic", f"{show(name)} is not said to be FIFO", allowed="true")
 
 
-def subscription(view: View, stack: Stack) -> None:
+def subscription(view: View) -> None:
     """The endpoint suits the protocol."""
-    del stack
     protocol, endpoint = view.text("protocol"), view.text("endpoint")
     if endpoint is None or protocol is None:
         return
@@ -63,9 +60,8 @@ def subscription(view: View, stack: Stack) -> None:
         )
 
 
-def budget(view: View, stack: Stack) -> None:
+def budget(view: View) -> None:
     """A limit, filters that Budgets can read, notifications that reach somebody."""
-    del stack
     if all(view.lacks(name) for name in ("limitAmount", "plannedLimits", "autoAdjustData")):
         view.error("budget-amount", "limitAmount", "is missing", allowed="limitAmount, plannedLimits or autoAdjustData")
     if view.has("limitAmount") and view.lacks("limitUnit"):
@@ -105,9 +101,8 @@ def budget(view: View, stack: Stack) -> None:
         seen.append(identity)
 
 
-def monitor(view: View, stack: Stack) -> None:
+def monitor(view: View) -> None:
     """A dimensional monitor has a dimension, a custom one a specification."""
-    del stack
     for kind, needed in (("DIMENSIONAL", "monitorDimension"), ("CUSTOM", "monitorSpecification")):
         if view.text("monitorType") == kind and view.lacks(needed):
             view.error("anomaly-monitor", needed, "is missing", allowed=f"needed with monitorType {kind}")
@@ -115,9 +110,8 @@ def monitor(view: View, stack: Stack) -> None:
             view.error("anomaly-monitor", needed, f"given with monitorType {view.text('monitorType')}", allowed=kind)
 
 
-def anomaly_subscription(view: View, stack: Stack) -> None:
+def anomaly_subscription(view: View) -> None:
     """SNS is told at once, e-mail by day or week; there is a threshold."""
-    del stack
     frequency = view.text("frequency")
     for path, entry in view.items("subscribers"):
         kind, address = entry.get("type"), entry.get("address")
@@ -139,9 +133,8 @@ def anomaly_subscription(view: View, stack: Stack) -> None:
         )
 
 
-def alarm(view: View, stack: Stack) -> None:
+def alarm(view: View) -> None:
     """A metric or queries; not more datapoints than periods."""
-    del stack
     if view.lacks("metricName") and view.lacks("metricQueries") and view.lacks("evaluationCriteria"):
         view.error("alarm-metric", "metricName", "is missing", allowed="metricName, or metricQueries")
     points, periods = view.number("datapointsToAlarm"), view.number("evaluationPeriods")
@@ -154,9 +147,8 @@ def alarm(view: View, stack: Stack) -> None:
         )
 
 
-def registry_lifecycle(view: View, stack: Stack) -> None:
+def registry_lifecycle(view: View) -> None:
     """A lifecycle policy has rules."""
-    del stack
     text = view.text("policy")
     try:
         document = json.loads(text) if text is not None else None

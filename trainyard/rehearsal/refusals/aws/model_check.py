@@ -14,8 +14,9 @@ from typing import Any
 from trainyard.cards.card import ServiceModel
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import as_number
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
-from trainyard.rehearsal.refusals.context import View, as_number, show
+from trainyard.rehearsal.refusals.context import View, show
 
 MODEL_RULE = "aws-model"
 _NUMBERS = frozenset({"integer", "long", "float", "double"})

@@ -13,7 +13,7 @@ from typing import Any, Final
 from trainyard import cards
 from trainyard.cards.card import AutomaticName
 from trainyard.recorded.model import leaves
-from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 SUFFIX: Final = 8
@@ -24,9 +24,8 @@ AUTOMATIC_NAMES: Final[Mapping[str, AutomaticName]] = {
 _TAG = re.compile(r"[\w .:/=+@\-]*")
 
 
-def automatic_name(view: View, stack: Stack) -> None:
+def automatic_name(view: View) -> None:
     """The logical name with its suffix fits the service, where no name is given."""
-    del stack
     automatic = AUTOMATIC_NAMES[view.type]
     key, most, pattern = automatic.input, automatic.longest, automatic.pattern
     if view.has(key) or view.has(key + "Prefix") or view.has("namePrefix"):
@@ -47,9 +46,8 @@ def automatic_name(view: View, stack: Stack) -> None:
         )
 
 
-def tags(view: View, stack: Stack) -> None:
+def tags(view: View) -> None:
     """Keys, values and number of tags, with the provider's default ones, on whatever AWS resource has them."""
-    del stack
     if not view.type.startswith("aws:"):
         return
     paths = ["tags", "tagsAll", *(f"{path}.tags" for path, _ in view.items("tagSpecifications"))]
@@ -91,9 +89,8 @@ _IDS: Final = {
 """Inputs that take the id of another resource, and how such an id begins, on every AWS type."""
 
 
-def references(view: View, stack: Stack) -> None:
+def references(view: View) -> None:
     """An id of the right kind of resource, and an ARN where the name of the input says so."""
-    del stack
     if not view.type.startswith("aws:"):
         return
     for path, value, _ in leaves(view.inputs):
@@ -107,9 +104,8 @@ def references(view: View, stack: Stack) -> None:
             view.error("aws-arn", path, f"got {show(value)}", allowed="must be an ARN (arn:aws:service:…)")
 
 
-def description(view: View, stack: Stack) -> None:
+def description(view: View) -> None:
     """The description of a policy takes Latin-1 text only: no typographic quotes, no long dashes."""
-    del stack
     text = view.text("description")
     if text is not None and not re.fullmatch(r"[\t\n\r\x20-\x7e\xa1-\xff]*", text):
         view.error("iam-description", "description", f"got {show(text)}", allowed="Latin-1 characters")

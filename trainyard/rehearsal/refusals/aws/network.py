@@ -12,7 +12,7 @@ from typing import Final
 from trainyard.catalog import region as region_of
 from trainyard.catalog import regions
 from trainyard.rehearsal.refusals.aws.eks import SUBNET
-from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 VPC = "aws:ec2/vpc:Vpc"
@@ -30,30 +30,30 @@ def network(view: View, path: str = "cidrBlock") -> ipaddress.IPv4Network | None
         return None
 
 
-def subnet(view: View, stack: Stack) -> None:
+def subnet(view: View) -> None:
     """Inside its VPC, apart from the VPC's other subnets, in a zone of the region."""
     own = network(view)
-    vpc = stack.referred(view, "vpcId", VPC)
+    vpc = view.referred("vpcId", VPC)
     outer = network(vpc) if vpc else None
     if own is not None and outer is not None and vpc is not None and not own.subnet_of(outer):
         view.error("subnet-outside-vpc", "cidrBlock", f"{own} lies outside VPC {vpc.name}", allowed=f"inside {outer}")
     if own is not None and vpc is not None:
-        for other in stack.of_type(SUBNET):
+        for other in view.stack.of_type(SUBNET):
             if other is view:
                 break
             theirs = network(other)
-            if theirs is not None and theirs.overlaps(own) and stack.referred(other, "vpcId", VPC) is vpc:
+            if theirs is not None and theirs.overlaps(own) and other.referred("vpcId", VPC) is vpc:
                 view.error(
                     "subnet-overlap",
                     "cidrBlock",
                     f"{own} overlaps {theirs} of subnet {other.name}",
                     allowed="blocks that do not overlap",
                 )
-    _zone(view, stack, "availabilityZone")
+    _zone(view, "availabilityZone")
 
 
-def _zone(view: View, stack: Stack, path: str) -> None:
-    zone, region = view.text(path), stack.context.region
+def _zone(view: View, path: str) -> None:
+    zone, region = view.text(path), view.stack.context.region
     if zone is None or not region or view.has("region"):
         return
     known = tuple(item.name for item in region_of(region).zones) if region in regions() else ()
@@ -67,15 +67,14 @@ def _zone(view: View, stack: Stack, path: str) -> None:
         )
 
 
-def zone_of_region(view: View, stack: Stack) -> None:
+def zone_of_region(view: View) -> None:
     """A zone of the stack's region."""
     for path in ("availabilityZone", "availabilityZoneName"):
-        _zone(view, stack, path)
+        _zone(view, path)
 
 
-def flow_log(view: View, stack: Stack) -> None:
+def flow_log(view: View) -> None:
     """One thing to watch; a role where the target is CloudWatch."""
-    del stack
     keys = ("vpcId", "subnetId", "eniId", "transitGatewayId", "transitGatewayAttachmentId", "regionalNatGatewayId")
     given = [key for key in keys if view.has(key)]
     if len(given) != 1:
@@ -87,9 +86,8 @@ def flow_log(view: View, stack: Stack) -> None:
         view.error("flow-log-traffic", "trafficType", "is missing", allowed="one of ACCEPT, REJECT, ALL")
 
 
-def route(view: View, stack: Stack) -> None:
+def route(view: View) -> None:
     """One destination, one target."""
-    del stack
     targets = (
         "carrierGatewayId",
         "coreNetworkArn",
@@ -113,7 +111,7 @@ def route(view: View, stack: Stack) -> None:
         )
 
 
-def endpoint(view: View, stack: Stack) -> None:
+def endpoint(view: View) -> None:
     """Gateway endpoints have route tables, interface endpoints have subnets; the service is of this region."""
     kind = view.text("vpcEndpointType") or ("" if view.is_unknown("vpcEndpointType") else "Gateway")
     service = view.text("serviceName")
@@ -130,7 +128,7 @@ def endpoint(view: View, stack: Stack) -> None:
         view.error(
             "endpoint-kind", "routeTableIds", "given for an Interface endpoint", allowed="subnetIds, or type Gateway"
         )
-    region = stack.context.region
+    region = view.stack.context.region
     foreign = service is not None and not service.startswith(
         (f"com.amazonaws.{region}.", "com.amazonaws.s3-global.", "com.amazonaws.vpce.", "cn.com.", "aws.")
     )
@@ -140,9 +138,8 @@ def endpoint(view: View, stack: Stack) -> None:
         )
 
 
-def security_group_rule(view: View, stack: Stack) -> None:
+def security_group_rule(view: View) -> None:
     """Exactly one source or destination, ports where the protocol has them and nowhere else."""
-    del stack
     given = [key for key in _SOURCES if view.has(key)]
     if len(given) != 1:
         view.error(
@@ -154,9 +151,8 @@ def security_group_rule(view: View, stack: Stack) -> None:
     _ports(view, "", "ipProtocol")
 
 
-def inline_rules(view: View, stack: Stack) -> None:
+def inline_rules(view: View) -> None:
     """The same for rules that are written into the group."""
-    del stack
     for side in ("ingress", "egress"):
         for path, _ in view.items(side):
             _ports(view, f"{path}.", "protocol")

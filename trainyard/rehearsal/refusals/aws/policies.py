@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.refusals.context import Stack, View, show
+from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 _STATEMENT_KEYS = frozenset({
@@ -40,27 +40,23 @@ def facts() -> dict[str, Any]:
     return table
 
 
-def trust(view: View, stack: Stack) -> None:
+def trust(view: View) -> None:
     """Who may assume the role."""
-    del stack
     Policy(view, "assumeRolePolicy", "trust").check()
 
 
-def managed(view: View, stack: Stack) -> None:
+def managed(view: View) -> None:
     """A managed policy."""
-    del stack
     Policy(view, "policy", "managed").check()
 
 
-def inline(view: View, stack: Stack) -> None:
+def inline(view: View) -> None:
     """An inline policy."""
-    del stack
     Policy(view, "policy", "inline").check()
 
 
-def of_resource(view: View, stack: Stack) -> None:
+def of_resource(view: View) -> None:
     """A policy on a resource."""
-    del stack
     Policy(view, "policy", "resource").check()
 
 
@@ -292,9 +288,8 @@ def _texts(value: Any) -> Iterator[tuple[str, str]]:
         yield from ((f"[{index}]", item) for index, item in enumerate(value) if isinstance(item, str))
 
 
-def managed_policy_exists(view: View, stack: Stack) -> None:
+def managed_policy_exists(view: View) -> None:
     """An AWS-managed policy of that name exists."""
-    del stack
     arn = view.text("policyArn")
     if arn is None or not re.match(r"arn:aws[a-z-]*:iam::aws:policy/", arn):
         return

@@ -22,5 +22,5 @@ def check(stack: Stack) -> None:
             if not checker.check(view, view.inputs):
                 kind = view.text("kind")
                 view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")
-            objects.check(view, stack, known)
+            objects.check(view, known)
     kueue.check(stack, known)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trainyard.rehearsal.refusals.context import Stack, View, follow
+from trainyard.recorded.read import follow
+from trainyard.rehearsal.refusals.context import Stack, View
 
 
 @dataclass(slots=True)
@@ -53,7 +54,7 @@ def object_name(view: View) -> str | None:
     """The name that the object has or will have; None where it is not known."""
     if view.has("metadata.name"):
         return view.text("metadata.name")
-    found = follow(view.resource.outputs, "metadata.name")
+    found = follow(view.resource.outputs, "metadata", "name")
     return found if isinstance(found, str) else None
 
 

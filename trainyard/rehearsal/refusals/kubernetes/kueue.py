@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import follow
 from trainyard.rehearsal.refusals.aws.eks import NODE_GROUP, TEMPLATE
 from trainyard.rehearsal.refusals.aws.launch_templates import catalogue
-from trainyard.rehearsal.refusals.context import Stack, View, follow, listed, show
+from trainyard.rehearsal.refusals.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
 from trainyard.rehearsal.refusals.kubernetes.kueue_manager import check_manager
 from trainyard.rehearsal.refusals.kubernetes.schema import quantity
@@ -41,7 +42,7 @@ def check(stack: Stack, objects: Objects) -> None:
             )
     _quotas(stack, flavors)
     for flavor in flavors.values():
-        _flavor(flavor, stack, objects)
+        _flavor(flavor, objects)
     for release in stack.of_type("kubernetes:helm.sh/v3:Release"):
         if (release.text("chart") or "").rpartition("/")[2] == "kueue":
             check_manager(release)
@@ -140,10 +141,10 @@ def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[
             )
 
 
-def _groups_of(flavor: View, stack: Stack) -> list[View] | None:
+def _groups_of(flavor: View) -> list[View] | None:
     """The node groups whose nodes carry a flavor's labels; None where any label is not known yet."""
     wanted = flavor.mapping("spec.nodeLabels")
-    groups = stack.of_type(NODE_GROUP)
+    groups = flavor.stack.of_type(NODE_GROUP)
     if UNKNOWN in wanted.values() or any(
         group.is_unknown("labels") or UNKNOWN in group.mapping("labels").values() for group in groups
     ):
@@ -151,7 +152,7 @@ def _groups_of(flavor: View, stack: Stack) -> list[View] | None:
     return [group for group in groups if wanted.items() <= group.mapping("labels").items()]
 
 
-def _flavor(flavor: View, stack: Stack, objects: Objects) -> None:
+def _flavor(flavor: View, objects: Objects) -> None:
     topology = flavor.text("spec.topologyName")
     if topology is not None and objects.lacks("Topology", "", topology):
         flavor.error(
@@ -170,9 +171,9 @@ def _flavor(flavor: View, stack: Stack, objects: Objects) -> None:
             if isinstance(value, str) and value not in choices:
                 allowed = f"one of {', '.join(choices)}"
                 flavor.error("kueue-toleration", f"{path}.{key}", f"got {show(value)}", allowed=allowed)
-    if not stack.of_type(NODE_GROUP) or not flavor.mapping("spec.nodeLabels"):
+    if not flavor.stack.of_type(NODE_GROUP) or not flavor.mapping("spec.nodeLabels"):
         return
-    groups = _groups_of(flavor, stack)
+    groups = _groups_of(flavor)
     if groups is None:
         return
     if not groups:
@@ -219,10 +220,8 @@ def _quotas(stack: Stack, flavors: Mapping[str, View]) -> None:
                         totals[name] = totals.get(name, 0) + amount
                         last[name] = (queue, f"{at}.nominalQuota")
     for name, total in totals.items():
-        groups = (
-            _groups_of(flavors[name], stack) if name in flavors and flavors[name].mapping("spec.nodeLabels") else None
-        )
-        held = [gpus for group in groups or [] if (gpus := _gpus(group, stack)) is not None]
+        groups = _groups_of(flavors[name]) if name in flavors and flavors[name].mapping("spec.nodeLabels") else None
+        held = [gpus for group in groups or [] if (gpus := _gpus(group)) is not None]
         if not groups or len(held) < len(groups):
             continue
         most = sum(held)
@@ -236,11 +235,11 @@ def _quotas(stack: Stack, flavors: Mapping[str, View]) -> None:
             )
 
 
-def _gpus(group: View, stack: Stack) -> float | None:
+def _gpus(group: View) -> float | None:
     nodes, types = group.number("scalingConfig.maxSize"), group.texts("instanceTypes")
     if not types:
         key = "launchTemplate.id" if group.has("launchTemplate.id") else "launchTemplate.name"
-        template = stack.referred(group, key, TEMPLATE)
+        template = group.referred(key, TEMPLATE)
         types = [str(template.text("instanceType"))] if template and template.text("instanceType") else []
     found = [item.gpus for name in types if (item := catalogue(name)) is not None]
     if nodes is None or not found or len(found) < len(types):

@@ -12,8 +12,9 @@ from typing import Final
 from trainyard import cards
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.refusals.aws.format_kinds import NETWORK
-from trainyard.rehearsal.refusals.context import Stack, View, as_number, follow, listed, show
+from trainyard.rehearsal.refusals.context import View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
 from trainyard.rehearsal.refusals.kubernetes.pods import check_pod, check_port
 from trainyard.rehearsal.refusals.labels import check_label, is_label_key
@@ -38,7 +39,7 @@ validation)."""
 _SELECTING: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 
 
-def check(view: View, stack: Stack, objects: Objects) -> None:
+def check(view: View, objects: Objects) -> None:
     """Every check of one object."""
     _metadata(view, objects)
     kind = view.text("kind") or ""
@@ -66,7 +67,6 @@ def check(view: View, stack: Stack, objects: Objects) -> None:
         _validation_actions(view)
     if kind == "ResourceQuota":
         _resource_quota(view)
-    del stack
 
 
 def _metadata(view: View, objects: Objects) -> None:
@@ -172,7 +172,7 @@ def _network_policy(view: View) -> None:
             for peer, entry in view.items(f"{path}.{'from' if side == 'ingress' else 'to'}"):
                 if entry.get("ipBlock") is not None and (entry.get("podSelector") or entry.get("namespaceSelector")):
                     view.error("k8s-network-peer", peer, "has ipBlock and a selector", allowed="one of them")
-                block = follow(entry, "ipBlock.cidr")
+                block = follow(entry, "ipBlock", "cidr")
                 if isinstance(block, str) and not NETWORK.accepts(block):
                     view.error("k8s-cidr", f"{peer}.ipBlock.cidr", f"got {show(block)}", allowed=NETWORK.allowed)
 

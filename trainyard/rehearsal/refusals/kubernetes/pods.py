@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
-from trainyard.rehearsal.refusals.context import View, as_number, follow, show
+from trainyard.recorded.read import as_number, follow
+from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
 from trainyard.rehearsal.refusals.kubernetes.schema import quantity
 from trainyard.rehearsal.refusals.labels import check_label
@@ -39,7 +40,7 @@ def check_pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) 
             for mount, entry in view.items(f"{here}.volumeMounts"):
                 name = entry.get("name")
                 claims = view.items("spec.volumeClaimTemplates")
-                templates = {str(follow(claim, "metadata.name")) for _, claim in claims}
+                templates = {str(follow(claim, "metadata", "name")) for _, claim in claims}
                 if (
                     isinstance(name, str)
                     and every_volume_known
