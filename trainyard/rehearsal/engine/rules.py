@@ -103,13 +103,12 @@ def _aliases(resources: Iterable[RecordedResource]) -> Iterator[Finding]:
     own = {resource.urn for resource in resources}
     for resource in resources:
         for alias in resource.aliases:
-            if (alias.urn and not _URN.fullmatch(alias.urn)) or (
-                alias.parent_urn and not _URN.fullmatch(alias.parent_urn)
-            ):
+            given = alias.urn or alias.parent_urn
+            if given and not _URN.fullmatch(given):
                 yield Finding.of(
                     resource,
                     "malformed-alias",
-                    f'the alias "{alias.urn or alias.parent_urn}" is no URN',
+                    f'the alias "{given}" is no URN',
                     allowed="urn:pulumi:<stack>::<project>::<type>::<name>, or an Alias object",
                 )
                 continue
@@ -199,12 +198,10 @@ def _texts(value: Any, *, secret: bool) -> list[str]:
         if isinstance(item, str):
             if hidden is secret:
                 found.append(item)
-        elif isinstance(item, dict):
-            left.extend((inner, hidden) for inner in item.values())
         elif isinstance(item, (list, tuple)):
             left.extend((inner, hidden) for inner in item)
         elif isinstance(item, Secret):
             left.append((item.value, True))
-        elif isinstance(item, Mapping):
+        elif isinstance(item, (dict, Mapping)):  # the first answers at once
             left.extend((inner, hidden) for inner in item.values())
     return found
