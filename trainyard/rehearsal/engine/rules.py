@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, leaves
-from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, Recording, WrongProvider
+from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, STACK_TYPE, Recording, WrongProvider
 
 _URN = re.compile(r"urn:pulumi:[^:]+::[^:]+::[^:]+(:[^:]+)*::.+")
 _DURATION = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+|[-+]?0")
@@ -95,7 +95,7 @@ def _type_chain(urn: str) -> list[str]:
     if not urn:
         return []
     types = urn.split("::")[2].split("$")
-    return [type_ for type_ in types if type_ != "pulumi:pulumi:Stack"]
+    return [type_ for type_ in types if type_ != STACK_TYPE]
 
 
 def _aliases(resources: Iterable[RecordedResource]) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from trainyard.recorded import read
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret, bare, has_secret
 
 _STEP = re.compile(r"[^.\[\]]+|\[\d+\]")
@@ -36,19 +37,8 @@ def steps(path: str) -> tuple[str | int, ...]:
 
 
 def follow(value: Any, path: str) -> Any:
-    """What lies at `path` of a value without secret marks: None where it is absent, `UNKNOWN` where it is unknown."""
-    for step in steps(path):
-        if value is UNKNOWN:
-            return UNKNOWN
-        if isinstance(step, int):
-            if not isinstance(value, list) or step >= len(value):
-                return None
-            value = value[step]
-        else:
-            if not isinstance(value, Mapping):
-                return None
-            value = value.get(step)
-    return value
+    """What lies at `path`: None where it is absent, `UNKNOWN` at and below an unknown."""
+    return read.follow(value, *steps(path))
 
 
 def expand(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -100,19 +90,12 @@ class View:
 
     def has(self, path: str) -> bool:
         """Whether an input is set for sure, be it to something unknown; False below something unknown."""
-        return follow(self.inputs, path) is not None and not self._below_unknown(path)
+        above = read.follow(self.inputs, *steps(path)[:-1])
+        return above is not UNKNOWN and follow(self.inputs, path) is not None
 
     def lacks(self, path: str) -> bool:
         """Whether an input is absent for sure; False below something unknown."""
         return follow(self.inputs, path) is None
-
-    def _below_unknown(self, path: str) -> bool:
-        value: Any = self.inputs
-        for step in steps(path)[:-1]:
-            value = follow(value, f"[{step}]" if isinstance(step, int) else step)
-            if value is UNKNOWN:
-                return True
-        return False
 
     def blurred(self, path: str) -> bool:
         """Whether a list or mapping is unknown, or has an entry that is."""
