@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.advice import golden_examples, published
 from tests.shared import ROOT
+from trainyard.components.plugin import provider
 from trainyard.plan.resolve import resolve_stack
 from trainyard.rehearsal.rehearse import rehearse
 from trainyard.settings.declarations import project_file
@@ -39,6 +40,23 @@ def rehearsal_text(stack: str) -> str:
     return _json(_short(kept))
 
 
+def schema_text() -> str:
+    """What the components are to other languages, without descriptions: a change of it changes their contract."""
+    schema = json.loads(provider().schema)
+    return _json(_undescribed({key: value for key, value in schema.items() if key not in ("version", "language")}))
+
+
+def _undescribed(value: Any) -> Any:
+    if isinstance(value, dict):
+        # A property called "description" is an object, a description a text.
+        return {
+            key: _undescribed(item)
+            for key, item in value.items()
+            if not (key == "description" and isinstance(item, str))
+        }
+    return [_undescribed(item) for item in value] if isinstance(value, list) else value
+
+
 def _short(value: Any) -> Any:
     """Long texts (programs in ConfigMaps, whose own files a review sees) as their digest."""
     if isinstance(value, dict):
@@ -56,7 +74,7 @@ def _json(value: Any) -> str:
 
 def golden_texts() -> dict[Path, str]:
     """Every golden file with what it should hold now."""
-    texts = {ROOT / "Pulumi.yaml": project_file("stacks")}
+    texts = {ROOT / "Pulumi.yaml": project_file("stacks"), GOLDEN / "components.schema.json": schema_text()}
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
         texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)

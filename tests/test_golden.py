@@ -1,8 +1,8 @@
-"""The golden plan and rehearsal of each example stack (`make golden` writes them anew)."""
+"""The golden plan and rehearsal of each example stack, and the components' schema (`make golden` writes them anew)."""
 
 import pytest
 
-from tests.golden_files import EXAMPLES, GOLDEN, plan_text, rehearsal_text
+from tests.golden_files import EXAMPLES, GOLDEN, plan_text, rehearsal_text, schema_text
 
 
 @pytest.mark.parametrize("stack", EXAMPLES)
@@ -13,3 +13,7 @@ def test_plan(stack):
 @pytest.mark.parametrize("stack", EXAMPLES)
 def test_rehearsal(stack):
     assert rehearsal_text(stack) == (GOLDEN / f"{stack}.rehearsal.json").read_text()
+
+
+def test_schema_of_the_components():
+    assert schema_text() == (GOLDEN / "components.schema.json").read_text()

@@ -12,23 +12,43 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_aws.s3 as s3
 
-LifecycleRule = s3.BucketLifecycleConfigurationRuleArgsDict
+from trainyard.components.outputs import register
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{1,54}")
 """Of logical names: Pulumi appends 8 characters to make the bucket's name, which S3 limits to 63."""
 
 
+class LifecycleRuleArgs(TypedDict):
+    """One rule of a bucket's lifecycle, for all of its objects: what it does is what is given beside the id."""
+
+    id: str
+    """Unique in the bucket."""
+    expire_days: NotRequired[int]
+    """After which a current object goes."""
+    expire_delete_markers: NotRequired[bool]
+    """Takes away delete markers with no version left under them, which slow listing. It deletes no data."""
+    superseded_expire_days: NotRequired[int]
+    """After which a superseded version goes."""
+    superseded_keep_versions: NotRequired[int]
+    """The newest superseded versions of each key that `superseded_expire_days` leaves. Default: none."""
+    infrequent_access_days: NotRequired[int]
+    """After which a current object moves to infrequent access, at least 30."""
+    abort_uploads_days: NotRequired[int]
+    """After which the parts of a multipart upload that was never completed go: they are billed and invisible."""
+
+
 class BucketArgs(TypedDict):
     """What differs between the environment's buckets."""
 
-    lifecycle_rules: Sequence[LifecycleRule]
-    """At least one; filters are explicit, `{"prefix": ""}` being the whole bucket."""
+    lifecycle_rules: Sequence[LifecycleRuleArgs]
+    """At least one."""
     protect: bool
     """Whether Pulumi refuses to delete or replace the bucket."""
     key_arn: NotRequired[pulumi.Input[str]]
     """KMS key of the default encryption, and the only one that writers may name. Absent: SSE-S3."""
-    access_log_bucket: NotRequired["Bucket"]
-    """Receives the access logs, under `<logical name>/`. Absent: access is not logged (the log bucket itself)."""
+    access_log_bucket: NotRequired[pulumi.Input[str]]
+    """`log_target` of the bucket that receives the access logs, under `<logical name>/`. Absent: access is not logged
+    (the log bucket itself)."""
     log_source_account_id: NotRequired[pulumi.Input[str]]
     """Makes this a log bucket: S3 may deliver the access logs of this account's buckets here."""
 
@@ -37,8 +57,11 @@ class Bucket(pulumi.ComponentResource):
     """One bucket with its configuration. `force_destroy` is off: a bucket with content is never deleted by the way."""
 
     bucket_name: pulumi.Output[str]
+    """Name of the bucket."""
     bucket_arn: pulumi.Output[str]
-    policy: s3.BucketPolicy
+    """ARN of the bucket."""
+    log_target: pulumi.Output[str]
+    """Name of the bucket, known once its policy lets access logs in."""
 
     def __init__(self, name: str, args: BucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError when `name` cannot begin a bucket's name."""
@@ -84,11 +107,11 @@ class Bucket(pulumi.ComponentResource):
         s3.BucketLifecycleConfiguration(
             f"{name}-lifecycle",
             bucket=bucket.id,
-            rules=list(args["lifecycle_rules"]),
+            rules=[_lifecycle_rule(rule) for rule in args["lifecycle_rules"]],
             # Rules for superseded versions mean something else, or nothing, before versioning is on.
             opts=pulumi.ResourceOptions(parent=self, depends_on=[versioning]),
         )
-        self.policy = s3.BucketPolicy(
+        policy = s3.BucketPolicy(
             f"{name}-policy",
             bucket=bucket.id,
             policy=pulumi.Output.json_dumps(
@@ -99,37 +122,51 @@ class Bucket(pulumi.ComponentResource):
             ),
             opts=pulumi.ResourceOptions(parent=self, depends_on=[public_access]),
         )
-        access_log_bucket = args.get("access_log_bucket")
-        if access_log_bucket is not None:
+        # S3 checks at once that it may write there.
+        self.log_target = pulumi.Output.all(bucket.bucket, policy.urn).apply(lambda known: known[0])
+        if "access_log_bucket" in args:
             s3.BucketLogging(
                 f"{name}-logging",
                 bucket=bucket.id,
-                target_bucket=access_log_bucket.bucket_name,
+                target_bucket=args["access_log_bucket"],
                 target_prefix=f"{name}/",
-                # S3 checks at once that it may write there.
-                opts=pulumi.ResourceOptions(parent=self, depends_on=[access_log_bucket.policy]),
+                opts=child,
             )
-        self.register_outputs({"bucketName": self.bucket_name, "bucketArn": self.bucket_arn})
+        register(self)
 
 
-def abort_incomplete_uploads(days: int) -> LifecycleRule:
-    """The parts of multipart uploads that were never completed are billed and invisible: away with them."""
-    return {
-        "id": "abort-incomplete-uploads",
+def abort_incomplete_uploads(days: int) -> LifecycleRuleArgs:
+    """Away with what is left of uploads that were never completed."""
+    return {"id": "abort-incomplete-uploads", "abort_uploads_days": days}
+
+
+def expire_delete_markers() -> LifecycleRuleArgs:
+    """Away with markers that hide nothing."""
+    return {"id": "expire-delete-markers", "expire_delete_markers": True}
+
+
+def _lifecycle_rule(rule: LifecycleRuleArgs) -> s3.BucketLifecycleConfigurationRuleArgsDict:
+    found: s3.BucketLifecycleConfigurationRuleArgsDict = {
+        "id": rule["id"],
         "status": "Enabled",
-        "filter": {"prefix": ""},
-        "abort_incomplete_multipart_upload": {"days_after_initiation": days},
+        "filter": {"prefix": ""},  # the whole bucket
     }
-
-
-def expire_delete_markers() -> LifecycleRule:
-    """Takes away delete markers with no version left under them, which slow listing. It deletes no data."""
-    return {
-        "id": "expire-delete-markers",
-        "status": "Enabled",
-        "filter": {"prefix": ""},
-        "expiration": {"expired_object_delete_marker": True},
-    }
+    if "expire_days" in rule:
+        found["expiration"] = {"days": rule["expire_days"]}
+    if rule.get("expire_delete_markers"):
+        found["expiration"] = {"expired_object_delete_marker": True}
+    if "superseded_expire_days" in rule:
+        superseded: s3.BucketLifecycleConfigurationRuleNoncurrentVersionExpirationArgsDict = {
+            "noncurrent_days": rule["superseded_expire_days"]
+        }
+        if "superseded_keep_versions" in rule:
+            superseded["newer_noncurrent_versions"] = rule["superseded_keep_versions"]
+        found["noncurrent_version_expiration"] = superseded
+    if "infrequent_access_days" in rule:
+        found["transitions"] = [{"days": rule["infrequent_access_days"], "storage_class": "STANDARD_IA"}]
+    if "abort_uploads_days" in rule:
+        found["abort_incomplete_multipart_upload"] = {"days_after_initiation": rule["abort_uploads_days"]}
+    return found
 
 
 def _encryption_rule(key_arn: pulumi.Input[str] | None) -> s3.BucketServerSideEncryptionConfigurationRuleArgsDict:

@@ -13,6 +13,8 @@ import pulumi_aws.budgets as budgets
 import pulumi_aws.costexplorer as costexplorer
 import pulumi_aws.sns as sns
 
+from trainyard.components.outputs import register
+
 MAXIMUM_NOTIFICATIONS = 5
 """Of a budget (AWS Budgets quotas, 2026-11)."""
 
@@ -24,7 +26,9 @@ class CostTag(TypedDict):
     """A tag that every resource of the environment carries, and nothing else in the account."""
 
     key: str
+    """Its key."""
     value: str
+    """Its value."""
 
 
 class BudgetAlertsArgs(TypedDict):
@@ -72,7 +76,9 @@ class BudgetAlerts(pulumi.ComponentResource):
     """
 
     topic_arn: pulumi.Output[str]
+    """ARN of the topic that alerts go to."""
     budget_name: pulumi.Output[str]
+    """Name of the budget."""
 
     def __init__(self, name: str, args: BudgetAlertsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError, naming the field, for what AWS Budgets would refuse."""
@@ -113,7 +119,7 @@ class BudgetAlerts(pulumi.ComponentResource):
         if args["activate_cost_tags"]:
             for key in args["cost_tag_keys"]:
                 costexplorer.CostAllocationTag(f"{name}-cost-tag-{key}", tag_key=key, status="Active", opts=child)
-        self.register_outputs({"topicArn": self.topic_arn, "budgetName": self.budget_name})
+        register(self)
 
     def _anomalies(self, name: str, args: BudgetAlertsArgs, published: pulumi.ResourceOptions) -> None:
         # CUSTOM: an account has one DIMENSIONAL monitor by service, and often has it already.

@@ -20,7 +20,16 @@ from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_
 from trainyard.components.aws.identity import check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
 from trainyard.components.aws.policy_documents import allow, document, service_trust
-from trainyard.conventions import POOL_LABEL
+from trainyard.components.outputs import register
+from trainyard.conventions import SYSTEM_NODES
+
+REFUSED_REQUESTS = """\
+fields @timestamp, user.username, verb, objectRef.resource, objectRef.namespace, responseStatus.code
+| filter @logStream like /kube-apiserver-audit/
+| filter responseStatus.code in [401, 403]
+| sort @timestamp desc
+| limit 200"""
+"""Saved query over the audit log: who asked the API server for what, and was refused (CloudWatch Logs Insights)."""
 
 _MANAGED = "arn:aws:iam::aws:policy"
 _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
@@ -125,17 +134,7 @@ class Cluster(pulumi.ComponentResource):
             if key not in BEFORE_NODES
         ]
         self.ready: list[pulumi.Resource] = [self.system_node_group, *first, *late]
-        self.register_outputs(
-            {
-                "clusterName": self.cluster_name,
-                "endpoint": self.endpoint,
-                "certificateAuthority": self.certificate_authority,
-                "securityGroupId": self.security_group_id,
-                "nodeRoleArn": self.node_role_arn,
-                "nodeRoleName": self.node_role_name,
-                "kubeconfig": self.kubeconfig,
-            }
-        )
+        register(self)
 
     def _make_control_plane(self) -> eks.Cluster:
         name, args = self._name, self._args
@@ -147,6 +146,14 @@ class Cluster(pulumi.ComponentResource):
             kms_key_id=args["key_arn"],
             opts=self._child,
         )
+        if "audit" in args["log_types"]:
+            cloudwatch.QueryDefinition(
+                f"{name}-refused-requests",
+                name=f"{args['cluster_name']}/refused requests",
+                log_group_names=[log_group.name],
+                query_string=REFUSED_REQUESTS,
+                opts=self._child,
+            )
         role = iam.Role(
             check_role_name(f"{name}-control"),
             description="Control plane of the EKS cluster",
@@ -265,7 +272,7 @@ class Cluster(pulumi.ComponentResource):
             tag_specifications=nodes.tag_specifications(full_name, self._args["tags"]),
             opts=self._child,
         )
-        labels = {POOL_LABEL: "system"}
+        labels = dict(SYSTEM_NODES)
         node_group = eks.NodeGroup(
             full_name,
             cluster_name=self.cluster_name,

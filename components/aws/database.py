@@ -12,6 +12,7 @@ import pulumi_aws.rds as rds
 from pulumi_aws.rds.outputs import InstanceMasterUserSecret
 
 from trainyard.components.aws.security_rules import access_group
+from trainyard.components.outputs import register
 
 PORT = 5432
 
@@ -67,11 +68,17 @@ class Database(pulumi.ComponentResource):
     """
 
     address: pulumi.Output[str]
+    """DNS name of the instance."""
     port: pulumi.Output[int]
+    """TCP port."""
     database_name: pulumi.Output[str]
+    """Name of the first database."""
     username: pulumi.Output[str]
+    """The master user."""
     secret_arn: pulumi.Output[str]
+    """ARN of the secret with the master password."""
     security_group_id: pulumi.Output[str]
+    """Of the instance."""
 
     def __init__(self, name: str, args: DatabaseArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError, naming the field, for a value that RDS would refuse."""
@@ -174,7 +181,7 @@ class Database(pulumi.ComponentResource):
         self.database_name = instance.db_name
         self.username = instance.username
         self.secret_arn = instance.master_user_secrets.apply(_secret_arn)
-        self.register_outputs({"address": self.address, "port": self.port, "secretArn": self.secret_arn})
+        register(self)
 
     def _monitoring_role(self, name: str, args: DatabaseArgs) -> tuple[iam.Role, iam.RolePolicyAttachment]:
         role = iam.Role(

@@ -11,6 +11,8 @@ import pulumi
 import pulumi_aws.iam as iam
 import pulumi_aws.kms as kms
 
+from trainyard.components.outputs import register
+
 _ALIAS = re.compile(r"alias/[0-9A-Za-z_/-]{1,250}")
 
 
@@ -139,4 +141,4 @@ class EnvironmentKey(pulumi.ComponentResource):
         self.key_arn = key.arn
         self.key_id = key.key_id
         self.alias_name = alias.name
-        self.register_outputs({"keyArn": self.key_arn, "keyId": self.key_id, "aliasName": self.alias_name})
+        register(self)

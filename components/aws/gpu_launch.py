@@ -6,7 +6,7 @@ reservations, placement and Elastic Fabric Adapters stands, and is tested, in on
 
 import base64
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.ec2 as ec2
@@ -44,8 +44,8 @@ class GpuNodeGroupArgs(TypedDict):
     """Names of its availability zones; exactly one for a pool with a fabric and for reserved capacity."""
     placement_group: bool
     """Whether to pack its nodes into a cluster placement group. Never with a reservation."""
-    reservation: ReservationArgs | None
-    """The reservation that `reserved` capacity is bound to; None for the others."""
+    reservation: NotRequired[ReservationArgs | None]
+    """The reservation that `reserved` capacity is bound to; absent or None for the others."""
 
 
 class GpuPoolArgs(TypedDict):
@@ -120,7 +120,7 @@ _USABLE_LOCAL_STORAGE = 0.9
 def check_node_group(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> None:
     """Raises ValueError, naming the node group, for a combination that AWS refuses or that never gets a node."""
     where = f"node group {group['name']!r}"
-    reservation, zones = group["reservation"], list(group["zones"])
+    reservation, zones = group.get("reservation"), list(group["zones"])
     if group["capacity"] not in CAPACITIES:
         raise ValueError(f"{where}: capacity {group['capacity']!r}; {', '.join(CAPACITIES)}")
     if reservation is not None and reservation["kind"] not in RESERVATION_KINDS:
@@ -199,7 +199,7 @@ def capacity_reservation(
     group: GpuNodeGroupArgs,
 ) -> ec2.LaunchTemplateCapacityReservationSpecificationArgsDict | None:
     """Which reservation the nodes go into. On-demand nodes keep out of all, so that they never use up one."""
-    reservation = group["reservation"]
+    reservation = group.get("reservation")
     if reservation is None:
         return {"capacity_reservation_preference": "none"} if group["capacity"] == "on-demand" else None
     target: ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgsDict = {
@@ -212,7 +212,8 @@ def capacity_reservation(
 
 def in_capacity_block(group: GpuNodeGroupArgs) -> bool:
     """Whether the nodes come out of a Capacity Block: then the launch template says so and names the type."""
-    return group["reservation"] is not None and group["reservation"]["kind"] == "capacity-block"
+    reservation = group.get("reservation")
+    return reservation is not None and reservation["kind"] == "capacity-block"
 
 
 def capacity_type(group: GpuNodeGroupArgs) -> str:

@@ -15,6 +15,7 @@ import pulumi_aws.vpc as vpc
 
 from trainyard.components.aws import gpu_launch as launch
 from trainyard.components.aws import nodes
+from trainyard.components.outputs import register
 
 
 class GpuNodeGroupsArgs(TypedDict):
@@ -41,11 +42,12 @@ class GpuNodeGroupsArgs(TypedDict):
 
 
 class GpuNodeGroups(pulumi.ComponentResource):
-    """Node groups of all pools; `opts.depends_on` (what nodes need of the cluster) reaches each of them.
+    """Node groups of all pools; `opts.depends_on` (what nodes need of the cluster) reaches each of them."""
 
-    `node_groups` maps the name of each node group to its resource, in the pools' order.
-    """
-
+    node_group_names: dict[str, pulumi.Output[str]]
+    """Name of each node group in EKS by its own name, in the pools' order."""
+    node_images: dict[str, pulumi.Output[str]]
+    """What a new node of each node group starts with, likewise: "1.35.2-20260714, template 3"."""
     efa_security_group_id: pulumi.Output[str] | None
     """Security group of the fabric; None when no pool has one."""
 
@@ -57,22 +59,19 @@ class GpuNodeGroups(pulumi.ComponentResource):
         self._args = args
         # A component's children do not inherit its depends_on.
         self._wait_for = opts.depends_on if opts is not None else None
-        self.node_groups: dict[str, eks.NodeGroup] = {}
+        self.node_group_names, self.node_images = {}, {}
         fabric = any(pool["efa_interfaces"] > 0 for pool in args["pools"])
         self._fabric_group = self._make_fabric_group() if fabric else None
         self.efa_security_group_id = self._fabric_group.id if self._fabric_group is not None else None
         for pool in args["pools"]:
             for group in pool["node_groups"]:
-                if group["name"] in self.node_groups:
+                if group["name"] in self.node_group_names:
                     raise ValueError(f"node group {group['name']!r}: two pools have a group of this name")
                 launch.check_node_group(pool, group)
-                self.node_groups[group["name"]] = self._make_node_group(pool, group)
-        self.register_outputs(
-            {
-                "nodeGroupNames": {key: node_group.node_group_name for key, node_group in self.node_groups.items()},
-                "efaSecurityGroupId": self.efa_security_group_id,
-            }
-        )
+                made = self._make_node_group(pool, group)
+                self.node_group_names[group["name"]] = made.node_group_name
+                self.node_images[group["name"]] = _node_image(made)
+        register(self)
 
     def _make_fabric_group(self) -> ec2.SecurityGroup:
         """The adapters' own group. Their traffic bypasses the kernel, and passes only between members of a group
@@ -181,3 +180,13 @@ class GpuNodeGroups(pulumi.ComponentResource):
         except KeyError:
             known = ", ".join(self._args["subnet_ids"])
             raise ValueError(f"node group {group['name']!r}: zone {zone!r} has no subnet; there are {known}") from None
+
+
+def _node_image(group: eks.NodeGroup) -> pulumi.Output[str]:
+    """Release of the image, which brings kernel, GPU driver and container runtime, and the launch template's version.
+
+    EKS keeps a node group at its release until somebody updates it, and reports what it has; an update made outside of
+    the engine is seen after a refresh.
+    """
+    template = group.launch_template.apply(lambda found: found.version if found else "")
+    return pulumi.Output.format("{0}, template {1}", group.release_version, template)

@@ -13,6 +13,8 @@ import pulumi
 import pulumi_aws.eks as eks
 import pulumi_aws.iam as iam
 
+from trainyard.components.outputs import register
+
 AGENT_CIDR = "169.254.170.23/32"
 AGENT_PORT = 80
 """Where the agent of the node hands out credentials (EKS User Guide, "Pod Identity Agent", 2026-11)."""
@@ -146,4 +148,4 @@ class PodRole(pulumi.ComponentResource):
         ]
         self.role_arn = role.arn
         self.role_name = role.name
-        self.register_outputs({"roleArn": self.role_arn, "roleName": self.role_name})
+        register(self)

@@ -10,6 +10,7 @@ import pulumi_aws.fsx as fsx
 import pulumi_aws.kms as kms
 
 from trainyard.components.aws.security_rules import BOTH_DIRECTIONS, allow_tcp
+from trainyard.components.outputs import register
 
 LUSTRE_PORTS = ((988, 988), (1018, 1023))
 """TCP, between clients and servers, both ways (FSx for Lustre User Guide, "File system access control", 2026-11)."""
@@ -34,13 +35,16 @@ class LustreArgs(TypedDict):
     """MB/s for every TiB of capacity: 125, 250, 500 or 1000."""
 
 
-class LustreFileSystemArgs(LustreArgs):
-    """`LustreArgs` with the environment around it."""
+class LustreFileSystemArgs(TypedDict):
+    """A file system with the environment around it."""
+
+    lustre: LustreArgs
+    """Its size and place."""
 
     account_id: pulumi.Input[str]
     """Of the AWS account, 12 digits."""
     vpc_id: pulumi.Input[str]
-    """Of `subnet_id`."""
+    """Of the subnet."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Groups of the nodes that mount the file system, by a short name that stays (`cluster`)."""
     key_arn: pulumi.Input[str]
@@ -64,16 +68,20 @@ class LustreFileSystem(pulumi.ComponentResource):
     """
 
     file_system_id: pulumi.Output[str]
+    """`fs-...`"""
     dns_name: pulumi.Output[str]
+    """Host name of the file system."""
     mount_name: pulumi.Output[str]
+    """Mounts its root."""
     data_mount_name: pulumi.Output[str]
     """Mounts `/data` alone, so that a mount point shows the bucket and nothing above it; carries the link, which makes
     the directory. Source: FSx for Lustre User Guide, "Mounting specific filesets", 2026-11."""
     security_group_id: pulumi.Output[str]
+    """Of the file servers."""
 
     def __init__(self, name: str, args: LustreFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for a capacity or a throughput that AWS does not sell."""
-        _check(name, args)
+        _check(name, args["lustre"])
         super().__init__("trainyard:index:LustreFileSystem", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         group = ec2.SecurityGroup(
@@ -93,13 +101,13 @@ class LustreFileSystem(pulumi.ComponentResource):
         )
         file_system = fsx.LustreFileSystem(
             name,
-            subnet_ids=args["subnet_id"],  # a string in this SDK: one subnet
+            subnet_ids=args["lustre"]["subnet_id"],  # a string in this SDK: one subnet
             security_group_ids=[group.id],
             deployment_type="PERSISTENT_2",
             storage_type="SSD",
             file_system_type_version="2.15",
-            storage_capacity=args["capacity_gib"],
-            per_unit_storage_throughput=args["throughput_mbps_per_tib"],
+            storage_capacity=args["lustre"]["capacity_gib"],
+            per_unit_storage_throughput=args["lustre"]["throughput_mbps_per_tib"],
             metadata_configuration={"mode": "AUTOMATIC"},
             data_compression_type="LZ4",
             kms_key_id=args["key_arn"],
@@ -114,9 +122,7 @@ class LustreFileSystem(pulumi.ComponentResource):
         self.dns_name = file_system.dns_name
         self.mount_name = file_system.mount_name
         self.data_mount_name = pulumi.Output.concat(self.mount_name, self._link_bucket(name, args).file_system_path)
-        self.register_outputs(
-            {"fileSystemId": self.file_system_id, "dnsName": self.dns_name, "mountName": self.mount_name}
-        )
+        register(self)
 
     def _open_ports(self, name: str, clients: Mapping[str, pulumi.Input[str]]) -> None:
         servers = self.security_group_id
@@ -186,7 +192,7 @@ class LustreFileSystem(pulumi.ComponentResource):
         return association
 
 
-def _check(name: str, args: LustreFileSystemArgs) -> None:
+def _check(name: str, args: LustreArgs) -> None:
     capacity, throughput = args["capacity_gib"], args["throughput_mbps_per_tib"]
     if capacity != 1200 and (capacity <= 0 or capacity % 2400):
         raise ValueError(f"{name}: capacity_gib is {capacity}, must be 1200 or a multiple of 2400")

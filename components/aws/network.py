@@ -17,6 +17,7 @@ import pulumi_aws.vpc as vpc
 
 from trainyard.components.aws.identity import check_role_name
 from trainyard.components.aws.policy_documents import allow, document, service_trust
+from trainyard.components.outputs import register
 
 ANYWHERE = "0.0.0.0/0"
 
@@ -98,15 +99,7 @@ class Network(pulumi.ComponentResource):
         self._make_endpoints(args, tables)
         self._make_flow_logs(args)
         self.vpc_id = self._vpc.id
-        self.register_outputs(
-            {
-                "vpcId": self.vpc_id,
-                "privateSubnetIds": self.private_subnet_ids,
-                "isolatedSubnetIds": self.isolated_subnet_ids,
-                "publicSubnetIds": self.public_subnet_ids,
-                "endpointSecurityGroupId": self.endpoint_security_group_id,
-            }
-        )
+        register(self)
 
     def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_name: str) -> None:
         self.public_subnet_ids, self.private_subnet_ids, self.isolated_subnet_ids = {}, {}, {}

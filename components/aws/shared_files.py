@@ -7,6 +7,7 @@ import pulumi
 import pulumi_aws.efs as efs
 
 from trainyard.components.aws.security_rules import access_group
+from trainyard.components.outputs import register
 
 NFS_PORT = 2049
 
@@ -37,11 +38,16 @@ class SharedFileSystemArgs(TypedDict):
 
 class SharedFileSystem(pulumi.ComponentResource):
     """An encrypted, regional, elastic file system with an access point a directory and daily backups (35 days, AWS's
-    default). `access_point_ids` maps the directories to the ids of their access points."""
+    default)."""
 
     file_system_id: pulumi.Output[str]
+    """`fs-...`"""
     file_system_arn: pulumi.Output[str]
+    """ARN of the file system."""
     security_group_id: pulumi.Output[str]
+    """Of the mount targets."""
+    access_point_ids: dict[str, pulumi.Output[str]]
+    """Directory to the id of its access point."""
 
     def __init__(self, name: str, args: SharedFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:SharedFileSystem", name, None, opts)
@@ -83,7 +89,7 @@ class SharedFileSystem(pulumi.ComponentResource):
         efs.BackupPolicy(
             f"{name}-backup", file_system_id=file_system.id, backup_policy={"status": "ENABLED"}, opts=child
         )
-        self.access_point_ids: dict[str, pulumi.Output[str]] = {
+        self.access_point_ids = {
             directory: efs.AccessPoint(
                 f"{name}-home-{directory}",
                 file_system_id=file_system.id,
@@ -97,4 +103,4 @@ class SharedFileSystem(pulumi.ComponentResource):
             ).id
             for directory in args["directories"]
         }
-        self.register_outputs({"fileSystemId": self.file_system_id, "accessPointIds": self.access_point_ids})
+        register(self)

@@ -11,14 +11,14 @@ All are encrypted with the environment's key; access to the buckets is logged to
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.aws.buckets import Bucket, LifecycleRule, abort_incomplete_uploads, expire_delete_markers
+from trainyard.components.aws.buckets import Bucket, LifecycleRuleArgs, abort_incomplete_uploads, expire_delete_markers
 from trainyard.components.aws.lustre import LustreArgs, LustreFileSystem
 from trainyard.components.aws.shared_files import SharedFileSystem
+from trainyard.components.outputs import register
 
 INFREQUENT_ACCESS_MINIMUM_DAYS = 30
 """Before which S3 refuses a transition to STANDARD_IA (S3 User Guide, "Lifecycle transitions", 2026-11)."""
@@ -32,30 +32,33 @@ DELETED_CHECKPOINT_DAYS = 180
 ACCESS_LOG_DAYS = 365
 
 
-@dataclass(frozen=True, slots=True)
-class BucketReference:
+class BucketReference(TypedDict):
     """A bucket for those who use it."""
 
     name: pulumi.Output[str]
+    """Its name."""
     arn: pulumi.Output[str]
+    """Its ARN."""
 
 
-@dataclass(frozen=True, slots=True)
-class LustreReference:
+class LustreReference(TypedDict):
     """What a static PersistentVolume of the FSx driver needs."""
 
     id: pulumi.Output[str]
+    """`fs-...`"""
     dns_name: pulumi.Output[str]
+    """Host name of the file system."""
     mount_name: pulumi.Output[str]
     """Of the directory that mirrors the data bucket."""
 
 
-@dataclass(frozen=True, slots=True)
-class SharedReference:
+class SharedReference(TypedDict):
     """What static PersistentVolumes of the EFS driver need."""
 
     id: pulumi.Output[str]
+    """`fs-...`"""
     arn: pulumi.Output[str]
+    """ARN of the file system."""
     access_point_ids: Mapping[str, pulumi.Output[str]]
     """By directory."""
 
@@ -95,10 +98,15 @@ class StorageTiers(pulumi.ComponentResource):
     """The buckets and file systems of an environment."""
 
     data_bucket: BucketReference
+    """Of the data tier."""
     checkpoints_bucket: BucketReference
+    """Of the checkpoints tier."""
     artifacts_bucket: BucketReference
+    """Of the artifacts tier."""
     lustre: LustreReference | None
+    """FSx for Lustre, where there is one."""
     shared: SharedReference | None
+    """EFS, where there is one."""
 
     def __init__(self, name: str, args: StorageTiersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError, naming the field, for a number of days or versions that S3 or FSx would refuse."""
@@ -115,18 +123,18 @@ class StorageTiers(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
 
-        def bucket(purpose: str, rules: list[LifecycleRule]) -> BucketReference:
+        def bucket(purpose: str, rules: list[LifecycleRuleArgs]) -> BucketReference:
             made = Bucket(
                 f"{name}-{purpose}",
                 {
                     "lifecycle_rules": [*rules, expire_delete_markers(), cleanup],
                     "key_arn": args["key_arn"],
-                    "access_log_bucket": logs,
+                    "access_log_bucket": logs.log_target,
                     "protect": args["protect"],
                 },
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            return BucketReference(name=made.bucket_name, arn=made.bucket_arn)
+            return {"name": made.bucket_name, "arn": made.bucket_arn}
 
         # The data bucket is versioned because the file system exports to it: what a job overwrites by mistake on
         # the fast side is overwritten here minutes later.
@@ -139,15 +147,7 @@ class StorageTiers(pulumi.ComponentResource):
         )
         self.lustre = self._lustre(name, args)
         self.shared = self._shared_file_system(name, args)
-        self.register_outputs(
-            {
-                "dataBucketName": self.data_bucket.name,
-                "checkpointsBucketName": self.checkpoints_bucket.name,
-                "artifactsBucketName": self.artifacts_bucket.name,
-                "lustreId": self.lustre.id if self.lustre else None,
-                "sharedFileSystemId": self.shared.id if self.shared else None,
-            }
-        )
+        register(self)
 
     def _lustre(self, name: str, args: StorageTiersArgs) -> LustreReference | None:
         lustre = args.get("lustre")
@@ -156,17 +156,17 @@ class StorageTiers(pulumi.ComponentResource):
         made = LustreFileSystem(
             f"{name}-lustre",
             {
-                **lustre,
+                "lustre": lustre,
                 "account_id": args["account_id"],
                 "vpc_id": args["vpc_id"],
                 "client_security_group_ids": args["client_security_group_ids"],
                 "key_arn": args["key_arn"],
-                "data_bucket_name": self.data_bucket.name,
+                "data_bucket_name": self.data_bucket["name"],
                 "protect": args["protect"],
             },
             opts=pulumi.ResourceOptions(parent=self),
         )
-        return LustreReference(id=made.file_system_id, dns_name=made.dns_name, mount_name=made.data_mount_name)
+        return {"id": made.file_system_id, "dns_name": made.dns_name, "mount_name": made.data_mount_name}
 
     def _shared_file_system(self, name: str, args: StorageTiersArgs) -> SharedReference | None:
         subnet_ids = args.get("shared_file_system_subnet_ids")
@@ -184,10 +184,14 @@ class StorageTiers(pulumi.ComponentResource):
             },
             opts=pulumi.ResourceOptions(parent=self),
         )
-        return SharedReference(id=made.file_system_id, arn=made.file_system_arn, access_point_ids=made.access_point_ids)
+        return {
+            "id": made.file_system_id,
+            "arn": made.file_system_arn,
+            "access_point_ids": made.access_point_ids,
+        }
 
 
-def checkpoint_rules(expire_days: int, keep_versions: int) -> list[LifecycleRule]:
+def checkpoint_rules(expire_days: int, keep_versions: int) -> list[LifecycleRuleArgs]:
     """Lifecycle of checkpoints: no rule expires a current object, so the newest checkpoint of every key stays.
 
     A version is superseded when its key is written again (`last.pt`) or deleted (a job that keeps the last three
@@ -196,47 +200,28 @@ def checkpoint_rules(expire_days: int, keep_versions: int) -> list[LifecycleRule
     for ever, since a deleted key never gets `keep_versions` newer ones: the second rule ends it.
     """
     return [
-        _expire_superseded(expire_days, keep_versions=keep_versions),
-        _expire_superseded(max(expire_days, DELETED_CHECKPOINT_DAYS), rule_id="expire-all-superseded-versions"),
+        {**_expire_superseded(expire_days), "superseded_keep_versions": keep_versions},
+        _expire_superseded(max(expire_days, DELETED_CHECKPOINT_DAYS), "expire-all-superseded-versions"),
     ]
 
 
-def artifact_rules(retention_days: int, transition_days: int) -> list[LifecycleRule]:
+def artifact_rules(retention_days: int, transition_days: int) -> list[LifecycleRuleArgs]:
     """Lifecycle of artifacts: superseded versions stay for the retention, current objects get cheaper, never fewer."""
     return [
         _expire_superseded(retention_days),
-        {
-            "id": "infrequent-access",
-            "status": "Enabled",
-            "filter": {"prefix": ""},
-            "transitions": [{"days": transition_days, "storage_class": "STANDARD_IA"}],
-        },
+        {"id": "infrequent-access", "infrequent_access_days": transition_days},
     ]
 
 
-def _log_rules() -> list[LifecycleRule]:
+def _log_rules() -> list[LifecycleRuleArgs]:
     return [
-        {
-            "id": "expire-access-logs",
-            "status": "Enabled",
-            "filter": {"prefix": ""},
-            "expiration": {"days": ACCESS_LOG_DAYS},
-        },
+        {"id": "expire-access-logs", "expire_days": ACCESS_LOG_DAYS},
         _expire_superseded(INFREQUENT_ACCESS_MINIMUM_DAYS),
     ]
 
 
-def _expire_superseded(
-    days: int, *, keep_versions: int | None = None, rule_id: str = "expire-superseded-versions"
-) -> LifecycleRule:
-    return {
-        "id": rule_id,
-        "status": "Enabled",
-        "filter": {"prefix": ""},
-        "noncurrent_version_expiration": {"noncurrent_days": days}
-        if keep_versions is None
-        else {"noncurrent_days": days, "newer_noncurrent_versions": keep_versions},
-    }
+def _expire_superseded(days: int, rule_id: str = "expire-superseded-versions") -> LifecycleRuleArgs:
+    return {"id": rule_id, "superseded_expire_days": days}
 
 
 def _check(name: str, args: StorageTiersArgs) -> None:

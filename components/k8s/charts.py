@@ -23,6 +23,18 @@ class ChartArgs(TypedDict):
     """URL of the chart repository; empty for an OCI chart."""
 
 
+def over_nodes(labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Values of a chart's `topologySpreadConstraints` that put the replicas with these labels on several nodes."""
+    return [
+        {
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": dict(labels)},
+        }
+    ]
+
+
 def release(
     name: str,
     chart: ChartArgs,

@@ -15,6 +15,7 @@ import pulumi
 
 from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.outputs import register
 from trainyard.conventions import POOL_LABEL, gpu_node_tolerations
 
 NAMESPACE = "kube-system"
@@ -82,7 +83,7 @@ class GpuEnablement(pulumi.ComponentResource):
                 depends_on=before,
             )
         self.namespace = NAMESPACE
-        self.register_outputs({"namespace": self.namespace})
+        register(self)
 
 
 def device_plugin_values(pools: Sequence[str]) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
-import pulumi_kubernetes.helm.v3 as helm
 import yaml
 
 from trainyard.components.k8s import custom_resources as cr
-from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.gpu_guard import gpu_guard
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.outputs import register
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, TEAM_LABEL, gpu_node_tolerations
 
 NAMESPACE = "kueue-system"
@@ -122,7 +122,7 @@ class Kueue(pulumi.ComponentResource):
     """
 
     namespace: pulumi.Output[str]
-    release: helm.Release
+    """Where the manager runs."""
     local_queues: dict[str, pulumi.Output[str]]
     """Name of the LocalQueue by team; carries the dependency on it."""
     cluster_queues: dict[str, pulumi.Output[str]]
@@ -133,7 +133,7 @@ class Kueue(pulumi.ComponentResource):
         _check(args)
         system = add_on_namespace(f"{name}-namespace", NAMESPACE, self, depends_on=prerequisites(opts))
         self.namespace = named(system, NAMESPACE)
-        self.release = release(
+        self._release = release(
             f"{name}-release",
             args["chart"],
             release_name=RELEASE,
@@ -184,14 +184,8 @@ class Kueue(pulumi.ComponentResource):
                 self.local_queues.setdefault(queue["team"], named(local_queue, local))
         gpu_guard(name, self)
         # Annotated here: a resource list at class level would be taken for an output of the component.
-        self.ready: list[pulumi.Resource] = [self.release, *priorities, *local_queues]
-        self.register_outputs(
-            {
-                "namespace": self.namespace,
-                "clusterQueues": self.cluster_queues,
-                "localQueues": self.local_queues,
-            }
-        )
+        self.ready: list[pulumi.Resource] = [self._release, *priorities, *local_queues]
+        register(self)
 
     def _object(
         self,
@@ -205,7 +199,7 @@ class Kueue(pulumi.ComponentResource):
             manifest,
             pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[self.release, *depends_on],
+                depends_on=[self._release, *depends_on],
                 delete_before_replace=True,
             ),
         )
@@ -271,14 +265,7 @@ def _values(args: KueueArgs) -> dict[str, Any]:
             "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
             "nodeSelector": dict(SYSTEM_NODES),
             "tolerations": [],
-            "topologySpreadConstraints": [
-                {
-                    "maxSkew": 1,
-                    "topologyKey": "kubernetes.io/hostname",
-                    "whenUnsatisfiable": "ScheduleAnyway",
-                    "labelSelector": {"matchLabels": {"app.kubernetes.io/instance": RELEASE}},
-                }
-            ],
+            "topologySpreadConstraints": over_nodes({"app.kubernetes.io/instance": RELEASE}),
             "manager": {
                 # The chart in git points to a staging registry and `Always`.
                 "image": {

@@ -19,7 +19,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NotRequired, TypedDict
 from urllib.parse import quote
 
 import pulumi
@@ -30,9 +29,10 @@ import pulumi_random as random
 
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s import mlflow_runtime
+from trainyard.components.k8s.mlflow_args import MlflowServerArgs
 from trainyard.components.k8s.mlflow_network import network_policies
-from trainyard.components.k8s.network_rules import EndpointArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
+from trainyard.components.outputs import register
 from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION
 
 SERVICE = "mlflow"
@@ -40,79 +40,6 @@ SERVICE_ACCOUNT = "mlflow"
 LABELS: Mapping[str, str] = {"app.kubernetes.io/name": "mlflow", "app.kubernetes.io/component": "tracking-server"}
 PERMISSIONS = ("READ", "USE", "EDIT", "MANAGE", "NO_PERMISSIONS")
 """Values of `default_permission`, as MLflow 3.17.2 spells them."""
-
-
-class PasswordProgramArgs(TypedDict):
-    """How a ground hands over the password of a database: a program that keeps it in a file and follows its rotation.
-
-    It runs beside the server, in the server's image and with its identity and environment, as `python pgpass.py`:
-
-    - `run SECRET HOST PORT DATABASE USER FILE --interval=SECONDS` writes FILE, a password file of libpq with mode 0600,
-      looks for a new password every interval, and replaces the file as a whole.
-    - `alive FILE SECONDS` ends with 0 when FILE is there and `run` has looked within SECONDS, else with 1.
-    """
-
-    source: str
-    """Text of the program: Python, which imports nothing but what the image has."""
-    secret: pulumi.Input[str]
-    """SECRET: where the password is, in a form that the program understands. Not the password."""
-    interval_seconds: int
-    """How long new connections may fail after a rotation, seconds."""
-
-
-class MlflowDatabaseArgs(TypedDict):
-    """The PostgreSQL database."""
-
-    address: pulumi.Input[str]
-    """DNS name of the instance."""
-    port: pulumi.Input[int]
-    """TCP port."""
-    name: pulumi.Input[str]
-    """Name of the database within the instance. Tracking, registry and accounts share it."""
-    username: pulumi.Input[str]
-    """User that the server connects as."""
-    password: PasswordProgramArgs
-    """How the server gets the user's password."""
-    cidrs: Sequence[pulumi.Input[str]]
-    """Subnets in which the database may be: the only ones that its port can be reached in."""
-    ca_certificates: NotRequired[str]
-    """Certificates of the database's authority, PEM. Given, the connection is `sslmode=verify-full`; left out, it is
-    `require`: encrypted, but whoever answers at the address is believed."""
-
-
-class MlflowServerArgs(TypedDict):
-    """Arguments of `MlflowServer`."""
-
-    namespace: str
-    """Namespace that the component makes."""
-    image: pulumi.Input[str]
-    """Image with MLflow 3.14 or later, its `auth` extra, psycopg2, prometheus-flask-exporter and a client of the
-    artifacts' object store, `repository:tag@sha256:…`."""
-    replicas: int
-    """Pods. Two or more survive the loss of a node."""
-    workers: int
-    """Server processes in each pod; each takes about 300 MiB."""
-    cpu: pulumi.Input[str]
-    """CPU of the server container, requested and limit: a quantity, "1"."""
-    memory: pulumi.Input[str]
-    """Memory of the server container, requested and limit: a quantity, "2Gi"."""
-    database: MlflowDatabaseArgs
-    """Backend of tracking, registry and accounts."""
-    artifacts_uri: pulumi.Input[str]
-    """Where the artifacts are, as MLflow's `--artifacts-destination` takes it: scheme, bucket and prefix."""
-    environment: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Further variables of the containers that talk to the ground, not secret: its region. Default: none."""
-    identity_endpoints: NotRequired[Sequence[EndpointArgs]]
-    """Addresses that hand out the identity of pods in the ground. Default: none."""
-    service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """What the ground wants on the service account for its pods to have a role in it. Default: none."""
-    team_namespaces: Mapping[str, pulumi.Input[str]]
-    """Team to its namespace. Each team gets one account of its own name and the Secret in that namespace."""
-    default_permission: NotRequired[str]
-    """What an account may do with what others made. Default READ: the teams of one environment belong to one client
-    and build on each other's models, while nobody but its owner changes a run. NO_PERMISSIONS hides it."""
-    monitoring_namespace: NotRequired[str]
-    """The namespace that may reach the metrics port. Default "monitoring"."""
 
 
 class MlflowServer(pulumi.ComponentResource):
@@ -126,8 +53,11 @@ class MlflowServer(pulumi.ComponentResource):
     tracking_uri: pulumi.Output[str]
     """`MLFLOW_TRACKING_URI` for clients in the cluster."""
     namespace: pulumi.Output[str]
+    """Where it runs."""
     service_name: str
+    """Name of its Service."""
     service_account_name: str
+    """Name of its service account."""
     credential_secrets: dict[str, pulumi.Output[str]]
     """Team to the name of the Secret in its namespace."""
 
@@ -165,15 +95,7 @@ class MlflowServer(pulumi.ComponentResource):
         passwords = {team: self._password(f"user-{team}") for team in sorted(args["team_namespaces"])}
         self._deployment(passwords)
         self.credential_secrets = {team: self._credentials(team, password) for team, password in passwords.items()}
-        self.register_outputs(
-            {
-                "tracking_uri": self.tracking_uri,
-                "namespace": self.namespace,
-                "service_name": self.service_name,
-                "service_account_name": self.service_account_name,
-                "credential_secrets": self.credential_secrets,
-            }
-        )
+        register(self)
 
     def _child(self) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=self._after)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
+from trainyard.components.k8s import pod_parts as parts
 from trainyard.conventions import SYSTEM_NODES
 
 PORT = 5000
@@ -173,14 +174,14 @@ class ServerPod:
 
     def _pgpass(self) -> core.ContainerArgsDict:
         def alive(seconds: int, *, period: int, failures: int) -> core.ProbeArgsDict:
-            arguments = ("alive", PGPASS_FILE, str(seconds))
-            return _program_probe(PGPASS_PROGRAM, *arguments, period=period, failures=failures)
+            command = ("python", f"{PROGRAMS_DIR}/{PGPASS_PROGRAM}", "alive", PGPASS_FILE, str(seconds))
+            return parts.exec_probe(*command, period=period, failures=failures)
 
         return {
-            **_container("pgpass", self.image, _SMALL["pgpass"]),
+            **parts.restricted_container("pgpass", self.image, _SMALL["pgpass"]),
             "restart_policy": "Always",  # a native sidecar: the next container starts when its probe passes
             "command": ["python", f"{PROGRAMS_DIR}/{PGPASS_PROGRAM}", "run", *self.pgpass_arguments],
-            "env": _variables(_COMMON, self.environment),
+            "env": parts.variables(_COMMON, self.environment),
             "volume_mounts": [_PROGRAMS, _TMP, _PASSFILE],
             "startup_probe": alive(120, period=3, failures=60),
             "readiness_probe": alive(300, period=30, failures=3),
@@ -189,19 +190,19 @@ class ServerPod:
 
     def _migrate(self) -> core.ContainerArgsDict:
         return {
-            **_container("migrate", self.image, self._size()),
+            **parts.restricted_container("migrate", self.image, self._size()),
             "command": ["python", f"{PROGRAMS_DIR}/migrate.py", self.database_uri],
-            "env": _variables(_COMMON, self.environment, _OF_MLFLOW),
-            "volume_mounts": [_PROGRAMS, _TMP, _read_only(_PASSFILE), _AUTH],
+            "env": parts.variables(_COMMON, self.environment, _OF_MLFLOW),
+            "volume_mounts": [_PROGRAMS, _TMP, parts.read_only(_PASSFILE), _AUTH],
         }
 
     def _server(self) -> core.ContainerArgsDict:
         return {
-            **_container("server", self.image, self._size()),
+            **parts.restricted_container("server", self.image, self._size()),
             "command": self.server_command,
-            "env": _variables(_COMMON, self.environment, _OF_MLFLOW),
+            "env": parts.variables(_COMMON, self.environment, _OF_MLFLOW),
             "ports": [{"name": "http", "container_port": PORT}],
-            "volume_mounts": [_PROGRAMS, _TMP, _read_only(_PASSFILE), _AUTH, _METRICS],
+            "volume_mounts": [_PROGRAMS, _TMP, parts.read_only(_PASSFILE), _AUTH, _METRICS],
             # Time for the endpoint to leave every node's rules before the server stops listening.
             "lifecycle": {"pre_stop": {"sleep": {"seconds": 10}}},
             "startup_probe": _health_probe(period=5, failures=60),
@@ -211,13 +212,14 @@ class ServerPod:
 
     def _users(self) -> core.ContainerArgsDict:
         def alive(*arguments: str, period: int, failures: int) -> core.ProbeArgsDict:
-            return _program_probe("users.py", "alive", USERS_STATE, *arguments, period=period, failures=failures)
+            command = ("python", f"{PROGRAMS_DIR}/users.py", "alive", USERS_STATE, *arguments)
+            return parts.exec_probe(*command, period=period, failures=failures)
 
         return {
-            **_container("users", self.image, _SMALL["users"]),
+            **parts.restricted_container("users", self.image, _SMALL["users"]),
             "command": ["python", f"{PROGRAMS_DIR}/users.py", "run"],
             "args": [f"http://127.0.0.1:{PORT}", ADMIN, USERS_DIR, USERS_STATE],
-            "env": _variables(_COMMON),
+            "env": parts.variables(_COMMON),
             "volume_mounts": [
                 _PROGRAMS,
                 {"name": "users", "mount_path": USERS_DIR, "read_only": True},
@@ -231,11 +233,11 @@ class ServerPod:
 
     def _metrics(self) -> core.ContainerArgsDict:
         return {
-            **_container("metrics", self.image, _SMALL["metrics"]),
+            **parts.restricted_container("metrics", self.image, _SMALL["metrics"]),
             "command": ["python", f"{PROGRAMS_DIR}/metrics.py", str(METRICS_PORT), METRICS_DIR],
-            "env": _variables(_COMMON),
+            "env": parts.variables(_COMMON),
             "ports": [{"name": "metrics", "container_port": METRICS_PORT}],
-            "volume_mounts": [_PROGRAMS, _read_only(_METRICS)],
+            "volume_mounts": [_PROGRAMS, parts.read_only(_METRICS)],
             "startup_probe": _metrics_probe(period=5, failures=24),
             "readiness_probe": _metrics_probe(period=30, failures=3),
             "liveness_probe": _metrics_probe(period=60, failures=3),
@@ -254,65 +256,18 @@ class ServerPod:
             {"name": "pgpass", "empty_dir": {"medium": "Memory", "size_limit": "1Mi"}},
             {"name": "metrics", "empty_dir": {"medium": "Memory", "size_limit": "64Mi"}},
             {"name": "users-state", "empty_dir": {"medium": "Memory", "size_limit": "1Mi"}},
-            _secret_volume("auth", self.secret, ("basic_auth.ini", "flask-secret-key")),
-            _secret_volume("users", self.secret, ("admin-password", "users.json")),
+            parts.secret_volume("auth", self.secret, ("basic_auth.ini", "flask-secret-key")),
+            parts.secret_volume("users", self.secret, ("admin-password", "users.json")),
         ]
-
-
-def _container(name: str, image: pulumi.Input[str], resources: Resources) -> core.ContainerArgsDict:
-    return {
-        "name": name,
-        "image": image,
-        "image_pull_policy": "IfNotPresent",
-        "working_dir": "/tmp",  # noqa: S108 — the image's own belongs to its user
-        "resources": resources,
-        "security_context": {
-            "allow_privilege_escalation": False,
-            "read_only_root_filesystem": True,
-            "run_as_non_root": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-    }
-
-
-def _variables(*groups: Mapping[str, pulumi.Input[str]]) -> list[core.EnvVarArgsDict]:
-    return [{"name": name, "value": value} for group in groups for name, value in group.items()]
-
-
-def _read_only(mount: core.VolumeMountArgsDict) -> core.VolumeMountArgsDict:
-    return {**mount, "read_only": True}
-
-
-def _program_probe(program: str, *arguments: str, period: int, failures: int) -> core.ProbeArgsDict:
-    return {
-        "exec_": {"command": ["python", f"{PROGRAMS_DIR}/{program}", *arguments]},
-        "period_seconds": period,
-        "timeout_seconds": 10,
-        "failure_threshold": failures,
-    }
 
 
 def _health_probe(*, period: int, failures: int) -> core.ProbeArgsDict:
     # The kubelet would send the pod's address as host, which the server does not know.
     host: core.HTTPHeaderArgsDict = {"name": "Host", "value": f"localhost:{PORT}"}
-    return _http_probe({"path": "/health", "port": "http", "http_headers": [host]}, period=period, failures=failures)
+    return parts.http_probe(
+        {"path": "/health", "port": "http", "http_headers": [host]}, period=period, failures=failures
+    )
 
 
 def _metrics_probe(*, period: int, failures: int) -> core.ProbeArgsDict:
-    return _http_probe({"path": "/metrics", "port": "metrics"}, period=period, failures=failures)
-
-
-def _http_probe(get: core.HTTPGetActionArgsDict, *, period: int, failures: int) -> core.ProbeArgsDict:
-    return {"http_get": get, "period_seconds": period, "timeout_seconds": 10, "failure_threshold": failures}
-
-
-def _secret_volume(name: str, secret: pulumi.Input[str], keys: Sequence[str]) -> core.VolumeArgsDict:
-    # Each container sees its own part of the secret only; 0440 with the pod's group.
-    return {
-        "name": name,
-        "secret": {
-            "secret_name": secret,
-            "default_mode": 0o440,
-            "items": [{"key": key, "path": key} for key in keys],
-        },
-    }
+    return parts.http_probe({"path": "/metrics", "port": "metrics"}, period=period, failures=failures)

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
-import pulumi_kubernetes.helm.v3 as helm
 
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.outputs import register
 from trainyard.conventions import (
     SYSTEM_NODES,
     TRAINER_SERVICE_ACCOUNT,
@@ -53,8 +53,6 @@ class TrainingRuntimes(pulumi.ComponentResource):
     Raises ValueError for an image that is not pinned by its digest, and for a mount path that is not absolute.
     """
 
-    jobset: helm.Release
-    trainer: helm.Release
     runtime: pulumi.Output[str]
     """Name of the ClusterTrainingRuntime; carries the dependency on it."""
 
@@ -64,7 +62,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
         before = prerequisites(opts)
         jobset_namespace = add_on_namespace(f"{name}-jobset-namespace", JOBSET_NAMESPACE, self, depends_on=before)
         trainer_namespace = add_on_namespace(f"{name}-trainer-namespace", TRAINER_NAMESPACE, self, depends_on=before)
-        self.jobset = release(
+        jobset = release(
             f"{name}-jobset",
             args["jobset_chart"],
             release_name="jobset",
@@ -73,14 +71,14 @@ class TrainingRuntimes(pulumi.ComponentResource):
             parent=self,
             depends_on=before,
         )
-        self.trainer = release(
+        trainer = release(
             f"{name}-trainer",
             args["trainer_chart"],
             release_name="kubeflow-trainer",
             namespace=named(trainer_namespace, TRAINER_NAMESPACE),
             values=_trainer_values(),
             parent=self,
-            depends_on=[*before, self.jobset],  # the Trainer makes JobSets and watches them from its start
+            depends_on=[*before, jobset],  # the Trainer makes JobSets and watches them from its start
         )
         runtime = cr.CustomResource(
             f"{name}-torch",
@@ -92,14 +90,14 @@ class TrainingRuntimes(pulumi.ComponentResource):
             ),
             pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[self.trainer],
+                depends_on=[trainer],
                 delete_before_replace=True,
             ),
         )
         self.runtime = named(runtime, TORCH_RUNTIME)
         # Annotated here: a resource list at class level would be taken for an output of the component.
-        self.ready: list[pulumi.Resource] = [self.jobset, self.trainer, runtime]
-        self.register_outputs({"runtime": self.runtime})
+        self.ready: list[pulumi.Resource] = [jobset, trainer, runtime]
+        register(self)
 
 
 def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:

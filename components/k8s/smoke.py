@@ -21,6 +21,7 @@ import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s.objects import named, prerequisites
+from trainyard.components.outputs import register
 from trainyard.conventions import NODE_IMAGE_ANNOTATION
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
 from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Deferred, render
@@ -152,7 +153,7 @@ class SmokeJob(pulumi.ComponentResource):
             ),
         )
         self.job_name = named(job, rendering.name)
-        self.register_outputs({"job_name": self.job_name})
+        register(self)
 
 
 _ARGS = frozenset(SmokeJobArgs.__annotations__)

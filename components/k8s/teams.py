@@ -11,6 +11,7 @@ import pulumi_kubernetes.rbac.v1 as rbac
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s.objects import named, prerequisites, service_account
 from trainyard.components.k8s.quantities import gibibytes, whole
+from trainyard.components.outputs import register
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
 
 ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
@@ -122,7 +123,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         policies = network_policies(args.get("mlflow"), args.get("identity_endpoints", ()))
         self.namespaces = {team["name"]: self._team(f"{name}-{team['name']}", team, policies) for team in args["teams"]}
         self._cluster_reader(name)
-        self.register_outputs({"namespaces": self.namespaces, "groups": self.groups})
+        register(self)
 
     def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=[*self._before, *depends_on])

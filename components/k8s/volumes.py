@@ -14,6 +14,7 @@ import pulumi_kubernetes.core.v1 as core
 from trainyard import cards
 from trainyard.components.k8s.objects import named, prerequisites
 from trainyard.components.k8s.quantities import gibibytes
+from trainyard.components.outputs import register
 
 
 class VolumeSourceArgs(TypedDict):
@@ -76,7 +77,7 @@ class TeamVolumes(pulumi.ComponentResource):
                 self.claims[team["name"]][claim] = static_claim(
                     logical_name, source, volume=volume, claim=claim, namespace=team["namespace"], opts=child
                 )
-        self.register_outputs({"claims": self.claims})
+        register(self)
 
 
 def static_volume(

@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 
 from trainyard.plan.parts import Plan
-from trainyard.stacks.environment import aws
 from trainyard.stacks.environment import cluster as on_cluster
+from trainyard.stacks.environment.aws import build as aws
 
 
 def build_environment(plan: Plan) -> dict[str, pulumi.Input[Any]]:

@@ -14,7 +14,7 @@ import pulumi
 
 from trainyard.components.k8s.charts import ChartArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
-from trainyard.components.k8s.mlflow import MlflowDatabaseArgs
+from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.network_rules import EndpointArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
 from trainyard.plan.parts import Plan

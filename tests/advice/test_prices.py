@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from tests.advice.asking import TODAY, ask
+from tests.advice.asking import ask
 from trainyard import catalog
 from trainyard.advice.hardware import CLOUDS, HOME_REGIONS, gpus, left_out, machines
 from trainyard.advice.prices import Figure, price
@@ -37,7 +37,7 @@ def machine(type_, cloud="aws"):
 def test_every_row_has_a_source_and_a_date(table, sources, dates):
     for row in rows(table):
         assert row[sources], row
-        assert date.fromisoformat(row[dates]) <= TODAY, row
+        assert date.fromisoformat(row[dates]) <= date.today(), row
 
 
 @pytest.mark.parametrize(("item", "capacity"), EVERY, ids=lambda value: getattr(value, "type", value))

@@ -15,7 +15,7 @@ from tests.components.k8s.checkers import depends_on
 from tests.components.k8s.test_no_cloud import words
 from tests.pulumi_harness import Recording, plain, record
 from tests.shared import ROOT
-from trainyard.components.k8s.mlflow import MlflowDatabaseArgs
+from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
 from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_stack

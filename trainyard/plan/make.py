@@ -9,8 +9,6 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import cast
 
-from pydantic import TypeAdapter, ValidationError
-
 from trainyard import catalog
 from trainyard.plan.aws.make import plan_aws
 from trainyard.plan.budget import check_budget, plan_budget
@@ -22,7 +20,7 @@ from trainyard.plan.storage import plan_storage
 from trainyard.plan.tracking import plan_mlflow
 from trainyard.problems import SettingsError
 from trainyard.settings.common import Settings
-from trainyard.settings.types import Name
+from trainyard.settings.types import NAME_ALLOWED, NAME_PATTERN
 
 MAX_PREFIX = 33
 """Of `<client>-<environment>`: S3 allows 63 characters, of which purpose and account id take up to 30."""
@@ -66,11 +64,9 @@ def _check_region(settings: Settings, ledger: Ledger) -> None:
 def _environment(settings: Settings, stack: str, ledger: Ledger) -> str:
     """The environment's name: the setting, or the stack's where that is a name too."""
     name = settings.environment or stack
-    try:
-        TypeAdapter(Name).validate_python(name)
-    except ValidationError as error:
-        allowed = str(error.errors(include_url=False)[0]["ctx"]["error"])
-        ledger.problem("environment", name, allowed, "it is the stack's name unless the stack file names it")
+    if not NAME_PATTERN.fullmatch(name):
+        hint = "it is the stack's name unless the stack file names it"
+        ledger.problem("environment", name, NAME_ALLOWED, hint)
     if len(f"{settings.client}-{name}") > MAX_PREFIX:
         allowed = f"client and environment must be at most {MAX_PREFIX - 1} long together: names begin with both"
         ledger.problem("environment", name, allowed)

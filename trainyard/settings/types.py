@@ -23,12 +23,12 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=False)
 
 
-def matching(pattern: str, allowed: str, most: int | None = None) -> AfterValidator:
-    """A text that matches a pattern as a whole, of at most so many characters; `allowed` says so to its author."""
+def matching(pattern: str, allowed: str) -> AfterValidator:
+    """A text that matches a pattern as a whole; `allowed` says to its author what that is."""
     compiled = re.compile(pattern)
 
     def check(value: str) -> str:
-        if not compiled.fullmatch(value) or (most is not None and len(value) > most):
+        if not compiled.fullmatch(value):
             raise ValueError(allowed)
         return value
 
@@ -56,14 +56,9 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-Name = Annotated[
-    str,
-    matching(
-        r"[a-z]([a-z0-9]|-(?!-|$))*",
-        f"must be lower-case letters, digits and single '-', begin with a letter, at most {LONGEST_NAME} long",
-        LONGEST_NAME,
-    ),
-]
+NAME_PATTERN = re.compile(rf"[a-z]([a-z0-9]|-(?!-|$)){{0,{LONGEST_NAME - 1}}}")
+NAME_ALLOWED = f"must be lower-case letters, digits and single '-', begin with a letter, at most {LONGEST_NAME} long"
+Name = Annotated[str, matching(NAME_PATTERN.pattern, NAME_ALLOWED)]
 """Of a client, an environment, a team, a GPU pool, a priority: part of the names of resources."""
 
 Email = Annotated[str, matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address")]

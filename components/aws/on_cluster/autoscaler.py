@@ -9,8 +9,9 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES
 
 NAMESPACE = "kube-system"
@@ -41,7 +42,9 @@ class ClusterAutoscaler(pulumi.ComponentResource):
     """The Cluster Autoscaler as two replicas, one of which leads."""
 
     namespace: str
+    """Where it runs."""
     service_account_name: str
+    """Name of its service account."""
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for an unknown capacity."""
@@ -57,7 +60,7 @@ class ClusterAutoscaler(pulumi.ComponentResource):
             parent=self,
             depends_on=prerequisites(opts),
         )
-        self.register_outputs({"namespace": NAMESPACE, "service_account_name": SERVICE_ACCOUNT})
+        register(self)
 
 
 def expander_priorities(
@@ -91,14 +94,7 @@ def autoscaler_values(args: ClusterAutoscalerArgs) -> dict[str, Any]:
         "rbac": {"create": True, "serviceAccount": {"create": True, "name": SERVICE_ACCOUNT}},
         "nodeSelector": dict(SYSTEM_NODES),
         "priorityClassName": "system-cluster-critical",
-        "topologySpreadConstraints": [
-            {
-                "maxSkew": 1,
-                "topologyKey": "kubernetes.io/hostname",
-                "whenUnsatisfiable": "ScheduleAnyway",
-                "labelSelector": {"matchLabels": {"app.kubernetes.io/instance": "cluster-autoscaler"}},
-            }
-        ],
+        "topologySpreadConstraints": over_nodes({"app.kubernetes.io/instance": "cluster-autoscaler"}),
         "resources": {
             "requests": {"cpu": "100m", "memory": "600Mi"},
             "limits": {"cpu": "1", "memory": "600Mi"},

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pulumi
 
-from trainyard.components.k8s.mlflow import PasswordProgramArgs
+from trainyard.components.k8s.mlflow_args import PasswordProgramArgs
 
 INTERVAL_SECONDS = 30
 """How long new connections may fail after a rotation. Asking costs $0.05 per 10,000 calls (Secrets Manager price list,

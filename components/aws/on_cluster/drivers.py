@@ -10,8 +10,9 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES, gpu_node_tolerations
 
 NAMESPACE = "kube-system"
@@ -67,7 +68,7 @@ class StorageDrivers(pulumi.ComponentResource):
             if chart is not None
         ]
         self.namespace = NAMESPACE
-        self.register_outputs({"namespace": self.namespace})
+        register(self)
 
 
 def fsx_values(region: pulumi.Input[str]) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def fsx_values(region: pulumi.Input[str]) -> dict[str, Any]:
             "serviceAccount": {"create": True, "name": FSX_SERVICE_ACCOUNT},
             "podDisruptionBudget": {"enabled": True},
             "resources": _AGENT,
-            "topologySpreadConstraints": _spread("fsx-csi-controller"),
+            "topologySpreadConstraints": over_nodes({"app": "fsx-csi-controller"}),
         },
         "node": {
             "tolerateAllTaints": False,
@@ -115,18 +116,7 @@ def efs_values() -> dict[str, Any]:
             "serviceAccount": {"create": True, "name": EFS_SERVICE_ACCOUNT},
             "podDisruptionBudget": {"enabled": True},
             "resources": _AGENT,
-            "topologySpreadConstraints": _spread("efs-csi-controller"),
+            "topologySpreadConstraints": over_nodes({"app": "efs-csi-controller"}),
         },
         "node": {"tolerations": _EVERY_TAINT, "resources": _AGENT},
     }
-
-
-def _spread(app: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "maxSkew": 1,
-            "topologyKey": "kubernetes.io/hostname",
-            "whenUnsatisfiable": "ScheduleAnyway",
-            "labelSelector": {"matchLabels": {"app": app}},
-        }
-    ]

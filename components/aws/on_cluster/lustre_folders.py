@@ -24,6 +24,7 @@ from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs, file_s
 from trainyard.components.k8s.network_rules import DEFAULT_DENY
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.k8s.volumes import static_claim, static_volume
+from trainyard.components.outputs import register
 from trainyard.conventions import FILE_SYSTEM_ANNOTATION, SYSTEM_NODES, TRAINER_GID
 
 NAMESPACE = "storage-setup"
@@ -105,7 +106,7 @@ class LustreFolders(pulumi.ComponentResource):
         claim = static_claim(name, root, volume=volume, claim=CLAIM, namespace=named(namespace, NAMESPACE), opts=child)
         self._job(name, args, namespace, claim, [*before, fence])
         self.namespace = named(namespace, NAMESPACE)
-        self.register_outputs({"namespace": self.namespace})
+        register(self)
 
     def _job(
         self,

@@ -110,6 +110,13 @@ def test_logs_go_to_a_group_that_is_there_first_and_encrypted(recording: Recordi
     assert group.urn in recording.one(CLUSTER).dependencies
 
 
+def test_refused_requests_can_be_looked_up(recording: Recording) -> None:
+    query = recording.one("aws:cloudwatch/queryDefinition:QueryDefinition")
+    assert inputs_of(query)["name"] == "acme-production/refused requests"
+    assert inputs_of(query)["logGroupNames"] == ["/aws/eks/acme-production/cluster"]
+    assert "kube-apiserver-audit" in inputs_of(query)["queryString"]
+
+
 def test_control_plane_waits_for_the_permissions_of_its_role(recording: Recording) -> None:
     before = waits_for(recording, recording.one(CLUSTER))
     assert "RolePolicyAttachment eks-control-AmazonEKSClusterPolicy" in before

@@ -101,7 +101,7 @@ class TestEveryGroup:
     def test_found_by_name(self) -> None:
         made: list[GpuNodeGroups] = []
         record(lambda: made.append(GpuNodeGroups("gpu", arguments(dev_pool(), train_pool()))))
-        assert list(made[0].node_groups) == list(GROUPS[:5])
+        assert list(made[0].node_group_names) == list(GROUPS[:5])
 
     @pytest.mark.parametrize("name", GROUPS)
     def test_nvidia_image_of_the_clusters_version(self, recording: Recording, name: str) -> None:

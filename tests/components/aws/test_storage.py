@@ -462,16 +462,16 @@ def test_references() -> None:
         assert tiers.lustre is not None
         assert tiers.shared is not None
         for key, output in {
-            "data": tiers.data_bucket.name,
-            "data_arn": tiers.data_bucket.arn,
-            "checkpoints": tiers.checkpoints_bucket.name,
-            "artifacts": tiers.artifacts_bucket.arn,
-            "lustre": tiers.lustre.id,
-            "lustre_dns": tiers.lustre.dns_name,
-            "lustre_mount": tiers.lustre.mount_name,
-            "shared": tiers.shared.id,
-            "shared_arn": tiers.shared.arn,
-            "vision": tiers.shared.access_point_ids["vision"],
+            "data": tiers.data_bucket["name"],
+            "data_arn": tiers.data_bucket["arn"],
+            "checkpoints": tiers.checkpoints_bucket["name"],
+            "artifacts": tiers.artifacts_bucket["arn"],
+            "lustre": tiers.lustre["id"],
+            "lustre_dns": tiers.lustre["dns_name"],
+            "lustre_mount": tiers.lustre["mount_name"],
+            "shared": tiers.shared["id"],
+            "shared_arn": tiers.shared["arn"],
+            "vision": tiers.shared["access_point_ids"]["vision"],
         }.items():
             output.apply(lambda value, key=key: seen.update({key: value}))
 

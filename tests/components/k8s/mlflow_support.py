@@ -26,7 +26,8 @@ from tests.pulumi_harness import Recording, plain, record
 from trainyard.components.aws.identity import AGENT_CIDR, AGENT_PORT
 from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
 from trainyard.components.k8s import mlflow_pod as pod
-from trainyard.components.k8s.mlflow import MlflowDatabaseArgs, MlflowServer, MlflowServerArgs
+from trainyard.components.k8s.mlflow import MlflowServer
+from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs, MlflowServerArgs
 
 IMAGE = "docker.io/burakince/mlflow:3.15.1@sha256:" + "a" * 64
 SECRET_ARN = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"

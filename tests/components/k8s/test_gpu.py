@@ -5,7 +5,6 @@ from typing import Any
 import pulumi
 import pulumi_random as random
 import pytest
-from pulumi.provider.experimental.analyzer import Analyzer
 
 from tests.components.k8s.checkers import chart_value_problems, depends_on, whole_numbers
 from tests.pulumi_harness import Recording, plain, record
@@ -118,7 +117,3 @@ def test_every_release_waits_for_what_the_caller_names() -> None:
     recording = record(program)
     for release in recording.of_type(RELEASE):
         assert "nodes" in depends_on(recording, release)
-
-
-def test_other_languages_can_use_it() -> None:
-    assert "devicePlugins" in Analyzer("trainyard").analyze_component(GpuEnablement).inputs

@@ -9,7 +9,6 @@ from typing import Any
 import pulumi
 import pulumi_random as random
 import pytest
-from pulumi.provider.experimental.analyzer import Analyzer
 
 from tests.components.k8s.checkers import KUBERNETES_VERSION, check_plain_objects, depends_on, whole_numbers
 from tests.components.k8s.mlflow_support import DATABASE, IMAGE, SECRET_ARN, arguments, recorded
@@ -308,8 +307,3 @@ def test_an_unknown_permission_is_refused() -> None:
         "basic_auth.ini"
     ]
     assert "default_permission = NO_PERMISSIONS" in ini.splitlines()
-
-
-def test_other_languages_can_use_it() -> None:
-    definition = Analyzer("trainyard").analyze_component(MlflowServer)
-    assert {"namespace", "teamNamespaces", "database"} <= set(definition.inputs)

@@ -5,7 +5,6 @@ from typing import Any
 import pulumi
 import pulumi_random as random
 import pytest
-from pulumi.provider.experimental.analyzer import Analyzer
 
 from tests.components.k8s.checkers import chart_value_problems, depends_on, whole_numbers
 from tests.pulumi_harness import Recording, plain, record
@@ -99,7 +98,3 @@ def test_it_waits_for_its_role() -> None:
 
     recording = record(program)
     assert "role" in depends_on(recording, recording.one(RELEASE))
-
-
-def test_other_languages_can_use_it() -> None:
-    assert "nodeGroups" in Analyzer("trainyard").analyze_component(ClusterAutoscaler).inputs

@@ -5,7 +5,6 @@ from typing import Any
 import pulumi
 import pulumi_random as random
 import pytest
-from pulumi.provider.experimental.analyzer import Analyzer
 
 from tests.components.k8s.checkers import chart_value_problems, depends_on, whole_numbers
 from tests.components.k8s.test_gpu import TAINTS, tolerated
@@ -91,7 +90,3 @@ def test_every_release_waits_for_what_the_caller_names() -> None:
 
     recording = record(program)
     assert "role" in depends_on(recording, recording.one(RELEASE))
-
-
-def test_other_languages_can_use_it() -> None:
-    assert "fsxChart" in Analyzer("trainyard").analyze_component(StorageDrivers).inputs

@@ -1,0 +1,98 @@
+"""The components as a Pulumi package, which programs in TypeScript, Go, Java, .NET or YAML use like any other.
+
+A platform team adds it with `pulumi package add` and gets typed classes with the arguments and outputs of the
+components here; Pulumi starts this program to make their resources. The schema follows from the types and docstrings of
+the components, so these keep to what a schema can say: arguments are TypedDicts, outputs plain values. Lists of
+resources that our own program waits for are annotated in `__init__`, which the schema does not see.
+"""
+
+from importlib.metadata import version
+from typing import Any
+
+import pulumi
+from pulumi.provider import ConstructResult
+from pulumi.provider.experimental.component import ComponentProvider
+
+from trainyard.components.aws.buckets import Bucket
+from trainyard.components.aws.budget import BudgetAlerts
+from trainyard.components.aws.cluster import Cluster
+from trainyard.components.aws.database import Database
+from trainyard.components.aws.encryption import EnvironmentKey
+from trainyard.components.aws.gpu_nodes import GpuNodeGroups
+from trainyard.components.aws.identity import PodRole
+from trainyard.components.aws.lustre import LustreFileSystem
+from trainyard.components.aws.network import Network
+from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
+from trainyard.components.aws.on_cluster.drivers import StorageDrivers
+from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
+from trainyard.components.aws.shared_files import SharedFileSystem
+from trainyard.components.aws.storage import StorageTiers
+from trainyard.components.k8s.gpu import GpuEnablement
+from trainyard.components.k8s.kueue import Kueue
+from trainyard.components.k8s.mlflow import MlflowServer
+from trainyard.components.k8s.runtimes import TrainingRuntimes
+from trainyard.components.k8s.smoke import SmokeJob
+from trainyard.components.k8s.teams import TeamNamespaces
+from trainyard.components.k8s.volumes import TeamVolumes
+
+NAME = "trainyard"
+"""Of the package: the first part of every component's type."""
+
+COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
+    Bucket,
+    BudgetAlerts,
+    Cluster,
+    ClusterAutoscaler,
+    Database,
+    EnvironmentKey,
+    GpuEnablement,
+    GpuNodeGroups,
+    Kueue,
+    LustreFileSystem,
+    LustreFolders,
+    MlflowServer,
+    Network,
+    PodRole,
+    SharedFileSystem,
+    SmokeJob,
+    StorageDrivers,
+    StorageTiers,
+    TeamNamespaces,
+    TeamVolumes,
+    TrainingRuntimes,
+)
+
+
+class Components(ComponentProvider):
+    """The SDK's own provider, with whole numbers.
+
+    A request carries every number as a double, and the SDK (3.272.0, `ComponentProvider.map_input_properties`) converts
+    integers but then hands on what it got: `1024.0` would become the quantity "1024.0Gi". For the same reason this is
+    not `component_provider_host`, which makes a provider of the SDK's class.
+    """
+
+    def construct(
+        self,
+        name: str,
+        resource_type: str,
+        inputs: pulumi.Inputs,
+        options: pulumi.ResourceOptions | None = None,
+    ) -> ConstructResult:
+        """Makes a component from inputs as the engine sends them."""
+        return super().construct(name, resource_type, whole_numbers(inputs), options)
+
+
+def whole_numbers(value: Any) -> Any:
+    """The value with an int for every number that is whole, inside of maps, lists and outputs too."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [whole_numbers(item) for item in value]
+    return value.apply(whole_numbers) if isinstance(value, pulumi.Output) else value
+
+
+def provider() -> Components:
+    """The package; raises an error of the SDK's analyzer for a component that has no schema."""
+    return Components(list(COMPONENTS), NAME, version=version(NAME))

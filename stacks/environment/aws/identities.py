@@ -1,0 +1,102 @@
+"""What runs on the cluster, as roles of AWS through EKS Pod Identity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from trainyard.components.aws.cluster import Cluster
+from trainyard.components.aws.database import Database
+from trainyard.components.aws.encryption import EnvironmentKey
+from trainyard.components.aws.identity import PodRole
+from trainyard.components.aws.on_cluster import autoscaler, drivers
+from trainyard.components.aws.storage import StorageTiers
+from trainyard.components.aws.workload_policies import (
+    autoscaler_policy,
+    bucket_mount_policy,
+    efs_csi_policy,
+    fsx_csi_policy,
+    mlflow_policy,
+)
+from trainyard.components.k8s import mlflow
+from trainyard.conventions import TRAINER_SERVICE_ACCOUNT, team_prefix
+from trainyard.plan.parts import Plan
+from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX
+from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, WorkloadIdentity
+
+
+def identity(roles: Mapping[str, PodRole], workload: str) -> WorkloadIdentity:
+    """EKS Pod Identity binds a role by the names of namespace and service account; nothing is written on the latter."""
+    return WorkloadIdentity(wait_for=[roles[workload]] if workload in roles else [])
+
+
+def pod_roles(
+    plan: Plan,
+    cluster: Cluster,
+    storage: StorageTiers,
+    database: Database | None,
+    key: EnvironmentKey,
+    opts: pulumi.ResourceOptions,
+) -> dict[str, PodRole]:
+    """The AWS rights of everything that runs in the cluster, by workload."""
+    checkpoints, data = storage.checkpoints_bucket, storage.data_bucket
+    (planned,) = plan.clusters
+    roles: dict[str, PodRole] = {}
+
+    def add(workload: str, namespace: str, account: str, policy: dict[str, Any], description: str) -> None:
+        roles[workload] = PodRole(
+            f"{workload}-role",
+            {
+                "cluster_name": cluster.cluster_name,
+                "namespace": namespace,
+                "service_accounts": [account],
+                "policy": policy,
+                "description": description,
+            },
+            opts,
+        )
+
+    add(
+        "autoscaler",
+        autoscaler.NAMESPACE,
+        autoscaler.SERVICE_ACCOUNT,
+        autoscaler_policy(planned.name),
+        "Cluster Autoscaler: sizes of the cluster's own node groups",
+    )
+    if storage.lustre is not None:
+        add(
+            "fsx-driver",
+            drivers.NAMESPACE,
+            drivers.FSX_SERVICE_ACCOUNT,
+            fsx_csi_policy(),
+            "FSx for Lustre driver: looks file systems up",
+        )
+    if storage.shared is not None:
+        add(
+            "efs-driver",
+            drivers.NAMESPACE,
+            drivers.EFS_SERVICE_ACCOUNT,
+            efs_csi_policy(storage.shared["arn"]),
+            "EFS driver: looks mount targets up",
+        )
+    if database is not None:
+        policy = mlflow_policy(
+            bucket_arn=storage.artifacts_bucket["arn"],
+            prefix=ARTIFACTS_PREFIX,
+            secret_arn=database.secret_arn,
+            key_arn=key.key_arn,
+            region=plan.ground.region,
+        )
+        add("mlflow", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password")
+    for team in planned.teams:
+        policy = bucket_mount_policy(
+            read_write=[(checkpoints["arn"], team_prefix(team.name))],
+            read_only=[(data["arn"], "")],
+            key_arn=key.key_arn,
+            region=plan.ground.region,
+        )
+        description = f"Training pods of team {team.name}: data, and checkpoints of their own"
+        add(f"team-{team.name}", team.namespace, TRAINER_SERVICE_ACCOUNT, policy, description)
+    return roles

@@ -1,0 +1,135 @@
+"""Storage tiers and the database of an environment, and what the workloads need to know of them."""
+
+from __future__ import annotations
+
+import pulumi
+
+from trainyard.components.aws.cluster import Cluster
+from trainyard.components.aws.database import Database
+from trainyard.components.aws.encryption import EnvironmentKey
+from trainyard.components.aws.network import Network
+from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
+from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs, StorageVolumesArgs
+from trainyard.components.aws.storage import BucketReference, StorageTiers
+from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
+from trainyard.plan.parts import Plan
+
+ARTIFACTS_PREFIX = "mlflow"
+"""Of MLflow's artifacts in their bucket."""
+
+
+def make_storage(
+    plan: Plan,
+    account: pulumi.Input[str],
+    network: Network,
+    cluster: Cluster,
+    key: EnvironmentKey,
+    opts: pulumi.ResourceOptions,
+) -> StorageTiers:
+    """The storage tiers of the plan."""
+    tiers, lustre = plan.core.storage, plan.ground.lustre
+    return StorageTiers(
+        plan.core.name,
+        {
+            "account_id": account,
+            "vpc_id": network.vpc_id,
+            "client_security_group_ids": {"cluster": cluster.security_group_id},
+            "key_arn": key.key_arn,
+            "checkpoint_expire_days": tiers.checkpoint_expire_days,
+            "checkpoint_keep_versions": tiers.checkpoint_keep_versions,
+            "multipart_cleanup_days": tiers.multipart_cleanup_days,
+            "artifact_retention_days": tiers.artifact_retention_days,
+            "artifact_transition_days": tiers.artifact_transition_days,
+            "protect": tiers.protect,
+            "lustre": {
+                "subnet_id": network.private_subnet_ids[lustre.zone],
+                "capacity_gib": lustre.capacity_gib,
+                "throughput_mbps_per_tib": lustre.throughput_mbps_per_tib,
+            }
+            if lustre
+            else None,
+            "shared_file_system_subnet_ids": network.private_subnet_ids if plan.ground.shared_file_system else None,
+            "shared_directories": [team.name for team in plan.core.teams],
+        },
+        opts,
+    )
+
+
+def make_database(
+    plan: Plan,
+    account: pulumi.Input[str],
+    network: Network,
+    cluster: Cluster,
+    key: EnvironmentKey,
+    opts: pulumi.ResourceOptions,
+) -> Database | None:
+    """PostgreSQL for MLflow, where the plan has a server."""
+    if not plan.core.mlflow.enabled:
+        return None
+    return Database(
+        f"{plan.core.name}-mlflow",
+        {
+            "account_id": account,
+            "vpc_id": network.vpc_id,
+            "subnet_ids": list(network.isolated_subnet_ids.values()),
+            "client_security_group_ids": {"cluster": cluster.security_group_id},
+            "key_arn": key.key_arn,
+            "engine_version": plan.ground.database.engine_version,
+            "instance_class": plan.ground.database.instance_class,
+            "storage_gib": plan.ground.database.storage_gib,
+            "max_storage_gib": plan.ground.database.max_storage_gib,
+            "multi_az": plan.ground.database.multi_az,
+            "backup_retention_days": plan.ground.database.backup_retention_days,
+            "deletion_protection": plan.ground.database.deletion_protection,
+            "protect": plan.core.protect,
+        },
+        opts,
+    )
+
+
+def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs | None:
+    """How the MLflow server finds it."""
+    if database is None:
+        return None
+    return {
+        "address": database.address,
+        "port": database.port,
+        "name": database.database_name,
+        "username": database.username,
+        "password": secrets_manager_password(database.secret_arn),
+        "cidrs": [zone.isolated_cidr for zone in plan.ground.network.zones],
+    }
+
+
+def lustre_volume(plan: Plan, storage: StorageTiers) -> LustreVolumeArgs | None:
+    """The fast file system, where there is one, as volumes name it."""
+    if storage.lustre is None or plan.ground.lustre is None:
+        return None
+    return {
+        "file_system_id": storage.lustre["id"],
+        "dns_name": storage.lustre["dns_name"],
+        "mount_name": storage.lustre["mount_name"],
+        "capacity_gib": plan.ground.lustre.capacity_gib,
+    }
+
+
+def mounted(plan: Plan, storage: StorageTiers, lustre: LustreVolumeArgs | None) -> StorageVolumesArgs:
+    """The storage as far as pods mount it."""
+    volumes: StorageVolumesArgs = {
+        "region": plan.ground.region,
+        "data_bucket": storage.data_bucket["name"],
+        "checkpoints_bucket": storage.checkpoints_bucket["name"],
+    }
+    if lustre is not None:
+        volumes["lustre"] = lustre
+    if storage.shared is not None:
+        volumes["shared"] = {
+            "file_system_id": storage.shared["id"],
+            "access_point_ids": storage.shared["access_point_ids"],
+        }
+    return volumes
+
+
+def uri(bucket: BucketReference) -> pulumi.Output[str]:
+    """Address of a bucket, without a slash at its end."""
+    return pulumi.Output.concat("s3://", bucket["name"])
