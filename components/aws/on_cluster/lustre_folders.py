@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import TypedDict
 
 import pulumi
@@ -25,7 +26,7 @@ from trainyard.components.k8s.network_rules import DEFAULT_DENY
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.k8s.volumes import static_claim, static_volume
 from trainyard.components.outputs import register
-from trainyard.conventions import FILE_SYSTEM_ANNOTATION, SYSTEM_NODES, TRAINER_GID
+from trainyard.conventions import FILE_SYSTEM_ANNOTATION, SYSTEM_NODES, TRAINER_GID, team_prefix
 
 NAMESPACE = "storage-setup"
 CLAIM = "lustre-root"
@@ -33,22 +34,25 @@ MOUNT_PATH = "/lustre"
 DEADLINE_SECONDS = 900
 """For all attempts. The work takes a second; the image is several GB and may be new to the node."""
 
-SCRIPT = """\
+_FOLDER = team_prefix("$team").rstrip("/")
+"""Of one team, as the shell spells it."""
+
+SCRIPT = f"""\
 root=$1
 shift
-make() {
+make() {{
   if [ -L "$1" ]; then
     echo "$1 is a symbolic link; left alone" >&2
     exit 1
   fi
   mkdir -p -- "$1"
-}
+}}
 umask 022
-make "$root/teams"
+make "$root/{PurePosixPath(_FOLDER).parent}"
 for team in "$@"; do
-  make "$root/teams/$team"
-  chmod -- 2775 "$root/teams/$team"
-  ls -ld -- "$root/teams/$team"
+  make "$root/{_FOLDER}"
+  chmod -- 2775 "$root/{_FOLDER}"
+  ls -ld -- "$root/{_FOLDER}"
 done
 """
 """Arguments: mount point, teams. A folder is its maker's, with the maker's group. Touches the folders themselves and
