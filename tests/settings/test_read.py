@@ -39,6 +39,19 @@ def test_an_old_place_means_the_new_one_and_is_named(old, new):
     assert at_new.warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("old", "block", "found"),
+    [
+        ("network", {"natPerZone": "false"}, lambda plan: plan.ground.network.nat_gateways == 1),
+        ("budget", {"anomalyDetection": "false"}, lambda plan: not plan.ground.alerts.anomaly_detection),
+    ],
+)
+def test_a_flag_at_its_old_place_may_be_text_as_at_its_new_one(old, block, found):
+    resolved = resolve(configuration(profile="large", **{old: block}), STACK)
+    assert found(resolved.plan)
+    assert len(resolved.warnings) == 1
+
+
 def test_a_key_at_both_places_is_refused():
     with pytest.raises(SettingsError, match=r"awsAccountId: got .*; has moved to aws.accountId, which is set too"):
         resolve(configuration(awsAccountId="123456789012", aws={"accountId": "210987654321"}), STACK)

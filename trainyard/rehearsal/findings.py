@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from trainyard.catalog import default_kubernetes_version
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.engine.failures import failure_findings
 from trainyard.rehearsal.engine.project import StackConfig
@@ -46,12 +47,11 @@ def _about_the_same(value: Finding, schema: Finding) -> bool:
     return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
 
 
-KUBERNETES_VERSION = "1.35"
-"""The schemas that objects are checked against where neither the plan nor a cluster of the stack names a version."""
-
-
 def _value_context(plan: Mapping[str, Any], resources: Iterable[RecordedResource]) -> ValueContext:
-    """Version and region as the plan says; a program that publishes no plan is asked through its resources."""
+    """Version and region as the plan says; a program that publishes no plan is asked through its resources.
+
+    Where no cluster of the stack names a version either, it is the one that a new environment gets.
+    """
     version = next((cluster.get("kubernetes_version") for cluster in plan.get("clusters") or ()), None)
     region = (plan.get("ground") or {}).get("region")
     for resource in resources:
@@ -60,7 +60,7 @@ def _value_context(plan: Mapping[str, Any], resources: Iterable[RecordedResource
         elif resource.type == "pulumi:providers:aws":
             region = region or resource.inputs.get("region")
     return ValueContext(
-        kubernetes_version=version if isinstance(version, str) else KUBERNETES_VERSION,
+        kubernetes_version=version if isinstance(version, str) else default_kubernetes_version()[0],
         region=region if isinstance(region, str) else "",
     )
 

@@ -8,7 +8,7 @@ days, so the sum is a lower bound.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from trainyard import cards
 from trainyard.conventions import SMOKE_COMPONENT_PREFIX
@@ -31,14 +31,7 @@ class Step:
 
     def as_json(self) -> dict[str, str | float]:
         """In the rehearsal's contract."""
-        return {
-            "urn": self.urn,
-            "type": self.type,
-            "name": self.name,
-            "component": self.component,
-            "seconds": self.seconds,
-            "finish": self.finish,
-        }
+        return asdict(self)
 
 
 def seconds_to_create(resource: RecordedResource) -> float:

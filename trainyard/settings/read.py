@@ -31,8 +31,8 @@ MOVED: Mapping[str, str] = {
 """Old place of a key -> where it is now. The old place is still understood."""
 
 
-_UNSET: tuple[object, ...] = ([], "false")
-"""At an old place these are what an older `Pulumi.yaml`, which declares it, fills in where nobody set it."""
+_FILLED_IN: Mapping[str, object] = {"adminPrincipals": [], "createAutoscalingRole": "false"}
+"""What an older `Pulumi.yaml`, which declares these old places, fills in there where nobody set them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ def _move(values: dict[str, Any]) -> tuple[list[Problem], list[str]]:
         block, name = new.split(".")
         value = node.pop(last)
         target = values.setdefault(block, {})
-        if value in _UNSET or not isinstance(target, dict):  # a block that is no mapping is a mistake of its own
-            continue
+        if not isinstance(target, dict) or (old in _FILLED_IN and value == _FILLED_IN[old]):
+            continue  # a block that is no mapping is a mistake of its own
         if name in target:
             problems.append(Problem(old, json.dumps(value, default=str), f"has moved to {new}, which is set too"))
             continue

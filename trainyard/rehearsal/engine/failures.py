@@ -6,8 +6,8 @@ import ast
 import linecache
 import re
 import sys
+import traceback
 import types
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def failure_findings(recording: Recording, root: Path) -> list[Finding]:
 
 
 def _finding(error: BaseException, recording: Recording, root: Path) -> Finding:
-    frames = [frame for chained in exception_chain(error) for frame in _frames(chained)]
+    frames = [frame for chained in exception_chain(error) for frame in traceback.walk_tb(chained.__traceback__)]
     component = "/".join(_component_names(frames))
     type_, name, cls = _resource_at(frames)
     text = str(error).strip() or type(error).__name__
@@ -121,13 +121,6 @@ def exception_chain(error: BaseException) -> list[BaseException]:
     return seen[::-1]
 
 
-def _frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
-    trace = error.__traceback__
-    while trace is not None:
-        yield trace.tb_frame, trace.tb_lineno
-        trace = trace.tb_next
-
-
 def _component_names(frames: list[tuple[types.FrameType, int]]) -> list[str]:
     """The components whose constructors were running, outermost first."""
     names: list[str] = []
@@ -168,7 +161,7 @@ def _enclosing_resource(frame: types.FrameType, line: int) -> tuple[str, str, ty
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
-    for call in sorted(calls, key=lambda node: (node.end_lineno or 0) - node.lineno, reverse=False):
+    for call in sorted(calls, key=lambda node: (node.end_lineno or 0) - node.lineno):
         cls = _value_of(call.func, frame) if isinstance(call.func, (ast.Name, ast.Attribute)) else None
         if isinstance(cls, type) and issubclass(cls, pulumi.CustomResource):
             named = call.args[0] if call.args else None

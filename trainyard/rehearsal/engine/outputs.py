@@ -250,35 +250,26 @@ def plausible(key: str, type_: FieldType, subject: synthesised.Subject, depth: i
     return None
 
 
-_BY_ENDING: tuple[tuple[str, str], ...] = (
+_MOMENTS = ("date", "time", "timestamp", "createdat", "modifiedat")
+_BY_ENDING: tuple[tuple[str | tuple[str, ...], str], ...] = (
     ("vpcid", "vpc-{h}"),
     ("subnetid", "subnet-{h}"),
     ("securitygroupid", "sg-{h}"),
     ("routetableid", "rtb-{h}"),
     ("networkinterfaceid", "eni-{h}"),
-    ("imageid", "ami-{h}"),
-    ("amiid", "ami-{h}"),
+    (("imageid", "amiid"), "ami-{h}"),
     ("availabilityzoneid", "use1-az1"),
     ("availabilityzone", "{region}a"),
     ("region", "{region}"),
-    ("accountid", "{account}"),
-    ("ownerid", "{account}"),
-    ("registryid", "{account}"),
+    (("accountid", "ownerid", "registryid"), "{account}"),
     ("cidrblock", "10.0.0.0/16"),
-    ("dnsname", "{name}.{h8}.{region}.amazonaws.com"),
-    ("domainname", "{name}.{h8}.{region}.amazonaws.com"),
-    ("hostname", "{name}.{h8}.internal"),
-    ("address", "{name}.{h8}.internal"),
-    ("endpoint", "https://{name}.{h8}.{region}.amazonaws.com"),
-    ("url", "https://{name}.{h8}.{region}.amazonaws.com"),
+    (("dnsname", "domainname"), "{name}.{h8}.{region}.amazonaws.com"),
+    (("hostname", "address"), "{name}.{h8}.internal"),
+    (("endpoint", "url"), "https://{name}.{h8}.{region}.amazonaws.com"),
     ("ip", "10.0.0.10"),
     ("status", "ACTIVE"),
     ("state", "available"),
-    ("date", "2026-01-01T00:00:00Z"),
-    ("time", "2026-01-01T00:00:00Z"),
-    ("timestamp", "2026-01-01T00:00:00Z"),
-    ("createdat", "2026-01-01T00:00:00Z"),
-    ("modifiedat", "2026-01-01T00:00:00Z"),
+    (_MOMENTS, "2026-01-01T00:00:00Z"),
     ("json", "{{}}"),
     ("policy", '{{"Version":"2012-10-17","Statement":[]}}'),
     ("version", "1"),
@@ -290,15 +281,9 @@ def plausible_text(key: str, subject: synthesised.Subject) -> str:
     lower = key.lower()
     h = synthesised.digest(subject.type, subject.name, key)
     if lower.endswith("arn"):
-        other = synthesised.Subject(subject.type, subject.name, subject.inputs, subject.place)
-        return synthesised.arn(other, h[:17])
+        return synthesised.arn(subject, h[:17])
+    place = subject.place
     for ending, form in _BY_ENDING:
         if lower.endswith(ending):
-            return form.format(
-                h=h[:17],
-                h8=h[:8],
-                name=subject.name,
-                region=subject.place.region,
-                account=subject.place.account,
-            )
+            return form.format(h=h[:17], h8=h[:8], name=subject.name, region=place.region, account=place.account)
     return f"{subject.name}-{h[:8]}"

@@ -129,18 +129,18 @@ class _Monitor:
             return resource_pb2.RegisterResourceResponse(urn=self._stack_urn)
         urn = self.urn(request.parent, request.type, request.name)
         inputs = wire.decode_struct(request.object)
-        around = self._components.get(request.parent, "")
         if not request.custom:
+            around = self._components.get(request.parent, "")
             self._components[urn] = f"{around}/{request.name}" if around else request.name
-            self._record(request, urn, around, outputs.Answer(UNKNOWN, inputs, inputs))
+            self._record(request, urn, outputs.Answer(UNKNOWN, inputs, inputs))
             return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
-        provider = self._providers.get(request.provider.rsplit("::", 1)[0]) if request.provider else None
+        provider = self._provider_of(request)
         cls = self._class_of(request.type)
         made = outputs.answer(request.type, request.name, urn, inputs, cls, provider, preview=self.recording.preview)
         if request.type.startswith("pulumi:providers:"):
             package = request.type.rsplit(":", 1)[1]
             self._providers[urn] = outputs.ProviderState.of(package, inputs)
-        self._record(request, urn, around, made)
+        self._record(request, urn, made)
         response = resource_pb2.RegisterResourceResponse(urn=urn)
         if isinstance(made.id, str):
             response.id = made.id
@@ -150,26 +150,33 @@ class _Monitor:
         return response
 
     def _class_of(self, type_: str) -> type | None:
-        if type_ not in self.recording.classes:
-            found = resource_class(type_)
-            if found is None:
-                return None
+        found = self.recording.classes.get(type_) or resource_class(type_)
+        if found is not None:
             self.recording.classes[type_] = found
-        return self.recording.classes[type_]
+        return found
 
-    def _record(self, request: Any, urn: str, around: str, made: outputs.Answer) -> None:
+    def _provider_of(self, request: Any) -> outputs.ProviderState | None:
+        return self._providers.get(request.provider.rsplit("::", 1)[0])  # without the provider's id
+
+    def _about(self, request: Any, urn: str) -> dict[str, Any]:
+        """What is known alike of a resource that is registered and of one that is read."""
+        return {
+            "urn": urn,
+            "type": request.type,
+            "name": request.name,
+            "parent": "" if request.parent == self._stack_urn else request.parent,
+            "component": self._components.get(request.parent, ""),
+            "provider": request.provider,
+        }
+
+    def _record(self, request: Any, urn: str, made: outputs.Answer) -> None:
         if request.transforms:
             self.recording.transformed.append(urn)
         timeouts = request.customTimeouts
         self.recording.resources.append(
             RecordedResource(
-                urn=urn,
-                type=request.type,
-                name=request.name,
-                parent="" if request.parent == self._stack_urn else request.parent,
-                component=around,
+                **self._about(request, urn),
                 custom=request.custom,
-                provider=request.provider,
                 inputs=made.inputs,
                 secret_paths=secret_paths(made.inputs),
                 dependencies=tuple(sorted(request.dependencies)),
@@ -201,22 +208,11 @@ class _Monitor:
                 self.recording.missing_stacks.append(request.id)
             made: Mapping[str, Any] = {"name": request.id, "outputs": dict(known or {}), "secretOutputNames": []}
         else:
-            provider = self._providers.get(request.provider.rsplit("::", 1)[0]) if request.provider else None
-            cls = self._class_of(request.type)
+            provider, cls = self._provider_of(request), self._class_of(request.type)
             made = outputs.answer(request.type, request.name, urn, given, cls, provider, preview=False).outputs
         self.recording.resources.append(
             RecordedResource(
-                urn=urn,
-                type=request.type,
-                name=request.name,
-                parent="" if request.parent == self._stack_urn else request.parent,
-                component=self._components.get(request.parent, ""),
-                custom=True,
-                provider=request.provider,
-                inputs=given,
-                id=request.id,
-                outputs=made,
-                read=True,
+                **self._about(request, urn), custom=True, inputs=given, id=request.id, outputs=made, read=True
             )
         )
         response = resource_pb2.ReadResourceResponse(urn=urn)
@@ -225,7 +221,7 @@ class _Monitor:
 
     def Invoke(self, request: Any) -> Any:  # noqa: N802
         response = resource_pb2.ResourceInvokeResponse()
-        provider = self._providers.get(request.provider.rsplit("::", 1)[0]) if request.provider else None
+        provider = self._provider_of(request)
         if provider is not None and not provider.configured and self.recording.preview:
             response.unknown = True
             return response

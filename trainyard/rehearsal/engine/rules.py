@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, leaves
-from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, Recording, WrongProvider
+from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, STACK_TYPE, Recording, WrongProvider
 
 _URN = re.compile(r"urn:pulumi:[^:]+::[^:]+::[^:]+(:[^:]+)*::.+")
 _DURATION = re.compile(r"[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+|[-+]?0")
@@ -95,7 +95,7 @@ def _type_chain(urn: str) -> list[str]:
     if not urn:
         return []
     types = urn.split("::")[2].split("$")
-    return [type_ for type_ in types if type_ != "pulumi:pulumi:Stack"]
+    return [type_ for type_ in types if type_ != STACK_TYPE]
 
 
 def _aliases(resources: Iterable[RecordedResource]) -> Iterator[Finding]:
@@ -103,13 +103,12 @@ def _aliases(resources: Iterable[RecordedResource]) -> Iterator[Finding]:
     own = {resource.urn for resource in resources}
     for resource in resources:
         for alias in resource.aliases:
-            if (alias.urn and not _URN.fullmatch(alias.urn)) or (
-                alias.parent_urn and not _URN.fullmatch(alias.parent_urn)
-            ):
+            given = alias.urn or alias.parent_urn
+            if given and not _URN.fullmatch(given):
                 yield Finding.of(
                     resource,
                     "malformed-alias",
-                    f'the alias "{alias.urn or alias.parent_urn}" is no URN',
+                    f'the alias "{given}" is no URN',
                     allowed="urn:pulumi:<stack>::<project>::<type>::<name>, or an Alias object",
                 )
                 continue
@@ -199,12 +198,10 @@ def _texts(value: Any, *, secret: bool) -> list[str]:
         if isinstance(item, str):
             if hidden is secret:
                 found.append(item)
-        elif isinstance(item, dict):
-            left.extend((inner, hidden) for inner in item.values())
         elif isinstance(item, (list, tuple)):
             left.extend((inner, hidden) for inner in item)
         elif isinstance(item, Secret):
             left.append((item.value, True))
-        elif isinstance(item, Mapping):
+        elif isinstance(item, (dict, Mapping)):  # the first answers at once
             left.extend((inner, hidden) for inner in item.values())
     return found

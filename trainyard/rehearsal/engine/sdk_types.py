@@ -143,7 +143,7 @@ def _required_keywords(args_class: type) -> frozenset[str]:
 @functools.cache
 def output_fields(cls: type) -> Mapping[str, OutputField]:
     """The outputs of a resource class, or the fields of a nested output class, by wire name."""
-    source = _generated_or_nested(cls)
+    source = generated_class(cls) if pulumi.Resource in cls.__mro__ else cls
     if source is None:
         return {}
     found: dict[str, OutputField] = {}
@@ -159,17 +159,6 @@ def output_fields(cls: type) -> Mapping[str, OutputField]:
 
 def _may_be_none(hint: Any) -> bool:
     return type(None) in typing.get_args(hint)
-
-
-def _generated_or_nested(cls: Any) -> type | None:
-    return generated_class(cls) if issubclass(cls, pulumi.Resource) else cls
-
-
-@functools.cache
-def output_names(cls: type) -> Mapping[str, str]:
-    """Wire name -> Python name of a nested output class or of a resource."""
-    generated = _generated_or_nested(cls)
-    return dict(sdk._pulumi_to_py_names_from_py_properties(generated)) if generated else {}
 
 
 def field_type(hint: Any) -> FieldType:

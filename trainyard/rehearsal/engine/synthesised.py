@@ -7,7 +7,7 @@ texts of a type look is on its card.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -60,14 +60,16 @@ class Subject:
     @property
     def kind(self) -> str:
         """`nodeGroup` of `aws:eks/nodeGroup:NodeGroup`."""
-        middle = self.type.split(":")[1] if ":" in self.type else self.type
-        return middle.split("/")[-1]
+        return self._middle[-1]
 
     @property
     def module(self) -> str:
         """`eks` of `aws:eks/nodeGroup:NodeGroup`."""
-        middle = self.type.split(":")[1] if ":" in self.type else self.type
-        return middle.split("/")[0]
+        return self._middle[0]
+
+    @property
+    def _middle(self) -> list[str]:
+        return (self.type.split(":")[1] if ":" in self.type else self.type).split("/")
 
     @property
     def uuid(self) -> str:
@@ -91,16 +93,8 @@ class Subject:
 
     def arn(self, service: str, resource: str, *, region: bool = True, account: bool = True) -> str:
         """An ARN in this resource's partition."""
-        return ":".join(
-            (
-                "arn",
-                self.place.partition,
-                service,
-                self.place.region if region else "",
-                self.place.account if account else "",
-                resource,
-            )
-        )
+        where = f"{self.place.region if region else ''}:{self.place.account if account else ''}"
+        return f"arn:{self.place.partition}:{service}:{where}:{resource}"
 
 
 SERVICES: dict[str, str] = {
@@ -161,7 +155,7 @@ def _filled(value: Any, subject: Subject, ident: str) -> Any:
     return value
 
 
-class _Fields(Mapping[str, Any]):
+class _Fields:
     """The fields of a card's texts (`trainyard.cards.card`) for one resource."""
 
     def __init__(self, subject: Subject, ident: str) -> None:
@@ -170,12 +164,6 @@ class _Fields(Mapping[str, Any]):
 
     def __getitem__(self, field: str) -> Any:
         return _FIELDS[field](self._subject, self._id)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_FIELDS)
-
-    def __len__(self) -> int:
-        return len(_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)

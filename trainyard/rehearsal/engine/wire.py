@@ -38,12 +38,10 @@ def decode(value: struct_pb2.Value) -> Any:
 
 def _decode_fields(struct: struct_pb2.Struct) -> Any:
     fields = struct.fields
-    if SIGNATURE in fields:
-        if fields[SIGNATURE].string_value == SECRET_SIGNATURE:
-            inner = decode(fields["value"])
-            return inner if isinstance(inner, Secret) else Secret(inner)
-        return {key: decode(item) for key, item in fields.items() if key != SIGNATURE}
-    return {key: decode(item) for key, item in fields.items()}
+    if SIGNATURE in fields and fields[SIGNATURE].string_value == SECRET_SIGNATURE:
+        inner = decode(fields["value"])
+        return inner if isinstance(inner, Secret) else Secret(inner)
+    return {key: decode(item) for key, item in fields.items() if key != SIGNATURE}
 
 
 def decode_struct(struct: struct_pb2.Struct) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, Finding, RecordedResource, Secret
 from trainyard.rehearsal.engine.sdk_types import Fields, FieldType, input_class, input_fields, output_fields
 
@@ -220,13 +221,12 @@ def _check_paths(resource: RecordedResource, fields: Fields, cls: type) -> Itera
                 )
     for name in resource.additional_secret_outputs:
         if name not in outputs and name not in fields.types:
-            found = difflib.get_close_matches(name, list(outputs), n=1)
             yield Finding.of(
                 resource,
                 "option-path",
                 f'additional_secret_outputs names "{name}", which is no output',
                 path=name,
-                hint=f"did you mean {found[0]}?" if found else "",
+                hint=nearest(name, outputs),
             )
 
 
