@@ -16,12 +16,13 @@ from pathlib import Path
 from tests.advice import published_memory
 from tests.advice.asking import request_of
 from tests.shared import ROOT
-from trainyard.advice.architectures import table
+from trainyard.advice.architectures import PACKAGE
 from trainyard.advice.estimation import estimate
 from trainyard.advice.fit import Fit
 from trainyard.advice.hardware import Machine, nodes_with
 from trainyard.advice.ranges import Range
 from trainyard.advice.throughput import attention_recounted, count_factor, curve
+from trainyard.catalog.tables import rows
 
 RUNS = Path(__file__).with_name("published_runs.csv")
 DOCS = ROOT / "docs"
@@ -175,7 +176,7 @@ def drawn(row: dict[str, str]) -> float:
 def fitted_markdown() -> str:
     """The calibration's measurements beside the curve that is drawn through them."""
     lines = ["| GPU | GPUs | parameters | measured | curve |", "|---|---|---|---|---|"]
-    for row in table("mfu.csv"):
+    for row in rows("mfu.csv", PACKAGE):
         reached = drawn(row)
         size = f"{float(row['params']) / 1e9:g}B"
         lines.append(f"| {row['gpu']} | {row['gpus']} | {size} | {row['mfu_percent']} % | {reached * 100:.1f} % |")

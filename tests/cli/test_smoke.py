@@ -11,7 +11,7 @@ from tests.shared import ROOT
 from tests.smoke_jobs.report.support import document
 from trainyard.cli import smoke_targets
 from trainyard.cli.main import app
-from trainyard.cli.smoke import CapacityName
+from trainyard.cli.smoke_options import CapacityName, JobOptions, Target
 from trainyard.cli.smoke_targets import Launcher
 from trainyard.conventions import CAPACITIES
 from trainyard.plan.resolve import resolve_stack
@@ -174,30 +174,11 @@ def test_what_is_submitted_has_a_name_of_its_own(plan):
 
 
 def _spec(plan, checkpoint_uri="", checks=(), capacity=None, pool=None):
-    from trainyard.cli.smoke_spec import JobOptions, of_stack
-    from trainyard.cli.smoke_targets import Target
+    from trainyard.cli.smoke_spec import of_stack
 
-    options = JobOptions(
-        target=Target.kubernetes,
-        processes=None,
-        nodes=None,
-        capacity=capacity,
-        image="",
-        instance="",
-        gpu="",
-        gpus=None,
-        timeout_s=900,
-        start_timeout_s=1800,
-        checkpoint_uri=checkpoint_uri,
-        data_path="",
-        tracking_uri="",
-        partition="",
-        checks=checks,
-        breaks=(),
-        assignments=(),
-        baseline=None,
-    )
-    return of_stack(plan, pool, None, options)
+    chosen = CapacityName(capacity) if capacity else None
+    options = JobOptions(checkpoint_uri=checkpoint_uri, checks=list(checks), capacity=chosen, pool=pool)
+    return of_stack(plan, Target.kubernetes, options)
 
 
 def _with(plan, **changes):
@@ -262,7 +243,8 @@ def test_the_command_line_wins_over_the_stack(ended, plan):
     assert (spec.tracking_uri, spec.tracking_secret) == ("none", "")
     assert spec.options == {"kills": 2, "checks": ["devices", "data"]}
     assert place.region == plan.ground.region
-    assert place.limit_s > spec.start_timeout_s + spec.run_timeout_s
+    queue_s = smoke_targets._limit_s(spec, place) - spec.start_timeout_s - spec.run_timeout_s
+    assert queue_s == 60 * place.queue_timeout > 0
 
 
 def test_a_baseline_is_recorded_from_a_pass_only(ended, tmp_path):

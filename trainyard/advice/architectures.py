@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 
 from trainyard.advice.units import short
+from trainyard.catalog.records import records
 
 DEFAULT_VOCABULARY = 50_257
 DEFAULT_SEQUENCE = 2048
 
 
-def table(name: str) -> Iterator[dict[str, str]]:
-    """The rows of a CSV table beside this module."""
-    lines = files("trainyard.advice").joinpath(name).read_text(encoding="utf-8").splitlines()
-    return iter(csv.DictReader(lines))
+PACKAGE = "trainyard.advice"
+"""Beside whose modules the tables of measurements and shapes are."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
     """A model's shape. `layers` 0: not a transformer. `tokens_per_image` 0: not for images."""
 
@@ -29,11 +25,11 @@ class Architecture:
     task: str
     params: float
     active_params: float  # that a token passes through
-    layers: int
-    hidden: int
+    layers: int = 0
+    hidden: int = 0
     vocabulary: int
-    tokens_per_image: int
-    sequence_length: int
+    tokens_per_image: int = 0
+    sequence_length: int = 0
     source: str
     causal: bool = True  # a token sees those before it only
 
@@ -58,22 +54,7 @@ class Architecture:
 @lru_cache(maxsize=1)
 def architectures() -> dict[str, Architecture]:
     """The known architectures by name."""
-    return {
-        row["name"]: Architecture(
-            name=row["name"],
-            task=row["task"],
-            params=float(row["params"]),
-            active_params=float(row["active_params"]),
-            layers=int(row["layers"] or 0),
-            hidden=int(row["hidden"] or 0),
-            vocabulary=int(row["vocabulary"]),
-            tokens_per_image=int(row["tokens_per_image"] or 0),
-            sequence_length=int(row["sequence_length"] or 0),
-            source=row["source"],
-            causal=row["causal"] == "yes",
-        )
-        for row in table("architectures.csv")
-    }
+    return {item.name: item for item in records(Architecture, "architectures.csv", PACKAGE)}
 
 
 def shape(
@@ -104,7 +85,6 @@ def shape(
         layers=layers,
         hidden=hidden,
         vocabulary=words,
-        tokens_per_image=0,
         sequence_length=DEFAULT_SEQUENCE,
         source=source,
     )

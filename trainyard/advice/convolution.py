@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trainyard.advice.architectures import table
+from trainyard.advice.architectures import PACKAGE
 from trainyard.advice.fit import WANTED_MARGIN, Fit, GpuMemory, Work
 from trainyard.advice.hardware import Machine
 from trainyard.advice.memory import GIB, usable_bytes
 from trainyard.advice.ranges import Range, exactly
 from trainyard.advice.throughput import Utilisation
+from trainyard.catalog.tables import rows
 
 EIGHT_GPU_SCALING = 0.84
 
@@ -34,7 +35,7 @@ def _measured() -> dict[tuple[str, str], _Measured]:
             int(row["batch"]),
             float(row["memory_mib_per_image"]),
         )
-        for row in table("images.csv")
+        for row in rows("images.csv", PACKAGE)
     }
 
 

@@ -65,14 +65,14 @@ class Estimate:
     machine: Machine
     nodes: int
     verdicts: tuple[Verdict, ...]  # empty for convolutional networks
-    fit: Fit | None
-    training_hours: Range | None  # interruptions and evaluation counted, start-up not: what publications give
-    hours: Range | None  # with start-up
-    interruptions: Interruptions | None  # of hardware alone
-    offers: tuple[Option, ...]  # by capacity, where the catalogue prices the machine; cost of the run
     assumptions: tuple[str, ...]
     flags: tuple[str, ...]
-    refusal: str
+    fit: Fit | None = None
+    training_hours: Range | None = None  # interruptions and evaluation counted, start-up not: what publications give
+    hours: Range | None = None  # with start-up
+    interruptions: Interruptions | None = None  # of hardware alone
+    offers: tuple[Option, ...] = ()  # by capacity, where the catalogue prices the machine; cost of the run
+    refusal: str = ""
 
     @property
     def gpus(self) -> int:
@@ -122,51 +122,39 @@ def estimate(
             for recompute in ways.recompute
             if (verdict := _verdict(work, machine, nodes, strategy, recompute, ways.micro_batch or 1, cut)) is not None
         )
-    if fit is None:
-        refusal = workload.refusal or _refusal(workload, machine, nodes, verdicts)
-        return Estimate(
-            request=request,
-            workload=workload,
-            machine=machine,
-            nodes=nodes,
-            verdicts=verdicts,
-            fit=None,
-            training_hours=None,
-            hours=None,
-            interruptions=None,
-            offers=(),
-            assumptions=tuple(assumptions),
-            flags=workload.flags,
-            refusal=refusal,
-        )
-    run = run_of(workload, machine, nodes, fit)
-    training, broken = run.training_hours(workload, None)
-    hours = training.plus(STARTUP_HOURS)
-    offers = tuple(
-        found
-        for capacity in CAPACITIES
-        if machine.regions and (offer := price(machine, region, capacity)) is not None
-        if (found := offered(request, workload, run, offer, request.deadline_hours or hours.high)) is not None
-    )
-    return Estimate(
+    found = Estimate(
         request=request,
         workload=workload,
         machine=machine,
         nodes=nodes,
         verdicts=verdicts,
+        assumptions=tuple(assumptions),
+        flags=workload.flags,
+    )
+    if fit is None:
+        return replace(found, refusal=workload.refusal or _refusal(workload, machine, nodes, verdicts))
+    run = run_of(workload, machine, nodes, fit)
+    training, broken = run.training_hours(workload, None)
+    hours = training.plus(STARTUP_HOURS)
+    offers = tuple(
+        option
+        for capacity in CAPACITIES
+        if machine.regions and (offer := price(machine, region, capacity)) is not None
+        if (option := offered(request, workload, run, offer, request.deadline_hours or hours.high)) is not None
+    )
+    return replace(
+        found,
         fit=fit,
         training_hours=training,
         hours=hours,
         interruptions=broken,
         offers=offers,
-        assumptions=tuple(assumptions),
         flags=(
             *workload.flags,
             *doubts(work, fit, machine, count, broken),
             *(price_doubts(request, region, (offer.price for offer in offers))[0] if offers else ()),
             *dict.fromkeys(flag for offer in offers for flag in offer.flags if flag.startswith(offer.capacity)),
         ),
-        refusal="",
     )
 
 

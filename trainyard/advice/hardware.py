@@ -7,12 +7,11 @@ and listed by `left_out`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from trainyard import catalog
-from trainyard.catalog.tables import number, rows
+from trainyard.catalog.records import records
 from trainyard.problems import Problem, SettingsError, nearest
 
 CLOUDS = ("aws", "gcp")
@@ -32,7 +31,11 @@ class Gpu:
 
     name: str
     memory_gb: float
-    peaks: tuple[tuple[str, float | None], ...]
+    bf16_tflops: float | None
+    fp16_tflops: float | None
+    fp8_tflops: float | None
+    tf32_tflops: float | None
+    fp32_tflops: float | None
     memory_tb_per_s: float
     interconnect_gb_per_s: float  # one direction, one GPU
     mig_instances: int
@@ -41,7 +44,8 @@ class Gpu:
 
     def peak_tflops(self, precision: str) -> float | None:
         """Dense peak; None where the GPU has no such units or the figure is not established."""
-        return dict(self.peaks)[precision]
+        peak: float | None = getattr(self, f"{precision}_tflops")
+        return peak
 
     def training_tflops(self, precision: str) -> float | None:
         """Dense peak for training; fp16 stands in for bf16 on GPUs from before bf16 (T4, V100)."""
@@ -76,22 +80,34 @@ class Machine:
         return self.type.partition(".")[0] if self.cloud == "aws" else self.type.rpartition("-")[0]
 
 
+@dataclass(frozen=True, slots=True)
+class _GoogleInstance:
+    """A row of `gcp_instances.csv`."""
+
+    type: str
+    gpu: str
+    gpus: int
+    gpu_memory_gib: float
+    memory_gib: float
+    vcpus: int
+    nvlink: str
+    network_gbps: float
+    usd_per_hour: float | None
+    on_demand: bool
+    price_source: str
+    price_date: str
+    regions: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def _google_instances() -> tuple[_GoogleInstance, ...]:
+    return tuple(records(_GoogleInstance, "gcp_instances.csv"))
+
+
 @lru_cache(maxsize=1)
 def gpus() -> dict[str, Gpu]:
     """All GPU models by name."""
-    return {
-        row["gpu"]: Gpu(
-            name=row["gpu"],
-            memory_gb=float(row["memory_gb"]),
-            peaks=tuple((precision, number(row[f"{precision}_tflops"])) for precision in PRECISIONS),
-            memory_tb_per_s=float(row["memory_tb_per_s"]),
-            interconnect_gb_per_s=float(row["interconnect_gb_per_s"]),
-            mig_instances=int(row["mig_instances"]),
-            source=row["source"],
-            date=row["date"],
-        )
-        for row in rows("gpus.csv")
-    }
+    return {gpu.name: gpu for gpu in records(Gpu, "gpus.csv", name="gpu")}
 
 
 @lru_cache(maxsize=2)
@@ -101,83 +117,55 @@ def machines(cloud: str) -> tuple[Machine, ...]:
     Raises:
         KeyError: the cloud is not one of `CLOUDS`.
     """
-    return tuple({"aws": _aws, "gcp": _gcp}[cloud]())
+    return tuple(found for item in _sold(cloud) if (found := _machine(cloud, item)) is not None)
 
 
 @lru_cache(maxsize=2)
 def left_out(cloud: str) -> tuple[str, ...]:
     """Types of the catalogue that cannot be recommended, each with the reason."""
     known = {machine.type for machine in machines(cloud)}
-    if cloud == "aws":
-        every = [(item.type, item.gpu, item.usd_per_hour, item.gpus) for item in catalog.instances()]
-    else:
-        every = [
-            (row["type"], row["gpu"], number(row["usd_per_hour"]), int(row["gpus"]))
-            for row in rows("gcp_instances.csv")
-        ]
     reasons = []
-    for type_, gpu, price, count in every:
-        if type_ not in known:
-            if not count:
+    for item in _sold(cloud):
+        if item.type not in known:
+            if not item.gpus:
                 why = "a fraction of a GPU"
             else:
-                why = "no price" if price is None else f"peak of {gpu} not established"
-            reasons.append(f"{type_}: {why}")
+                why = "no price" if item.usd_per_hour is None else f"peak of {item.gpu} not established"
+            reasons.append(f"{item.type}: {why}")
     return tuple(reasons)
 
 
-def _usable(gpu: Gpu | None, price: float | None, count: int) -> bool:
-    return gpu is not None and price is not None and count > 0 and any(peak for _, peak in gpu.peaks)
+def _sold(cloud: str) -> tuple[catalog.Instance, ...] | tuple[_GoogleInstance, ...]:
+    return catalog.instances() if cloud == "aws" else _google_instances()
 
 
-def _aws() -> Iterator[Machine]:
-    for item in catalog.instances():
-        gpu = gpus().get(item.gpu)
-        if gpu is None or item.usd_per_hour is None or not _usable(gpu, item.usd_per_hour, item.gpus):
-            continue
-        yield Machine(
-            cloud="aws",
-            type=item.type,
-            gpu=gpu,
-            gpus=item.gpus,
-            gpu_memory_gib=item.gpu_memory_gib,
-            memory_gib=item.memory_gib,
-            vcpus=item.vcpus,
-            nvlink=item.nvlink != "no",
-            network_gbps=item.network_gbps,
-            fabric=item.efa_interfaces > 0,
-            usd_per_hour=item.usd_per_hour,
-            on_demand=True,
-            price_region=HOME_REGIONS["aws"],
-            price_source=item.price_source,
-            price_date=item.price_date,
-            regions=catalog.offered_regions(item.type),
-        )
-
-
-def _gcp() -> Iterator[Machine]:
-    for row in rows("gcp_instances.csv"):
-        gpu, price = gpus().get(row["gpu"]), number(row["usd_per_hour"])
-        if gpu is None or price is None or not _usable(gpu, price, int(row["gpus"])):
-            continue
-        yield Machine(
-            cloud="gcp",
-            type=row["type"],
-            gpu=gpu,
-            gpus=int(row["gpus"]),
-            gpu_memory_gib=float(row["gpu_memory_gib"]),
-            memory_gib=float(row["memory_gib"]),
-            vcpus=int(row["vcpus"]),
-            nvlink=row["nvlink"] != "no",
-            network_gbps=float(row["network_gbps"]),
-            fabric=float(row["network_gbps"]) >= 1000,  # A3 and later: GPUDirect
-            usd_per_hour=price,
-            on_demand=row["on_demand"] == "yes",
-            price_region=HOME_REGIONS["gcp"],
-            price_source=row["price_source"],
-            price_date=row["price_date"],
-            regions=tuple(row["regions"].split()),
-        )
+def _machine(cloud: str, item: catalog.Instance | _GoogleInstance) -> Machine | None:
+    gpu = gpus().get(item.gpu)
+    peak = gpu is not None and any(gpu.peak_tflops(precision) for precision in PRECISIONS)
+    if gpu is None or item.usd_per_hour is None or not item.gpus or not peak:
+        return None
+    if isinstance(item, _GoogleInstance):
+        fabric, on_demand, regions = item.network_gbps >= 1000, item.on_demand, item.regions  # A3 and later: GPUDirect
+    else:
+        fabric, on_demand, regions = item.efa_interfaces > 0, True, catalog.offered_regions(item.type)
+    return Machine(
+        cloud=cloud,
+        type=item.type,
+        gpu=gpu,
+        gpus=item.gpus,
+        gpu_memory_gib=item.gpu_memory_gib,
+        memory_gib=item.memory_gib,
+        vcpus=item.vcpus,
+        nvlink=item.nvlink != "no",
+        network_gbps=item.network_gbps,
+        fabric=fabric,
+        usd_per_hour=item.usd_per_hour,
+        on_demand=on_demand,
+        price_region=HOME_REGIONS[cloud],
+        price_source=item.price_source,
+        price_date=item.price_date,
+        regions=regions,
+    )
 
 
 def machine_of_type(cloud: str, name: str) -> Machine:

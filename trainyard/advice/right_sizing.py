@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trainyard.advice.architectures import table
+from trainyard.advice.architectures import PACKAGE
+from trainyard.catalog.records import records
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +23,7 @@ class Guide:
 @lru_cache(maxsize=1)
 def guides() -> tuple[Guide, ...]:
     """The table."""
-    return tuple(
-        Guide(
-            float(row["above_params"]),
-            float(row["to_params"]),
-            tuple(row["gpus"].split()),
-            row["several"] == "yes",
-            row["advice"],
-        )
-        for row in table("right_sizing.csv")
-    )
+    return tuple(records(Guide, "right_sizing.csv", PACKAGE))
 
 
 def guide(params: float) -> Guide:

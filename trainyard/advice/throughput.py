@@ -28,9 +28,10 @@ import statistics
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trainyard.advice.architectures import shape, table
+from trainyard.advice.architectures import PACKAGE, shape
 from trainyard.advice.hardware import Gpu, Machine, gpus
 from trainyard.advice.ranges import Range
+from trainyard.catalog.tables import rows
 
 CALIBRATED_GPUS = 512
 BEST_END_TO_END, WORST_END_TO_END = 0.55, 0.14
@@ -97,7 +98,7 @@ def _table() -> dict[tuple[str, int], dict[float, float]]:
     The measurements count 12·L·h·s for it.
     """
     found: dict[tuple[str, int], dict[float, float]] = {}
-    for row in table("mfu.csv"):
+    for row in rows("mfu.csv", PACKAGE):
         params = float(row["params"])
         done = float(row["mfu_percent"]) / 100 * attention_recounted(params, int(row["sequence_length"]))
         found.setdefault((row["gpu"], int(row["gpus"])), {})[params] = done

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trainyard.catalog.tables import number, rows
+from trainyard.catalog.records import records
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class BlockOffer:
-    """The listed price of an hour of one machine, and the limits of what is sold."""
+    """The listed price of an hour of one machine, and the limits of what is sold. `match` is its type."""
 
+    cloud: str
+    kind: str
+    match: str
+    region: str
     usd_per_hour: float
     block: Block
     source: str
@@ -42,13 +46,7 @@ class BlockOffer:
 
 @lru_cache(maxsize=1)
 def _offers() -> dict[tuple[str, str, str, str], BlockOffer]:
-    found = {}
-    for row in rows("blocks.csv"):
-        nodes = number(row["most_nodes"])
-        block = Block(number(row["shortest_days"]), number(row["longest_days"]), int(nodes) if nodes else None)
-        offer = BlockOffer(float(row["usd_per_hour"]), block, row["source"], row["date"])
-        found[row["cloud"], row["kind"], row["match"], row["region"]] = offer
-    return found
+    return {(offer.cloud, offer.kind, offer.match, offer.region): offer for offer in records(BlockOffer, "blocks.csv")}
 
 
 def block_offer(cloud: str, kind: str, type_: str, region: str) -> BlockOffer | None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from trainyard.catalog.spread import Spread, spread
-from trainyard.catalog.tables import rows
+from trainyard.catalog.records import records
+from trainyard.catalog.spread import Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +30,7 @@ class Commitment:
 
 @lru_cache(maxsize=1)
 def _commitments() -> tuple[Commitment, ...]:
-    found = ((row, spread(row, "savings", "_percent")) for row in rows("commitments.csv"))
-    return tuple(
-        Commitment(
-            cloud=row["cloud"],
-            kind=row["kind"],
-            months=int(row["months"]),
-            match=row["match"],
-            savings=savings,
-            source=row["source"],
-            date=row["date"],
-            evidence=row["evidence"],
-        )
-        for row, savings in found
-        if savings is not None
-    )
+    return tuple(records(Commitment, "commitments.csv"))
 
 
 @lru_cache(maxsize=1024)

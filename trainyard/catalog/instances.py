@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trainyard.catalog.tables import number, rows
+from trainyard.catalog.records import records
+from trainyard.catalog.tables import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,42 +78,12 @@ class Region:
 
 @lru_cache(maxsize=1)
 def _instances() -> dict[str, Instance]:
-    return {
-        row["type"]: Instance(
-            type=row["type"],
-            gpu=row["gpu"],
-            gpus=int(row["gpus"]),
-            gpu_memory_gib=float(row["gpu_memory_gib"]),
-            vcpus=int(row["vcpus"]),
-            memory_gib=float(row["memory_gib"]),
-            nvlink=row["nvlink"],
-            network_gbps=float(row["network_gbps"]),
-            efa_interfaces=int(row["efa_interfaces"]),
-            network_cards=int(row["network_cards"]),
-            nvme_gb=int(row["nvme_gb"]),
-            usd_per_hour=number(row["usd_per_hour"]),
-            price_source=row["price_source"],
-            price_date=row["price_date"],
-            capacity_block=row["capacity_block"] == "yes",
-            min_driver=int(row["min_driver"]) if row["min_driver"] else None,
-        )
-        for row in rows("aws_instances.csv")
-    }
+    return {item.type: item for item in records(Instance, "aws_instances.csv")}
 
 
 @lru_cache(maxsize=1)
 def _cpu_instances() -> dict[str, CpuInstance]:
-    return {
-        row["type"]: CpuInstance(
-            type=row["type"],
-            vcpus=int(row["vcpus"]),
-            memory_gib=float(row["memory_gib"]),
-            usd_per_hour=float(row["usd_per_hour"]),
-            price_source=row["price_source"],
-            price_date=row["price_date"],
-        )
-        for row in rows("aws_cpu_instances.csv")
-    }
+    return {item.type: item for item in records(CpuInstance, "aws_cpu_instances.csv")}
 
 
 @lru_cache(maxsize=1)

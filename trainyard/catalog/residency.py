@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from functools import lru_cache
-from importlib.resources import files
+
+from trainyard.catalog.tables import rows
 
 NONE = "none"
 
@@ -12,8 +12,7 @@ NONE = "none"
 @lru_cache
 def _regions() -> dict[str, tuple[str, ...]]:
     table: dict[str, tuple[str, ...]] = {}
-    text = files(__package__ or "trainyard.catalog").joinpath("residency.csv").read_text(encoding="utf-8")
-    for row in csv.DictReader(text.splitlines()):
+    for row in rows("residency.csv"):
         table[row["regime"]] = (*table.get(row["regime"], ()), row["region"])
     return table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trainyard.catalog.tables import rows
+from trainyard.catalog.records import records
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,7 @@ class ServicePrice:
 
 @lru_cache(maxsize=1)
 def _prices() -> dict[str, ServicePrice]:
-    return {
-        row["key"]: ServicePrice(row["key"], row["unit"], float(row["usd"]), row["region"], row["source"], row["date"])
-        for row in rows("aws_services.csv")
-    }
+    return {price.key: price for price in records(ServicePrice, "aws_services.csv")}
 
 
 def service_price(key: str) -> ServicePrice:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trainyard.catalog.spread import Spread, spread
-from trainyard.catalog.tables import rows
+from trainyard.catalog.records import records
+from trainyard.catalog.spread import Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +36,7 @@ def spot_rows() -> tuple[SpotRow, ...]:
     Raises:
         ValueError: a row has no saving, or not how often it is reclaimed.
     """
-    return tuple(map(_read, rows("spot.csv")))
-
-
-def _read(row: dict[str, str]) -> SpotRow:
-    savings, reclaimed = spread(row, "savings", "_percent"), spread(row, "reclaimed", "_percent")
-    if savings is None or reclaimed is None:
-        raise ValueError(
-            f"spot.csv: {row['match']} in {row['region']} needs what it saves and how often it is reclaimed"
-        )
-    return SpotRow(
-        cloud=row["cloud"],
-        region=row["region"],
-        match=row["match"],
-        savings=savings,
-        usd=spread(row, "usd"),
-        reclaimed=reclaimed,
-        source=row["source"],
-        date=row["date"],
-        reclaimed_source=row["reclaimed_source"],
-        reclaimed_date=row["reclaimed_date"],
-    )
+    return tuple(records(SpotRow, "spot.csv"))
 
 
 @lru_cache(maxsize=4096)

@@ -34,9 +34,12 @@ def tree(file: Traversable) -> dict[str, Any]:
     return content
 
 
-def rows(name: str) -> Iterator[dict[str, str]]:
-    """The rows of a CSV table beside this module, keyed by its heading."""
-    lines = iter(csv.reader(files("trainyard.catalog").joinpath(name).read_text(encoding="utf-8").splitlines()))
+CATALOG = "trainyard.catalog"
+
+
+def rows(name: str, package: str = CATALOG) -> Iterator[dict[str, str]]:
+    """The rows of a table beside a package's modules, keyed by its heading."""
+    lines = iter(csv.reader(files(package).joinpath(name).read_text(encoding="utf-8").splitlines()))
     heading = next(lines)
     for line in lines:
         yield dict(zip(heading, line, strict=True))

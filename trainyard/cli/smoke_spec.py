@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from dataclasses import fields, replace
 from typing import Any
 
-from trainyard.cli.smoke_targets import Target
+from trainyard.cli.smoke_options import JobOptions, Target
 from trainyard.conventions import Capacity, team_prefix
 from trainyard.plan.parts import NoSuchName, Plan, PoolPlan
 from trainyard.plan.smoke import cores_for, memory_gib_for, smoke_job, smoke_spec
@@ -19,61 +18,38 @@ LOCAL_PROCESSES = 2
 """Without GPUs: the least that is distributed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobOptions:
-    """The job as the command line wants it; None and empty texts were not given. Times in seconds."""
-
-    target: Target
-    processes: int | None
-    nodes: int | None
-    capacity: Capacity | None
-    image: str
-    instance: str
-    gpu: str
-    gpus: int | None
-    timeout_s: int
-    start_timeout_s: int
-    checkpoint_uri: str
-    data_path: str
-    tracking_uri: str
-    partition: str
-    checks: tuple[str, ...]
-    breaks: tuple[str, ...]
-    assignments: tuple[str, ...]  # KEY=VALUE, options of the worker
-    baseline: Path | None
-
-
-def of_command_line(options: JobOptions) -> SmokeSpec:
+def of_command_line(target: Target, options: JobOptions) -> SmokeSpec:
     """The job without a stack. Raises LaunchError."""
     if options.capacity:
         raise LaunchError(f"--capacity {options.capacity}: is for a stack's pool with --target kubernetes or trainjob")
-    local = options.target is Target.local
+    local = target is Target.local
     gpus = options.gpus or 0
-    processes = options.processes or (visible_gpus() or LOCAL_PROCESSES if local else 0)
+    processes = options.nproc or (visible_gpus() or LOCAL_PROCESSES if local else 0)
     spec = SmokeSpec(
         nodes=options.nodes or 1,
         processes_per_node=processes,
         cpu=cores_for(gpus) if gpus else max(1, processes),
         memory_gib=memory_gib_for(gpus) if gpus else 4,
     )
-    return _overridden(spec, options)
+    return _overridden(spec, target, options)
 
 
-def of_stack(plan: Plan, pool: str | None, team: str | None, options: JobOptions) -> SmokeSpec:
+def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
     """The job on a pool of a stack, through a team's queue; here without them. Raises LaunchError, NoSuchName."""
-    if options.target is Target.local:
-        return replace(of_command_line(options), stack=plan.core.stack)
+    if target is Target.local:
+        return replace(of_command_line(target, options), stack=plan.core.stack)
     if not plan.clusters:
         raise NoSuchName(f"stack {plan.core.stack} has no cluster")
     cluster = plan.clusters[0]
-    owner, chosen = cluster.team(team), cluster.pool(pool)
-    on_cluster = options.target in (Target.kubernetes, Target.trainjob)
-    _check_capacity(chosen, options.capacity, on_cluster)
-    job = smoke_job(cluster, chosen, owner, options.capacity, options.nodes)
+    owner, chosen = cluster.team(options.team), cluster.pool(options.pool)
+    on_cluster = target in (Target.kubernetes, Target.trainjob)
+    capacity: Capacity | None = options.capacity.value if options.capacity else None
+    _check_capacity(chosen, capacity, on_cluster)
+    job = smoke_job(cluster, chosen, owner, capacity, options.nodes)
     if options.nodes and options.nodes > job.nodes:
         raise LaunchError(
             f"--nodes {options.nodes}: pool {chosen.name} has {job.nodes} in its largest node group"
-            + (f" of capacity {options.capacity}" if options.capacity else "")
+            + (f" of capacity {capacity}" if capacity else "")
             + ", and a job never spans two"
         )
     spec = smoke_spec(plan, cluster, job, owner)
@@ -81,14 +57,14 @@ def of_stack(plan: Plan, pool: str | None, team: str | None, options: JobOptions
         # The bucket's name is known to the engine only; without --checkpoint-uri the team's scratch has to do.
         scratch = f"{spec.data_path}/checkpoints" if spec.data_path else ""
         secret = "" if options.tracking_uri else spec.tracking_secret
-        spec = _overridden(replace(spec, checkpoint_uri=scratch, tracking_secret=secret), options)
+        spec = _overridden(replace(spec, checkpoint_uri=scratch, tracking_secret=secret), target, options)
         _check_checkpoint_tier(spec, owner.name)
         return spec
-    instance = f"ml.{spec.instance}" if options.target is Target.sagemaker else spec.instance
+    instance = f"ml.{spec.instance}" if target is Target.sagemaker else spec.instance
     elsewhere = replace(
         spec, instance=instance, image="", queue="", priority="", mounts=(), data_path="", tracking_secret=""
     )
-    return _overridden(elsewhere, options)
+    return _overridden(elsewhere, target, options)
 
 
 def _check_capacity(pool: PoolPlan, capacity: Capacity | None, on_cluster: bool) -> None:
@@ -113,10 +89,10 @@ def _check_checkpoint_tier(spec: SmokeSpec, team: str) -> None:
         )
 
 
-def _overridden(spec: SmokeSpec, options: JobOptions) -> SmokeSpec:
+def _overridden(spec: SmokeSpec, target: Target, options: JobOptions) -> SmokeSpec:
     """What the command line says wins over the stack."""
     changes: dict[str, Any] = {
-        "processes_per_node": options.processes,
+        "processes_per_node": options.nproc,
         "image": options.image,
         "instance": options.instance,
         "gpu": options.gpu,
@@ -124,25 +100,24 @@ def _overridden(spec: SmokeSpec, options: JobOptions) -> SmokeSpec:
         "checkpoint_uri": options.checkpoint_uri,
         "data_path": options.data_path,
         "tracking_uri": options.tracking_uri,
-        "queue": options.partition,
     }
     return replace(
         spec,
-        timeout_s=options.timeout_s,
-        start_timeout_s=options.start_timeout_s,
-        options=_worker_options(options),
-        files=_files(options),
+        timeout_s=max(1, round(options.timeout * 60)),
+        start_timeout_s=round(options.start_timeout * 60),
+        options=_worker_options(target, options),
+        files=_files(target, options),
         **{name: value for name, value in changes.items() if value},
     )
 
 
-def _worker_options(options: JobOptions) -> dict[str, Any]:
-    values: dict[str, Any] = dict(_assignment(text) for text in options.assignments)
+def _worker_options(target: Target, options: JobOptions) -> dict[str, Any]:
+    values: dict[str, Any] = dict(_assignment(text) for text in options.set_options or ())
     if options.checks:
-        values["checks"] = list(options.checks)
+        values["checks"] = options.checks
     if options.breaks:
-        values["breaks"] = list(options.breaks)
-    if options.baseline is not None and options.target is Target.local:
+        values["breaks"] = options.breaks
+    if options.baseline is not None and target is Target.local:
         values["baseline"] = str(options.baseline.absolute())
     return values
 
@@ -168,9 +143,9 @@ def _assignment(text: str) -> tuple[str, Any]:
         raise LaunchError(f"--set {text}: {type(default).__name__} is needed") from None
 
 
-def _files(options: JobOptions) -> dict[str, str]:
+def _files(target: Target, options: JobOptions) -> dict[str, str]:
     """A baseline travels with the worker where that is not here."""
-    if options.baseline is None or options.target is Target.local:
+    if options.baseline is None or target is Target.local:
         return {}
     try:
         return {BASELINE: options.baseline.read_text(encoding="utf-8")}

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from trainyard.cli.smoke_options import Target, TargetOptions
 
 if TYPE_CHECKING:
     from trainyard.smoke_jobs.launch.follow import Ended, View
@@ -17,38 +17,6 @@ if TYPE_CHECKING:
 
 
 HOW_TO_APPLY = "# kubectl create -f FILE (apply only with --server-side: the worker outgrows its annotation)\n"
-
-
-class Target(StrEnum):
-    """Where the job runs."""
-
-    local = "local"
-    kubernetes = "kubernetes"
-    trainjob = "trainjob"
-    slurm = "slurm"
-    sagemaker = "sagemaker"
-    vertex = "vertex"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetOptions:
-    """What only some targets need; empty where it was not given."""
-
-    limit_s: float  # from submission to the end
-    result_dir: Path | None
-    context: str | None
-    keep: bool
-    account: str
-    python: str
-    container: bool
-    bucket: str
-    role_arn: str
-    subnets: tuple[str, ...]
-    security_groups: tuple[str, ...]
-    spot: bool
-    region: str
-    gcp_project: str
-    service_account: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +75,12 @@ def _on_cluster(manifests: tuple[dict[str, object], ...], spec: SmokeSpec, optio
 
     cluster = Cluster.connect(spec.namespace, options.context)
     with submitted(cluster, manifests, options.keep) as job:
-        return Watch(cluster, job, view, options.limit_s).run()
+        return Watch(cluster, job, view, _limit_s(spec, options)).run()
+
+
+def _limit_s(spec: SmokeSpec, options: TargetOptions) -> int:
+    """From submission to the end, the time in the queue included."""
+    return round(options.queue_timeout * 60) + spec.start_timeout_s + spec.run_timeout_s
 
 
 def _slurm(spec: SmokeSpec, options: TargetOptions) -> Launcher:
@@ -125,8 +98,8 @@ def _sagemaker(spec: SmokeSpec, options: TargetOptions) -> Launcher:
         role_arn=options.role_arn,
         bucket=options.bucket,
         spot=options.spot,
-        subnets=options.subnets,
-        security_groups=options.security_groups,
+        subnets=tuple(options.subnets or ()),
+        security_groups=tuple(options.security_groups or ()),
     )
 
     def render() -> str:

@@ -8,18 +8,17 @@ prices, changes nothing and is told.
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 
+from trainyard.catalog.tables import rows
 from trainyard.cost.model import a_unit
 from trainyard.refresh.model import Found, Quote, RefreshError, Skipped
 from trainyard.refresh.tables import Table
@@ -71,8 +70,7 @@ def told_clearly() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _products() -> dict[str, dict[str, str]]:
-    text = files("trainyard.refresh").joinpath("aws_products.csv").read_text(encoding="utf-8")
-    return {row["key"]: row for row in csv.DictReader(text.splitlines())}
+    return {row["key"]: row for row in rows("aws_products.csv", "trainyard.refresh")}
 
 
 def _product_of(key: str) -> tuple[dict[str, str], str] | None:

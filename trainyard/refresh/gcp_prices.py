@@ -7,7 +7,6 @@ SKUs of a family are described (general knowledge of the catalogue, 2026-11-21).
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import urllib.error
@@ -16,9 +15,9 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from datetime import date
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
+from trainyard.catalog.tables import rows
 from trainyard.refresh.model import Found, Quote, RefreshError, Skipped
 from trainyard.refresh.tables import Table
 
@@ -33,8 +32,7 @@ _CREDENTIALS = "set GOOGLE_API_KEY (a key that may call the Cloud Billing API) o
 
 @lru_cache(maxsize=1)
 def _products() -> dict[str, dict[str, str]]:
-    text = files("trainyard.refresh").joinpath("gcp_products.csv").read_text(encoding="utf-8")
-    return {row["family"]: row for row in csv.DictReader(text.splitlines())}
+    return {row["family"]: row for row in rows("gcp_products.csv", "trainyard.refresh")}
 
 
 def instance_quotes(

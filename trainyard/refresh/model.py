@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -69,10 +69,6 @@ class Skipped:
     name: str
     reason: str
 
-    def as_json(self) -> dict[str, str]:
-        """For `--json`."""
-        return {"table": self.table, "name": self.name, "reason": self.reason}
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -106,5 +102,5 @@ class Refresh:
             "clouds": list(self.clouds),
             "failures": dict(self.failures),
             "changes": [change.as_json() for change in self.changes],
-            "skipped": [entry.as_json() for entry in self.skipped],
+            "skipped": [asdict(entry) for entry in self.skipped],
         }

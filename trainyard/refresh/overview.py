@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -27,15 +27,7 @@ class PricedRow:
 
     def as_json(self) -> dict[str, Any]:
         """All fields as plain values."""
-        return {
-            "table": self.table,
-            "name": self.name,
-            "figure": self.figure,
-            "region": self.region,
-            "date": self.date,
-            "source": self.source,
-            "stale": self.stale,
-        }
+        return asdict(self)
 
 
 # Table: columns of the name, column of the figure, its unit, column of the region, source and date.

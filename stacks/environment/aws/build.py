@@ -44,107 +44,15 @@ def build(plan: Plan) -> Ground:
     aws = _provider(plan)
     on_aws = pulumi.ResourceOptions(providers=[aws])
     account = _account(plan, aws)
-    tags = dict(plan.core.tags)
-    cluster_name = planned.name
-
-    key = EnvironmentKey(
-        "key",
-        {
-            "alias": f"alias/{plan.core.name}",
-            "account_id": account,
-            "region": plan.ground.region,
-            "protect": plan.core.protect,
-            "create_autoscaling_role": plan.ground.create_autoscaling_role,
-        },
-        on_aws,
-    )
-    network = Network(
-        "network",
-        {
-            "cidr": plan.ground.network.cidr,
-            "zones": [
-                {
-                    "name": zone.name,
-                    "public_cidr": zone.public_cidr,
-                    "private_cidr": zone.private_cidr,
-                    "isolated_cidr": zone.isolated_cidr,
-                }
-                for zone in plan.ground.network.zones
-            ],
-            "nat_gateways": plan.ground.network.nat_gateways,
-            "gateway_endpoints": plan.ground.network.gateway_endpoints,
-            "interface_endpoints": plan.ground.network.interface_endpoints,
-            "region": plan.ground.region,
-            "flow_log_retention_days": plan.ground.network.flow_log_retention_days,
-            "key_arn": key.key_arn,
-            "cluster_name": cluster_name,
-        },
-        on_aws,
-    )
-    nodes_in = list(network.private_subnet_ids.values())
-    cluster = Cluster(
-        "cluster",
-        {
-            "cluster_name": cluster_name,
-            "region": plan.ground.region,
-            "kubernetes_version": planned.kubernetes_version,
-            "service_cidr": plan.ground.network.service_cidr,
-            "subnet_ids": nodes_in,
-            "node_subnet_ids": nodes_in,
-            "public_access_cidrs": planned.public_access_cidrs,
-            "log_types": planned.control_plane.log_types,
-            "log_retention_days": planned.control_plane.log_retention_days,
-            "key_arn": key.key_arn,
-            "admin_principal_arns": planned.control_plane.admin_principal_arns,
-            "group_principal_arns": {team_group(team.name): team.principals for team in plan.core.teams},
-            "add_ons": [{"name": add_on.name, "version": add_on.version} for add_on in planned.control_plane.add_ons],
-            "system_nodes": {
-                "instance_types": planned.system_nodes.instance_types,
-                "min_nodes": planned.system_nodes.min_nodes,
-                "max_nodes": planned.system_nodes.max_nodes,
-                "disk_gib": planned.system_nodes.disk_gib,
-            },
-            "tags": tags,
-            "deletion_protection": planned.control_plane.deletion_protection,
-        },
-        on_aws,
-    )
-    gpu_nodes = GpuNodeGroups(
-        "gpu-nodes",
-        {
-            "cluster_name": cluster.cluster_name,
-            "cluster_security_group_id": cluster.security_group_id,
-            "kubernetes_version": planned.kubernetes_version,
-            "node_role_arn": cluster.node_role_arn,
-            "vpc_id": network.vpc_id,
-            "subnet_ids": network.private_subnet_ids,
-            "key_arn": key.key_arn,
-            "pools": _pools(planned),
-            "tags": tags,
-        },
-        pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for),
-    )
+    key = _key(plan, account, on_aws)
+    network = _network(plan, planned, key, on_aws)
+    cluster = _cluster(plan, planned, network, key, on_aws)
+    after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
+    gpu_nodes = _gpu_nodes(plan, planned, network, cluster, key, after_nodes)
     storage = make_storage(plan, account, network, cluster, key, on_aws)
     database = make_database(plan, account, network, cluster, key, on_aws)
     roles = pod_roles(plan, cluster, storage, database, key, on_aws)
-    budget = BudgetAlerts(
-        "budget",
-        {
-            "account_id": account,
-            "key_arn": key.key_arn,
-            "budget_name": plan.core.name,
-            "scope": {"key": "project", "value": tags["project"]},
-            "monthly_usd": plan.core.budget.monthly_usd,
-            "actual_percents": plan.core.budget.actual_percents,
-            "forecast_percents": plan.core.budget.forecast_percents,
-            "emails": plan.core.budget.alert_emails,
-            "anomaly_threshold_usd": plan.core.budget.anomaly_threshold_usd,
-            "anomaly_detection": plan.ground.alerts.anomaly_detection,
-            "activate_cost_tags": plan.ground.alerts.activate_cost_tags,
-            "cost_tag_keys": list(tags),
-        },
-        on_aws,
-    )
+    budget = _budget(plan, account, key, on_aws)
     kubernetes = pulumi_kubernetes.Provider(
         "kubernetes",
         kubeconfig=cluster.kubeconfig,
@@ -178,7 +86,7 @@ def build(plan: Plan) -> Ground:
         node_images=gpu_nodes.node_images,
         jobs_wait_for=on_cluster.ready,
         outputs={
-            "clusterName": cluster_name,
+            "clusterName": planned.name,
             "kubeconfig": cluster.kubeconfig,
             "dataBucket": storage.data_bucket["name"],
             "checkpointsBucket": storage.checkpoints_bucket["name"],
@@ -186,6 +94,128 @@ def build(plan: Plan) -> Ground:
             "budget": budget.budget_name,
             "alertTopic": budget.topic_arn,
         },
+    )
+
+
+def _key(plan: Plan, account: pulumi.Input[str], opts: pulumi.ResourceOptions) -> EnvironmentKey:
+    return EnvironmentKey(
+        "key",
+        {
+            "alias": f"alias/{plan.core.name}",
+            "account_id": account,
+            "region": plan.ground.region,
+            "protect": plan.core.protect,
+            "create_autoscaling_role": plan.ground.create_autoscaling_role,
+        },
+        opts,
+    )
+
+
+def _network(plan: Plan, planned: ClusterPlan, key: EnvironmentKey, opts: pulumi.ResourceOptions) -> Network:
+    own = plan.ground.network
+    return Network(
+        "network",
+        {
+            "cidr": own.cidr,
+            "zones": [
+                {
+                    "name": zone.name,
+                    "public_cidr": zone.public_cidr,
+                    "private_cidr": zone.private_cidr,
+                    "isolated_cidr": zone.isolated_cidr,
+                }
+                for zone in own.zones
+            ],
+            "nat_gateways": own.nat_gateways,
+            "gateway_endpoints": own.gateway_endpoints,
+            "interface_endpoints": own.interface_endpoints,
+            "region": plan.ground.region,
+            "flow_log_retention_days": own.flow_log_retention_days,
+            "key_arn": key.key_arn,
+            "cluster_name": planned.name,
+        },
+        opts,
+    )
+
+
+def _cluster(
+    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, opts: pulumi.ResourceOptions
+) -> Cluster:
+    control_plane, system_nodes = planned.control_plane, planned.system_nodes
+    nodes_in = list(network.private_subnet_ids.values())
+    return Cluster(
+        "cluster",
+        {
+            "cluster_name": planned.name,
+            "region": plan.ground.region,
+            "kubernetes_version": planned.kubernetes_version,
+            "service_cidr": plan.ground.network.service_cidr,
+            "subnet_ids": nodes_in,
+            "node_subnet_ids": nodes_in,
+            "public_access_cidrs": planned.public_access_cidrs,
+            "log_types": control_plane.log_types,
+            "log_retention_days": control_plane.log_retention_days,
+            "key_arn": key.key_arn,
+            "admin_principal_arns": control_plane.admin_principal_arns,
+            "group_principal_arns": {team_group(team.name): team.principals for team in plan.core.teams},
+            "add_ons": [{"name": add_on.name, "version": add_on.version} for add_on in control_plane.add_ons],
+            "system_nodes": {
+                "instance_types": system_nodes.instance_types,
+                "min_nodes": system_nodes.min_nodes,
+                "max_nodes": system_nodes.max_nodes,
+                "disk_gib": system_nodes.disk_gib,
+            },
+            "tags": dict(plan.core.tags),
+            "deletion_protection": control_plane.deletion_protection,
+        },
+        opts,
+    )
+
+
+def _gpu_nodes(
+    plan: Plan,
+    planned: ClusterPlan,
+    network: Network,
+    cluster: Cluster,
+    key: EnvironmentKey,
+    opts: pulumi.ResourceOptions,
+) -> GpuNodeGroups:
+    return GpuNodeGroups(
+        "gpu-nodes",
+        {
+            "cluster_name": cluster.cluster_name,
+            "cluster_security_group_id": cluster.security_group_id,
+            "kubernetes_version": planned.kubernetes_version,
+            "node_role_arn": cluster.node_role_arn,
+            "vpc_id": network.vpc_id,
+            "subnet_ids": network.private_subnet_ids,
+            "key_arn": key.key_arn,
+            "pools": _pools(planned),
+            "tags": dict(plan.core.tags),
+        },
+        opts,
+    )
+
+
+def _budget(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: pulumi.ResourceOptions) -> BudgetAlerts:
+    own, alerts, tags = plan.core.budget, plan.ground.alerts, dict(plan.core.tags)
+    return BudgetAlerts(
+        "budget",
+        {
+            "account_id": account,
+            "key_arn": key.key_arn,
+            "budget_name": plan.core.name,
+            "scope": {"key": "project", "value": tags["project"]},
+            "monthly_usd": own.monthly_usd,
+            "actual_percents": own.actual_percents,
+            "forecast_percents": own.forecast_percents,
+            "emails": own.alert_emails,
+            "anomaly_threshold_usd": own.anomaly_threshold_usd,
+            "anomaly_detection": alerts.anomaly_detection,
+            "activate_cost_tags": alerts.activate_cost_tags,
+            "cost_tag_keys": list(tags),
+        },
+        opts,
     )
 
 
