@@ -87,7 +87,7 @@ def ceiling_spend_over_budget(resources: Resources, config: Config) -> Iterator[
     if not budgets:
         raise NotApplicable("there is no budget to compare with: budget-without-alerts says so")
     found = stack_profile()
-    ceiling = hourly_ceiling(resources, *PAID_BY_THE_HOUR, profile=found[0].name if found else DEFAULT_PROFILE)
+    ceiling = hourly_ceiling(resources, *PAID_BY_THE_HOUR, profile=found.name if found else DEFAULT_PROFILE)
     for resource, missing in ceiling.unpriced:
         yield resource, f"{missing.what}: {missing.reason}: its spend cannot be held against the budget"
     limit = sum(number_at(budget.inputs, "limitAmount", default=0) for budget in budgets)

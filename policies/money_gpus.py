@@ -48,11 +48,11 @@ def gpu_model_outside_profile(resource: RecordedResource, config: Config) -> Ite
     if not models:
         return
     found = stack_profile()
-    allowed = set(config["allowedGpus"]) or (_gpus_of(found[0]) if found else set())
+    allowed = set(config["allowedGpus"]) or (_gpus_of(found) if found else set())
     if not allowed:
         raise NotApplicable("the stack names no profile, and allowedGpus is empty")
-    if not config["allowedGpus"] and found and found[0].name in config["unrestrictedProfiles"]:
-        raise NotApplicable(f"teams of the {found[0].name} profile choose freely")
+    if not config["allowedGpus"] and found and found.name in config["unrestrictedProfiles"]:
+        raise NotApplicable(f"teams of the {found.name} profile choose freely")
     for model in models:
         if model not in allowed:
             yield f"{model}; allowed: {', '.join(sorted(allowed))}"
@@ -78,7 +78,7 @@ def gpu_count_over_profile(resources: Resources, config: Config) -> Iterator[Sta
     """All node groups at their maximum, against the profile's largest pools."""
     groups = gpu_node_groups(resources)
     found = stack_profile()
-    allowed = config["maxGpus"] or (_most_gpus(found[0]) if found else 0)
+    allowed = config["maxGpus"] or (_most_gpus(found) if found else 0)
     if not allowed:
         raise NotApplicable("the stack names no profile, and maxGpus is 0")
     total = sum(group.gpus for group in groups)

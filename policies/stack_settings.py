@@ -11,7 +11,9 @@ from contextlib import suppress
 
 import pulumi
 
-from trainyard.plan.profiles import PROFILE_NAMES, Profile, profile
+from trainyard.plan.people import resolve_profile
+from trainyard.plan.profiles import Profile, profile
+from trainyard.problems import SettingsError
 
 NAMESPACE = "trainyard"
 
@@ -31,12 +33,8 @@ def team_size() -> int:
     return 0
 
 
-def stack_profile() -> tuple[Profile, int] | None:
-    """The team-size profile of the stack with the team's size; None where the stack file names neither."""
-    people, name = team_size(), setting("profile")
-    for candidate in (name,) if name else PROFILE_NAMES:
-        found = profile(candidate)
-        smallest = int(found.figure("team_size.minimum").value)
-        if name or smallest <= people <= int(found.figure("team_size.maximum").value):
-            return found, people or smallest
+def stack_profile() -> Profile | None:
+    """The team-size profile of the stack; None where the stack file names neither one nor a size that one covers."""
+    with suppress(SettingsError):
+        return profile(setting("profile") or resolve_profile(team_size()))
     return None

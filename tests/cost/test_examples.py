@@ -21,7 +21,7 @@ def example(request, rehearsed):
 
 def test_every_cloud_type_has_a_price_rule_or_a_reason_to_be_free(example):
     rehearsal, _ = example
-    types = {found.type for found in rehearsal.resources if found.custom and not found.is_provider}
+    types = {found.type for found in rehearsal.resources if found.is_made}
     unknown = sorted(type_ for type_ in types if type_ not in RULES and free_reason(type_) is None)
     assert not unknown, f"say on its card by which rule it is priced, or why it is free: {unknown}"
 
@@ -33,7 +33,7 @@ def test_no_type_of_a_cloud_is_free_by_its_package():
 
 def test_nothing_is_dropped(example):
     rehearsal, cost = example
-    made = Counter(found.type for found in rehearsal.resources if found.custom and not found.is_provider)
+    made = Counter(found.type for found in rehearsal.resources if found.is_made)
     told = Counter(dict.fromkeys({(line.type, line.component, line.resource) for line in cost.lines}, 1))
     told.update({(entry.type, entry.component, entry.resource): 1 for entry in cost.unpriced})
     seen = Counter(type_ for type_, _, _ in told)

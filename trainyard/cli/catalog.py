@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -11,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from trainyard.cli.files import write_whole
+from trainyard.cli.files import write_json
 from trainyard.cli.project import fail, progress
 
 app = typer.Typer(no_args_is_help=True, help="The prices that plans and costs are reckoned with.")
@@ -66,8 +65,7 @@ def refresh(
     except RefreshError as error:
         fail(str(error))
     if json_file is not None:
-        told = {**found.as_json(), "written": list(written)}
-        write_whole(json_file, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        write_json(json_file, {**found.as_json(), "written": list(written)})
     if json_file is None or str(json_file) != "-":
         report.show_refresh(found, written)
 
@@ -89,7 +87,7 @@ def list_prices(
         if text.lower() in f"{row.table} {row.name} {row.region}".lower() and (row.stale or not stale)
     ]
     if as_json:
-        typer.echo(json.dumps([row.as_json() for row in rows], indent=2, ensure_ascii=False))
+        write_json(Path("-"), [row.as_json() for row in rows])
         return
     if text or stale:
         report.show_rows(rows)

@@ -16,13 +16,12 @@ from trainyard.cli.project import (
     EXIT_VIOLATED,
     ProjectOption,
     fail,
-    fail_settings,
     find_project,
     find_stack,
     progress,
+    settings_of,
     stack_files,
 )
-from trainyard.problems import SettingsError
 
 if TYPE_CHECKING:
     from trainyard.review.verdict import Review
@@ -71,10 +70,8 @@ def check(
     before = _document(compare) if compare is not None else None
     from trainyard.review.policy_check.configuration import read_configuration
 
-    try:
+    with settings_of(str(policy_config)):
         configuration = read_configuration(policy_config) if policy_config is not None else {}
-    except SettingsError as error:
-        fail_settings(str(policy_config), error)
     reviews = [_review(folder, file, configuration) for file in files]
     if form is Format.TEXT and str(output) == "-":
         from trainyard.review.reports import policies
@@ -103,11 +100,8 @@ def _review(folder: Path, file: Path, configuration: dict[str, Any]) -> Review:
     from trainyard.review.verdict import review
 
     stack = file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
-    try:
-        with progress(f"checking {stack}"):
-            found = review(folder, file, policy_configuration=configuration)
-    except SettingsError as error:
-        fail_settings(stack, error)
+    with settings_of(stack), progress(f"checking {stack}"):
+        found = review(folder, file, policy_configuration=configuration)
     if found.policies is None:
         lines = "\n".join(f"  {finding}" for finding in found.rehearsal.errors)
         fail(f"the program of stack {stack} is wrong, so no policy can be judged:\n{lines}", code=EXIT_PROGRAM)

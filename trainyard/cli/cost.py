@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trainyard.cli.files import write_whole
+from trainyard.cli.files import write_json, write_whole
 from trainyard.cli.project import (
     EXIT_PROGRAM,
     EXIT_VIOLATED,
     ProjectOption,
     StackArgument,
     fail,
-    fail_settings,
     find_project,
     find_stack,
     progress,
+    settings_of,
 )
 from trainyard.problems import SettingsError
 
@@ -63,29 +62,23 @@ def cost(
     values = _values(assume or [])
     flags = {"utilisation_percent": utilisation, "spot_share_percent": spot_share, "spot_saving_percent": spot_saving}
     values.update({key: value for key, value in flags.items() if value is not None})
-    try:
-        with progress(f"rehearsing {stack}"):
-            from trainyard.rehearsal.rehearse import rehearse
+    with settings_of(stack), progress(f"rehearsing {stack}"):
+        from trainyard.rehearsal.rehearse import rehearse
 
-            rehearsal = rehearse(folder, file)
-    except SettingsError as error:
-        fail_settings(stack, error)
+        rehearsal = rehearse(folder, file)
     if rehearsal.errors:
         fail(
             f"the program of {stack} is wrong, so what it makes cannot be priced: "
             f"{rehearsal.errors[0]}; trainyard rehearse {stack} tells all",
             code=EXIT_PROGRAM,
         )
-    from trainyard.cost.assumptions import assumptions_for
     from trainyard.cost.compare import alternatives
-    from trainyard.cost.price import DEFAULT_PROFILE, price_stack
+    from trainyard.cost.price import assumptions_of, price_stack
     from trainyard.output import console
     from trainyard.review.reports.cost import as_html, report
 
     try:
-        assumptions = assumptions_for(
-            str((rehearsal.plan.get("core") or {}).get("profile") or DEFAULT_PROFILE)
-        ).with_values(values)
+        assumptions = assumptions_of(rehearsal.plan).with_values(values)
     except SettingsError as error:
         fail("; ".join(f"assumption {problem}" for problem in error.problems))
     found = price_stack(rehearsal.resources, rehearsal.plan, assumptions=assumptions)
@@ -94,7 +87,7 @@ def cost(
         told = found.as_json()
         if compare:
             told["alternatives"] = [other.as_json() for other in others]
-        write_whole(json_file, json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        write_json(json_file, told)
     if html_file is not None:
         write_whole(html_file, as_html(found, others))
     if json_file is None or str(json_file) != "-":

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trainyard.cli.project import ProjectOption, StackArgument, fail_settings, find_project, find_stack
-from trainyard.problems import SettingsError
+from trainyard.cli.project import ProjectOption, StackArgument, find_project, find_stack, settings_of
 
 
 def explain(
@@ -25,10 +24,8 @@ def explain(
 
     folder = find_project(project)
     file = find_stack(folder, stack)
-    try:
+    with settings_of(stack):
         plan = resolve_stack(folder, file).plan
-    except SettingsError as error:
-        fail_settings(stack, error)
     decisions = [decision for decision in plan.core.decisions if key in decision.key]
     if as_json:
         rows = [{"key": row.key, "value": row.value, "source": row.source} for row in decisions]

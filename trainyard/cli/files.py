@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from trainyard.cli.project import fail
 
@@ -38,6 +40,11 @@ def write_whole(path: Path, text: str) -> None:
             with contextlib.suppress(FileNotFoundError):
                 Path(temporary).unlink()
         fail(f"{path}: cannot be written: {error.strerror}")
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Writes a document as `write_whole` does, as JSON that a person can read."""
+    write_whole(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 def _umask() -> int:

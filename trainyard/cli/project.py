@@ -44,6 +44,15 @@ def fail_settings(stack: str, error: SettingsError) -> NoReturn:
     _fail_problems(f"in the settings of stack {escape(stack)}", error)
 
 
+@contextmanager
+def settings_of(stack: str) -> Iterator[None]:
+    """Ends the command with every problem of a stack's settings that the block meets."""
+    try:
+        yield
+    except SettingsError as error:
+        fail_settings(stack, error)
+
+
 def fail_options(error: SettingsError) -> NoReturn:
     """Lists every problem of the options and ends the command."""
     _fail_problems("with the options", error)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trainyard.cli.files import write_whole
+from trainyard.cli.files import write_json, write_whole
 from trainyard.cli.project import (
     EXIT_PROGRAM,
     EXIT_VIOLATED,
     ProjectOption,
     StackArgument,
     fail,
-    fail_settings,
     find_project,
     find_stack,
     progress,
+    settings_of,
 )
-from trainyard.problems import SettingsError
 
 
 def rehearse(
@@ -41,18 +39,15 @@ def rehearse(
         fail("--json - and --html -: only one of them can have standard output")
     folder = find_project(project)
     file = find_stack(folder, stack)
-    try:
-        with progress(f"rehearsing {stack}"):
-            from trainyard.review.verdict import review
+    with settings_of(stack), progress(f"rehearsing {stack}"):
+        from trainyard.review.verdict import review
 
-            found = review(folder, file)
-    except SettingsError as error:
-        fail_settings(stack, error)
+        found = review(folder, file)
     from trainyard.output import console
     from trainyard.review.reports import policies, rehearsal
 
     if json_file is not None:
-        write_whole(json_file, json.dumps(found.as_json(), indent=2, ensure_ascii=False) + "\n")
+        write_json(json_file, found.as_json())
     if html_file is not None:
         write_whole(html_file, rehearsal.as_html(found))
     if "-" not in (str(json_file), str(html_file)):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from trainyard.cost.assumptions import Assumptions, assumptions_for
+from trainyard.cost.assumptions import Assumptions
 from trainyard.cost.model import Cost
-from trainyard.cost.price import DEFAULT_PROFILE, price_stack
+from trainyard.cost.price import assumptions_of, price_stack
 from trainyard.recorded.model import RecordedResource
 
 
@@ -46,7 +46,7 @@ def alternatives(
 
     The hours are the same in all but the last, where pools never scale down.
     """
-    chosen = assumptions or assumptions_for(str((plan.get("core") or {}).get("profile") or DEFAULT_PROFILE))
+    chosen = assumptions or assumptions_of(plan)
     on_demand = price_stack(resources, plan, assumptions=chosen.with_values({"spot_saving_percent": 0}), today=today)
     found = [
         Alternative("as it is", cost.total.expected, cost.low_usd, cost.high_usd, "the stack's pools and reservations"),

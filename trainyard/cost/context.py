@@ -66,11 +66,6 @@ class PriceContext:
         self.today = today or datetime.now(UTC).date()
         self._region = region
 
-    @property
-    def made(self) -> tuple[RecordedResource, ...]:
-        """What providers make: neither components nor the providers themselves."""
-        return tuple(found for found in self.resources.all if found.custom and not found.is_provider)
-
     def node_group(self, resource: RecordedResource) -> NodeGroup:
         """A node group with what its nodes are and how many there may be.
 

@@ -25,13 +25,13 @@ class Amounts:
         """Each figure times `factor`."""
         return Amounts(self.floor * factor, self.expected * factor, self.ceiling * factor)
 
-    def rounded(self) -> Amounts:
-        """To the cent."""
-        return Amounts(round(self.floor, 2), round(self.expected, 2), round(self.ceiling, 2))
+    def rounded(self, digits: int = 2) -> Amounts:
+        """To the cent, or to as many digits."""
+        return Amounts(round(self.floor, digits), round(self.expected, digits), round(self.ceiling, digits))
 
     def as_json(self) -> dict[str, float]:
         """Rounded to the cent."""
-        return {"floor": round(self.floor, 2), "expected": round(self.expected, 2), "ceiling": round(self.ceiling, 2)}
+        return asdict(self.rounded())
 
 
 def a_unit(unit: str) -> str:
@@ -93,11 +93,7 @@ class LineItem:
             "what": self.what,
             "unit": self.unit,
             "unit_usd": self.unit_usd,
-            "quantity": {
-                "floor": round(self.quantity.floor, 4),
-                "expected": round(self.quantity.expected, 4),
-                "ceiling": round(self.quantity.ceiling, 4),
-            },
+            "quantity": asdict(self.quantity.rounded(4)),
             "discount_percent": round(100 * self.discount, 1),
             **self.usd.as_json(),
             "expected_low": round(self.low_usd, 2),

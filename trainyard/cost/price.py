@@ -24,6 +24,11 @@ DEFAULT_PROFILE = "medium"
 BUDGET = "aws:budgets/budget:Budget"
 
 
+def assumptions_of(plan: Mapping[str, Any]) -> Assumptions:
+    """The assumptions of the plan's profile; a plan without one is taken for a medium team's."""
+    return assumptions_for(str((plan.get("core") or {}).get("profile") or DEFAULT_PROFILE))
+
+
 def price_stack(
     resources: Iterable[RecordedResource],
     plan: Mapping[str, Any],
@@ -38,18 +43,17 @@ def price_stack(
     which prices are stale; by default the day in UTC.
     """
     core, ground = plan.get("core") or {}, plan.get("ground") or {}
-    profile = str(core.get("profile") or DEFAULT_PROFILE)
     context = PriceContext(
         Resources(resources),
         region=str(ground.get("region") or DEFAULT_REGION),
-        assumptions=assumptions or assumptions_for(profile),
+        assumptions=assumptions or assumptions_of(plan),
         today=today,
     )
     lines: list[LineItem] = []
     missing: list[Unpriced] = []
     savings: list[Saving] = []
     free: Counter[tuple[str, str]] = Counter()
-    for resource in context.made:
+    for resource in (found for found in context.resources.all if found.is_made):
         if resource.read:
             free[resource.type, "there already: not this stack's to pay"] += 1
             continue

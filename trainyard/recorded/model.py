@@ -93,6 +93,11 @@ class RecordedResource:
         """Whether this is a provider rather than something that a provider makes."""
         return self.type.startswith("pulumi:providers:")
 
+    @property
+    def is_made(self) -> bool:
+        """Whether a provider makes this: it is neither a component nor a provider."""
+        return self.custom and not self.is_provider
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -118,10 +118,10 @@ def cold(project: Path, stack: str, repeats: int) -> tuple[list[Cost], list[Cost
     return runs, imports
 
 
-def timed(project: Path, stack: str, timeout_seconds: float = 600) -> tuple[Cost, Rehearsal]:
+def timed(project: Path, stack: str) -> tuple[Cost, Rehearsal]:
     """One rehearsal in this process; memory is the process's peak so far. `RuntimeError` if it finds an error."""
     wall, cpu = time.perf_counter(), time.process_time()
-    found = rehearse(project, stack, timeout_seconds=timeout_seconds)
+    found = rehearse(project, stack, timeout_seconds=600)
     cost = Cost(
         time.perf_counter() - wall,
         time.process_time() - cpu,

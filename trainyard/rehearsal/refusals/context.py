@@ -180,7 +180,7 @@ class Stack:
 
     def __init__(self, resources: Iterable[RecordedResource], context: ValueContext) -> None:
         self.context = context
-        self._resources = Resources(item for item in resources if item.custom and not item.is_provider)
+        self._resources = Resources(item for item in resources if item.is_made)
         self.views = [View(item, self) for item in self._resources.all]
         self._by_urn = {view.resource.urn: view for view in self.views}
 

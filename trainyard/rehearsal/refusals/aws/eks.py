@@ -11,14 +11,13 @@ from typing import Final
 from trainyard.conventions import LABEL_PREFIX
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.rehearsal.refusals.aws.models import operation
 from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.labels import LABEL_KEY, check_label, is_label_key
 from trainyard.rehearsal.refusals.rules import Rules
 
 CLUSTER = "aws:eks/cluster:Cluster"
-NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
-TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 SUBNET = "aws:ec2/subnet:Subnet"
 
 _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
@@ -170,7 +169,7 @@ def node_group_template(view: View) -> None:
                 allowed="put it into the launch template",
             )
     key = given[0] if given else "id"
-    template = view.referred(f"launchTemplate.{key}", TEMPLATE)
+    template = view.referred(f"launchTemplate.{key}", LAUNCH_TEMPLATE)
     if template is not None:
         _agreement(view, template)
 
@@ -292,9 +291,9 @@ def access_scope(view: View) -> None:
 
 RULES: Final[Rules] = {
     cluster: (CLUSTER,),
-    node_group_sizes: (NODE_GROUP,),
-    node_group_labels: (NODE_GROUP,),
-    node_group_types: (NODE_GROUP,),
-    node_group_template: (NODE_GROUP,),
+    node_group_sizes: (EKS_NODE_GROUP,),
+    node_group_labels: (EKS_NODE_GROUP,),
+    node_group_types: (EKS_NODE_GROUP,),
+    node_group_template: (EKS_NODE_GROUP,),
     access_scope: ("aws:eks/accessPolicyAssociation:AccessPolicyAssociation",),
 }

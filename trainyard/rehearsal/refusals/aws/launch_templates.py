@@ -13,8 +13,9 @@ from typing import Any, Final
 from trainyard.catalog import Instance, instances
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.refusals.aws.eks import TEMPLATE, instance_types
+from trainyard.rehearsal.refusals.aws.eks import instance_types
 from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -246,9 +247,9 @@ def capacity_reservation(view: View) -> None:
 
 
 RULES: Final[Rules] = {
-    template_conflicts: (TEMPLATE,),
-    efa_layout: (TEMPLATE,),
-    template_placement: (TEMPLATE,),
+    template_conflicts: (LAUNCH_TEMPLATE,),
+    efa_layout: (LAUNCH_TEMPLATE,),
+    template_placement: (LAUNCH_TEMPLATE,),
     placement_group: (PLACEMENT_GROUP,),
     capacity_reservation: (RESERVATION,),
 }

@@ -21,9 +21,9 @@ EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
 _SOURCES = ("cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")
 
 
-def network(view: View, path: str = "cidrBlock") -> ipaddress.IPv4Network | None:
-    """An IPv4 network, or None where it is unknown or malformed."""
-    text = view.text(path)
+def _network(view: View) -> ipaddress.IPv4Network | None:
+    """The IPv4 network of a VPC or subnet, or None where it is unknown or malformed."""
+    text = view.text("cidrBlock")
     try:
         return ipaddress.IPv4Network(text) if text else None
     except ValueError:
@@ -32,16 +32,16 @@ def network(view: View, path: str = "cidrBlock") -> ipaddress.IPv4Network | None
 
 def subnet(view: View) -> None:
     """Inside its VPC, apart from the VPC's other subnets, in a zone of the region."""
-    own = network(view)
+    own = _network(view)
     vpc = view.referred("vpcId", VPC)
-    outer = network(vpc) if vpc else None
+    outer = _network(vpc) if vpc else None
     if own is not None and outer is not None and vpc is not None and not own.subnet_of(outer):
         view.error("subnet-outside-vpc", "cidrBlock", f"{own} lies outside VPC {vpc.name}", allowed=f"inside {outer}")
     if own is not None and vpc is not None:
         for other in view.stack.of_type(SUBNET):
             if other is view:
                 break
-            theirs = network(other)
+            theirs = _network(other)
             if theirs is not None and theirs.overlaps(own) and other.referred("vpcId", VPC) is vpc:
                 view.error(
                     "subnet-overlap",

@@ -6,30 +6,30 @@ Source: ../shared/facts/kueue.md, seen on Kueue 0.19.2 with Kubernetes 1.35.4 (2
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
+from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR
 from trainyard.recorded.read import follow
-from trainyard.rehearsal.refusals.aws.eks import NODE_GROUP, TEMPLATE
 from trainyard.rehearsal.refusals.aws.launch_templates import catalogue
 from trainyard.rehearsal.refusals.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
 from trainyard.rehearsal.refusals.kubernetes.kueue_manager import check_manager
 from trainyard.rehearsal.refusals.kubernetes.schema import quantity
 
-_GROUP: Final = "kubernetes:kueue.x-k8s.io/v1beta2:"
-GPU: Final = "nvidia.com/gpu"
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
 
 def check(stack: Stack, objects: Objects) -> None:
     """Every rule about queues and flavors."""
-    flavors = {name: view for view in stack.of_type(_GROUP + "ResourceFlavor") if (name := object_name(view))}
+    flavors = {name: view for view in stack.of_type(RESOURCE_FLAVOR) if (name := object_name(view))}
     names_known = ("ResourceFlavor", "") not in objects.blurred
-    for queue in stack.of_type(_GROUP + "ClusterQueue"):
+    for queue in stack.of_type(CLUSTER_QUEUE):
         _queue(queue, flavors if names_known else None)
-    for local in stack.of_type(_GROUP + "LocalQueue"):
+    for local in stack.of_type(LOCAL_QUEUE):
         target = local.text("spec.clusterQueue")
         if target is None and local.lacks("spec.clusterQueue"):
             local.error("kueue-local-queue", "spec.clusterQueue", "is missing", allowed="the name of a ClusterQueue")
@@ -144,7 +144,7 @@ def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[
 def _groups_of(flavor: View) -> list[View] | None:
     """The node groups whose nodes carry a flavor's labels; None where any label is not known yet."""
     wanted = flavor.mapping("spec.nodeLabels")
-    groups = flavor.stack.of_type(NODE_GROUP)
+    groups = flavor.stack.of_type(EKS_NODE_GROUP)
     if UNKNOWN in wanted.values() or any(
         group.is_unknown("labels") or UNKNOWN in group.mapping("labels").values() for group in groups
     ):
@@ -171,7 +171,7 @@ def _flavor(flavor: View, objects: Objects) -> None:
             if isinstance(value, str) and value not in choices:
                 allowed = f"one of {', '.join(choices)}"
                 flavor.error("kueue-toleration", f"{path}.{key}", f"got {show(value)}", allowed=allowed)
-    if not flavor.stack.of_type(NODE_GROUP) or not flavor.mapping("spec.nodeLabels"):
+    if not flavor.stack.of_type(EKS_NODE_GROUP) or not flavor.mapping("spec.nodeLabels"):
         return
     groups = _groups_of(flavor)
     if groups is None:
@@ -211,12 +211,12 @@ def _quotas(stack: Stack, flavors: Mapping[str, View]) -> None:
     """Quota of all queues together against the GPUs that the flavor's node groups can hold."""
     totals: dict[str, float] = {}
     last: dict[str, tuple[View, str]] = {}
-    for queue in (*stack.of_type(_GROUP + "ClusterQueue"), *stack.of_type(_GROUP + "Cohort")):
+    for queue in (*stack.of_type(CLUSTER_QUEUE), *stack.of_type(COHORT)):
         for path, _ in queue.items("spec.resourceGroups"):
             for here, flavor in queue.items(f"{path}.flavors"):
                 for at, resource in queue.items(f"{here}.resources"):
                     amount, name = quantity(resource.get("nominalQuota")), flavor.get("name")
-                    if resource.get("name") == GPU and isinstance(name, str) and amount is not None:
+                    if resource.get("name") == GPU_RESOURCE and isinstance(name, str) and amount is not None:
                         totals[name] = totals.get(name, 0) + amount
                         last[name] = (queue, f"{at}.nominalQuota")
     for name, total in totals.items():
@@ -239,7 +239,7 @@ def _gpus(group: View) -> float | None:
     nodes, types = group.number("scalingConfig.maxSize"), group.texts("instanceTypes")
     if not types:
         key = "launchTemplate.id" if group.has("launchTemplate.id") else "launchTemplate.name"
-        template = group.referred(key, TEMPLATE)
+        template = group.referred(key, LAUNCH_TEMPLATE)
         types = [str(template.text("instanceType"))] if template and template.text("instanceType") else []
     found = [item.gpus for name in types if (item := catalogue(name)) is not None]
     if nodes is None or not found or len(found) < len(types):
