@@ -190,7 +190,6 @@ def test_overrides_reach_the_plan():
     assert (cluster.pools[1].node.root_disk_gib, cluster.pools[1].purpose) == (99, "p")
     lustre = plan.ground.lustre
     assert (lustre.capacity_gib, lustre.throughput_mbps_per_tib, lustre.zone) == (1200, 1000, "us-east-1a")
-    assert lustre.throughput_mbps == pytest.approx(1171.875)
     storage = plan.core.storage
     assert (plan.ground.shared_file_system, storage.checkpoint_expire_days, storage.checkpoint_keep_versions) == (
         True,

@@ -17,7 +17,6 @@ Strategy = Literal["DDP", "ZeRO-2", "FSDP", "FSDP + offload", "TP + PP"]
 STRATEGIES: tuple[Strategy, ...] = ("DDP", "ZeRO-2", "FSDP", "FSDP + offload", "TP + PP")
 """Strategies in the order in which they are preferred at the same speed: the simplest first. FSDP is ZeRO-3; the last
 cuts the model itself, see model_parallel.py."""
-DATA_PARALLEL = STRATEGIES[:-1]
 
 GIB = 2**30
 CONTEXT_GIB = 1.0

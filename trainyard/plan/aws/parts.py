@@ -46,11 +46,6 @@ class LustrePlan:
     throughput_mbps_per_tib: int  # 125, 250, 500, 1000
     zone: str
 
-    @property
-    def throughput_mbps(self) -> float:
-        """Throughput of the whole file system, MB/s."""
-        return self.capacity_gib / 1024 * self.throughput_mbps_per_tib
-
 
 @dataclass(frozen=True, slots=True)
 class DatabasePlan:
