@@ -19,6 +19,8 @@ _CUSTOM = {
     "Workload": ("kueue.x-k8s.io", "v1beta2", "workloads"),
 }
 
+_SNAKE = {"Job": "job", "ConfigMap": "config_map", "Service": "service", "Pod": "pod", "Event": "event"}
+
 
 class Cluster:
     """A namespace of a cluster, through the official client."""
@@ -30,7 +32,7 @@ class Cluster:
         self._core = client.CoreV1Api(api_client)
         self._batch = client.BatchV1Api(api_client)
         self._custom = client.CustomObjectsApi(api_client)
-        self._missing = client.exceptions.ApiException
+        self._refusal = client.exceptions.ApiException
 
     @classmethod
     def connect(cls, namespace: str, context: str | None = None) -> Cluster:
@@ -50,101 +52,63 @@ class Cluster:
 
     def create(self, manifest: Object) -> bool:
         """Makes an object; False where one of that name is there. Raises LaunchError where the server refuses."""
-        try:
-            kind = manifest["kind"]
-            if kind in _CUSTOM:
-                group, version, plural = _CUSTOM[kind]
-                self._custom.create_namespaced_custom_object(group, version, self.namespace, plural, manifest)
-            else:
-                self._method(kind, "create")(self.namespace, manifest, _preload_content=False)
-        except self._missing as error:
-            if error.status == 409:
-                return False
-            raise LaunchError(_refused(f"making {manifest['kind']} {manifest['metadata']['name']}", error)) from None
-        return True
+        kind = manifest["kind"]
+        what = f"making {kind} {manifest['metadata']['name']}"
+        return self._ask(what, "create", kind, manifest, fine=409) is not None
 
     def delete(self, kind: str, name: str) -> None:
         """Deletes an object with everything that it owns; one that is gone is fine."""
-        try:
-            if kind in _CUSTOM:
-                group, version, plural = _CUSTOM[kind]
-                self._custom.delete_namespaced_custom_object(
-                    group, version, self.namespace, plural, name, propagation_policy="Background"
-                )
-            else:
-                self._method(kind, "delete")(
-                    name, self.namespace, propagation_policy="Background", _preload_content=False
-                )
-        except self._missing as error:
-            if error.status != 404:
-                raise LaunchError(_refused(f"deleting {kind} {name}", error)) from None
+        self._ask(f"deleting {kind} {name}", "delete", kind, name, fine=404, propagation_policy="Background")
 
     def get(self, kind: str, name: str) -> Object | None:
         """A Job or TrainJob, or None."""
-        try:
-            if kind in _CUSTOM:
-                group, version, plural = _CUSTOM[kind]
-                return dict(self._custom.get_namespaced_custom_object(group, version, self.namespace, plural, name))
-            return _plain(self._method(kind, "read")(name, self.namespace, _preload_content=False))
-        except self._missing as error:
-            if error.status == 404:
-                return None
-            raise LaunchError(_refused(f"reading {kind} {name}", error)) from None
+        return self._ask(f"reading {kind} {name}", "read", kind, name, fine=404)
 
     def workloads(self) -> list[Object]:
         """Kueue's workloads of the namespace; none where the cluster has no Kueue."""
-        group, version, plural = _CUSTOM["Workload"]
-        try:
-            return list(self._custom.list_namespaced_custom_object(group, version, self.namespace, plural)["items"])
-        except self._missing as error:
-            if error.status == 404:
-                return []
-            raise LaunchError(_refused("listing workloads", error)) from None
+        return self._list("Workload", fine=404)
 
     def pods(self, selector: Mapping[str, str]) -> list[Object]:
         """The pods with these labels, oldest first."""
-        text = ",".join(f"{key}={value}" for key, value in selector.items())
-        try:
-            answer = self._core.list_namespaced_pod(self.namespace, label_selector=text, _preload_content=False)
-        except self._missing as error:
-            raise LaunchError(_refused("listing pods", error)) from None
-        return sorted(_plain(answer)["items"], key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
+        found = self._list("Pod", label_selector=",".join(f"{key}={value}" for key, value in selector.items()))
+        return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
 
     def failed_creates(self, name: str) -> list[str]:
         """What the job controller could not do, from events."""
-        try:
-            answer = self._core.list_namespaced_event(
-                self.namespace,
-                field_selector=f"involvedObject.name={name},reason=FailedCreate",
-                _preload_content=False,
-            )
-        except self._missing as error:
-            raise LaunchError(_refused("listing events", error)) from None
-        return [str(event.get("message", "")) for event in _plain(answer)["items"]]
+        events = self._list("Event", field_selector=f"involvedObject.name={name},reason=FailedCreate")
+        return [str(event.get("message", "")) for event in events]
 
     def log(self, pod: str) -> list[str]:
         """All lines of a pod's log; none where the container has none yet or no more."""
         try:
-            text = self._core.read_namespaced_pod_log(pod, self.namespace, _preload_content=False).data.decode(
-                "utf-8", "replace"
-            )
-        except self._missing as error:
+            answer = self._core.read_namespaced_pod_log(pod, self.namespace, _preload_content=False)
+        except self._refusal as error:
             if error.status in (400, 404):
                 return []
             raise LaunchError(_refused(f"reading the log of {pod}", error)) from None
-        return str(text).splitlines()
+        return str(answer.data.decode("utf-8", "replace")).splitlines()
 
-    def _method(self, kind: str, verb: str) -> Any:
-        api, name = {
-            "Job": (self._batch, "job"),
-            "ConfigMap": (self._core, "config_map"),
-            "Service": (self._core, "service"),
-        }[kind]
-        return getattr(api, f"{verb}_namespaced_{name}")
+    def _list(self, kind: str, fine: int | None = None, **selector: str) -> list[Object]:
+        found = self._ask(f"listing {kind.lower()}s", "list", kind, fine=fine, **selector)
+        return list(found["items"]) if found else []
 
+    def _ask(self, what: str, verb: str, kind: str, *arguments: Any, fine: int | None, **options: Any) -> Object | None:
+        """What the server answers; None where it answers with the status that is `fine`.
 
-def _plain(response: Any) -> Object:
-    return dict(json.loads(response.data))
+        `arguments` are a name or a manifest, or nothing. Raises LaunchError where the server refuses.
+        """
+        try:
+            if kind in _CUSTOM:
+                group, version, plural = _CUSTOM[kind]
+                method = getattr(self._custom, f"{'get' if verb == 'read' else verb}_namespaced_custom_object")
+                return dict(method(group, version, self.namespace, plural, *arguments, **options))
+            method = getattr(self._batch if kind == "Job" else self._core, f"{verb}_namespaced_{_SNAKE[kind]}")
+            named = (*arguments, self.namespace) if verb in ("delete", "read") else (self.namespace, *arguments)
+            return dict(json.loads(method(*named, **options, _preload_content=False).data))
+        except self._refusal as error:
+            if error.status == fine:
+                return None
+            raise LaunchError(_refused(what, error)) from None
 
 
 def _refused(what: str, error: Any) -> str:

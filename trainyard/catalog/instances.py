@@ -69,10 +69,9 @@ class ZoneFact:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A region with its zones by name; an opt-in region must be enabled in the account first."""
+    """A region with its zones by name."""
 
     name: str
-    opt_in: bool
     zones: tuple[ZoneFact, ...]
 
 
@@ -97,11 +96,11 @@ def _offerings() -> dict[str, dict[str, tuple[str, ...]]]:
 
 @lru_cache(maxsize=1)
 def _regions() -> dict[str, Region]:
-    found: dict[str, tuple[bool, list[ZoneFact]]] = {}
+    found: dict[str, tuple[ZoneFact, ...]] = {}
     for row in rows("aws_regions.csv"):
-        _, zone_facts = found.setdefault(row["region"], (row["opt_in"] == "yes", []))
-        zone_facts.append(ZoneFact(row["zone"], row["zone_id"], row["eks"] == "yes"))
-    return {name: Region(name, opt_in, tuple(zone_facts)) for name, (opt_in, zone_facts) in found.items()}
+        fact = ZoneFact(row["zone"], row["zone_id"], row["eks"] == "yes")
+        found[row["region"]] = (*found.get(row["region"], ()), fact)
+    return {name: Region(name, facts) for name, facts in found.items()}
 
 
 def instance(type_: str) -> Instance:

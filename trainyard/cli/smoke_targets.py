@@ -14,6 +14,7 @@ from trainyard.cli.smoke_options import Target, TargetOptions
 if TYPE_CHECKING:
     from trainyard.smoke_jobs.launch.follow import Ended, View
     from trainyard.smoke_jobs.launch.job import SmokeSpec
+    from trainyard.smoke_jobs.launch.pod import Manifest
 
 
 HOW_TO_APPLY = "# kubectl create -f FILE (apply only with --server-side: the worker outgrows its annotation)\n"
@@ -48,34 +49,36 @@ def _local(spec: SmokeSpec, options: TargetOptions) -> Launcher:
 def _kubernetes(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     from trainyard.smoke_jobs.launch import kubernetes
 
-    return Launcher(
-        lambda: HOW_TO_APPLY + kubernetes.to_yaml(kubernetes.render(spec).manifests),
-        lambda view: _on_cluster(kubernetes.render(_once(spec)).manifests, spec, options, view),
-    )
+    return _on_cluster(lambda spec: kubernetes.render(spec).manifests, spec, options)
 
 
 def _trainjob(spec: SmokeSpec, options: TargetOptions) -> Launcher:
-    from trainyard.smoke_jobs.launch import kubernetes, trainjob
+    from trainyard.smoke_jobs.launch import trainjob
 
-    return Launcher(
-        lambda: HOW_TO_APPLY + kubernetes.to_yaml(trainjob.render(spec).manifests),
-        lambda view: _on_cluster(trainjob.render(_once(spec)).manifests, spec, options, view),
-    )
+    return _on_cluster(lambda spec: trainjob.render(spec).manifests, spec, options)
+
+
+def _on_cluster(
+    manifests: Callable[[SmokeSpec], tuple[Manifest, ...]], spec: SmokeSpec, options: TargetOptions
+) -> Launcher:
+    from trainyard.smoke_jobs.launch import kubernetes
+
+    def run(view: View) -> Ended:
+        from trainyard.smoke_jobs.launch.cluster import Cluster
+        from trainyard.smoke_jobs.launch.cluster_watch import Watch, submitted
+
+        made = manifests(_once(spec))
+        cluster = Cluster.connect(spec.namespace, options.context)
+        with submitted(cluster, made, options.keep) as job:
+            return Watch(cluster, job, view, _limit_s(spec, options)).run()
+
+    return Launcher(lambda: HOW_TO_APPLY + kubernetes.to_yaml(manifests(spec)), run)
 
 
 def _once(spec: SmokeSpec) -> SmokeSpec:
     """The same job under a name of this submission's own, so that it meets neither an earlier one nor the stack's."""
     now = datetime.now(UTC).isoformat()
     return replace(spec, rerun_on=(*spec.rerun_on, ("submitted", now)))
-
-
-def _on_cluster(manifests: tuple[dict[str, object], ...], spec: SmokeSpec, options: TargetOptions, view: View) -> Ended:
-    from trainyard.smoke_jobs.launch.cluster import Cluster
-    from trainyard.smoke_jobs.launch.cluster_watch import Watch, submitted
-
-    cluster = Cluster.connect(spec.namespace, options.context)
-    with submitted(cluster, manifests, options.keep) as job:
-        return Watch(cluster, job, view, _limit_s(spec, options)).run()
 
 
 def _limit_s(spec: SmokeSpec, options: TargetOptions) -> int:
