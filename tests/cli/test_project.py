@@ -3,6 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
+from tests.shared import ROOT
 from trainyard.cli.main import app
 from trainyard.cli.project import find_stack, stack_files
 
@@ -50,3 +51,18 @@ def test_a_project_without_stacks_has_nothing_to_check(tmp_path):
     done = CliRunner().invoke(app, ["check", "--all", "--project", str(project(tmp_path))])
     assert done.exit_code == 2
     assert "there is no stack in" in done.output
+
+
+@pytest.mark.parametrize(
+    "command", [("explain",), ("check",), ("cost",), ("smoke", "--target", "slurm", "--render", "--image", "i")]
+)
+def test_keys_at_their_old_place_are_told_on_standard_error(tmp_path, command):
+    (tmp_path / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text())
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "__main__.py").write_text((ROOT / "stacks" / "__main__.py").read_text())
+    demo = (ROOT / "stacks" / "Pulumi.demo.yaml").read_text()
+    (tmp_path / "stacks" / "Pulumi.old.yaml").write_text(f'{demo}  trainyard:awsAccountId: "123456789012"\n')
+    done = CliRunner().invoke(app, [command[0], "old", *command[1:], "--project", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "warning: awsAccountId has moved to aws.accountId" in " ".join(done.stderr.split())
+    assert "has moved" not in done.stdout

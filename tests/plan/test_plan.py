@@ -277,3 +277,21 @@ def test_the_profiles_fit_every_region_that_has_gpus(region, profile, size):
     assert [pool.name for pool in cluster.pools] == ["train", "tune", "dev"]
     assert cluster.pools[0].node.fabric
     assert plan.core.idle_floor.monthly_usd < plan.core.budget.monthly_usd / 3
+
+
+def test_an_unknown_price_is_unknown_and_not_nothing():
+    (kind, region) = next(
+        (item.type, region)
+        for item in catalog.instances()
+        if item.usd_per_hour is None and item.gpus and not item.min_driver
+        for region in catalog.offered_regions(item.type)
+        if len(catalog.zones(region)) > 1 and set(catalog.offered_zones(item.type, region)) & set(catalog.zones(region))
+    )
+    own = gpu_pool(instance_type=kind, on_demand=node_range(1, 1))
+    plan = plan_of(region=region, gpuPools={"own": own}, monthlyBudgetUsd=1_000_000)
+    floor = plan.core.idle_floor
+    assert floor.unpriced == (f"own-on-demand: 1 {kind} at least",)
+    said = next(decision.value for decision in plan.core.decisions if decision.key == "idle_floor")
+    assert floor.unpriced[0] in said
+    job = next(job for job in plan.clusters[0].smoke.jobs if job.pool == "own")
+    assert job.usd_per_node_hour is None

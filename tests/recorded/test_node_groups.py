@@ -144,3 +144,11 @@ def test_an_unknown_size_is_not_guessed():
         decode(nodes, Resources([nodes]))
     [figure] = tree_of(rehearsal_of([nodes])).figures
     assert figure == "train-spot: scalingConfig.maxSize: not known before the resource exists"
+
+
+def test_a_group_of_unequal_types_holds_at_most_what_the_largest_has():
+    """The rehearsal's check of quotas and the policies' counts read the same figure."""
+    mixed = node_group(
+        "nodes", instanceTypes=["g6.12xlarge", "g6.48xlarge"], scalingConfig={"minSize": 0, "maxSize": 2}
+    )
+    assert decode(mixed, Resources([mixed])).gpus == 2 * 8

@@ -21,6 +21,7 @@ from trainyard.cli.project import (
     progress,
     settings_of,
     stack_files,
+    warn_of,
 )
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def _review(folder: Path, file: Path, configuration: dict[str, Any]) -> Review:
     stack = file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
     with settings_of(stack), progress(f"checking {stack}"):
         found = review(folder, file, policy_configuration=configuration)
+    warn_of(found.rehearsal)
     if found.policies is None:
         lines = "\n".join(f"  {finding}" for finding in found.rehearsal.errors)
         fail(f"the program of stack {stack} is wrong, so no policy can be judged:\n{lines}", code=EXIT_PROGRAM)

@@ -18,6 +18,7 @@ from trainyard.cli.project import (
     find_stack,
     progress,
     settings_of,
+    warn_of,
 )
 from trainyard.problems import SettingsError
 
@@ -66,6 +67,7 @@ def cost(
         from trainyard.rehearsal.rehearse import rehearse
 
         rehearsal = rehearse(folder, file)
+    warn_of(rehearsal)
     if rehearsal.errors:
         fail(
             f"the program of {stack} is wrong, so what it makes cannot be priced: "

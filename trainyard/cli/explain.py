@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trainyard.cli.project import ProjectOption, StackArgument, find_project, find_stack, settings_of
+from trainyard.cli.project import ProjectOption, StackArgument, read_plan
 
 
 def explain(
@@ -20,12 +20,7 @@ def explain(
     from rich.console import Console
     from rich.table import Table
 
-    from trainyard.plan.resolve import resolve_stack
-
-    folder = find_project(project)
-    file = find_stack(folder, stack)
-    with settings_of(stack):
-        plan = resolve_stack(folder, file).plan
+    plan = read_plan(project, stack)
     decisions = [decision for decision in plan.core.decisions if key in decision.key]
     if as_json:
         rows = [{"key": row.key, "value": row.value, "source": row.source} for row in decisions]

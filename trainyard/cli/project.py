@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from trainyard.problems import SettingsError, nearest
+
+if TYPE_CHECKING:
+    from trainyard.plan.parts import Plan
+    from trainyard.rehearsal.rehearse import Rehearsal
 
 EXIT_VIOLATED = 1
 """A mandatory policy is violated, or the budget is."""
@@ -51,6 +55,29 @@ def settings_of(stack: str) -> Iterator[None]:
         yield
     except SettingsError as error:
         fail_settings(stack, error)
+
+
+def read_plan(project: Path | None, stack: str) -> Plan:
+    """A stack's plan, without its program; ends the command where the settings are wrong, and passes on warnings."""
+    from trainyard.plan.resolve import resolve_stack
+
+    folder = find_project(project)
+    file = find_stack(folder, stack)
+    with settings_of(stack):
+        resolved = resolve_stack(folder, file)
+    warn(resolved.warnings)
+    return resolved.plan
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Says on standard error what works and should be changed."""
+    for text in texts:
+        Console(stderr=True, highlight=False).print(f"[yellow]warning[/]: {escape(text)}", soft_wrap=True)
+
+
+def warn_of(rehearsal: Rehearsal) -> None:
+    """Passes on what the program logged as a warning, such as keys of the settings at their old place."""
+    warn(finding.message for finding in rehearsal.findings if (finding.rule, finding.level) == ("logged", "warning"))
 
 
 def fail_options(error: SettingsError) -> NoReturn:

@@ -168,8 +168,8 @@ def write_checked(
     from trainyard.rehearsal.engine.project import read_stack
 
     _refuse_scheduled(option)
+    values = read_stack(folder, file).values  # refuses what is no text
     text = file.read_text(encoding="utf-8")
-    values = read_stack(folder, file).values
     for key, wanted in (("cloud", option.machine.cloud), ("region", region)):
         found = values.get(f"trainyard:{key}", "")
         if found != wanted:

@@ -11,13 +11,11 @@ import typer
 from trainyard.cli import smoke_targets
 from trainyard.cli.files import write_whole
 from trainyard.cli.option_groups import grouped
-from trainyard.cli.project import ProjectOption, fail, fail_settings, find_project, find_stack
+from trainyard.cli.project import ProjectOption, fail, read_plan
 from trainyard.cli.smoke_options import JobOptions, Target, TargetOptions
-from trainyard.problems import SettingsError
 
 if TYPE_CHECKING:
     from trainyard.cli.smoke_targets import Launcher
-    from trainyard.plan.parts import Plan
     from trainyard.smoke_jobs.launch.follow import Ended
 
 EXIT_INTERRUPTED = 130
@@ -57,7 +55,7 @@ def smoke(
     from trainyard.plan.parts import NoSuchName
     from trainyard.smoke_jobs.launch.job import LaunchError
 
-    plan = _read_plan(stack, project)
+    plan = read_plan(project, stack) if stack is not None else None
     if plan is None and target in (Target.kubernetes, Target.trainjob):
         fail(f"--target {target}: name the STACK, whose team, queue and GPU pool the job uses")
     try:
@@ -77,19 +75,6 @@ def smoke(
         fail("stopped; the job was cancelled", code=EXIT_INTERRUPTED)
     _report(ended, json_file, html_file, job.record_baseline)
     raise typer.Exit(ended.exit_code)
-
-
-def _read_plan(stack: str | None, project: Path | None) -> "Plan | None":
-    if stack is None:
-        return None
-    from trainyard.plan.resolve import resolve_stack
-
-    folder = find_project(project)
-    file = find_stack(folder, stack)
-    try:
-        return resolve_stack(folder, file).plan
-    except SettingsError as error:
-        fail_settings(stack, error)
 
 
 def _watch(launcher: "Launcher") -> "Ended":

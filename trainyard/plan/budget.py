@@ -35,8 +35,9 @@ def check_budget(monthly_usd: int, floor: IdleFloor, ledger: Ledger) -> None:
     """A budget below the idle floor is spent before the first job runs."""
     if monthly_usd >= floor.monthly_usd:
         return
-    largest = sorted(floor.items, key=lambda item: -item.monthly_usd)[:3]
-    named = ", ".join(f"{item.what} {item.monthly_usd:,.0f}" for item in largest)
+    priced = [(item.what, item.monthly_usd) for item in floor.items if item.monthly_usd is not None]
+    largest = sorted(priced, key=lambda entry: -entry[1])[:3]
+    named = ", ".join(f"{what} {usd:,.0f}" for what, usd in largest)
     ledger.problem(
         "monthlyBudgetUsd",
         monthly_usd,

@@ -95,7 +95,7 @@ class FloorItem:
     """One part of the idle floor, in USD a month, with the price's source."""
 
     what: str
-    monthly_usd: float
+    monthly_usd: float | None  # None: the catalogue has no price of it
     source: str
 
 
@@ -107,8 +107,13 @@ class IdleFloor:
 
     @property
     def monthly_usd(self) -> float:
-        """The sum of the items, USD a month."""
-        return round(sum(item.monthly_usd for item in self.items), 2)
+        """The sum of the items that have a price, USD a month."""
+        return round(sum(item.monthly_usd or 0 for item in self.items), 2)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """What the sum lacks."""
+        return tuple(item.what for item in self.items if item.monthly_usd is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +272,7 @@ class SmokeJobPlan:
     shared_memory_gib: int
     hugepages_mib: int  # 2 MiB pages that the fabric pins; besides the memory
     data_path: str  # folder of the data tier; "" where the tier is read only
-    usd_per_node_hour: float  # on demand, whatever the capacity; 0: unknown
+    usd_per_node_hour: float | None  # on demand, whatever the capacity; None: the catalogue has no price
     rerun_on: tuple[tuple[str, str], ...]  # facts whose change makes it another job
 
 

@@ -161,7 +161,7 @@ def _sized(
         shared_memory_gib=max(1, memory // 4),
         hugepages_mib=HUGEPAGES_MIB if node.fabric else 0,
         data_path=f"{scratch}/smoke-{name}" if scratch else "",
-        usd_per_node_hour=catalog.instance(node.instance_type).usd_per_hour or 0.0,
+        usd_per_node_hour=catalog.instance(node.instance_type).usd_per_hour,
         rerun_on=tuple(sorted(facts.items())),
     )
     return job, {
@@ -170,7 +170,7 @@ def _sized(
         "memory_gib": memory_source,
         "shared_memory_gib": "a quarter of the memory, for the loaders' batches",
         "hugepages_mib": "what EFA pins on a node (AWS's EKS examples)" if node.fabric else "no fabric",
-        "usd_per_node_hour": f"list price of {node.instance_type} on demand; 0 where there is none",
+        "usd_per_node_hour": f"list price of {node.instance_type} on demand; nothing where the catalogue has none",
     }
 
 
@@ -188,7 +188,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan, team: TeamQu
         gpu_memory_gib=node.gpu_memory_gib,
         capacity=job.capacity or "",
         transport=node.fabric,
-        usd_per_node_hour=job.usd_per_node_hour,
+        usd_per_node_hour=job.usd_per_node_hour or 0.0,  # the worker's word for unknown
         image=cluster.smoke.image,
         environment=cluster.smoke.environment,
         cpu=job.cpu,

@@ -32,7 +32,7 @@ class NodeGroup:
     labels: Mapping[str, str]  # of the nodes
     instance_types: tuple[str, ...]  # in order of preference; empty: nobody says
     gpu_models: tuple[str, ...]  # by the catalogue's names where it has them; empty: no GPU
-    gpus_per_node: int
+    gpus_per_node: int  # at most, where types differ
     min_nodes: int
     max_nodes: int
     capacity: Capacity
@@ -104,7 +104,7 @@ def _eks(resource: RecordedResource, resources: Resources) -> NodeGroup:
         labels=labels,
         instance_types=types,
         gpu_models=tuple(dict.fromkeys(model for model, _ in gpus)),
-        gpus_per_node=min((count for _, count in gpus), default=0),
+        gpus_per_node=max((count for _, count in gpus), default=0),
         min_nodes=int(number_at(inputs, "scalingConfig", "minSize", default=0)),
         max_nodes=int(number_at(inputs, "scalingConfig", "maxSize", default=0)),
         capacity=_capacity(

@@ -9,7 +9,6 @@ from trainyard.catalog import service_price
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.context import Context
-from trainyard.plan.ledger import Ledger
 from trainyard.plan.parts import FloorItem, IdleFloor, PoolPlan, SystemNodesPlan
 from trainyard.plan.pools import PoolDraft
 
@@ -39,7 +38,7 @@ def plan_floor(
             "interface-endpoint",
         ),
         *_system_nodes(system_nodes),
-        *_pool_items(pools, drafts, context.ledger),
+        *_pool_items(pools, drafts),
         _item("encryption key", 1, 1, "kms.key"),
     ]
     if lustre is not None:
@@ -54,7 +53,8 @@ def plan_floor(
     floor = IdleFloor(tuple(items))
     region = context.region
     known = "us-east-1 list prices" if region == "us-east-1" else f"us-east-1 list prices; those of {region} differ"
-    context.ledger.decide("idle_floor", f"{floor.monthly_usd:,.0f} USD a month", f"sum of its items, {known}")
+    lacks = f"; not in it, for want of a price: {', '.join(floor.unpriced)}" if floor.unpriced else ""
+    context.ledger.decide("idle_floor", f"{floor.monthly_usd:,.0f} USD a month{lacks}", f"sum of its items, {known}")
     return floor
 
 
@@ -74,7 +74,7 @@ def _system_nodes(nodes: SystemNodesPlan) -> Iterator[FloorItem]:
     yield _item("disks of system nodes", nodes.min_nodes * nodes.disk_gib, 1, "ebs.gp3")
 
 
-def _pool_items(pools: Sequence[PoolPlan], drafts: Sequence[PoolDraft], ledger: Ledger) -> Iterator[FloorItem]:
+def _pool_items(pools: Sequence[PoolPlan], drafts: Sequence[PoolDraft]) -> Iterator[FloorItem]:
     reservations = {draft.name: draft.reserved for draft in drafts if draft.reserved}
     for pool in pools:
         item = catalog.instance(pool.node.instance_type)
@@ -89,7 +89,7 @@ def _pool_items(pools: Sequence[PoolPlan], drafts: Sequence[PoolDraft], ledger: 
             if not nodes:
                 continue
             if item.usd_per_hour is None:
-                ledger.decide(f"idle_floor.{group.name}", "not counted", f"{item.type} has no price in the catalogue")
+                yield FloorItem(what, None, f"{item.type} has no price in the catalogue")
                 continue
             source = f"{item.usd_per_hour:g} USD an hour on demand in us-east-1: {item.price_source}, {item.price_date}"
             if group.capacity == "spot":

@@ -180,17 +180,17 @@ class Stack:
 
     def __init__(self, resources: Iterable[RecordedResource], context: ValueContext) -> None:
         self.context = context
-        self._resources = Resources(item for item in resources if item.is_made)
-        self.views = [View(item, self) for item in self._resources.all]
+        self.resources = Resources(item for item in resources if item.is_made)
+        self.views = [View(item, self) for item in self.resources.all]
         self._by_urn = {view.resource.urn: view for view in self.views}
 
     def of_type(self, type_: str) -> list[View]:
         """Every resource of a type, in the order of registration."""
-        return [self._by_urn[resource.urn] for resource in self._resources.of(type_)]
+        return [self._by_urn[resource.urn] for resource in self.resources.of(type_)]
 
     def referred(self, resource: RecordedResource, path: str, type_: str) -> View | None:
         """What `View.referred` gives."""
-        found = self._resources.referred(resource, path, type_)
+        found = self.resources.referred(resource, path, type_)
         return self._by_urn[found[0].urn] if len(found) == 1 else None
 
     @property

@@ -11,10 +11,9 @@ from typing import Any
 from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, gpu_model, node_group
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR
-from trainyard.recorded.read import follow
-from trainyard.rehearsal.refusals.aws.launch_templates import catalogue
+from trainyard.recorded.read import UnknownInput, UnreadableInput, follow
 from trainyard.rehearsal.refusals.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
 from trainyard.rehearsal.refusals.kubernetes.kueue_manager import check_manager
@@ -236,12 +235,10 @@ def _quotas(stack: Stack, flavors: Mapping[str, View]) -> None:
 
 
 def _gpus(group: View) -> float | None:
-    nodes, types = group.number("scalingConfig.maxSize"), group.texts("instanceTypes")
-    if not types:
-        key = "launchTemplate.id" if group.has("launchTemplate.id") else "launchTemplate.name"
-        template = group.referred(key, LAUNCH_TEMPLATE)
-        types = [str(template.text("instanceType"))] if template and template.text("instanceType") else []
-    found = [item.gpus for name in types if (item := catalogue(name)) is not None]
-    if nodes is None or not found or len(found) < len(types):
+    """GPUs that the node group holds at most; None where that is not known for sure."""
+    try:
+        found = node_group(group.resource, group.stack.resources)
+    except (UnknownInput, UnreadableInput):
         return None
-    return nodes * max(found)
+    known = found.instance_types and all(gpu_model(type_) for type_ in found.instance_types)
+    return found.gpus if known and group.number("scalingConfig.maxSize") is not None else None
