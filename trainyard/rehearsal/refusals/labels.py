@@ -1,4 +1,4 @@
-"""Keys and values of labels, as Kubernetes takes them (API conventions, 1.35)."""
+"""Keys and values of labels, as the API server validates them (k8s.io/apimachinery, util/validation, 1.35)."""
 
 from __future__ import annotations
 
