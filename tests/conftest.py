@@ -20,3 +20,8 @@ def rehearsed():
         return done[stack]
 
     return of
+
+
+def pytest_collection_modifyitems(items):
+    """What takes more than a minute starts first, so that no worker is left with it when the others are done."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)

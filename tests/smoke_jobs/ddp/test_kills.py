@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 KILLS = 20
 
 
+@pytest.mark.long
 def test_twenty_kills_twenty_exact_resumes(smoke: Callable[..., Any]) -> None:
     ran = smoke(
         "--nproc-per-node", "2", "--kills", str(KILLS), "--timeout-s", "400", checks=("interruption",), timeout=420
