@@ -28,7 +28,7 @@ class WorkloadIdentity:
     """What a service account needs to be a role of the ground. A ground without roles needs nothing."""
 
     annotations: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
-    """Of the service account."""
+    """Annotations that the service account carries."""
     wait_for: Sequence[pulumi.Resource] = ()
     """What its pods start after: one that starts earlier runs without rights until somebody restarts it."""
 
@@ -38,7 +38,7 @@ class Ground:
     """What the workloads on a cluster, and the stack's outputs, need of the ground."""
 
     providers: Sequence[pulumi.ProviderResource]
-    """Kubernetes, bound to the cluster, and random. Everything made with the former waits for the cluster's nodes and
+    """The Kubernetes provider, bound to the cluster, and the random provider. Everything made with the former waits for the cluster's nodes and
     add-ons, and is gone before they are."""
 
     volumes: Mapping[str, Mapping[str, VolumeSourceArgs]]
@@ -46,16 +46,16 @@ class Ground:
     volumes_wait_for: Sequence[pulumi.Resource]
     """What has to be there before a volume is made: storage drivers."""
     checkpoints_uri: pulumi.Output[str]
-    """Of the checkpoints tier, without a slash at its end; a team's are below its `team_prefix`."""
+    """URI of the checkpoints tier, without a slash at its end; a team's checkpoints are below its `team_prefix`."""
     artifacts_uri: pulumi.Output[str]
-    """Of MLflow's artifacts."""
+    """URI below which MLflow keeps its artifacts."""
     database: MlflowDatabaseArgs | None
-    """Of the MLflow server, with how it gets its password; None where the plan has no server."""
+    """Where the MLflow server's database is and how it gets its password; None where the plan has no server."""
 
     mlflow_identity: WorkloadIdentity
-    """Of the MLflow server."""
+    """What the MLflow server's service account needs."""
     team_identities: Mapping[str, WorkloadIdentity]
-    """Of training pods, by team."""
+    """What the service account of a team's training pods needs, by team."""
     identity_endpoints: Sequence[EndpointArgs]
     """Addresses that pods get their identity from."""
     environment: Mapping[str, pulumi.Input[str]]
