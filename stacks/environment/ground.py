@@ -38,8 +38,8 @@ class Ground:
     """What the workloads on a cluster, and the stack's outputs, need of the ground."""
 
     providers: Sequence[pulumi.ProviderResource]
-    """The Kubernetes provider, bound to the cluster, and the random provider. Everything made with the former waits for the cluster's nodes and
-    add-ons, and is gone before they are."""
+    """The Kubernetes provider, bound to the cluster, and the random provider. Everything made with the former waits
+    for the cluster's nodes and add-ons, and is gone before they are."""
 
     volumes: Mapping[str, Mapping[str, VolumeSourceArgs]]
     """The storage tiers that pods mount: by team, then by the name of the claim."""
