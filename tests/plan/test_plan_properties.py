@@ -191,7 +191,15 @@ def check_queues(plan):
 def check_money(plan):
     assert sum(team.monthly_budget_usd for team in plan.core.teams) == plan.core.budget.monthly_usd
     assert 0 < plan.core.idle_floor.monthly_usd <= plan.core.budget.monthly_usd
-    assert all(item.source and item.monthly_usd >= 0 for item in plan.core.idle_floor.items)
+    floor = plan.core.idle_floor
+    priceless = {item.type for item in catalog.instances() if item.usd_per_hour is None}
+    for item in floor.items:
+        assert item.source
+        if item.monthly_usd is None:
+            assert item.what in floor.unpriced
+            assert priceless & set(item.what.split()), "the catalogue has no price of it"
+        else:
+            assert item.monthly_usd >= 0
     assert len(plan.core.budget.actual_percents) + len(plan.core.budget.forecast_percents) <= 5, (
         "a budget's notifications"
     )

@@ -11,6 +11,7 @@ from trainyard.cli.files import write_json, write_whole
 from trainyard.cli.project import (
     EXIT_PROGRAM,
     EXIT_VIOLATED,
+    JsonOption,
     ProjectOption,
     StackArgument,
     fail,
@@ -25,9 +26,7 @@ from trainyard.problems import SettingsError
 
 def cost(
     stack: StackArgument,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; '-' is standard output.")
-    ] = None,
+    json_file: JsonOption = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser.")
     ] = None,

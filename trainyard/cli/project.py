@@ -29,6 +29,9 @@ EXIT_PROGRAM = 3
 StackArgument = Annotated[
     str, typer.Argument(metavar="STACK", help="A stack's name (Pulumi.STACK.yaml) or the path of its file.")
 ]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; '-' is standard output.")
+]
 ProjectOption = Annotated[
     Path | None,
     typer.Option(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from trainyard import catalog
 from trainyard.catalog import service_price
@@ -192,3 +193,9 @@ def unpriced(resource: RecordedResource, what: str, reason: str) -> Unpriced:
 def _region_in(resource: RecordedResource) -> str:
     region = value_at(resource.inputs, "region", unknown="")
     return region if isinstance(region, str) else ""
+
+
+def core_of(plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The core of a published plan; empty where a program publishes none."""
+    found: Mapping[str, Any] = plan.get("core") or {}
+    return found

@@ -12,7 +12,7 @@ from datetime import date
 from typing import Any
 
 from trainyard.cost.assumptions import Assumptions, assumptions_for
-from trainyard.cost.context import DEFAULT_REGION, CostEntry, NotPriced, PriceContext, unpriced
+from trainyard.cost.context import DEFAULT_REGION, CostEntry, NotPriced, PriceContext, core_of, unpriced
 from trainyard.cost.model import NOTHING, Amounts, Cost, Free, LineItem, Saving, Share, Unpriced
 from trainyard.cost.rules import RULES, USES_NOTHING, free_reason
 from trainyard.cost.teams import SHARED, shares_of_teams
@@ -26,7 +26,7 @@ BUDGET = "aws:budgets/budget:Budget"
 
 def assumptions_of(plan: Mapping[str, Any]) -> Assumptions:
     """The assumptions of the plan's profile; a plan without one is taken for a medium team's."""
-    return assumptions_for(str((plan.get("core") or {}).get("profile") or DEFAULT_PROFILE))
+    return assumptions_for(str(core_of(plan).get("profile") or DEFAULT_PROFILE))
 
 
 def price_stack(
@@ -42,7 +42,7 @@ def price_stack(
     budgets, and the region of resources without a provider that names one. An empty plan will do. `today` decides
     which prices are stale; by default the day in UTC.
     """
-    core, ground = plan.get("core") or {}, plan.get("ground") or {}
+    core, ground = core_of(plan), plan.get("ground") or {}
     context = PriceContext(
         Resources(resources),
         region=str(ground.get("region") or DEFAULT_REGION),
@@ -130,7 +130,7 @@ def _budget(context: PriceContext, plan: Mapping[str, Any]) -> float | None:
                 return number_at(resource.inputs, "limitAmount")
             except UnreadableInput:
                 continue
-    planned = (plan.get("core") or {}).get("budget")
+    planned = core_of(plan).get("budget")
     return float(planned["monthly_usd"]) if isinstance(planned, Mapping) and planned.get("monthly_usd") else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL
-from trainyard.cost.context import PriceContext
+from trainyard.cost.context import PriceContext, core_of
 from trainyard.cost.model import NOTHING, Amounts, LineItem, Share
 from trainyard.recorded.queues import CLUSTER_QUEUE, RESOURCE_FLAVOR, gpu_quotas
 from trainyard.recorded.read import mapping_at, value_at
@@ -31,9 +31,7 @@ def shares_of_teams(lines: Sequence[LineItem], context: PriceContext, plan: Mapp
     total = sum((line.usd for line in lines), NOTHING)
     teams = {team: usd.rounded() for team, usd in sums.items()}
     rest = total + sum(teams.values(), NOTHING).times(-1)
-    budgets = {
-        str(team.get("name")): team.get("monthly_budget_usd") for team in (plan.get("core") or {}).get("teams") or ()
-    }
+    budgets = {str(team.get("name")): team.get("monthly_budget_usd") for team in core_of(plan).get("teams") or ()}
     shares = [Share(team, "", usd, budgets.get(team)) for team, usd in teams.items()]
     return (*shares, Share(SHARED, "", rest.rounded()))
 

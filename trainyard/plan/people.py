@@ -93,15 +93,14 @@ def plan_teams(teams: Sequence[Team], monthly_usd: int, context: Context) -> tup
     """Each team with its share of the budget: whole dollars that add up to it."""
     weights, source = weights_of(teams)
     budgets = largest_remainder(monthly_usd, weights)
+    whole = sum(weights)
     decide = context.ledger.decide
     return tuple(
         TeamPlan(
             name=team.name,
             members=decide(f"teams.{team.name}.members", team.members, "setting teams"),
             principals=tuple(team.principals),
-            share_percent=decide(
-                f"teams.{team.name}.share_percent", round(float(100 * weight / sum(weights)), 2), source
-            ),
+            share_percent=decide(f"teams.{team.name}.share_percent", round(float(100 * weight / whole), 2), source),
             monthly_budget_usd=decide(
                 f"teams.{team.name}.monthly_budget_usd", budget, f"{source}; of the monthly budget"
             ),
