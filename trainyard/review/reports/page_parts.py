@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -74,6 +74,22 @@ def _violated(verdict: Verdict) -> tuple[tuple[int, str], ...]:
     return (verdict.mandatory, "mandatory"), (verdict.advisory, "advisory")
 
 
+@dataclass(frozen=True, slots=True)
+class ViolatedPolicy:
+    """One policy at one level, with every place where it is violated."""
+
+    first: Violation
+    places: tuple[tuple[str, str], ...]  # where, and what is wrong there
+
+
+def violated_policies(violations: Iterable[Violation]) -> list[ViolatedPolicy]:
+    """Violations by policy, in their order: what the policy asks for, and how to mend it, is said once."""
+    found: dict[tuple[str, str, str], list[Violation]] = {}
+    for violation in violations:
+        found.setdefault((violation.level, violation.policy, violation.remediation), []).append(violation)
+    return [ViolatedPolicy(same[0], tuple((place(one), one.message) for one in same)) for same in found.values()]
+
+
 def sentence(text: str) -> str:
     """With a full stop. A first word may be a name, and stays as it is."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
@@ -113,7 +129,6 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "commands": commands,
     "dollars": dollars,
     "opening": opening,
-    "place": place,
     "px": pixels,
     "sentence": sentence,
     "words": words,

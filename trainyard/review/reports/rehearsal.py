@@ -22,9 +22,10 @@ from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.graph import Step
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.reports.cost import summary
-from trainyard.review.reports.page_parts import FILTERS, counts_of, money_bar, shares_of
-from trainyard.review.reports.picture.layout import COLOURS, drawings
+from trainyard.review.reports.page_parts import FILTERS, counts_of, money_bar, shares_of, violated_policies
+from trainyard.review.reports.picture.layout import drawings
 from trainyard.review.reports.picture.lettering import STYLES
+from trainyard.review.reports.picture.look import COLOURS
 from trainyard.review.reports.picture.read import picture_of
 from trainyard.review.reports.picture.words import said_of
 from trainyard.review.review import Outcome, Review, Unjudged
@@ -319,4 +320,5 @@ def _parts_of(review: Review) -> dict[str, Any]:
         "longest": max((step.finish for step in rehearsal.critical_path), default=1.0),
         "totals": totals_of(review),
         "tree": tree_of(rehearsal),
+        "violated": violated_policies(review.policies.violations if review.policies is not None else ()),
     }
