@@ -107,7 +107,7 @@ def unpinned_version(resource: RecordedResource, _: Config) -> Iterator[str]:
     config={"minorsBehind": {"type": "integer", "minimum": 0, "default": 3, "description": "Minor versions, at most."}},
 )
 def outdated_add_on(resource: RecordedResource, config: Config) -> Iterator[str]:
-    """By minor version; three is also how far behind the cluster Kubernetes lets kube-proxy be."""
+    """Compares minor versions; three is also how far behind the cluster Kubernetes lets kube-proxy be."""
     name = value_at(resource.inputs, "addonName")
     pinned = next((_minor(str(pin.version)) for pin in _add_ons() if pin.name == name and pin.version), None)
     version = value_at(resource.inputs, "addonVersion")

@@ -63,7 +63,7 @@ class Watch:
         self._status = ""
 
     def run(self) -> Ended:
-        """Until the job has a verdict, is gone, or the limit is reached."""
+        """Watches until the job has a verdict, is gone, or the limit is reached."""
         while self._clock() < self._deadline:
             ended = self.step()
             if ended is not None:

@@ -15,7 +15,7 @@ from trainyard.smoke_jobs.ddp.options import CHECKS, Options
 from trainyard.smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec
 
 LOCAL_PROCESSES = 2
-"""Without GPUs: the least that is distributed."""
+"""Processes of a local job on a machine without GPUs: the fewest that are distributed."""
 
 
 def of_command_line(target: Target, options: JobOptions) -> SmokeSpec:

@@ -16,7 +16,8 @@ from trainyard.settings.mistakes import field_at, fields_of, problem_of
 NAMESPACE = "trainyard"
 
 STAND_INS: Mapping[str, str] = {"client": "client", "cloud": "aws", "region": "us-east-1"}
-"""For required keys that are missing or wrong, so that the rest of the file can still be checked."""
+"""Values that stand in for required keys that are missing or wrong, so that the rest of the file can still be
+checked."""
 
 MOVED: Mapping[str, str] = {
     "awsAccountId": "aws.accountId",

@@ -59,7 +59,7 @@ def _as_text(value: object) -> object:
 NAME_PATTERN = re.compile(rf"[a-z]([a-z0-9]|-(?!-|$)){{0,{LONGEST_NAME - 1}}}")
 NAME_ALLOWED = f"must be lower-case letters, digits and single '-', begin with a letter, at most {LONGEST_NAME} long"
 Name = Annotated[str, matching(NAME_PATTERN.pattern, NAME_ALLOWED)]
-"""Of a client, an environment, a team, a GPU pool, a priority: part of the names of resources."""
+"""Name of a client, an environment, a team, a GPU pool or a priority: a part of the names of resources."""
 
 Email = Annotated[str, matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address")]
 
