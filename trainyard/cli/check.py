@@ -25,7 +25,7 @@ from trainyard.cli.project import (
 )
 
 if TYPE_CHECKING:
-    from trainyard.review.verdict import Review
+    from trainyard.review.review import Review
 
 
 class Format(enum.StrEnum):
@@ -98,7 +98,7 @@ def _files(folder: Path, stacks: list[str], *, every: bool) -> list[Path]:
 
 def _review(folder: Path, file: Path, configuration: dict[str, Any]) -> Review:
     """One stack's review; ends the command where there is nothing sound to judge."""
-    from trainyard.review.verdict import review
+    from trainyard.review.review import review
 
     stack = file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
     with settings_of(stack), progress(f"checking {stack}"):
