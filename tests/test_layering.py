@@ -51,7 +51,7 @@ FORBIDDEN = [
     ("cost.price", "policies.rules"),
     ("cost.price", "components.k8s.kueue"),
     ("policies.money", "advice.options"),
-    ("review.verdict", "cli.main"),
+    ("review.review", "cli.main"),
     ("policies.money", "boto3"),
     ("cost.price", "botocore"),
     ("components.aws.network", "settings.common"),

@@ -18,7 +18,7 @@ from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE
 
 
 class ReservationArgs(TypedDict):
-    """Capacity that is bought already."""
+    """A reservation: capacity that is held, and paid for, whether nodes run or not."""
 
     id: str
     """Id of the reservation, `cr-…`."""
@@ -65,9 +65,9 @@ class GpuPoolArgs(TypedDict):
     local_nvme_gb: int
     """Local NVMe of one node, GB (decimal); 0 for none."""
     root_disk_gib: int
-    """Root volume, GiB."""
+    """Size of a node's root volume, GiB."""
     node_groups: Sequence[GpuNodeGroupArgs]
-    """Its node groups: reserved, spot, on-demand."""
+    """The node groups of the pool: reserved, spot, on-demand."""
 
 
 RESERVATION_KINDS = ("odcr", "capacity-block")
@@ -94,8 +94,8 @@ _LOCAL_STORAGE = """\
 """
 
 _LOCKED_MEMORY_BYTES = 2**50
-"""More than any node has. `unlimited` is 2^64 - 1, which nodeadm's passage through JSON rounds up to a number that no
-limit can hold; containers would not start."""
+"""Locked memory that containers may have, bytes: more than any node has. `unlimited` is 2^64 - 1, which nodeadm's
+passage through JSON rounds up to a number that no limit can hold; containers would not start."""
 
 _CONTAINER_LIMITS = f"""\
   containerd:

@@ -28,7 +28,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",  # restarts are unreliable with it
 }
-"""Of every container that runs the worker."""
+"""Environment variables of every container that runs the worker."""
 
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 

@@ -22,7 +22,7 @@ that writes more is evicted by itself and fails; without a limit it would fill t
 look like the cluster's doing, after which the job runs again until its deadline."""
 
 LOGS_GIB = 1
-"""Of the container besides, as local storage."""
+"""Local storage (GiB) that the container is given for its logs, besides `SCRATCH_GIB`."""
 
 Manifest = dict[str, Any]
 
@@ -80,7 +80,7 @@ def volumes(spec: SmokeSpec, config_map: str) -> list[Manifest]:
 
 
 def mounts(spec: SmokeSpec) -> list[Manifest]:
-    """Where the container finds the volumes."""
+    """The container's volume mounts."""
     found: list[Manifest] = [
         {"name": CODE_VOLUME, "mountPath": CODE_PATH, "readOnly": True},
         {"name": "smoke-shared-memory", "mountPath": "/dev/shm"},  # noqa: S108

@@ -16,7 +16,8 @@ Capacity = Literal["reserved", "spot", "on-demand"]
 """How a node is paid for. A reserved node is bound to a capacity reservation or a Capacity Block."""
 
 CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
-"""In the order in which a queue tries them: what is paid for anyway, then the cheapest, then the rest."""
+"""All capacities in the order in which a queue tries them: what is paid for anyway, then the cheapest, then the
+rest."""
 
 HOURS_A_MONTH: Final = 730
 """A year of 8,760 hours in twelve parts: what clouds multiply an hourly price by for a month."""
@@ -28,31 +29,31 @@ DAYS_A_MONTH: Final = 365 / 12
 LABEL_PREFIX: Final = "ml.platform/"
 
 POOL_LABEL: Final = f"{LABEL_PREFIX}pool"
-"""On nodes: the GPU pool, or `system`."""
+"""Label of nodes: the GPU pool that they are in, or `system`."""
 
 CAPACITY_LABEL: Final = f"{LABEL_PREFIX}capacity"
-"""On nodes: reserved, spot or on-demand. On spot nodes a taint too."""
+"""Label of nodes: reserved, spot or on-demand. Spot nodes have a taint of this key too."""
 
 TEAM_LABEL: Final = f"{LABEL_PREFIX}team"
-"""On namespaces: the team."""
+"""Label of namespaces: the team that they are for."""
 
 SMOKE_POOL_LABEL: Final = f"{LABEL_PREFIX}smoke-pool"
-"""On smoke jobs: the GPU pool that they prove."""
+"""Label of smoke jobs: the GPU pool that they prove."""
 
 SMOKE_COMPONENT_PREFIX: Final = "smoke-"
 """How the names of the components begin that prove an environment; the rest is the node group."""
 
 RERUN_ANNOTATION: Final = f"{LABEL_PREFIX}rerun-on"
-"""On smoke jobs: what makes them run again when it changes, as JSON."""
+"""Annotation of smoke jobs: what makes them run again when it changes, as JSON."""
 
 NODE_IMAGE_ANNOTATION: Final = f"{LABEL_PREFIX}node-image"
-"""On smoke jobs: image and launch template that the proven nodes start with."""
+"""Annotation of smoke jobs: image and launch template that the proven nodes start with."""
 
 FILE_SYSTEM_ANNOTATION: Final = f"{LABEL_PREFIX}file-system"
-"""On jobs that prepare a file system: which one."""
+"""Annotation of jobs that prepare a file system: the id of that file system."""
 
 RUNTIME_CHECKSUM_ANNOTATION: Final = f"{LABEL_PREFIX}runtime-checksum"
-"""On pods: digest of the programs that are mounted into them, so that a change of these starts new pods."""
+"""Annotation of pods: digest of the programs that are mounted into them, so that a change of these starts new pods."""
 
 # Nodes
 
@@ -79,7 +80,7 @@ SPOT_TOLERATION: Final[Mapping[str, str]] = {
 # Teams and their pods
 
 TRAINER_SERVICE_ACCOUNT: Final = "trainer"
-"""Of training pods, in every team's namespace."""
+"""Name of the service account of training pods, in every team's namespace."""
 
 TRAINER_UID: Final = 10001
 TRAINER_GID: Final = 10001
@@ -105,11 +106,11 @@ TRAINING_CONTAINER_SECURITY: Final[Mapping[str, bool | Mapping[str, list[str]]]]
 """`securityContext` of their containers: nothing more than training needs."""
 
 TRAINING_GRACE_SECONDS: Final = 120
-"""From SIGTERM to SIGKILL of a training pod: two minutes, the longest notice that a cloud gives a spot node."""
+"""Seconds from SIGTERM to SIGKILL of a training pod: two minutes, the longest notice that a cloud gives a spot node."""
 
 TRAINING_SHUTDOWN_SECONDS: Final = 100
-"""What torchrun gives its workers of that. Its own default is 30 s (measured with torch 2.13.0, 2026-11-20), which is
-less than a checkpoint may take."""
+"""Seconds of `TRAINING_GRACE_SECONDS` that torchrun gives its workers. Its own default is 30 s (measured with torch
+2.13.0, 2026-11-20), which is less than a checkpoint may take."""
 
 DATA_CLAIM: Final = "data"
 CHECKPOINTS_CLAIM: Final = "checkpoints"
@@ -118,11 +119,12 @@ SCRATCH_CLAIM: Final = "scratch"
 """Claims of the storage tiers; the same names in every team's namespace, so that one training runtime mounts them."""
 
 MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
-"""In every team's namespace where the environment has an MLflow server: what its clients need."""
+"""Name of the Secret that MLflow's clients need, in every team's namespace where the environment has an MLflow
+server."""
 
 
 LONGEST_NAME: Final = 20
-"""Of a client, an environment or a team, in characters: names that are built from them stay within 63."""
+"""Longest name of a client, an environment or a team, in characters: names that are built from them stay within 63."""
 
 
 def team_namespace(team: str) -> str:

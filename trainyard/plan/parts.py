@@ -112,7 +112,7 @@ class IdleFloor:
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """What the sum lacks."""
+        """What has no price, so that the sum lacks it."""
         return tuple(item.what for item in self.items if item.monthly_usd is None)
 
 
@@ -339,7 +339,7 @@ def _pick(kind: str, there: tuple[_Named, ...], name: str | None, cluster: str) 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole environment."""
+    """Everything that was decided for one environment."""
 
     core: Core
     ground: AwsPlan

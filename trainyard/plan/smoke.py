@@ -34,7 +34,8 @@ CORES_PER_GPU = 8
 """One rank, its four loader processes, NCCL's and the checkpoint's threads."""
 
 MEMORY_SHARE = 0.7
-"""Of a node's memory. The rest is the kubelet's reserve, the drivers' pods and the huge pages."""
+"""Share of a node's memory that a smoke job takes. The rest is the kubelet's reserve, the drivers' pods and the huge
+pages."""
 
 MEMORY_PER_GPU_GIB = 24
 """A rank with CUDA, its share of a 1 GiB checkpoint held twice, and the loaders' batches in /dev/shm."""

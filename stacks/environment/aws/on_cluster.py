@@ -21,11 +21,11 @@ from trainyard.stacks.environment.ground import chart, resource_prefix
 
 @dataclass(frozen=True)
 class OnCluster:
-    """What was made."""
+    """What was made on the cluster for AWS alone."""
 
     drivers: StorageDrivers
     ready: list[pulumi.Resource]
-    """What a job needs of it."""
+    """The resources that a job waits for."""
 
 
 def build(

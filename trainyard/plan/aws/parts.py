@@ -12,7 +12,7 @@ LUSTRE_STEP = 2400
 """GiB that FSx for Lustre is sold in: the first steps, then multiples (FSx API, CreateFileSystem, 2026-11)."""
 
 LUSTRE_THROUGHPUTS = (125, 250, 500, 1000)
-"""MB/s per TiB of PERSISTENT_2 on SSD."""
+"""Throughputs of PERSISTENT_2 on SSD, MB/s for each TiB."""
 
 
 @dataclass(frozen=True, slots=True)
