@@ -52,6 +52,7 @@ def own_ground(plan: Plan) -> Ground:
     """A cluster that somebody has, with an NFS server and a database of their own."""
     role = core.ConfigMap("role")
     return Ground(
+        kubeconfig=pulumi.Output.from_input("{}"),
         providers=[kubernetes.Provider("kubernetes", kubeconfig="{}"), random.Provider("random")],
         volumes={team.name: {"data": NFS, "checkpoints": NFS} for team in plan.core.teams},
         volumes_wait_for=[core.ConfigMap("driver")],
@@ -69,13 +70,12 @@ def own_ground(plan: Plan) -> Ground:
         unrationed_resources=[],
         node_images={},
         jobs_wait_for=[],
-        outputs={},
     )
 
 
 @pytest.fixture(scope="module")
 def recording(plan: Plan) -> Recording:
-    return record(lambda: cluster.build(plan, own_ground(plan)))
+    return record(lambda: cluster.build(plan, plan.clusters[0], own_ground(plan)))
 
 
 def test_the_workloads_of_another_ground_know_no_cloud(recording: Recording) -> None:

@@ -345,6 +345,13 @@ class Plan:
     ground: AwsPlan
     clusters: tuple[ClusterPlan, ...]
 
+    def tracks(self, cluster: ClusterPlan) -> bool:
+        """Whether jobs of the cluster have a tracking server.
+
+        It stands on the first cluster and is reached from inside of that one only.
+        """
+        return self.core.mlflow.enabled and cluster.name == self.clusters[0].name
+
     def as_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and scalars, ready for JSON; pairs become a mapping's entries in their order."""
         return dataclasses.asdict(self)

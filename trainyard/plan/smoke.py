@@ -200,7 +200,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan, team: TeamQu
         priority=cluster.smoke.priority,
         mounts=cluster.smoke.mounts,
         data_path=job.data_path,
-        tracking_secret=MLFLOW_CREDENTIALS_SECRET if plan.core.mlflow.enabled else "",
+        tracking_secret=MLFLOW_CREDENTIALS_SECRET if plan.tracks(cluster) else "",
         start_timeout_s=cluster.scheduling.pods_ready_timeout_minutes * 60,
         rerun_on=job.rerun_on,
     )
