@@ -22,7 +22,7 @@ from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.graph import Step
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.reports.cost import summary
-from trainyard.review.verdict import Review
+from trainyard.review.review import Review
 
 
 @dataclass(slots=True)
