@@ -5,10 +5,13 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import re
+from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from trainyard.conventions import LONGEST_NAME
 
@@ -24,7 +27,22 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=False)
 
 
-def matching(pattern: str, allowed: str) -> AfterValidator:
+@dataclass(frozen=True)
+class Matching(AfterValidator):
+    """A check of a text against a pattern, which a JSON schema tells too."""
+
+    pattern: str
+    allowed: str
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The schema of the text with the pattern; editors show `patternErrorMessage` where it does not match."""
+        found = handler(schema)
+        if r"\w" in self.pattern:  # a letter of any alphabet here, of ASCII alone in an editor
+            return found
+        return {**found, "pattern": f"^({self.pattern})$", "patternErrorMessage": self.allowed}
+
+
+def matching(pattern: str, allowed: str) -> Matching:
     """A text that matches a pattern as a whole; `allowed` says to its author what that is."""
     compiled = re.compile(pattern)
 
@@ -33,7 +51,7 @@ def matching(pattern: str, allowed: str) -> AfterValidator:
             raise ValueError(allowed)
         return value
 
-    return AfterValidator(check)
+    return Matching(check, pattern, allowed)
 
 
 def _network(value: str) -> str:
@@ -78,14 +96,15 @@ Label = Annotated[
     ),
 ]
 
-TextLikeNumber = Annotated[str, BeforeValidator(_as_text)]
+TextLikeNumber = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "number"]})]
 """Text even where YAML made a number of it: versions and account ids."""
 
 Date = Annotated[datetime.date, BeforeValidator(_day)]
 """A day; in a stack file with quotes or without."""
 
-Cidr = Annotated[str, AfterValidator(_network)]
-PublicCidr = Annotated[str, AfterValidator(_public_network)]
+_CIDR_SCHEMA = WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+){3}(/\d+)?$"})
+Cidr = Annotated[str, AfterValidator(_network), _CIDR_SCHEMA]
+PublicCidr = Annotated[str, AfterValidator(_public_network), _CIDR_SCHEMA]
 Image = Annotated[
     str, matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…")
 ]
