@@ -14,6 +14,7 @@ from trainyard.recorded.model import masked
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.review.policy_check.check import check_policies
 from trainyard.review.policy_check.model import PolicyReport
+from trainyard.settings.unseen import stand_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping
     """
     started = time.perf_counter()
     name = stack_file.relative_to(project_dir).as_posix() if stack_file.is_relative_to(project_dir) else stack_file.name
-    rehearsal = rehearse(project_dir, stack_file)
+    rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in)
     if rehearsal.errors:
         return Review(name, rehearsal, None, None, rehearsal.seconds)
     policies = check_policies(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import re
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -22,6 +23,14 @@ class Model(BaseModel):
     """A part of the settings: plain frozen data, camelCase in a stack file, no key that is not declared."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """Marks a value that may be encrypted: nothing that is planned depends on it. The template gives a text of its form
+    for a rehearsal, which cannot decrypt; `{number}` tells one from another."""
+
+    template: str
 
 
 def matching(pattern: str, allowed: str) -> AfterValidator:
@@ -69,7 +78,11 @@ NAME_ALLOWED = f"must be lower-case letters, digits and single '-', begin with a
 Name = Annotated[str, matching(NAME_PATTERN.pattern, NAME_ALLOWED)]
 """Of a client, an environment, a team, a GPU pool, a priority: part of the names of resources."""
 
-Email = Annotated[str, matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address")]
+Email = Annotated[
+    str,
+    matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address"),
+    StandIn("unseen-{number}@example.com"),
+]
 
 Label = Annotated[
     str,
@@ -85,9 +98,11 @@ Date = Annotated[datetime.date, BeforeValidator(_day)]
 """A day; in a stack file with quotes or without."""
 
 Cidr = Annotated[str, AfterValidator(_network)]
-PublicCidr = Annotated[str, AfterValidator(_public_network)]
+PublicCidr = Annotated[str, AfterValidator(_public_network), StandIn("203.0.113.{number}/32")]
 Image = Annotated[
-    str, matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…")
+    str,
+    matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…"),
+    StandIn("unseen/image@sha256:{number:064x}"),
 ]
 Quantity = Annotated[
     str, matching(r"[0-9]+(\.[0-9]+)?(m|[KMGT]i?)?", "must be a Kubernetes quantity, like 500m or 4Gi")
