@@ -17,6 +17,7 @@ from pulumi_policy.proxy import UnknownValueError
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import AWS_PROVIDER
 
 _SCALARS = frozenset((str, bool, int, type(None)))
 """Asked for first: is it a `Mapping` takes long, and a check looks at tens of thousands of values."""
@@ -73,8 +74,9 @@ def _inputs(analyzed: PolicyResource | ResourceValidationArgs) -> dict[str, Any]
 
 
 def _with_all_tags(inputs: dict[str, Any], provider: PolicyProviderResource | None) -> dict[str, Any]:
-    """With `tagsAll` as AWS's provider writes it in its Check; where nothing has called that, it is not there yet."""
-    if "tagsAll" in inputs or provider is None or provider.resource_type != "pulumi:providers:aws":
+    """The inputs with `tagsAll` as AWS's provider writes it in its Check; where nothing has called that, it is not
+    there yet."""
+    if "tagsAll" in inputs or provider is None or provider.resource_type != AWS_PROVIDER:
         return inputs
     defaults = follow(_plain(provider.props), "defaultTags")
     defaults = json.loads(defaults) if isinstance(defaults, str) else defaults

@@ -76,7 +76,7 @@ def _gpus_of(profile: Profile) -> set[str]:
     },
 )
 def gpu_count_over_profile(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """All node groups at their maximum, against the profile's largest pools."""
+    """Compares all node groups at their maximum with the profile's largest pools."""
     groups = gpu_node_groups(resources)
     found = stack_profile()
     allowed = config["maxGpus"] or (_most_gpus(found) if found else 0)

@@ -28,11 +28,11 @@ class ZoneArgs(TypedDict):
     name: str
     """Name of the zone, such as `us-east-1a`. Plain text: it names resources."""
     public_cidr: pulumi.Input[str]
-    """Of the NAT gateway's subnet."""
+    """CIDR block of the zone's public subnet, which the NAT gateway is in."""
     private_cidr: pulumi.Input[str]
-    """Of the nodes' and pods' subnet."""
+    """CIDR block of the zone's private subnet, which nodes and pods are in."""
     isolated_cidr: pulumi.Input[str]
-    """Of the database's and file systems' subnet."""
+    """CIDR block of the zone's isolated subnet, which the database and file systems are in."""
 
 
 class NetworkArgs(TypedDict):
@@ -49,7 +49,7 @@ class NetworkArgs(TypedDict):
     interface_endpoints: Sequence[str]
     """Services with an interface endpoint in every private subnet, such as `ecr.api`, `sts`, `logs`."""
     region: pulumi.Input[str]
-    """Region, for the endpoints' service names."""
+    """Region of the VPC; the names of the endpoints' services hold it."""
     flow_log_retention_days: pulumi.Input[int]
     """Days that flow logs are kept; a value that CloudWatch knows, such as 365."""
     key_arn: pulumi.Input[str]
@@ -70,7 +70,7 @@ class Network(pulumi.ComponentResource):
     public_subnet_ids: dict[str, pulumi.Output[str]]
     """Zone name to the id of its public subnet."""
     endpoint_security_group_id: pulumi.Output[str]
-    """Security group of the interface endpoints."""
+    """Id of the security group of the interface endpoints."""
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for fewer than two zones, and for NAT gateways that are neither one nor one a zone."""

@@ -42,7 +42,7 @@ class FlavorArgs(TypedDict):
     """The nodes of one GPU node group."""
 
     name: str
-    """Name of the ResourceFlavor; the node group's."""
+    """Name of the ResourceFlavor, which is that of the node group."""
     capacity: str
     """`reserved`, `spot` or `on-demand`: decides which taints the nodes have."""
     node_labels: Mapping[str, str]
@@ -64,13 +64,13 @@ class TeamQueueArgs(TypedDict):
     team: str
     """Value of the label `ml.platform/team` on the team's namespace."""
     namespace: pulumi.Input[str]
-    """The team's namespace."""
+    """Namespace of the team, which its LocalQueues are in."""
     cluster_queue: str
-    """Name of the ClusterQueue."""
+    """Name of the team's ClusterQueue."""
     local_queue: str
-    """Name of the LocalQueue; one called `default` is made besides."""
+    """Name of the team's LocalQueue; one called `default` is made besides."""
     quotas: Sequence[QuotaArgs]
-    """In the order in which flavors are tried. Empty: the team has no GPUs."""
+    """What the team owns of each flavor, in the order in which flavors are tried. Empty: the team has no GPUs."""
 
 
 class PriorityArgs(TypedDict):
@@ -79,9 +79,9 @@ class PriorityArgs(TypedDict):
     name: str
     """Value of the label `kueue.x-k8s.io/priority-class` of a job."""
     value: int
-    """Higher goes first; int32."""
+    """The priority as a number (int32): of two waiting jobs the one with the higher goes first."""
     description: str
-    """When to use it."""
+    """When a job should have this priority, in words."""
 
 
 class KueueArgs(TypedDict):
@@ -92,11 +92,11 @@ class KueueArgs(TypedDict):
     cohort: str
     """Name of the cohort in which the teams lend each other GPUs."""
     flavors: Sequence[FlavorArgs]
-    """One a GPU node group."""
+    """The ResourceFlavors, one for each GPU node group."""
     queues: Sequence[TeamQueueArgs]
-    """One a team."""
+    """The queues, one for each team."""
     priorities: Sequence[PriorityArgs]
-    """The workload priorities."""
+    """The workload priorities that jobs may have."""
     pods_ready_timeout_minutes: int
     """How long all pods of an admitted job may take to be ready; above node start and image pull from zero nodes."""
     requeue_limit: int
@@ -122,11 +122,11 @@ class Kueue(pulumi.ComponentResource):
     """
 
     namespace: pulumi.Output[str]
-    """Where the manager runs."""
+    """Namespace that Kueue's manager runs in."""
     local_queues: dict[str, pulumi.Output[str]]
-    """Name of the LocalQueue by team; carries the dependency on it."""
+    """Name of each team's LocalQueue, by team; carries the dependency on it."""
     cluster_queues: dict[str, pulumi.Output[str]]
-    """Name of the ClusterQueue by team."""
+    """Name of each team's ClusterQueue, by team."""
 
     def __init__(self, name: str, args: KueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:Kueue", name, {}, opts)

@@ -27,12 +27,12 @@ class PasswordProgramArgs(TypedDict):
 
 
 class MlflowDatabaseArgs(TypedDict):
-    """The PostgreSQL database."""
+    """The PostgreSQL database that the server keeps its records in."""
 
     address: pulumi.Input[str]
-    """DNS name of the instance."""
+    """DNS name of the database instance."""
     port: pulumi.Input[int]
-    """TCP port."""
+    """TCP port of the database instance."""
     name: pulumi.Input[str]
     """Name of the database within the instance. Tracking, registry and accounts share it."""
     username: pulumi.Input[str]
@@ -50,12 +50,12 @@ class MlflowServerArgs(TypedDict):
     """Arguments of `MlflowServer`."""
 
     namespace: str
-    """Namespace that the component makes."""
+    """Name of the namespace that the component makes for the server."""
     image: pulumi.Input[str]
     """Image with MLflow 3.14 or later, its `auth` extra, psycopg2, prometheus-flask-exporter and a client of the
     artifacts' object store, `repository:tag@sha256:…`."""
     replicas: int
-    """Pods. Two or more survive the loss of a node."""
+    """Number of the server's pods. Two or more survive the loss of a node."""
     workers: int
     """Server processes in each pod; each takes about 300 MiB."""
     cpu: pulumi.Input[str]
@@ -63,7 +63,7 @@ class MlflowServerArgs(TypedDict):
     memory: pulumi.Input[str]
     """Memory of the server container, requested and limit: a quantity, "2Gi"."""
     database: MlflowDatabaseArgs
-    """Backend of tracking, registry and accounts."""
+    """The database of tracking, model registry and accounts."""
     artifacts_uri: pulumi.Input[str]
     """Where the artifacts are, as MLflow's `--artifacts-destination` takes it: scheme, bucket and prefix."""
     environment: NotRequired[Mapping[str, pulumi.Input[str]]]

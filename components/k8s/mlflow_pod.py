@@ -131,7 +131,7 @@ class ServerPod:
     secret: pulumi.Input[str]
     """Name of the Secret with the keys that `MlflowServer` writes."""
     pgpass_arguments: Sequence[pulumi.Input[str]]
-    """Those of `run`, see `PasswordProgramArgs`."""
+    """Arguments of the password program's command `run`; see `PasswordProgramArgs`."""
     database_uri: pulumi.Output[str]
     server_command: Sequence[pulumi.Input[str]]
     environment: Mapping[str, pulumi.Input[str]]
@@ -140,7 +140,7 @@ class ServerPod:
     memory: pulumi.Input[str]
 
     def spec(self) -> core.PodSpecArgsDict:
-        """The specification of the pod."""
+        """The pod's specification (PodSpec)."""
         return {
             "service_account_name": self.service_account,
             "automount_service_account_token": False,

@@ -27,8 +27,8 @@ TRAINER_NAMESPACE = "kubeflow-system"
 TORCH_RUNTIME = "torch-distributed"
 
 PERMANENT_EXIT_CODES = (10, 20)
-"""With which a training container says that running it again is of no use: a check failed, a figure is below its
-threshold (`smoke_jobs/ddp/result.py`). torchrun itself ends with 1 whatever its ranks returned."""
+"""Exit codes with which a training container says that running it again is of no use: a check failed, a figure is below
+its threshold (`smoke_jobs/ddp/result.py`). torchrun itself ends with 1 whatever its ranks returned."""
 
 
 class TrainingRuntimesArgs(TypedDict):

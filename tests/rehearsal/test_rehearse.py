@@ -18,7 +18,7 @@ from trainyard.recorded.model import UNKNOWN, Secret, leaves
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.review.reports.rehearsal import as_html, report
-from trainyard.review.verdict import Review
+from trainyard.review.review import Review
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ import pulumi_random as random
 import pytest
 
 from tests.components.k8s.checkers import depends_on
-from tests.components.k8s.test_no_cloud import words
 from tests.pulumi_harness import Recording, plain, record
 from tests.shared import ROOT
+from tests.test_no_cloud import words
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
 from trainyard.plan.parts import Plan

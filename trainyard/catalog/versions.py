@@ -102,7 +102,7 @@ def add_on_pins(kubernetes_version: str) -> tuple[tuple[AddOn, ...], str]:
 
 @lru_cache(maxsize=1)
 def pins() -> Pins:
-    """Charts and images."""
+    """All pinned charts and images."""
     charts = {
         name: ChartPin(
             chart=entry.get("chart", name), version=str(entry["version"]), repository=entry.get("repository", "")

@@ -26,7 +26,7 @@ _OPTIONS = {
     "teamSize": "--team-size",
     "environment": "--stack",
 }
-"""By the settings' key the option that gives it. An environment is called after its stack."""
+"""The option that gives each setting, by the setting's key. An environment is called after its stack."""
 
 
 def init(

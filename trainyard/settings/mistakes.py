@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from trainyard.problems import Problem, nearest
+from trainyard.problems import Problem, kind_of, nearest, shown, spell_path
 from trainyard.settings.common import Settings
-
-LONGEST_VALUE = 80
-"""Characters of a value that a message quotes."""
 
 _KINDS = {
     "int_parsing": "a whole number",
@@ -29,6 +25,7 @@ _KINDS = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
+_CONTAINERS = {"list_type", "dict_type", "model_type", "model_attributes_type"}
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "less_than_equal": ("at most", "le"),
@@ -40,22 +37,24 @@ _BOUNDS = {
 def problem_of(detail: ErrorDetails) -> Problem:
     """One of pydantic's errors, in words."""
     path = detail["loc"]
-    key = _spell(path)
+    key = spell_path(step for step in path if step != "[key]")  # pydantic's mark for "the key itself is wrong"
     kind = detail["type"]
     context = detail.get("ctx", {})
     if kind == "missing":
         return Problem(key, "nothing", "this key is required")
-    got = json.dumps(detail["input"], default=str)
-    got = got if len(got) <= LONGEST_VALUE else f"{got[: LONGEST_VALUE - 3]}..."
     if kind == "extra_forbidden":
+        got = kind_of(detail["input"])  # what is meant by it is not known: it may be a password
         known = sorted(fields_of(_model_at(path[:-1]) or Settings))
         return Problem(key, got, f"no such key; known here: {', '.join(known)}", nearest(str(path[-1]), known))
+    got = shown(detail["input"])
     if kind == "literal_error":
         allowed = f"must be {context['expected'].replace(chr(39), '')}"
         return Problem(key, got, allowed, nearest(str(detail["input"]), _literals(path)))
     if kind == "value_error":
         return Problem(key, got, str(context["error"]))
     if kind in _KINDS:
+        if kind in _CONTAINERS:
+            got = kind_of(detail["input"])
         return Problem(key, got, f"must be {_KINDS[kind]}")
     if kind in _BOUNDS:
         word, bound = _BOUNDS[kind]
@@ -80,15 +79,6 @@ def models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in models_in(part)]
-
-
-def _spell(path: tuple[int | str, ...]) -> str:
-    text = ""
-    for step in path:
-        if step == "[key]":  # pydantic's mark for "the key itself is wrong"
-            continue
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
 
 
 def _model_at(path: tuple[int | str, ...]) -> type[BaseModel] | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Annotated
 
 from pydantic import Field
 
 from trainyard.conventions import CAPACITIES, Capacity
-from trainyard.settings.types import Days, Image, Label, Model, Name, Quantity
+from trainyard.settings.types import Date, Days, Image, Label, Model, Name, Quantity
 
 
 class Lustre(Model):
@@ -105,4 +104,4 @@ class PolicyException(Model):
     resource: str = Field(description="a glob on URN, name or component/name; * for what concerns the whole stack")
     reason: Annotated[str, Field(min_length=10, max_length=500)] = Field(description="why, for whoever reviews it")
     owner: Label = Field(description="who answers for it")
-    expires: datetime.date = Field(description="a date, the last day; after it the exception itself is a violation")
+    expires: Date = Field(description="a date, the last day; after it the exception itself is a violation")

@@ -9,14 +9,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from trainyard.problems import Problem
+from trainyard.problems import Problem, shown
 from trainyard.settings.common import Settings, cross_checks
 from trainyard.settings.mistakes import field_at, fields_of, problem_of
 
 NAMESPACE = "trainyard"
 
 STAND_INS: Mapping[str, str] = {"client": "client", "cloud": "aws", "region": "us-east-1"}
-"""For required keys that are missing or wrong, so that the rest of the file can still be checked."""
+"""Values that stand in for required keys that are missing or wrong, so that the rest of the file can still be
+checked."""
 
 MOVED: Mapping[str, str] = {
     "awsAccountId": "aws.accountId",
@@ -102,7 +103,7 @@ def _move(values: dict[str, Any]) -> tuple[list[Problem], list[str]]:
         if not isinstance(target, dict) or (old in _FILLED_IN and value == _FILLED_IN[old]):
             continue  # a block that is no mapping is a mistake of its own
         if name in target:
-            problems.append(Problem(old, json.dumps(value, default=str), f"has moved to {new}, which is set too"))
+            problems.append(Problem(old, shown(value), f"has moved to {new}, which is set too"))
             continue
         target[name] = value
         warnings.append(f"{old} has moved to {new}; the old place is still understood")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import ipaddress
 import re
 from typing import Annotated
@@ -56,10 +57,17 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
+def _day(value: object) -> object:
+    """The day of midnight: a date without quotes reaches a program as the time that Go makes of it."""
+    return _MIDNIGHT.sub("", value) if isinstance(value, str) else value
+
+
+_MIDNIGHT = re.compile(r"(T00:00:00Z| 00:00:00 \+0000 UTC)$")
+
 NAME_PATTERN = re.compile(rf"[a-z]([a-z0-9]|-(?!-|$)){{0,{LONGEST_NAME - 1}}}")
 NAME_ALLOWED = f"must be lower-case letters, digits and single '-', begin with a letter, at most {LONGEST_NAME} long"
 Name = Annotated[str, matching(NAME_PATTERN.pattern, NAME_ALLOWED)]
-"""Of a client, an environment, a team, a GPU pool, a priority: part of the names of resources."""
+"""Name of a client, an environment, a team, a GPU pool or a priority: a part of the names of resources."""
 
 Email = Annotated[str, matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address")]
 
@@ -72,6 +80,9 @@ Label = Annotated[
 
 TextLikeNumber = Annotated[str, BeforeValidator(_as_text)]
 """Text even where YAML made a number of it: versions and account ids."""
+
+Date = Annotated[datetime.date, BeforeValidator(_day)]
+"""A day; in a stack file with quotes or without."""
 
 Cidr = Annotated[str, AfterValidator(_network)]
 PublicCidr = Annotated[str, AfterValidator(_public_network)]

@@ -5,9 +5,6 @@ What the workloads on the cluster need of it leaves as a `Ground`; nothing else 
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import cast
-
 import pulumi
 import pulumi_aws
 import pulumi_kubernetes
@@ -23,7 +20,7 @@ from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.volumes import team_volumes
 from trainyard.conventions import team_group
-from trainyard.plan.parts import ClusterPlan, Plan
+from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
 from trainyard.stacks.environment.aws.storage import (
@@ -141,7 +138,7 @@ def _network(plan: Plan, planned: ClusterPlan, key: EnvironmentKey, opts: pulumi
 def _cluster(
     plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, opts: pulumi.ResourceOptions
 ) -> Cluster:
-    control_plane, system_nodes = planned.control_plane, planned.system_nodes
+    control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
     nodes_in = list(network.private_subnet_ids.values())
     return Cluster(
         "cluster",
@@ -242,11 +239,34 @@ def _pools(planned: ClusterPlan) -> list[GpuPoolArgs]:
             "name": pool.name,
             "gpu": pool.node.gpu,
             "gpus_per_node": pool.node.gpus,
-            "efa_interfaces": pool.node.fabric_interfaces,
+            "efa_interfaces": pool.node.fabric.interfaces if pool.node.fabric else 0,
             "network_cards": pool.node.network_cards,
             "local_nvme_gb": pool.node.local_nvme_gb,
             "root_disk_gib": pool.node.root_disk_gib,
-            "node_groups": [cast(GpuNodeGroupArgs, asdict(group)) for group in pool.node_groups],
+            "node_groups": [_node_group(group) for group in pool.node_groups],
         }
         for pool in planned.pools
     ]
+
+
+_RESERVATION_KINDS = {"reservation": "odcr", "block": "capacity-block"}
+
+
+def _node_group(group: NodeGroupPlan) -> GpuNodeGroupArgs:
+    bound = group.reservation
+    return {
+        "name": group.name,
+        "capacity": group.capacity,
+        "instance_types": group.instance_types,
+        "min_nodes": group.min_nodes,
+        "max_nodes": group.max_nodes,
+        "zones": group.zones,
+        "placement_group": group.placement_group,
+        "reservation": {
+            "id": bound.id,
+            "kind": _RESERVATION_KINDS[bound.kind],
+            "availability_zone": bound.availability_zone,
+        }
+        if bound
+        else None,
+    }

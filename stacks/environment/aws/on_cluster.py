@@ -21,11 +21,11 @@ from trainyard.stacks.environment.ground import chart
 
 @dataclass(frozen=True)
 class OnCluster:
-    """What was made."""
+    """What was made on the cluster for AWS alone."""
 
     drivers: StorageDrivers
     ready: list[pulumi.Resource]
-    """What a job needs of it."""
+    """The resources that a job waits for."""
 
 
 def build(
@@ -48,7 +48,7 @@ def build(
         {
             "chart": chart(plan, "cluster-autoscaler"),
             "cluster_name": planned.name,
-            "image_tag": planned.control_plane.autoscaler_image_tag,
+            "image_tag": plan.ground.control_plane(planned.name).autoscaler_image_tag,
             "region": plan.ground.region,
             "scale_down_after_minutes": planned.scheduling.scale_down_after_minutes,
             "node_groups": {

@@ -15,7 +15,7 @@ from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.plan.parts import Plan
 
 ARTIFACTS_PREFIX = "mlflow"
-"""Of MLflow's artifacts in their bucket."""
+"""Prefix of MLflow's artifacts in the artifacts bucket."""
 
 
 def make_storage(
@@ -26,7 +26,7 @@ def make_storage(
     key: EnvironmentKey,
     opts: pulumi.ResourceOptions,
 ) -> StorageTiers:
-    """The storage tiers of the plan."""
+    """Makes the storage tiers of the plan."""
     tiers, lustre = plan.core.storage, plan.ground.lustre
     return StorageTiers(
         plan.core.name,
@@ -88,7 +88,7 @@ def make_database(
 
 
 def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs | None:
-    """How the MLflow server finds it."""
+    """How the MLflow server reaches its database; None where there is none."""
     if database is None:
         return None
     return {
@@ -114,7 +114,7 @@ def lustre_volume(plan: Plan, storage: StorageTiers) -> LustreVolumeArgs | None:
 
 
 def mounted(plan: Plan, storage: StorageTiers, lustre: LustreVolumeArgs | None) -> StorageVolumesArgs:
-    """The storage as far as pods mount it."""
+    """The storage tiers as far as pods mount them."""
     volumes: StorageVolumesArgs = {
         "region": plan.ground.region,
         "data_bucket": storage.data_bucket["name"],

@@ -28,14 +28,15 @@ def kubernetes_version(context: Context) -> str:
     return ledger.decide("cluster.kubernetes_version", version, f"{source}; {until}")
 
 
-def plan_control_plane(version: str, context: Context) -> EksPlan:
-    """What EKS is asked for besides a version."""
+def plan_control_plane(cluster: str, version: str, context: Context) -> EksPlan:
+    """What EKS is asked for besides a version, for the cluster of that name."""
     settings, ledger = context.settings, context.ledger
     add_ons, source = catalog.add_on_pins(version)
     ledger.decide("cluster.add_ons", [f"{add_on.name} {add_on.version}" for add_on in add_ons], source)
     tag = catalog.kubernetes_versions()[version].cluster_autoscaler
     source = f"catalog/versions.yaml: newest release for Kubernetes {version}"
     return EksPlan(
+        cluster=cluster,
         admin_principal_arns=tuple(settings.aws.admin_principals),
         log_types=context.listed("cluster.log_types"),
         log_retention_days=retention(

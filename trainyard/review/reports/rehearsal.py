@@ -22,7 +22,7 @@ from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.graph import Step
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.reports.cost import summary
-from trainyard.review.verdict import Review
+from trainyard.review.review import Review
 
 
 @dataclass(slots=True)
@@ -44,7 +44,8 @@ class Branch:
 
 
 def short_type(type_: str) -> str:
-    """`eks.NodeGroup` of `aws:eks/nodeGroup:NodeGroup`, `Secret` of `kubernetes:core/v1:Secret`."""
+    """The type as people say it: `eks.NodeGroup` of `aws:eks/nodeGroup:NodeGroup`, `Secret` of
+    `kubernetes:core/v1:Secret`."""
     parts = type_.split(":")
     if len(parts) != 3:
         return type_
@@ -230,7 +231,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def clock(seconds: float) -> str:
-    """`12:05`: minutes and seconds."""
+    """A duration as minutes and seconds: `12:05`."""
     whole = round(seconds)
     return f"{whole // 60}:{whole % 60:02d}"
 
