@@ -70,6 +70,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
             "trainer_chart": chart(plan, "kubeflow-trainer"),
             "image": plan.core.pins.image("pytorch"),
             "mounts": dict(planned.smoke.mounts),
+            "node_selector": ground.system_nodes,
         },
         after(),
     )
@@ -107,13 +108,18 @@ def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
 def _queues(
     plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, opts: pulumi.ResourceOptions
 ) -> Kueue:
+    groups = {group.name: group for group in planned.node_groups}
     return Kueue(
         f"{resource_prefix(plan, planned)}kueue",
         {
             "chart": chart(plan, "kueue"),
             "cohort": planned.scheduling.cohort,
             "flavors": [
-                {"name": flavor.name, "capacity": flavor.capacity, "node_labels": dict(flavor.node_labels)}
+                {
+                    "name": flavor.name,
+                    "capacity": flavor.capacity,
+                    "node_labels": ground.flavor_labels(groups[flavor.name]),
+                }
                 for flavor in planned.scheduling.flavors
             ],
             "queues": [
@@ -133,6 +139,7 @@ def _queues(
             "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
             "requeue_limit": planned.scheduling.requeue_limit,
             "unrationed_resources": ground.unrationed_resources,
+            "node_selector": ground.system_nodes,
         },
         opts,
     )
@@ -155,6 +162,7 @@ def _mlflow(
             "database": ground.database,
             "artifacts_uri": ground.artifacts_uri,
             "environment": ground.environment,
+            "node_selector": ground.system_nodes,
             "identity_endpoints": ground.identity_endpoints,
             "service_account_annotations": ground.mlflow_identity.annotations,
             "team_namespaces": {team.name: teams.namespaces[team.name] for team in planned.teams},

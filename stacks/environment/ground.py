@@ -20,7 +20,8 @@ from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.network_rules import EndpointArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
-from trainyard.plan.parts import ClusterPlan, Plan
+from trainyard.conventions import gpu_node_labels
+from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 
 MLFLOW_NAMESPACE = "mlflow"
 """Namespace of the MLflow server, whose service account the ground knows."""
@@ -66,6 +67,11 @@ class Ground:
     environment: Mapping[str, pulumi.Input[str]]
     """Variables that programs need to find the ground's services."""
 
+    system_nodes: Mapping[str, str]
+    """Labels of the nodes for everything that is not a training job; empty where the ground keeps none apart."""
+    node_labels: Mapping[str, Mapping[str, str]]
+    """Labels that the nodes of a GPU node group have from their first second, by the plan's name of the group: queues
+    find them by these. `gpu_node_labels` are among them, because jobs that prove a pool select by those."""
     device_plugins: Sequence[DevicePluginArgs]
     """Device plugins that GPU nodes need besides the GPUs' own: that of the fabric."""
     unrationed_resources: Sequence[str]
@@ -74,6 +80,15 @@ class Ground:
     """What a new node starts with, by the plan's name of the node group; a smoke job runs again when it changes."""
     jobs_wait_for: Sequence[pulumi.Resource]
     """What a job needs besides on the cluster: an autoscaler, prepared file systems."""
+
+    def flavor_labels(self, group: NodeGroupPlan) -> dict[str, str]:
+        """Labels by which a queue finds the nodes of a group. Raises ValueError where jobs would not find them."""
+        labels = dict(self.node_labels.get(group.name, {}))
+        wanted = gpu_node_labels(group.pool, group.capacity)
+        if not wanted.items() <= labels.items():
+            got = ", ".join(f"{key}={value}" for key, value in labels.items()) or "none"
+            raise ValueError(f"nodes of {group.name}: labels {got}; jobs select by {wanted}")
+        return labels
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_config
 from trainyard.problems import SettingsError
 from trainyard.rehearsal.engine.project import read_stack
-from trainyard.review.verdict import Review, review
+from trainyard.review.review import Review, review
 
 LONGEST_SECONDS = 60
 LONGEST_TEXT = 3000
@@ -71,9 +71,11 @@ def _check_words(error: SettingsError) -> Iterator[str]:
     for problem in error.problems:
         if not problem.key or not problem.got or not problem.allowed:
             yield f"a refusal lacks words: {problem}"
+        if not str(problem).isprintable():
+            yield f"a refusal has characters that no terminal should get: {str(problem)!r}"
         if len(str(problem)) > LONGEST_TEXT:
             yield f"a refusal of {len(str(problem))} characters: {problem.key[:80]}"
-        if SECRET in str(problem):
+        if SECRET in str(problem) and problem.allowed.startswith("no such key"):
             yield f"the value of an unknown key is told: {problem}"
 
 

@@ -66,6 +66,15 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "idle-gpus-keep-running": a_number("scheduler.scaleDownAfterMinutes", lambda minutes: minutes > 60),
     # Data
     "stateful-resource-unprotected": is_false("protect"),
+    "artifact-versions-kept-too-short": a_number("storage.artifactRetentionDays", lambda days: days < 90),
+    "lifecycle-deletes-newest-version": a_number("storage.checkpointKeepVersions", lambda versions: versions < 2),
+    "database-without-backups": either(
+        a_number("mlflow.database.backupRetentionDays", lambda days: days < 7), is_false("mlflow.database.multiAz")
+    ),
+    "logs-kept-too-short": either(
+        a_number("logRetentionDays", lambda days: days < 365),
+        a_number("aws.flowLogRetentionDays", lambda days: days < 365),
+    ),
     "exception-expired": any_at("policyExceptions"),
     # Reliability and queues
     "pool-without-smoke-job": either(is_false("smoke.enabled"), any_at("smoke.capacities")),

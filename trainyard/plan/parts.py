@@ -175,6 +175,11 @@ class NodePlan:
     local_nvme_gb: int
     root_disk_gib: int
 
+    @property
+    def fabric_interfaces(self) -> int:
+        """Fast interfaces of a node; 0 without a fabric."""
+        return self.fabric.interfaces if self.fabric else 0
+
 
 @dataclass(frozen=True, slots=True)
 class ReservationPlan:
@@ -221,7 +226,6 @@ class FlavorPlan:
     name: str  # equals the node group's name
     pool: str
     capacity: Capacity
-    node_labels: tuple[tuple[str, str], ...]
     gpus: int  # that the node group holds at most
 
 

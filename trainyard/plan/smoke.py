@@ -193,7 +193,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan, team: TeamQu
         memory_gib=job.memory_gib,
         shared_memory_gib=job.shared_memory_gib,
         fabric_resource=node.fabric.resource if node.fabric else "",
-        fabric_interfaces=node.fabric.interfaces if node.fabric else 0,
+        fabric_interfaces=node.fabric_interfaces,
         hugepages_mib=job.hugepages_mib,
         namespace=team.namespace,
         queue=team.local_queue,

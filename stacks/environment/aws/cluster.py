@@ -20,7 +20,7 @@ from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.volumes import team_volumes
 from trainyard.components.aws.storage import StorageTiers
-from trainyard.conventions import team_group
+from trainyard.conventions import SYSTEM_NODES, gpu_node_labels, team_group
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
@@ -103,6 +103,8 @@ def _ground(
         team_identities={team.name: identity(roles, f"team-{team.name}") for team in planned.teams},
         identity_endpoints=[{"cidr": AGENT_CIDR, "port": AGENT_PORT}],
         environment=dict(planned.smoke.environment),
+        system_nodes=SYSTEM_NODES,
+        node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
         device_plugins=aws_on_cluster.device_plugins(plan, planned),
         unrationed_resources=UNRATIONED_RESOURCES,
         node_images=made.gpu_nodes.node_images,
@@ -178,7 +180,7 @@ def _pools(planned: ClusterPlan) -> list[GpuPoolArgs]:
             "name": pool.name,
             "gpu": pool.node.gpu,
             "gpus_per_node": pool.node.gpus,
-            "efa_interfaces": pool.node.fabric.interfaces if pool.node.fabric else 0,
+            "efa_interfaces": pool.node.fabric_interfaces,
             "network_cards": pool.node.network_cards,
             "local_nvme_gb": pool.node.local_nvme_gb,
             "root_disk_gib": pool.node.root_disk_gib,
