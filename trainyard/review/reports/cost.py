@@ -28,7 +28,7 @@ def spread(figure: Alternative | Saving) -> str:
 
 
 def of_budget(usd: float, budget: float) -> str:
-    """`91 %`."""
+    """How much of the budget an amount is: `91 %`."""
     return f"{100 * usd / budget:.0f} %"
 
 

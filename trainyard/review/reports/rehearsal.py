@@ -50,7 +50,8 @@ class Branch:
 
 
 def short_type(type_: str) -> str:
-    """`eks.NodeGroup` of `aws:eks/nodeGroup:NodeGroup`, `Secret` of `kubernetes:core/v1:Secret`."""
+    """The type as people say it: `eks.NodeGroup` of `aws:eks/nodeGroup:NodeGroup`, `Secret` of
+    `kubernetes:core/v1:Secret`."""
     parts = type_.split(":")
     if len(parts) != 3:
         return type_
@@ -236,7 +237,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def clock(seconds: float) -> str:
-    """`12:05`: minutes and seconds."""
+    """A duration as minutes and seconds: `12:05`."""
     whole = round(seconds)
     return f"{whole // 60}:{whole % 60:02d}"
 
