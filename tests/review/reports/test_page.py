@@ -103,7 +103,7 @@ def test_a_stack_with_mandatory_violations_is_not_green_and_names_each(violated)
     assert shown[1] == "bad" and "Violated" in shown[0] and violated.verdict.headline in shown[0]
     assert 'class="verdict good"' not in text
     for violation in violated.judged.mandatory:
-        assert violation.policy in text and violation.message in text and violation.name in text
+        assert violation.policy in text and violation.message[1:] in text and violation.name in text
         assert violation.remediation in text
 
 
@@ -160,13 +160,16 @@ def test_wrong_settings_have_a_page(tmp_path):
 def test_accepted_exceptions_say_until_when_and_who_answers():
     text = page_of(accepted=[ACCEPTED])
     for said in ("public-bucket", "tracking", "2027-01-01", "a museum", "me"):
-        assert f"<td>{said}</td>" in text
+        assert said in text[text.index("Accepted by exception") :]
 
 
 def test_violations_of_one_policy_are_told_together():
     other = replace(VIOLATION, name="second", message="publiclyAccessible is also on")
-    [policy] = violated_policies([VIOLATION, other])
-    assert [message for _, message in policy.places] == ["publiclyAccessible is on", "publiclyAccessible is also on"]
+    [policy] = violated_policies([VIOLATION, other, replace(VIOLATION, name="third")])
+    assert [(message, len(same)) for message, same in policy.by_message] == [
+        ("publiclyAccessible is on", 2),
+        ("publiclyAccessible is also on", 1),
+    ]
     assert len(violated_policies([VIOLATION, replace(other, level="advisory")])) == 2
 
 
@@ -226,7 +229,7 @@ def test_each_width_has_one_picture_and_paper_too(demo):
     assert "@media print" in text and "break-inside: avoid" in text and "print-color-adjust: exact" in text
     styles = text[: text.index("</style>")]
     printed = styles[styles.index("@media print") :]
-    assert "svg.middle { display: block" in printed and "svg.wide { display" not in printed
+    assert "svg.wide { display: block" in printed and "svg.middle" not in printed
     assert "prefers-color-scheme: dark" in styles and "screen and (prefers-color-scheme: dark)" in styles
 
 

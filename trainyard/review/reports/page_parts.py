@@ -79,15 +79,19 @@ class ViolatedPolicy:
     """One policy at one level, with every place where it is violated."""
 
     first: Violation
-    places: tuple[tuple[str, str], ...]  # where, and what is wrong there
+    by_message: tuple[tuple[str, tuple[Violation, ...]], ...]  # what is wrong, and where it is
 
 
 def violated_policies(violations: Iterable[Violation]) -> list[ViolatedPolicy]:
-    """Violations by policy, in their order: what the policy asks for, and how to mend it, is said once."""
-    found: dict[tuple[str, str, str], list[Violation]] = {}
+    """Violations by policy, in their order: what it asks for, how to mend it, and each mistake, is said once."""
+    found: dict[tuple[str, str, str], dict[str, list[Violation]]] = {}
     for violation in violations:
-        found.setdefault((violation.level, violation.policy, violation.remediation), []).append(violation)
-    return [ViolatedPolicy(same[0], tuple((place(one), one.message) for one in same)) for same in found.values()]
+        policy = (violation.level, violation.policy, violation.remediation)
+        found.setdefault(policy, {}).setdefault(violation.message, []).append(violation)
+    return [
+        ViolatedPolicy(next(iter(said.values()))[0], tuple((message, tuple(same)) for message, same in said.items()))
+        for said in found.values()
+    ]
 
 
 def sentence(text: str) -> str:
@@ -107,12 +111,6 @@ def commands(text: str) -> Markup:
         return escape(text)
     pieces = (Markup("<code>{}</code>").format(part) if index % 2 else escape(part) for index, part in enumerate(parts))
     return Markup("").join(pieces)
-
-
-def place(violation: Violation) -> str:
-    """Where a policy is violated."""
-    where = " ".join(part for part in (violation.component, violation.type, violation.name) if part)
-    return where or "the stack"
 
 
 def words(value: str) -> str:

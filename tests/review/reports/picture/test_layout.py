@@ -186,7 +186,7 @@ def test_a_telephone_shows_no_text_smaller_than_eleven_pixels():
     content = 390 - 2 * 12  # of a page with its margin of .75rem
     assert min(style.size for style in STYLES) * content / WIDTHS["narrow"] >= 11
     assert min(style.size for style in STYLES) * (740 - 2 * 16 - 2 * 20 - 2) / WIDTHS["middle"] >= 11
-    assert min(style.size for style in STYLES) * (1100 - 2 * 16 - 2 * 20 - 2) / WIDTHS["wide"] >= 11
+    assert min(style.size for style in STYLES) * (1000 - 2 * 16 - 2 * 20 - 2) / WIDTHS["wide"] >= 11
 
 
 def test_widths_of_text_are_not_below_those_of_the_font():

@@ -180,11 +180,11 @@ def test_a_bucket_shows_whose_key_it_is_encrypted_with():
     )
     marks = {store.name: store.marks for store in found.stores}
     assert marks == {
-        "own": ("own key",),
-        "theirs": ("AWS's key",),
-        "foreign": ("a key of another program",),
-        "managed": ("AWS's key",),
-        "unknown": ("a key of another program",),
+        "own": ("encrypted, own key",),
+        "theirs": ("encrypted, AWS's key",),
+        "foreign": ("encrypted, a key of another program",),
+        "managed": ("encrypted, AWS's key",),
+        "unknown": ("encrypted, a key of another program",),
     }
 
 

@@ -14,8 +14,8 @@ from trainyard.review.reports.picture.model import UNTOLD, Budget, Network, Pict
 from trainyard.review.reports.picture.services import OWN_KEY, PROTECTED
 from trainyard.review.reports.picture.shapes import Drawing, moved
 
-WIDTHS: Final = {"wide": 1096.0, "middle": 700.0, "narrow": 362.0}
-"""Of the three drawings of a page: a desk's screen, a sheet of paper or a tablet, a telephone of 390 pixels."""
+WIDTHS: Final = {"wide": 960.0, "middle": 700.0, "narrow": 362.0}
+"""Of the three drawings of a page: a desk's screen or a sheet of paper, a tablet, a telephone of 390 pixels."""
 
 _EDGE: Final = 1.0  # room for half a line around the outermost boxes
 _MOST_SUBNETS: Final = 12  # of one zone
@@ -47,7 +47,7 @@ def _whole(picture: Picture) -> Block:
     return Stack(
         (
             facts(*picture.places),
-            Beside((*networks, *outside), kept, budgets, share=0.66, least=900),
+            Beside((*networks, *outside), kept, budgets, share=0.68, least=900),
             teams_block(picture.teams, look),
             _others(picture),
         )
@@ -73,7 +73,8 @@ def _network(network: Network, clusters: Sequence[Block], look: Look) -> Block:
 
 
 def _zone(zone: Zone) -> Frame:
-    rows: list[Block] = [Heading(zone.name, count(zone.nat_gateways, "NAT gateway") if zone.nat_gateways else "")]
+    nats = "NAT gateway" if zone.nat_gateways == 1 else count(zone.nat_gateways, "NAT gateway")
+    rows: list[Block] = [Heading(zone.name, nats if zone.nat_gateways else "")]
     for subnet in zone.subnets[:_MOST_SUBNETS]:
         heading = Heading(subnet.reach or "subnet", subnet.cidr, PLAIN)
         rows.append(Frame(f"subnet {subnet.reach}".rstrip(), heading, hint=subnet.name, padding=4))

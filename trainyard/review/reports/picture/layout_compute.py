@@ -40,14 +40,14 @@ def _pool(pool: Pool, look: Look) -> Frame:
 
 def _group(group: NodeGroupFigures, look: Look) -> Block:
     where = group.zones[0] if len(group.zones) == 1 else count(len(group.zones), "zone") if group.zones else ""
-    what = ", ".join(group.instance_types) or "its launch template says which"
+    what = ", ".join(group.instance_types) or "no instance type given"
     body = (
         Heading(group.capacity or UNTOLD, _size(group)),
         Nodes(group.min_nodes or 0, group.max_nodes or 0),
         facts(what, where, *group.facts),
         look.marks(group.urn),
     )
-    return Frame(f"group {group.capacity or 'untold'}", Stack(body, gap=5), hint=group.name)
+    return Frame(f"group {group.capacity or 'untold'}", Stack(body, gap=5), hint=group.name, padding=6)
 
 
 def _size(group: NodeGroupFigures) -> str:

@@ -13,7 +13,7 @@ from trainyard.review.reports.picture.network import SUBNET, zone_of
 from trainyard.review.reports.picture.told import entries, number, on, purpose, texts, told
 
 PROTECTED: Final = "protected"
-OWN_KEY: Final = "own key"
+OWN_KEY: Final = "encrypted, own key"
 """What keeps a store safe: it cannot be deleted by mistake, and is encrypted with a key of its own stack."""
 
 _KEY = "aws:kms/key:Key"
@@ -83,7 +83,7 @@ def _marks(resource: RecordedResource, resources: Resources, key: str) -> tuple[
 
 
 def _whose(resource: RecordedResource, key: str, resources: Resources) -> str:
-    return OWN_KEY if resources.referred(resource, key, _KEY) else "a key of another program"
+    return OWN_KEY if resources.referred(resource, key, _KEY) else "encrypted, a key of another program"
 
 
 def _bucket(bucket: RecordedResource, resources: Resources) -> Store:
@@ -103,7 +103,7 @@ def _bucket(bucket: RecordedResource, resources: Resources) -> Store:
     marks = [PROTECTED] if bucket.protect else []
     for encryption in _about(bucket, _BUCKET_ENCRYPTION, resources):
         key = is_set(encryption.inputs, *steps(_BUCKET_KEY))
-        marks.append(_whose(encryption, _BUCKET_KEY, resources) if key else "AWS's key")
+        marks.append(_whose(encryption, _BUCKET_KEY, resources) if key else "encrypted, AWS's key")
     return Store(bucket.urn, purpose(bucket), "S3 bucket", tuple(facts), tuple(dict.fromkeys(marks)))
 
 
