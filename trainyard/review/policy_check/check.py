@@ -21,6 +21,7 @@ from trainyard.problems import Problem, SettingsError, nearest
 from trainyard.recorded.model import RecordedResource
 from trainyard.review.policy_check.analyzer import Analyzer
 from trainyard.review.policy_check.configuration import reconcile
+from trainyard.review.policy_check.light_analyzer import properties_read_once
 from trainyard.review.policy_check.model import SEVERITIES, Accepted, Level, PolicyReport, Undecided, Violation
 
 _ENGINE_VARIABLES = ("PULUMI_PROJECT", "PULUMI_STACK", "PULUMI_DRY_RUN", "PULUMI_CONFIG")
@@ -46,7 +47,7 @@ def check_policies(
     analyzer = Analyzer(policies, reconcile(policies, configuration, LEVEL))
     _check_exceptions(settings, {policy.name for policy in POLICIES})
     context = contextvars.copy_context()
-    with _no_engine():
+    with _no_engine(), properties_read_once():
         context.run(_analyze, analyzer, stack, preview, known, settings, found)
     return PolicyReport(
         stack=stack,
