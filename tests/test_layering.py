@@ -60,6 +60,7 @@ FORBIDDEN = [
     # What is neutral knows no cloud.
     ("components.k8s.kueue", "components.aws.network"),
     ("components.k8s.kueue", "components.gcp.network"),
+    ("components.k8s.kueue", "conventions.aws"),
     ("components.k8s.kueue", "pulumi_aws"),
     ("stacks.environment.cluster", "components.aws.network"),
     ("stacks.environment.cluster", "pulumi_aws"),

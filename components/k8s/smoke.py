@@ -60,11 +60,14 @@ class SmokeJobArgs(TypedDict):
     shared_memory_gib: int
     """Size of the container's shared memory (/dev/shm), GiB."""
     transport: NotRequired[str]
-    """What the pool promises between nodes, such as `efa`: a fall-back to sockets is then a failure. Default none."""
-    efa_interfaces: NotRequired[int]
-    """Elastic Fabric Adapters of a node. Default 0."""
+    """What the pool promises between nodes, as the worker's option `expect_transport` names it: a fall-back to sockets
+    is then a failure. Default none."""
+    fabric_resource: NotRequired[str]
+    """Extended resource of the fast interfaces between nodes: `example.com/fabric`. Default: there are none."""
+    fabric_interfaces: NotRequired[int]
+    """How many of it a node has, of which its pod takes all. Default 0."""
     hugepages_mib: NotRequired[int]
-    """2 MiB pages that EFA pins, MiB a node. Default 0."""
+    """2 MiB pages that the fabric pins, MiB a node. Default 0."""
     stack: NotRequired[str]
     """Name of the stack, for the result. Default none."""
     namespace: pulumi.Input[str]
@@ -87,7 +90,7 @@ class SmokeJobArgs(TypedDict):
     """Secret of the namespace with MLFLOW_TRACKING_URI, _USERNAME and _PASSWORD, mounted as files. Default: the
     tracking check is skipped."""
     environment: NotRequired[Mapping[str, str]]
-    """Further variables of the container, not secret: {"AWS_REGION": "us-east-1"}. Default: none."""
+    """Further variables of the container, not secret: {"HF_HUB_OFFLINE": "1"}. Default: none."""
     usd_per_node_hour: NotRequired[float]
     """Price of a node, for the cost in the result. Default 0: unknown."""
     timeout_s: NotRequired[int]

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from trainyard.cli import catalog, check, cost, estimate, explain, init, recommend, rehearse, smoke
+from trainyard.cli import catalog, check, cost, estimate, explain, init, recommend, rehearse, schema, smoke
 from trainyard.cli.project import DEBUG, debugging, error_line
 from trainyard.output import write_anything
 from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_CLOSED_PIPE, EXIT_INTERRUPTED
@@ -50,6 +50,7 @@ app.command("estimate")(estimate.estimate)
 app.command("explain")(explain.explain)
 app.command("init")(init.init)
 app.command("recommend")(recommend.recommend)
+app.command("schema")(schema.schema)
 app.command("smoke")(smoke.smoke)
 app.add_typer(catalog.app, name="catalog")
 

@@ -43,14 +43,12 @@ def rehearse(
         found = judge(folder, file)
     if json_file is not None:
         write_json(json_file, found.as_json())
-    if isinstance(found, Unjudged):
-        if html_file is not None:
-            typer.echo(f"{html_file} was not written: the program did not run", err=True)
-        fail_settings(stack, SettingsError(mistake.problem for mistake in found.mistakes))
     if html_file is not None:
         from trainyard.review.reports.rehearsal import as_html
 
         write_whole(html_file, as_html(found))
+    if isinstance(found, Unjudged):
+        fail_settings(stack, SettingsError(mistake.problem for mistake in found.mistakes))
     if "-" not in (str(json_file), str(html_file)):
         from trainyard.output import show
         from trainyard.review.reports import terminal

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainyard.catalog import instance
-from trainyard.conventions import CAPACITY_LABEL, GKE_ACCELERATORS, POOL_LABEL, Capacity
+from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL, Capacity
+from trainyard.conventions.gcp import GKE_ACCELERATORS
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, mappings_at, number_at, value_at
 from trainyard.recorded.resources import Resources

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.conventions import RESERVATION_ID
+from trainyard.conventions.aws import RESERVATION_ID
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.refusals.aws.format_kinds import (

@@ -1,12 +1,12 @@
 """What every part of an environment must spell alike, each fact once: labels, taints, claims, names, prefixes, units.
 
 A label that a node group sets, a queue selects and a policy reads must be the same text; so must a prefix that a right
-grants and a mount uses. Plain values and pure functions, so that every other module can take them from here.
+grants and a mount uses. Plain values and pure functions, so that every other module can take them from here. What only
+one cloud spells is in a module named after it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -19,12 +19,8 @@ CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
 """All capacities in the order in which a queue tries them: what is paid for anyway, then the cheapest, then the
 rest."""
 
-RESERVATION_ID: Final = re.compile(r"cr-([0-9a-f]{8}|[0-9a-f]{17})")
-"""Id of a capacity reservation or a Capacity Block: 17 hex digits, 8 before 2016 (EC2 User Guide, "Resource IDs",
-2026-11)."""
-
 HOURS_A_MONTH: Final = 730
-"""A year of 8,760 hours in twelve parts: what AWS and Google Cloud multiply an hourly price by for a month."""
+"""A year of 8,760 hours in twelve parts: what clouds multiply an hourly price by for a month."""
 
 DAYS_A_MONTH: Final = 365 / 12
 
@@ -64,22 +60,6 @@ RUNTIME_CHECKSUM_ANNOTATION: Final = f"{LABEL_PREFIX}runtime-checksum"
 GPU_RESOURCE: Final = "nvidia.com/gpu"
 """The extended resource, and the key of the taint of GPU nodes."""
 
-EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
-"""The extended resource of AWS's fabric: one Elastic Fabric Adapter interface."""
-
-GKE_ACCELERATORS: Final[Mapping[str, str]] = {
-    "nvidia-tesla-t4": "T4",
-    "nvidia-l4": "L4",
-    "nvidia-rtx-pro-6000": "RTX PRO 6000",
-    "nvidia-tesla-a100": "A100-40GB",
-    "nvidia-a100-80gb": "A100-80GB",
-    "nvidia-h100-80gb": "H100",
-    "nvidia-h100-mega-80gb": "H100",
-    "nvidia-h200-141gb": "H200",
-    "nvidia-b200": "B200",
-}
-"""Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
-
 SYSTEM_POOL: Final = "system"
 SYSTEM_NODES: Final[Mapping[str, str]] = {POOL_LABEL: SYSTEM_POOL}
 """Node selector of everything that is not a training job. The system node group has no taint."""
@@ -111,7 +91,7 @@ TRAINING_POD_SECURITY: Final[Mapping[str, bool | int | str | Mapping[str, str]]]
     "runAsNonRoot": True,
     "runAsUser": TRAINER_UID,
     "runAsGroup": TRAINER_GID,
-    # The Mountpoint S3 driver gives the mount to this group; without it only root could use it.
+    # A driver that mounts a bucket gives the mount to this group; without it only root could use it.
     "fsGroup": TRAINER_GID,
     "fsGroupChangePolicy": "OnRootMismatch",
     "seccompProfile": {"type": "RuntimeDefault"},
@@ -163,6 +143,11 @@ def team_prefix(team: str) -> str:
     Ends with a slash: rights are granted by prefix, and "teams/a" would also mean "teams/ab/".
     """
     return f"teams/{team}/"
+
+
+def gpu_node_labels(pool: str, capacity: str) -> dict[str, str]:
+    """Labels that the nodes of a pool in one capacity carry on every ground, and by which jobs select them."""
+    return {POOL_LABEL: pool, CAPACITY_LABEL: capacity}
 
 
 def gpu_node_tolerations(capacity: str) -> list[dict[str, str]]:
