@@ -71,7 +71,7 @@ class ResourceRule(ResourceValidationPolicy):
     def __init__(self, id_: str, description: str, check: ResourceCheck, about: About) -> None:
         super().__init__(id_, description, **_arguments(about))
         self.types, self.controls = about["types"], about["controls"]
-        self._check = check
+        self._check, self.area = check, _area(check)
 
     def validate(self, args: ResourceValidationArgs, report_violation: ReportViolation) -> None:
         """Called by the analyser for every resource."""
@@ -87,7 +87,7 @@ class StackRule(StackValidationPolicy):
     def __init__(self, id_: str, description: str, check: StackCheck, about: About) -> None:
         super().__init__(id_, description, **_arguments(about))
         self.types, self.controls = about["types"], about["controls"]
-        self._check = check
+        self._check, self.area = check, _area(check)
 
     def validate(self, args: StackValidationArgs, report_violation: ReportViolation) -> None:
         """Called by the analyser once, with all resources of the stack.
@@ -101,6 +101,11 @@ class StackRule(StackValidationPolicy):
             _undecided(self, [hidden[0].resource_type, hidden[0].name], None)
         resources = recorded_resources(declared)
         _report(self, self._check(resources, _config(self, args)), resources.all, args, report_violation)
+
+
+def _area(check: ResourceCheck | StackCheck) -> str:
+    """`security` of a check in `policies/security_network.py`."""
+    return check.__module__.rpartition(".")[2].partition("_")[0]
 
 
 Rule = ResourceRule | StackRule

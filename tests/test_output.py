@@ -1,23 +1,33 @@
 """A report is as wide where nobody watches as on a wide terminal, and a page says what it was not given."""
 
+import re
+import sys
+
 import jinja2
 import pytest
+from rich.padding import Padding
+from rich.text import Text
 
-from trainyard.output import WIDTH, as_text, console, page
+from trainyard.output import WIDTH, as_text, console, page, show
 
 
 @pytest.mark.parametrize(("columns", "width"), [("60", 60), ("300", WIDTH)])
 def test_a_terminal_is_used_up_to_what_reports_are_made_for(monkeypatch, columns, width):
-    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", columns)
     assert console().width == width
 
 
-def test_where_nobody_watches_a_report_has_its_full_width(monkeypatch, capsys):
+@pytest.mark.parametrize("forced", [False, True])
+def test_where_nobody_watches_no_line_is_folded(monkeypatch, capsys, forced):
     monkeypatch.delenv("FORCE_COLOR", raising=False)
+    if forced:
+        monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "60")
-    console().print("x" * (WIDTH + 1), style="bold red")
-    assert capsys.readouterr().out == "x" * WIDTH + "\nx\n"
+    show(lambda out: out.print(Padding(Text("x" * (WIDTH + 1), style="red"), (0, 0, 0, 2))))
+    written = capsys.readouterr().out
+    assert ("\x1b[31m" in written) is forced, "a pipe is coloured only where that was asked"
+    assert re.sub(r"\x1b\[\d*m", "", written) == "  " + "x" * (WIDTH + 1) + "\n"
 
 
 def test_plain_text_has_no_colour_and_no_blanks_at_the_end():

@@ -87,10 +87,10 @@ def test_an_unknown_region_is_told_before_anything_is_asked(asked):
 def test_the_catalogue_is_listed_by_table_and_by_row():
     tables = run("list")
     assert "aws_services.csv" in tables.output and "spot.csv" in tables.output
-    rows = json.loads(run("list", "p4d", "--json").output)
+    rows = json.loads(run("list", "p4d", "--json", "-").output)
     assert {row["table"] for row in rows} >= {"aws_instances.csv", "spot.csv"}
     assert all("p4d" in row["name"] for row in rows)
-    old = json.loads(run("list", "--stale", "--json").output)
+    old = json.loads(run("list", "--stale", "--json", "-").output)
     assert all(row["stale"] for row in old)
     assert "no price in the catalogue is like that" in run("list", "no-such-thing").output
     assert max(map(len, run("list", "fsx").output.splitlines())) <= 100

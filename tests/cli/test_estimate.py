@@ -46,20 +46,33 @@ def test_what_does_not_fit_ends_with_one_and_says_by_how_much():
 
 
 def test_json_has_the_three_hours_and_a_verdict_for_every_way():
-    data = json.loads(run(*SEVEN, "--gpu", "H100", "--gpus", 64, "--json").stdout)
+    data = json.loads(run(*SEVEN, "--gpu", "H100", "--gpus", 64, "--json", "-").stdout)
     assert data["fits"] is True
     assert data["training_hours"]["typical"] < data["hours"]["typical"]
     assert data["gpu_hours"]["typical"] == pytest.approx(64 * data["training_hours"]["typical"], rel=1e-4)
     strategies = {(row["strategy"], row["recompute"]) for row in data["memory"]}
     assert len(strategies) == 10
-    refused = json.loads(run("--params", "70B", "--tokens", "1B", "--gpu", "L4", "--json").stdout)
+    refused = json.loads(run("--params", "70B", "--tokens", "1B", "--gpu", "L4", "--json", "-").stdout)
     assert refused["fits"] is False
     assert refused["hours"] is None
     assert "70B parameters do not fit 1 L4" in refused["refusal"]
 
 
 def test_a_measured_share_of_the_peak_replaces_the_tables():
-    given = ["--gpu", "H100", "--gpus", 8, "--json", "--params", "1B", "--tokens", "20B", "--sequence-length", 2048]
+    given = [
+        "--gpu",
+        "H100",
+        "--gpus",
+        8,
+        "--json",
+        "-",
+        "--params",
+        "1B",
+        "--tokens",
+        "20B",
+        "--sequence-length",
+        2048,
+    ]
     data = json.loads(run(*given, "--mfu", 0.5).stdout)
     assert data["fit"]["mfu"] == {"low": 0.5, "typical": 0.5, "high": 0.5}
     rate = data["fit"]["tokens_per_second"]["typical"]
@@ -73,7 +86,7 @@ def test_a_measured_share_of_the_peak_replaces_the_tables():
     [("ddp", "DDP"), ("zero-2", "ZeRO-2"), ("fsdp", "FSDP"), ("zero-3", "FSDP"), ("offload", "FSDP + offload")],
 )
 def test_a_strategy_narrows_the_ways(name, strategy):
-    options = ["--gpu", "A100-80GB", "--gpus", 8, "--json", "--params", "1B", "--tokens", "1B"]
+    options = ["--gpu", "A100-80GB", "--gpus", 8, "--json", "-", "--params", "1B", "--tokens", "1B"]
     data = json.loads(run(*options, "--strategy", name, "--no-recompute", "--micro-batch", 2).stdout)
     assert [(row["strategy"], row["recompute"], row["micro_batch"]) for row in data["memory"]] == [(strategy, False, 2)]
     assert data["fit"]["strategy"] == strategy
@@ -82,7 +95,7 @@ def test_a_strategy_narrows_the_ways(name, strategy):
 
 def test_a_smaller_optimizer_and_16_bit_states_take_less():
     def needed(*options):
-        given = ["--gpu", "A100-80GB", "--strategy", "ddp", "--no-recompute", "--json", "--tokens", "1B"]
+        given = ["--gpu", "A100-80GB", "--strategy", "ddp", "--no-recompute", "--json", "-", "--tokens", "1B"]
         return json.loads(run("--params", "3B", *given, *options).stdout)["memory"][0]["states_gib"]
 
     full, eight_bit, pure = needed(), needed("--optimizer", "adamw-8bit"), needed("--precision", "bf16-true")

@@ -41,7 +41,7 @@ def test_the_first_line_says_what_was_asked_and_the_table_is_ranked():
 
 
 def test_json_is_what_the_table_shows():
-    data = json.loads(run(*SMALL, "--json").stdout)
+    data = json.loads(run(*SMALL, "--json", "-").stdout)
     assert data["currency"] == "USD"
     first = data["options"][0]
     assert f"{first['nodes']} {first['instance_type']}" in run(*SMALL).stdout
@@ -135,7 +135,7 @@ def test_apply_writes_the_pool_and_nothing_else(project):
     added = [line for line in after.splitlines() if line not in before.splitlines()]
     assert len(added) == 1
     assert [line for line in before.splitlines() if line not in after.splitlines()] == []
-    first = json.loads(run(*SMALL, "--json").stdout)["options"][0]
+    first = json.loads(run(*SMALL, "--json", "-").stdout)["options"][0]
     assert yaml.safe_load(after)["config"]["trainyard:gpuPools"]["pretrain"] == {
         "instanceType": first["instance_type"],
         "spot": {"minNodes": 0, "maxNodes": first["nodes"]},

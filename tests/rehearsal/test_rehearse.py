@@ -17,7 +17,8 @@ from trainyard.problems import SettingsError
 from trainyard.recorded.model import UNKNOWN, Secret, leaves
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
-from trainyard.review.reports.rehearsal import as_html, report
+from trainyard.review.reports.rehearsal import as_html
+from trainyard.review.reports.terminal import report
 from trainyard.review.review import Review
 
 
@@ -106,7 +107,7 @@ def test_critical_path_follows_the_dependencies(good: Rehearsal) -> None:
 
 def test_report_fits_and_hides_secrets(good: Rehearsal) -> None:
     review = Review("", good, None, None, good.seconds)
-    text, page = as_text(lambda out: out.print(report(review))), as_html(review)
+    text, page = as_text(lambda out: out.print(report(review, tree=True))), as_html(review)
     assert max(map(len, text.splitlines())) <= WIDTH and "\x1b" not in text
     assert "Storage" in text and "Critical path" in text and "only the engine can decrypt: token" in text
     assert "Critical path" in page and '<svg class="picture' in page and "<script" not in page and "http" not in page

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from trainyard.cli.files import write_json
-from trainyard.cli.project import fail, progress
+from trainyard.cli.project import JsonOption, fail, progress
 
 app = typer.Typer(no_args_is_help=True, help="The prices that plans and costs are reckoned with.")
 
@@ -31,9 +30,7 @@ def refresh(
         str, typer.Option(help="The Google Cloud region whose prices the catalogue is to hold.")
     ] = "us-central1",
     cloud: Annotated[CloudName | None, typer.Option(help="Ask this cloud only. By default each that answers.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write what was found; '-' is standard output.")
-    ] = None,
+    json_file: JsonOption = None,
 ) -> None:
     """Current prices from the clouds' price APIs beside the catalogue's. Writes only with --apply.
 
@@ -74,7 +71,7 @@ def refresh(
 def list_prices(
     text: Annotated[str, typer.Argument(help="Only rows with this text in them, like p5 or fsx.")] = "",
     stale: Annotated[bool, typer.Option("--stale", help="Only prices older than 180 days.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    json_file: JsonOption = None,
 ) -> None:
     """The catalogue's prices: a line a table, or the rows that are asked for."""
     from trainyard.refresh import report
@@ -86,9 +83,10 @@ def list_prices(
         for row in priced_rows(catalog_folder(), datetime.now(UTC).date())
         if text.lower() in f"{row.table} {row.name} {row.region}".lower() and (row.stale or not stale)
     ]
-    if as_json:
-        write_json(Path("-"), [row.as_json() for row in rows])
-        return
+    if json_file is not None:
+        write_json(json_file, [row.as_json() for row in rows])
+        if str(json_file) == "-":
+            return
     if text or stale:
         report.show_rows(rows)
     else:

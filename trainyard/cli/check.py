@@ -1,8 +1,8 @@
-"""`trainyard check`: the policy pack over stacks, offline."""
+"""`trainyard check`: stacks judged offline, told in as many formats as are asked for."""
 
 from __future__ import annotations
 
-import enum
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,33 +10,29 @@ import typer
 
 from trainyard.cli.files import write_whole
 from trainyard.cli.project import (
-    EXIT_PROGRAM,
     EXIT_SETTINGS,
-    EXIT_VIOLATED,
+    FormatName,
     ProjectOption,
+    debugging,
+    error_line,
     fail,
+    file_option,
     find_project,
     find_stack,
     progress,
     settings_of,
     stack_files,
-    warn_of,
+    warn,
 )
 from trainyard.problems import SettingsError
 from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 
 if TYPE_CHECKING:
-    from trainyard.review.review import Review
+    from trainyard.review.told import Told
+    from trainyard.review.verdict import State
 
-
-class Format(enum.StrEnum):
-    """How the outcome is told."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
+OUTPUT = "Output"
+"""A panel of `--help`."""
 
 
 def check(
@@ -45,94 +41,179 @@ def check(
         typer.Argument(metavar="[STACK]...", help="Stacks by name, or paths of stack files.", show_default=False),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check every stack of the project.")] = False,
-    form: Annotated[Format, typer.Option("--format", "-f", help="How to tell the outcome.")] = Format.TEXT,
+    form: Annotated[
+        FormatName | None,
+        typer.Option("--format", "-f", help="What --output gets; text by default.", rich_help_panel=OUTPUT),
+    ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to; '-' is standard output.")
-    ] = Path("-"),
+        Path | None, file_option("--output", "-o", help="Where to; standard output by default.", panel=OUTPUT)
+    ] = None,
+    json_file: Annotated[
+        Path | None, file_option("--json", help="Also as JSON, to compare with.", panel=OUTPUT)
+    ] = None,
+    sarif_file: Annotated[
+        Path | None, file_option("--sarif", help="Also as SARIF, for code scanning.", panel=OUTPUT)
+    ] = None,
+    junit_file: Annotated[
+        Path | None, file_option("--junit", help="Also as JUnit XML, for test reports.", panel=OUTPUT)
+    ] = None,
+    markdown_file: Annotated[
+        Path | None, file_option("--markdown", help="Also as Markdown, for a pull request.", panel=OUTPUT)
+    ] = None,
     policy_config: Annotated[
         Path | None,
-        typer.Option(
-            "--policy-config", metavar="FILE", help="Configuration of the pack, as for `pulumi --policy-pack-config`."
-        ),
+        file_option("--policy-config", help="Configuration of the pack, as for `pulumi --policy-pack-config`."),
     ] = None,
     compare: Annotated[
         Path | None,
-        typer.Option("--compare", metavar="OLD", help="JSON of an earlier check; the Markdown tells what changed."),
+        file_option("--compare", help="JSON of an earlier check; the Markdown tells what changed.", metavar="OLD"),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes at once; as many as cores, by default."),
     ] = None,
     project: ProjectOption = None,
 ) -> None:
-    """Check stacks against the policies, offline: no account, no Pulumi login, no credentials.
+    """Judge stacks offline: settings, program, policies and price. No account, no Pulumi login, no credentials.
 
-    Exit codes: 0 all is well; 1 a mandatory policy is violated; 2 the settings are wrong; 3 the program is wrong.
+    Every stack is judged, whatever is wrong with another. The exit code is that of the worst:
+    0 well; 1 a mandatory policy is violated; 3 the program is wrong; 2 the settings are wrong; 70 Trainyard failed.
     """
-    if compare is not None and form is not Format.MARKDOWN:
-        fail("--compare tells what changed in Markdown: add --format markdown")
+    also = {"json": json_file, "sarif": sarif_file, "junit": junit_file, "markdown": markdown_file}
+    outputs = _outputs(form, output, {name: file for name, file in also.items() if file is not None})
+    if compare is not None and "markdown" not in outputs:
+        fail("--compare tells what changed in Markdown: add --markdown FILE or --format markdown")
     folder = find_project(project)
     files = _files(folder, stacks or [], every=every)
     before = _document(compare) if compare is not None else None
-    from trainyard.review.policy_check.configuration import read_configuration
+    configuration = _configuration(policy_config)
+    found = _judged(folder, files, [*outputs], configuration, before, jobs)
+    _write(found, outputs, before)
+    worst = max((told.verdict.state for told in found), key=_weight)
+    if worst.exit_code:
+        raise typer.Exit(worst.exit_code)
 
-    with settings_of(str(policy_config)):
-        configuration = read_configuration(policy_config) if policy_config is not None else {}
-    reviews = [_review(folder, file, configuration) for file in files]
-    if form is Format.TEXT and str(output) == "-":
-        from trainyard.review.reports import policies
 
-        for review in reviews:
-            policies.show(review.judged)
-    else:
-        write_whole(output, _text(form, reviews, before))
-    if any(review.judged.mandatory for review in reviews):
-        raise typer.Exit(EXIT_VIOLATED)
+def _weight(state: State) -> int:
+    """The place of a state among all, best first."""
+    return list(type(state)).index(state)
+
+
+def _outputs(form: FormatName | None, output: Path | None, also: Mapping[str, Path]) -> dict[str, Path]:
+    """Where each format goes. Text gives standard output up to what was sent there, unless it was asked for."""
+    found = dict(also)
+    chosen = form is not None or output is not None
+    name = (form or FormatName.TEXT).value
+    if name in also:
+        fail(f"--format {name} and --{name} {also[name]}: one of them is enough")
+    if chosen or "-" not in map(str, also.values()):
+        found[name] = output or Path("-")
+    for name, file in found.items():
+        same = [other for other, where in found.items() if where == file and other != name]
+        if same:
+            what = "standard output" if str(file) == "-" else str(file)
+            fail(f"{name} and {same[0]} cannot both be written to {what}")
+    return found
 
 
 def _files(folder: Path, stacks: list[str], *, every: bool) -> list[Path]:
     if every == bool(stacks):
         fail("name the stacks to check, or say --all (not both)" if every else "name the stacks to check, or say --all")
     if not every:
-        return [find_stack(folder, stack) for stack in stacks]
+        return list(dict.fromkeys(find_stack(folder, stack) for stack in stacks))
     found = stack_files(folder)
     if not found:
         fail(f"there is no stack in {folder}")
     return found
 
 
-def _review(folder: Path, file: Path, configuration: dict[str, Any]) -> Review:
-    """One stack's review; ends the command where there is nothing sound to judge."""
-    from trainyard.review.review import review
-
-    stack = file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
-    with settings_of(stack), progress(f"checking {stack}"):
-        found = review(folder, file, policy_configuration=configuration)
-    warn_of(found.rehearsal)
-    if found.policies is None:
-        lines = "\n".join(f"  {finding}" for finding in found.rehearsal.errors)
-        fail(f"the program of stack {stack} is wrong, so no policy can be judged:\n{lines}", code=EXIT_PROGRAM)
-    return found
-
-
-def _document(path: Path) -> dict[str, Any]:
-    """The JSON of an earlier check."""
+def _document(path: Path) -> dict[str, dict[str, Any]]:
+    """By stack what the JSON of an earlier check holds, as far as it is compared."""
     try:
         content = read_json(path, f"--compare {path}", LARGEST_OUTCOME_BYTES)
     except SettingsError as error:
         fail(str(error))
-    if not isinstance(content, dict) or not isinstance(content.get("stacks"), list):
-        fail(f"--compare {path}: is no outcome of `trainyard check --format json`", code=EXIT_SETTINGS)
-    return content
+    from trainyard.review.formats.markdown import kept_for_comparison
+
+    try:
+        return kept_for_comparison(content)
+    except (AttributeError, KeyError, TypeError):
+        fail(f"--compare {path}: is no outcome of `trainyard check --json`", code=EXIT_SETTINGS)
 
 
-def _text(form: Format, reviews: list[Review], before: dict[str, Any] | None) -> str:
+def _configuration(path: Path | None) -> dict[str, Any] | None:
+    """The configuration of the policies, which is wrong for all stacks or for none."""
+    if path is None:
+        return None
+    from trainyard.policies.pack import LEVEL, POLICIES
+    from trainyard.review.policy_check.configuration import read_configuration, reconcile
+
+    with settings_of(str(path)):
+        found = read_configuration(path)
+        reconcile(POLICIES, found, LEVEL)
+    return found
+
+
+def _judged(
+    folder: Path,
+    files: Sequence[Path],
+    formats: Sequence[str],
+    configuration: dict[str, Any] | None,
+    before: Mapping[str, Any] | None,
+    jobs: int | None,
+) -> list[Told]:
+    """Every stack judged and told, in the order of the files."""
+    from trainyard.output import look
+    from trainyard.review.review import stack_of
+    from trainyard.review.told import Asked, Format
+    from trainyard.review.workers import tell_all, workers_for
+
+    asked = Asked(
+        project=folder,
+        formats=tuple(Format(name) for name in formats),
+        look=look(),
+        alone=len(files) == 1,
+        policy_configuration=configuration,
+        compared=before is not None,
+        debug=debugging(),
+    )
+    earlier = {file: before[stack_of(file)] for file in files if before and stack_of(file) in before}
+    found: list[Told] = []
+    with progress(f"checking {len(files)} stacks" if len(files) > 1 else f"checking {stack_of(files[0])}") as say:
+        for told in tell_all(asked, files, earlier, workers=jobs or workers_for(len(files))):
+            found.append(told)
+            say(f"checked {len(found)} of {len(files)} stacks")
+    for told in found:
+        warn(f"{told.verdict.stack}: {text}" if len(files) > 1 else text for text in told.warnings)
+    return found
+
+
+def _write(found: Sequence[Told], outputs: Mapping[str, Path], before: Mapping[str, Any] | None) -> None:
+    for name, file in outputs.items():
+        write_whole(file, _text(name, found, before))
+    if str(outputs.get("text", "")) != "-":  # what reads the formats is a machine: a person reads the log
+        for told in found:
+            if not told.verdict.state.deployable:
+                error_line(f"{told.verdict.headline}; {'; '.join(told.verdict.next_steps)}")
+
+
+def _text(name: str, found: Sequence[Told], before: Mapping[str, Any] | None) -> str:
+    from trainyard.output import look, rendered
     from trainyard.review.formats import document, junit, markdown, sarif
-    from trainyard.review.reports import policies
+    from trainyard.review.reports import terminal
+    from trainyard.review.told import Format
 
-    match form:
+    wanted = Format(name)
+    parts, verdicts = [told.parts[wanted] for told in found], [told.verdict for told in found]
+    match wanted:
         case Format.JSON:
-            return document.as_json(reviews)
+            return document.whole(parts)
         case Format.SARIF:
-            return sarif.as_sarif(reviews)
+            return sarif.whole(parts, verdicts)
         case Format.JUNIT:
-            return junit.as_junit(reviews)
+            return junit.whole(parts)
         case Format.MARKDOWN:
-            return markdown.as_markdown(reviews, before)
-    return policies.as_text(review.judged for review in reviews)
+            removed = [stack for stack in before or {} if stack not in {told.stack for told in verdicts}]
+            return markdown.whole(parts, verdicts, removed)
+    overview = rendered(lambda out: out.print(terminal.many(verdicts)), look()) if len(found) > 1 else ""
+    return overview + "".join(parts)

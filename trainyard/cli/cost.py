@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,9 +10,11 @@ from trainyard.cli.files import write_json, write_whole
 from trainyard.cli.project import (
     EXIT_PROGRAM,
     EXIT_VIOLATED,
+    HtmlOption,
     JsonOption,
     ProjectOption,
     StackArgument,
+    both_on_output,
     fail,
     find_project,
     find_stack,
@@ -27,9 +28,7 @@ from trainyard.problems import SettingsError
 def cost(
     stack: StackArgument,
     json_file: JsonOption = None,
-    html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser.")
-    ] = None,
+    html_file: HtmlOption = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="What the same use would cost on demand, committed, or always on.")
     ] = False,
@@ -57,6 +56,7 @@ def cost(
     Exit codes: 0 all is well; 1 over the budget, with --fail-over-budget; 2 the settings are wrong; 3 the program is
     wrong.
     """
+    both_on_output(json=json_file, html=html_file)
     folder = find_project(project)
     file = find_stack(folder, stack)
     values = _values(assume or [])
@@ -76,7 +76,7 @@ def cost(
         )
     from trainyard.cost.compare import alternatives
     from trainyard.cost.price import assumptions_of, price_stack
-    from trainyard.output import console
+    from trainyard.output import show
     from trainyard.review.reports.cost import as_html, report
 
     try:
@@ -92,8 +92,8 @@ def cost(
         write_json(json_file, told)
     if html_file is not None:
         write_whole(html_file, as_html(found, others))
-    if json_file is None or str(json_file) != "-":
-        console().print(report(found, others))
+    if "-" not in (str(json_file), str(html_file)):
+        show(lambda out: out.print(report(found, others)))
     if fail_over_budget and found.budget_usd is not None and found.total.expected > found.budget_usd:
         raise typer.Exit(EXIT_VIOLATED)
 

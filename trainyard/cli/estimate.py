@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trainyard.cli.files import write_whole
 from trainyard.cli.option_groups import grouped
-from trainyard.cli.project import fail_options
+from trainyard.cli.project import JsonOption, fail_options
 from trainyard.cli.training_options import (
     HARDWARE,
     CloudOptions,
-    JsonOption,
     TrainingOptions,
     fail_with,
     option,
@@ -134,7 +134,7 @@ def estimate(
     hardware: HardwareOptions,
     cloud: CloudOptions,
     how: WayOptions,
-    as_json: JsonOption = False,
+    json_file: JsonOption = None,
 ) -> None:
     """How long a training takes on given hardware, and in which ways it fits.
 
@@ -157,14 +157,14 @@ def estimate(
         found = advice.estimate(request, machine, nodes, ways, assumed)
     except SettingsError as error:
         fail_options(error)
-    if as_json:
+    if json_file is not None:
         from trainyard.advice.report.as_json import estimate_as_json
 
-        typer.echo(estimate_as_json(found), nl=False)
-    else:
+        write_whole(json_file, estimate_as_json(found))
+    if str(json_file) != "-":
         from trainyard.advice.report import estimate_text
-        from trainyard.output import console
+        from trainyard.output import show
 
-        estimate_text.show(console(), found)
+        show(lambda out: estimate_text.show(out, found))
     if found.fit is None:
         raise typer.Exit(EXIT_DOES_NOT_FIT)

@@ -20,7 +20,7 @@ def write_whole(path: Path, text: str) -> None:
     A link is followed; a pipe or a device (`/dev/stdout`) is written to, not replaced.
     """
     if str(path) == "-":
-        sys.stdout.write(text)
+        _print(text)
         return
     temporary = None
     try:
@@ -40,6 +40,16 @@ def write_whole(path: Path, text: str) -> None:
             with contextlib.suppress(FileNotFoundError):
                 Path(temporary).unlink()
         fail(f"{path}: cannot be written: {error.strerror}")
+
+
+def _print(text: str) -> None:
+    """Writes to standard output: a document is UTF-8, whatever the locale says of what a person reads."""
+    sys.stdout.flush()
+    if sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"):
+        sys.stdout.write(text)
+    else:
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
 
 
 def write_json(path: Path, document: Any) -> None:

@@ -4,14 +4,40 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
+import sys
+import traceback
 from importlib.metadata import version
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from trainyard.cli import catalog, check, cost, estimate, explain, init, recommend, rehearse, schema, smoke
+from trainyard.cli.project import DEBUG, debugging, error_line
+from trainyard.output import write_anything
+from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_CLOSED_PIPE, EXIT_INTERRUPTED
+
+
+class _Group(TyperGroup):
+    """Ends every verb quietly where a person or what reads its output ends it."""
+
+    def invoke(self, ctx: Any) -> object:
+        """Runs the verb. Whatever it wrote is on its way when this returns, so that a closed pipe shows here."""
+        try:
+            found: object = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
+            raise typer.Exit(EXIT_CLOSED_PIPE) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        return found
+
 
 app = typer.Typer(
+    cls=_Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -35,13 +61,29 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _no_color(wanted: bool) -> None:
+    if wanted:
+        os.environ["NO_COLOR"] = "1"
+
+
+def _debug(wanted: bool) -> None:
+    if wanted:
+        os.environ[DEBUG] = "1"
+
+
 @app.callback()
 def _options(
-    _: Annotated[
+    _version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    _plain: Annotated[
+        bool, typer.Option("--no-color", callback=_no_color, help="No colours; as NO_COLOR=1 does.")
+    ] = False,
+    _traceback: Annotated[
+        bool, typer.Option("--debug", callback=_debug, help=f"Show where Trainyard itself fails; as {DEBUG}=1 does.")
+    ] = False,
 ) -> None:
-    pass
+    write_anything()
 
 
 def main() -> None:
@@ -52,4 +94,21 @@ def main() -> None:
     """
     gc.set_threshold(2_000_000, 5, 20)  # loop.RARE, which would import the SDK
     atexit.register(gc.freeze)
-    app()
+    try:
+        app()
+    except Exception as error:
+        _told(error)
+        sys.exit(EXIT_BROKEN)
+
+
+def _told(error: Exception) -> None:
+    """Says that Trainyard failed: with what, where, and how to see more."""
+    if debugging():
+        traceback.print_exc()
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    more = "" if debugging() else f" `{DEBUG}=1` before the command shows the traceback to report it with."
+    error_line(
+        f"Trainyard failed: {type(error).__name__}: {error}{place}. This is a bug of Trainyard's own and says nothing"
+        f" of your stack.{more}"
+    )

@@ -2,47 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import enum
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from trainyard.problems import SettingsError, nearest
+from trainyard.review.exit_codes import EXIT_PROGRAM, EXIT_SETTINGS, EXIT_VIOLATED
 
 if TYPE_CHECKING:
     from trainyard.plan.parts import Plan
     from trainyard.rehearsal.rehearse import Rehearsal
 
-EXIT_VIOLATED = 1
-"""A mandatory policy is violated, or the budget is."""
+__all__ = ["EXIT_PROGRAM", "EXIT_SETTINGS", "EXIT_VIOLATED"]
 
-EXIT_SETTINGS = 2
-"""The settings, the command line or the project are wrong."""
 
-EXIT_PROGRAM = 3
-"""The stack's program is wrong."""
+class FormatName(enum.StrEnum):
+    """How the outcome of a check is told (`review.told.Format`, which takes long to import)."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
+
+
+def path_given(text: str) -> Path:
+    """The path that an option was given; refuses the next option, which is what stands there when a path is forgotten.
+
+    A file whose name begins with `-` can be given as `./-name`.
+    """
+    if text.startswith("-") and text != "-":
+        raise typer.BadParameter(f"{text} is an option, not a file")
+    return Path(text)
+
+
+def file_option(*names: str, help: str, metavar: str = "FILE", panel: str | None = None) -> Any:
+    """An option whose value is a path, in every verb the same."""
+    return typer.Option(*names, metavar=metavar, help=help, parser=path_given, rich_help_panel=panel)
+
+
+DEBUG = "TRAINYARD_DEBUG"
+"""Environment variable: whether a failure of Trainyard's own shows its traceback. Worker processes inherit it."""
 
 StackArgument = Annotated[
     str, typer.Argument(metavar="STACK", help="A stack's name (Pulumi.STACK.yaml) or the path of its file.")
 ]
-JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON; '-' is standard output.")
-]
+JsonOption = Annotated[Path | None, file_option("--json", help="Write everything as JSON; '-' is standard output.")]
+HtmlOption = Annotated[Path | None, file_option("--html", help="Write a page for the browser; '-' likewise.")]
 ProjectOption = Annotated[
     Path | None,
-    typer.Option(
-        "--project", "-C", metavar="DIR", help="The project's folder. By default the nearest Pulumi.yaml above."
+    file_option(
+        "--project", "-C", help="The project's folder. By default the nearest Pulumi.yaml above.", metavar="DIR"
     ),
 ]
 
 
+def both_on_output(**files: Path | None) -> None:
+    """Ends the command where two outputs, by the names of their options, are to have standard output."""
+    wanted = [f"--{name} -" for name, file in files.items() if str(file) == "-"]
+    if len(wanted) > 1:
+        fail(f"{' and '.join(wanted)}: only one of them can have standard output")
+
+
+def debugging() -> bool:
+    """Whether a failure of Trainyard's own shows its traceback."""
+    return os.environ.get(DEBUG, "") not in ("", "0")
+
+
+def error_line(message: str) -> None:
+    """Says on standard error what is wrong."""
+    Console(stderr=True, highlight=False).print(f"[bold red]error[/]: {escape(message)}", soft_wrap=True)
+
+
 def fail(message: str, *, code: int = EXIT_SETTINGS) -> NoReturn:
     """Says what is wrong on standard error and ends the command."""
-    Console(stderr=True, highlight=False).print(f"[bold red]error[/]: {escape(message)}", soft_wrap=True)
+    error_line(message)
     raise typer.Exit(code)
 
 
@@ -80,7 +122,7 @@ def warn(texts: Iterable[str]) -> None:
 
 def warn_of(rehearsal: Rehearsal) -> None:
     """Passes on what the program logged as a warning, such as keys of the settings at their old place."""
-    warn(finding.message for finding in rehearsal.findings if (finding.rule, finding.level) == ("logged", "warning"))
+    warn(rehearsal.logged_warnings)
 
 
 def fail_options(error: SettingsError) -> NoReturn:
@@ -102,14 +144,13 @@ def _fail_problems(where: str, error: SettingsError) -> NoReturn:
 
 
 @contextmanager
-def progress(text: str) -> Iterator[None]:
-    """A spinner on standard error while the block runs; nothing where nobody watches."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
+def progress(text: str) -> Iterator[Callable[[str], None]]:
+    """A spinner on standard error while the block runs, whose text it may change; nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
         return
-    with console.status(text):
-        yield
+    with Console(stderr=True).status(text) as status:
+        yield status.update
 
 
 def find_project(given: Path | None) -> Path:

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trainyard.cli.option_groups import grouped
-from trainyard.cli.project import ProjectOption, fail_options, fail_settings, find_project, find_stack
+from trainyard.cli.project import (
+    ProjectOption,
+    fail_options,
+    fail_settings,
+    file_option,
+    find_project,
+    find_stack,
+)
 from trainyard.cli.training_options import (
     HARDWARE,
     OUTPUT,
     CloudOptions,
-    JsonOption,
     TrainingOptions,
     fail_with,
     option,
@@ -85,23 +91,26 @@ class OutputOptions:
     """What is printed and written."""
 
     explain: Annotated[bool, option("--explain", "Say where every figure comes from.", OUTPUT)] = False
-    as_json: JsonOption = False
+    json_file: Annotated[
+        Path | None, file_option("--json", help="Write everything as JSON; '-' is standard output.", panel=OUTPUT)
+    ] = None
     html_file: Annotated[
-        Path | None, option("--html", "Write a page with hours against cost; '-': print it.", OUTPUT, "FILE")
+        Path | None, file_option("--html", help="Write a page with hours against cost; '-' likewise.", panel=OUTPUT)
     ] = None
 
     @property
-    def page_is_printed(self) -> bool:
-        """Whether the HTML page goes to standard output."""
-        return str(self.html_file) == "-"
+    def printed(self) -> str:
+        """What standard output is taken by: `--json -`, `--html -` or nothing."""
+        wanted = (("--json -", self.json_file), ("--html -", self.html_file))
+        return " and ".join(name for name, file in wanted if str(file) == "-")
 
     def problems(self) -> list[Problem]:
         """One problem for each pair of outputs that exclude each other."""
         found = []
-        if self.as_json and self.page_is_printed:
-            found.append(Problem("--json", "--html -", "prints too; give --html a file"))
-        if self.explain and (self.as_json or self.page_is_printed):
-            found.append(Problem("--explain", "--json" if self.as_json else "--html -", "has every source anyway"))
+        if " and " in self.printed:
+            found.append(Problem("--json", "--html -", "prints too; give one of them a file"))
+        elif self.explain and self.printed:
+            found.append(Problem("--explain", self.printed, "has every source anyway"))
         return found
 
 
@@ -174,17 +183,17 @@ def _show(found: "Recommendation", compared: "Comparison | None", output: Output
         from trainyard.cli.files import write_whole
 
         write_whole(output.html_file, as_html(found, compared))
-        if output.page_is_printed:
-            return
-    if output.as_json:
+    if output.json_file is not None:
         from trainyard.advice.report.as_json import recommendation_as_json
+        from trainyard.cli.files import write_whole
 
-        typer.echo(recommendation_as_json(found, compared), nl=False)
+        write_whole(output.json_file, recommendation_as_json(found, compared))
+    if output.printed:
         return
     from trainyard.advice.report import recommendation_text
-    from trainyard.output import console
+    from trainyard.output import show
 
-    recommendation_text.show(console(), found, compared, explain=output.explain)
+    show(lambda out: recommendation_text.show(out, found, compared, explain=output.explain))
 
 
 def _apply(found: "Recommendation", stack: str, applying: ApplyOptions, project: Path | None) -> None:

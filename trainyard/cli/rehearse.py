@@ -2,58 +2,57 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from trainyard.cli.files import write_json, write_whole
 from trainyard.cli.project import (
-    EXIT_PROGRAM,
-    EXIT_VIOLATED,
+    HtmlOption,
     JsonOption,
     ProjectOption,
     StackArgument,
-    fail,
+    both_on_output,
+    fail_settings,
     find_project,
     find_stack,
     progress,
-    settings_of,
 )
+from trainyard.problems import SettingsError
 
 
 def rehearse(
     stack: StackArgument,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Show the components, totals and the critical path too.")
+    ] = False,
     json_file: JsonOption = None,
-    html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser; '-' likewise.")
-    ] = None,
+    html_file: HtmlOption = None,
     project: ProjectOption = None,
 ) -> None:
     """Run a stack's whole program offline, twice: what would be refused, what the policies say, what it costs.
 
     Exit codes: 0 all is well; 1 a mandatory policy is violated; 2 the settings are wrong; 3 the program is wrong.
     """
-    if str(json_file) == str(html_file) == "-":
-        fail("--json - and --html -: only one of them can have standard output")
+    both_on_output(json=json_file, html=html_file)
     folder = find_project(project)
     file = find_stack(folder, stack)
-    with settings_of(stack), progress(f"rehearsing {stack}"):
-        from trainyard.review.review import review
+    with progress(f"rehearsing {stack}"):
+        from trainyard.review.review import Unjudged, judge
 
-        found = review(folder, file)
-    from trainyard.output import console
-    from trainyard.review.reports import policies, rehearsal
-
+        found = judge(folder, file)
     if json_file is not None:
         write_json(json_file, found.as_json())
     if html_file is not None:
-        write_whole(html_file, rehearsal.as_html(found))
+        from trainyard.review.reports.rehearsal import as_html
+
+        write_whole(html_file, as_html(found))
+    if isinstance(found, Unjudged):
+        fail_settings(stack, SettingsError(mistake.problem for mistake in found.mistakes))
     if "-" not in (str(json_file), str(html_file)):
-        console().print(rehearsal.report(found))
-        if found.policies is not None:
-            policies.show(found.policies, title="Policies")
-    if found.policies is None:
-        raise typer.Exit(EXIT_PROGRAM)
-    if found.policies.mandatory:
-        raise typer.Exit(EXIT_VIOLATED)
+        from trainyard.output import show
+        from trainyard.review.reports import terminal
+
+        show(lambda out: out.print(terminal.report(found, tree=tree)))
+    if found.verdict.exit_code:
+        raise typer.Exit(found.verdict.exit_code)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from trainyard.cli.files import write_json
+from trainyard.cli.project import file_option
 
 SCHEMA_FILE = "trainyard.schema.json"
 """Name of the schema's file in a project, where it lies beside the stack files."""
@@ -15,7 +14,7 @@ SCHEMA_FILE = "trainyard.schema.json"
 
 def schema(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; '-' is standard output.")
+        Path, file_option("--output", "-o", help="Where to write it; standard output by default.")
     ] = Path("-"),
 ) -> None:
     """The JSON schema of a stack file: every key with its type, default, description and example.

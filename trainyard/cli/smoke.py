@@ -1,7 +1,6 @@
 """`trainyard smoke`: the DDP smoke job, here or on a platform."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ import typer
 from trainyard.cli import smoke_targets
 from trainyard.cli.files import write_whole
 from trainyard.cli.option_groups import grouped
-from trainyard.cli.project import ProjectOption, fail, read_plan
+from trainyard.cli.project import HtmlOption, JsonOption, ProjectOption, both_on_output, fail, read_plan
 from trainyard.cli.smoke_options import JobOptions, Target, TargetOptions
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
 EXIT_INTERRUPTED = 130
 """Exit code after Ctrl-C, as a shell reports it."""
-
-PLAIN_WIDTH = 160
-"""Columns of the result where standard output is no terminal."""
 
 
 @grouped
@@ -36,12 +32,8 @@ def smoke(
     render: Annotated[
         bool, typer.Option("--render", help="Print what would be submitted, and submit nothing.")
     ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; '-' is standard output.")
-    ] = None,
-    html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page for the browser.")
-    ] = None,
+    json_file: JsonOption = None,
+    html_file: HtmlOption = None,
     job: JobOptions,
     where: TargetOptions,
     project: ProjectOption = None,
@@ -55,6 +47,7 @@ def smoke(
     from trainyard.plan.parts import NoSuchName
     from trainyard.smoke_jobs.launch.job import LaunchError
 
+    both_on_output(json=json_file, html=html_file)
     plan = read_plan(project, stack) if stack is not None else None
     if plan is None and target in (Target.kubernetes, Target.trainjob):
         fail(f"--target {target}: name the STACK, whose team, queue and GPU pool the job uses")
@@ -90,12 +83,11 @@ def _watch(launcher: "Launcher") -> "Ended":
 def _report(ended: "Ended", json_file: Path | None, html_file: Path | None, record_baseline: Path | None) -> None:
     from rich.console import Console
 
+    from trainyard.output import console
     from trainyard.smoke_jobs.report.terminal import show
 
-    on_output = json_file is not None and str(json_file) == "-"
-    if not on_output:
-        wide = None if sys.stdout.isatty() else PLAIN_WIDTH
-        show(ended, Console(highlight=False, width=wide), Console(stderr=True, highlight=False))
+    if "-" not in (str(json_file), str(html_file)):
+        show(ended, console(), Console(stderr=True, highlight=False))
     if json_file is not None:
         without = {"verdict": "error", "exit_code": ended.exit_code, "reason": ended.reason, "log": ended.log}
         write_whole(json_file, json.dumps(ended.document or without, indent=1) + "\n")

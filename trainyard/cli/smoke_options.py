@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from trainyard.cli.project import file_option
 from trainyard.cli.training_options import option
 
 JOB, PLACE = "The job", "Where it runs"
@@ -40,6 +41,10 @@ def _place(name: str, help_: str, **more: Any) -> Any:
     return option(name, help_, PLACE, **more)
 
 
+def _file(name: str, help_: str, **more: Any) -> Any:
+    return file_option(name, help=help_, panel=JOB, **more)
+
+
 def _minutes(name: str, help_: str) -> Any:
     return _place(name, help_, min=1)
 
@@ -58,10 +63,12 @@ class JobOptions:
     checks: Annotated[
         list[str] | None, typer.Option("--check", metavar="NAME", help="Run this check only. May be repeated.")
     ] = None
-    baseline: Annotated[Path | None, _job("--baseline", "Compare the figures with this baseline.", "FILE")] = None
-    record_baseline: Annotated[Path | None, _job("--record-baseline", "Keep the figures of a pass as one.", "FILE")] = (
-        None
-    )
+    baseline: Annotated[
+        Path | None, file_option("--baseline", help="Compare the figures with this baseline.", panel=JOB)
+    ] = None
+    record_baseline: Annotated[
+        Path | None, file_option("--record-baseline", help="Keep the figures of a pass as one.", panel=JOB)
+    ] = None
     set_options: Annotated[list[str] | None, _job("--set", "Any option of the worker: --set kills=3.", "KEY=VALUE")] = (
         None
     )
@@ -84,7 +91,8 @@ class TargetOptions:
     """What only some targets need; empty where it was not given. `queue_timeout` in minutes."""
 
     result_dir: Annotated[
-        Path | None, _job("--result-dir", "Keep result.json and the ranks' errors (local).", "DIR")
+        Path | None,
+        file_option("--result-dir", help="Keep result.json and the ranks' errors (local).", metavar="DIR", panel=JOB),
     ] = None
     queue_timeout: Annotated[float, _minutes("--queue-timeout", "Minutes to wait for quota.")] = 60
     keep: Annotated[bool, _place("--keep/--no-keep", "Leave the job's objects on the cluster.")] = False

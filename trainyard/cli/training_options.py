@@ -71,8 +71,6 @@ class CloudOptions:
     region: Annotated[str | None, option("--region", "us-east-1 or us-central1 by default.", HARDWARE, "REGION")] = None
 
 
-JsonOption = Annotated[bool, option("--json", "Print JSON instead of tables.", OUTPUT)]
-
 REQUEST_FIELDS = {
     "global_batch": "global_batch_tokens",
     "dataset_size": "dataset_gb",

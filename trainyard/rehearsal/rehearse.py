@@ -44,6 +44,12 @@ class Rehearsal:
         return tuple(finding for finding in self.findings if finding.level == "error")
 
     @property
+    def logged_warnings(self) -> tuple[str, ...]:
+        """What the program logged as a warning, such as keys of the settings at their old place."""
+        logged = ("logged", "warning")
+        return tuple(finding.message for finding in self.findings if (finding.rule, finding.level) == logged)
+
+    @property
     def minutes(self) -> float:
         """How long the first `pulumi up` takes at least, the smoke jobs included."""
         return self.critical_path[-1].finish / 60 if self.critical_path else 0.0

@@ -16,7 +16,7 @@ from trainyard.rehearsal.graph import proves
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.review.policy_check.check import check_policies
 from trainyard.review.policy_check.model import PolicyReport
-from trainyard.review.source import line_of
+from trainyard.review.source import StackFile
 from trainyard.review.verdict import Verdict, verdict_on, verdict_on_failure, verdict_on_settings
 from trainyard.settings.unseen import stand_in
 
@@ -30,6 +30,7 @@ class Review:
     policies: PolicyReport | None  # None: the program is wrong, and what it made says nothing of what it should
     cost: Cost | None  # None: likewise
     seconds: Mapping[str, float]  # wall time by phase
+    project: Path = Path()  # the project's folder
     verdict: Verdict = field(init=False)
 
     def __post_init__(self) -> None:
@@ -89,6 +90,7 @@ class Unjudged:
     file: str
     mistakes: tuple[Mistake, ...]
     verdict: Verdict
+    project: Path = Path()  # the project's folder
 
     def as_json(self) -> dict[str, Any]:
         """What is wrong, in plain values."""
@@ -117,14 +119,16 @@ def judge(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping[
 def unreadable(project_dir: Path, stack_file: Path, problems: Sequence[Problem]) -> Unjudged:
     """The outcome for a stack with wrong settings, each problem with its line in the stack's file."""
     stack = stack_of(stack_file)
-    mistakes = tuple(Mistake(problem, line_of(stack_file, problem.key)) for problem in problems)
-    return Unjudged(stack, _shown(project_dir, stack_file), mistakes, verdict_on_settings(stack, problems))
+    file = StackFile(stack_file)
+    mistakes = tuple(Mistake(problem, file.line_of(problem.key)) for problem in problems)
+    told = verdict_on_settings(stack, problems)
+    return Unjudged(stack, _shown(project_dir, stack_file), mistakes, told, project_dir)
 
 
 def failed(project_dir: Path, stack_file: Path, reason: str) -> Unjudged:
     """The outcome for a stack on which Trainyard itself failed."""
     stack = stack_of(stack_file)
-    return Unjudged(stack, _shown(project_dir, stack_file), (), verdict_on_failure(stack, reason))
+    return Unjudged(stack, _shown(project_dir, stack_file), (), verdict_on_failure(stack, reason), project_dir)
 
 
 def stack_of(stack_file: Path) -> str:
@@ -146,7 +150,7 @@ def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping
     name = _shown(project_dir, stack_file)
     rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in)
     if rehearsal.errors:
-        return Review(name, rehearsal, None, None, rehearsal.seconds)
+        return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir)
     policies = check_policies(
         rehearsal.stack,
         rehearsal.preview.resources,
@@ -163,4 +167,4 @@ def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping
         "price": done - before_price,
         "total": done - started,
     }
-    return Review(name, rehearsal, policies, cost, seconds)
+    return Review(name, rehearsal, policies, cost, seconds, project_dir)

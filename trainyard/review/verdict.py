@@ -10,19 +10,8 @@ from typing import Any, Final
 from trainyard.cost.model import Cost
 from trainyard.problems import Problem
 from trainyard.recorded.model import Finding
+from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_PROGRAM, EXIT_SETTINGS, EXIT_VIOLATED
 from trainyard.review.policy_check.model import PolicyReport
-
-EXIT_VIOLATED: Final = 1
-"""A mandatory policy is violated, or the budget is where that was asked."""
-
-EXIT_SETTINGS: Final = 2
-"""The settings, the command line or the project are wrong."""
-
-EXIT_PROGRAM: Final = 3
-"""The stack's program is wrong: the engine or a cloud would refuse what it makes."""
-
-EXIT_BROKEN: Final = 70
-"""Trainyard itself failed (`EX_SOFTWARE` of sysexits.h): this says nothing of the stack."""
 
 MOST_STEPS: Final = 3
 """Next steps that a verdict names: what is done first, not all that there is to do."""
@@ -36,7 +25,7 @@ class State(enum.StrEnum):
     OVER_BUDGET = "over-budget"  # deployable; expected to cost more than its budget
     VIOLATED = "violated"  # a mandatory policy forbids it
     REFUSED = "refused"  # the engine or a cloud would refuse it, so nothing else was judged
-    UNREADABLE = "unreadable"  # its settings are wrong, so its program did not run
+    UNREADABLE = "wrong-settings"  # its settings are wrong, so its program did not run
     BROKEN = "broken"  # Trainyard failed on it: nothing is known
 
     @property
@@ -103,7 +92,7 @@ class Money:
         if not self.unpriced:
             return said
         return (
-            f"{said}, without {_count(self.unpriced, 'thing')} that {'has' if self.unpriced == 1 else 'have'} no price"
+            f"{said}, without {count(self.unpriced, 'thing')} that {'has' if self.unpriced == 1 else 'have'} no price"
         )
 
     @property
@@ -171,7 +160,7 @@ def verdict_on(
         return Verdict(
             stack=stack,
             state=State.REFUSED,
-            headline=f"{stack} would fail: {_count(len(errors), 'error')} that the engine or a cloud would refuse",
+            headline=f"{stack} would fail: {count(len(errors), 'error')} that the engine or a cloud would refuse",
             errors=len(errors),
             warnings=warnings,
             next_steps=(
@@ -183,12 +172,12 @@ def verdict_on(
     mandatory, advisory = len(policies.mandatory), len(policies.violations) - len(policies.mandatory)
     looked_at = _counts((warnings, "warning"), (advisory, "advisory violation"))
     if mandatory:
-        state, headline = State.VIOLATED, f"{stack} must not be deployed: {_count(mandatory, 'mandatory violation')}"
+        state, headline = State.VIOLATED, f"{stack} must not be deployed: {count(mandatory, 'mandatory violation')}"
     elif money.over_budget:
         state, headline = State.OVER_BUDGET, f"{stack} can be deployed, and is {money.sentence}"
     elif looked_at or money.unpriced:
         state = State.WARNED
-        headline = f"{stack} can be deployed; {looked_at or _count(money.unpriced, 'thing') + ' without a price'}"
+        headline = f"{stack} can be deployed; {looked_at or count(money.unpriced, 'thing') + ' without a price'}"
     else:
         state, headline = State.SOUND, f"{stack} is sound: nothing would be refused, no policy is violated"
     return Verdict(
@@ -209,7 +198,7 @@ def verdict_on_settings(stack: str, problems: Sequence[Problem]) -> Verdict:
     return Verdict(
         stack=stack,
         state=State.UNREADABLE,
-        headline=f"{stack} has wrong settings: {_count(len(problems), 'problem')}",
+        headline=f"{stack} has wrong settings: {count(len(problems), 'problem')}",
         errors=len(problems),
         next_steps=_most([f"mend {problem}" for problem in problems]),
     )
@@ -221,9 +210,7 @@ def verdict_on_failure(stack: str, reason: str) -> Verdict:
         stack=stack,
         state=State.BROKEN,
         headline=f"{stack} could not be judged: {reason}",
-        next_steps=(
-            f"`trainyard --debug rehearse {stack}` shows where; this is a bug of Trainyard's, not of the stack",
-        ),
+        next_steps=(f"`trainyard --debug rehearse {stack}` shows where; nothing is known of the stack",),
     )
 
 
@@ -251,8 +238,9 @@ def _most(steps: Iterable[str]) -> tuple[str, ...]:
 
 
 def _counts(*counted: tuple[int, str]) -> str:
-    return " and ".join(_count(number, noun) for number, noun in counted if number)
+    return " and ".join(count(number, noun) for number, noun in counted if number)
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """`1 error`, `2 errors`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -57,6 +57,8 @@ class Constructed:
     type: str
     name: str
     component: str  # as in RecordedResource
+    file: str = ""  # of the program's own code that made it
+    line: int = 0
 
 
 @dataclass(slots=True)
@@ -368,7 +370,7 @@ def _watch(recording: Recording) -> Callable[[pulumi.ResourceTransformationArgs]
     def look(arguments: pulumi.ResourceTransformationArgs) -> None:
         type_, name, options = arguments.type_, arguments.name, arguments.opts
         around = paths.get(options.parent, "") if options.parent is not None else ""
-        recording.constructed.append(Constructed(type_, name, around))
+        recording.constructed.append(Constructed(type_, name, around, *_made_at()))
         if isinstance(arguments.resource, pulumi.ComponentResource):
             paths[arguments.resource] = f"{around}/{name}" if around else name
         recording.classes.setdefault(type_, type(arguments.resource))
@@ -381,6 +383,17 @@ def _watch(recording: Recording) -> Callable[[pulumi.ResourceTransformationArgs]
             recording.wrong_providers.append(WrongProvider(type_, name, options.provider.package))
 
     return look
+
+
+def _made_at() -> tuple[str, int]:
+    """File and line of the innermost code under way that is neither the SDK's nor ours."""
+    frame: types.FrameType | None = sys._getframe(2)
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__", "")).split(".", 1)[0]
+        if not package.startswith("pulumi"):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return "", 0
 
 
 def _where(frame: types.FrameType | None) -> str:

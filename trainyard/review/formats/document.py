@@ -1,25 +1,47 @@
-"""JSON of a check: policies, plan and price of every stack, which a later check can be compared with."""
+"""JSON of a check: verdict, policies, plan and price of every stack, which a later check can be compared with."""
 
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from trainyard.recorded.model import masked
-from trainyard.review.review import Review
+from trainyard.review.review import Outcome, Unjudged
 
 
-def stack_json(review: Review) -> dict[str, Any]:
-    """One stack: what the policies say, with plan and price; secrets masked."""
+def stack_json(outcome: Outcome) -> dict[str, Any]:
+    """One stack: its verdict with everything behind it, as far as it was judged; secrets masked."""
+    told: dict[str, Any] = {
+        "stack": outcome.verdict.stack,
+        "file": outcome.file,
+        "verdict": masked_in_order(outcome.verdict.as_json()),
+    }
+    if isinstance(outcome, Unjudged):
+        return {**told, "problems": [mistake.as_json() for mistake in outcome.mistakes]}
+    policies = outcome.policies.as_json() if outcome.policies is not None else {"violations": [], "accepted": []}
+    policies.pop("stack", None)
     return {
-        **review.judged.as_json(),
-        "file": review.file,
-        "plan": masked(review.rehearsal.plan),
-        "cost": masked(review.cost.as_json()) if review.cost is not None else {},
+        **told,
+        "findings": [finding.as_json() for finding in outcome.rehearsal.findings],
+        **policies,
+        "plan": masked(outcome.rehearsal.plan),
+        "cost": masked(outcome.cost.as_json()) if outcome.cost is not None else {},
     }
 
 
-def as_json(reviews: Sequence[Review]) -> str:
+def masked_in_order(document: dict[str, Any]) -> dict[str, Any]:
+    """Secrets masked in the values, the keys of the document itself in the order that they have."""
+    return {key: masked(value) for key, value in document.items()}
+
+
+def part(outcome: Outcome) -> str:
+    """One stack as a JSON text."""
+    return json.dumps(stack_json(outcome), indent=2)
+
+
+def whole(parts: Sequence[str]) -> str:
     """All stacks as one JSON document."""
-    return json.dumps({"stacks": [stack_json(review) for review in reviews]}, indent=2) + "\n"
+    inside = ",\n".join(textwrap.indent(text, "    ") for text in parts)
+    return f'{{\n  "stacks": [\n{inside}\n  ]\n}}\n' if parts else '{\n  "stacks": []\n}\n'

@@ -6,55 +6,112 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.review.formats.document import stack_json
-from trainyard.review.review import Review
+from trainyard.review.review import Outcome
+from trainyard.review.verdict import State, Verdict, dollars
 
 MARKER = "<!-- trainyard check -->"
 """First line of a comment, by which a pipeline finds and replaces its earlier one."""
 MOST_CHANGES = 40
 AMOUNTS = ("floor", "expected", "ceiling")
+_MARKS = {"good": "✅", "warn": "⚠️", "bad": "❌"}
 _IGNORED = ("decisions",)  # says in prose what the other keys say in figures
 
 
-def as_markdown(reviews: Sequence[Review], before: Mapping[str, Any] | None = None) -> str:
-    """All stacks as one comment. `before`: the JSON document of an earlier check; without it nothing is compared."""
-    earlier = {stack["stack"]: stack for stack in (before or {}).get("stacks", [])}
-    lines = [MARKER, "## Trainyard check", ""]
-    for review in reviews:
-        lines += _stack(stack_json(review), earlier.get(review.stack), compared=before is not None)
-    if before is not None:
-        names = {review.stack for review in reviews}
-        lines += [f"### {name}\n\nRemoved.\n" for name in earlier if name not in names]
+def part(outcome: Outcome, earlier: Mapping[str, Any] | None = None, *, compared: bool = False) -> str:
+    """One stack's section. `earlier`: the stack in an earlier check; `compared`: whether there was a check at all."""
+    return "\n".join(_section(stack_json(outcome), earlier, compared=compared)).rstrip() + "\n"
+
+
+def whole(parts: Sequence[str], verdicts: Sequence[Verdict], removed: Sequence[str] = ()) -> str:
+    """All stacks as one comment. `removed`: those of the earlier check that are no longer there."""
+    lines = [f"{MARKER}\n## Trainyard check\n"]
+    if len(verdicts) > 1:
+        lines += ["\n".join(_table(verdicts)) + "\n"]
+    lines += [*parts, *(f"### {name}\n\nRemoved.\n" for name in removed)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _stack(now: Mapping[str, Any], then: Mapping[str, Any] | None, *, compared: bool) -> list[str]:
-    mandatory = sum(violation["level"] == "mandatory" for violation in now["violations"])
-    advisory = len(now["violations"]) - mandatory
-    verdict = f"❌ {mandatory} mandatory" if mandatory else "✅ no mandatory"
-    lines = [f"### {now['stack']}: {verdict} and {advisory} advisory violations", ""]
+def kept_for_comparison(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By stack what a section needs of an earlier check's JSON."""
+    return {
+        str(stack["stack"]): {
+            "plan": stack.get("plan", {}),
+            "violations": stack.get("violations", []),
+            "cost": {key: stack["cost"][key] for key in AMOUNTS} if stack.get("cost") else {},
+        }
+        for stack in document["stacks"]
+    }
+
+
+def _table(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    yield "| stack | verdict | USD a month expected | budget |"
+    yield "| --- | --- | ---: | ---: |"
+    for told in verdicts:
+        money = told.money
+        month = dollars(money.expected) if money is not None else "–"
+        budget = dollars(money.budget) if money is not None and money.budget is not None else "–"
+        yield f"| {told.stack} | {_MARKS[told.state.mood]} {told.state.value} | {month} | {budget} |"
+
+
+def _section(now: Mapping[str, Any], then: Mapping[str, Any] | None, *, compared: bool) -> list[str]:
+    told = now["verdict"]
+    lines = [f"### {_MARKS[State(told['state']).mood]} {_plain(told['headline'])}", ""]
+    if told["money"] is not None:
+        lines += [f"**Money**: {told['money']['sentence']}.", ""]
+    lines += ["**Next**", "", *(f"- {_plain(step)}" for step in told["next_steps"]), ""]
     if compared and then is None:
         lines += ["New stack.", ""]
-    lines += list(_prices(now["cost"], then["cost"] if then else {}))
+    if "problems" in now:
+        lines += [
+            f"- `{problem['key']}`{_at(now['file'], problem['line'])}: got {_plain(problem['got'])};"
+            f" {_plain(problem['allowed'])}"
+            for problem in now["problems"]
+        ]
+        return [*lines, ""]
+    lines += [f"- {item['level']} `{item['rule']}` {_finding(item)}" for item in now["findings"]]
+    if now["findings"]:
+        lines.append("")
+    if now["cost"]:
+        lines += list(_prices(now["cost"], then["cost"] if then else {}))
     if then is not None:
         lines += list(_changes(now["plan"], then["plan"]))
     lines += list(_violations(now["violations"], then["violations"] if then else None))
     if now["accepted"]:
         lines += ["**Accepted by exception**", ""]
         lines += [
-            f"- `{item['policy']}` {_name(item['urn'])}: {item['reason']} ({item['owner']}, until {item['expires']})"
+            f"- `{item['policy']}` {_name(item['urn'])}: {_plain(item['reason'])} ({_plain(item['owner'])}, until"
+            f" {item['expires']})"
             for item in now["accepted"]
         ]
         lines.append("")
     return lines
 
 
+def _at(file: str, line: int | None) -> str:
+    return "" if line is None else f" ({file}, line {line})"
+
+
+def _finding(item: Mapping[str, Any]) -> str:
+    tail = "; ".join(part for part in (item["allowed"], item["hint"]) if part)
+    where = f"`{item['name']}` " if item["name"] else ""
+    path = f"`{item['path']}`: " if item["path"] else ""
+    return f"{where}{path}{_plain(item['message'])}{f' ({_plain(tail)})' if tail else ''}"
+
+
+def _plain(text: str) -> str:
+    """A text of a stack's that cannot open a tag, mention a person or break a line in a comment."""
+    return " ".join(text.split()).replace("<", "&lt;").replace("@", "@\N{ZERO WIDTH NON-JOINER}")
+
+
 def _prices(now: Mapping[str, Any], then: Mapping[str, Any]) -> Iterator[str]:
+    budget = f"{now['budget']:,.0f}" if now["budget"] else "none"
     yield "| USD a month | before | after | change |"
     yield "| --- | ---: | ---: | ---: |"
     for key in AMOUNTS:
         before = f"{then[key]:,.0f}" if then else "–"
         change = f"{now[key] - then[key]:+,.0f}" if then else "–"
         yield f"| {key} | {before} | {now[key]:,.0f} | {change} |"
+    yield f"| budget | | {budget} | |"
     yield ""
 
 
@@ -100,11 +157,11 @@ def _violations(now: Sequence[Mapping[str, Any]], then: Sequence[Mapping[str, An
         mark = "**new** " if then is not None and _key(violation) not in old else ""
         yield (
             f"- {mark}{violation['level']} `{violation['policy']}` ({violation['severity']})"
-            f" {_name(violation['urn'])}: {violation['message']}. {violation['remediation']}"
+            f" {_name(violation['urn'])}: {_plain(violation['message'])}. {_plain(violation['remediation'])}"
         )
     for violation in then or ():
         if _key(violation) not in new:
-            yield f"- fixed: ~~`{violation['policy']}` {_name(violation['urn'])}: {violation['message']}~~"
+            yield f"- fixed: ~~`{violation['policy']}` {_name(violation['urn'])}: {_plain(violation['message'])}~~"
     yield ""
 
 

@@ -22,6 +22,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.engine.first_preview import seen_by_stack_policies
 from trainyard.review.policy_check.analyzer import Analyzer
 from trainyard.review.policy_check.configuration import reconcile
+from trainyard.review.policy_check.light_analyzer import properties_read_once
 from trainyard.review.policy_check.model import SEVERITIES, Accepted, Level, PolicyReport, Undecided, Violation
 
 _ENGINE_VARIABLES = ("PULUMI_PROJECT", "PULUMI_STACK", "PULUMI_DRY_RUN", "PULUMI_CONFIG")
@@ -47,7 +48,7 @@ def check_policies(
     analyzer = Analyzer(policies, reconcile(policies, configuration, LEVEL))
     _check_exceptions(settings, {policy.name for policy in POLICIES})
     context = contextvars.copy_context()
-    with _no_engine():
+    with _no_engine(), properties_read_once():
         context.run(_analyze, analyzer, stack, preview, known, settings, found)
     return PolicyReport(
         stack=stack,

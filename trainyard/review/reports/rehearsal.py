@@ -1,18 +1,12 @@
-"""A rehearsal as a person reads it: in the terminal, or as one HTML page."""
+"""What every report of a rehearsal tells: components, totals and findings; and the page for the browser."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-from rich.tree import Tree
 
 from trainyard.output import page
 from trainyard.recorded import node_groups
@@ -188,52 +182,9 @@ def _subject(finding: Finding) -> str:
     return " ".join(part for part in (short_type(finding.type), finding.name, finding.path) if part)
 
 
-def report(review: Review) -> RenderableType:
-    """The whole report for a `rich` console."""
-    rehearsal = review.rehearsal
-    parts: list[RenderableType] = [_tree(tree_of(rehearsal)), Text()]
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for label, figure in totals_of(review):
-        table.add_row(Text(label, style="dim"), figure)
-    parts += [Text("Totals", style="bold"), table]
-    if rehearsal.critical_path:
-        parts += [Text(), _path(rehearsal)]
-    parts += [Text(), *_findings(rehearsal)]
-    return Group(*parts)
-
-
-def _tree(root: Branch) -> Tree:
-    def label(branch: Branch) -> Text:
-        text = Text(branch.name, style="bold")
-        if branch.kind:
-            text.append(f"  {branch.kind}", style="dim")
-        text.append(f"  {branch.total}", style="cyan")
-        if branch.errors:
-            text.append(f"  {_count(branch.errors, 'error')}", style="bold red")
-        if branch.warnings:
-            text.append(f"  {_count(branch.warnings, 'warning')}", style="yellow")
-        return text
-
-    def grow(tree: Tree, branch: Branch) -> None:
-        for figure in branch.figures:
-            tree.add(Text(figure, style="green"))
-        if branch.counts:
-            tree.add(Text(", ".join(_times(type_, count) for type_, count in sorted(branch.counts.items())), "dim"))
-        for name in sorted(branch.branches):
-            inner = branch.branches[name]
-            grow(tree.add(label(inner)), inner)
-
-    tree = Tree(label(root), guide_style="dim")
-    grow(tree, root)
-    return tree
-
-
-def _times(type_: str, count: int) -> str:
+def times(type_: str, count: int) -> str:
+    """`3 Secret`, `Vpc`: so many resources of a type."""
     return type_ if count == 1 else f"{count}\N{NO-BREAK SPACE}{type_}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def clock(seconds: float) -> str:
@@ -242,45 +193,9 @@ def clock(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02d}"
 
 
-def _where(step: Step) -> str:
+def where(step: Step) -> str:
+    """Component and name of a step."""
     return f"{step.component}/{step.name}" if step.component else step.name
-
-
-def _path(rehearsal: Rehearsal) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", show_edge=False)
-    table.add_column("takes", justify="right", no_wrap=True)
-    table.add_column("done at", justify="right", no_wrap=True)
-    table.add_column("type", no_wrap=True)
-    table.add_column("resource", overflow="fold")
-    for step in rehearsal.critical_path:
-        table.add_row(clock(step.seconds), clock(step.finish), short_type(step.type), _where(step))
-    title = Text("Critical path of the first up", style="bold")
-    title.append("  (minutes; a lower bound: published times, nothing queues)", style="dim")
-    return Group(title, table)
-
-
-def _findings(rehearsal: Rehearsal) -> Iterator[RenderableType]:
-    if not rehearsal.findings:
-        yield Text("No findings: nothing here that the engine or a cloud would refuse.", style="green")
-        return
-    warnings = len(rehearsal.findings) - len(rehearsal.errors)
-    title = Text("Findings", style="bold")
-    title.append(f"  {_count(len(rehearsal.errors), 'error')}, {_count(warnings, 'warning')}", style="dim")
-    yield title
-    for component, group in grouped(rehearsal.findings):
-        yield Text(component, style="bold")
-        for same in group:
-            finding = same.finding
-            style = "red" if finding.level == "error" else "yellow"
-            text = Text(f"{finding.level} ", style=style)
-            text.append(f"{finding.rule}", style="dim")
-            for subject in same.subjects:
-                text.append(f"\n{subject}", style="bold")
-            text.append(f"\n{finding.message}")
-            for tail in (finding.allowed, finding.hint):
-                if tail:
-                    text.append(f"\n{tail}", style="cyan")
-            yield Padding(text, (0, 0, 0, 2))
 
 
 def as_html(outcome: Outcome) -> str:
@@ -293,14 +208,14 @@ def as_html(outcome: Outcome) -> str:
         parts |= _parts_of(outcome)
     return page(
         Path(__file__).with_name("rehearsal.html.j2"),
-        {**FILTERS, "clock": clock, "short_type": short_type, "where": _where},
+        {**FILTERS, "clock": clock, "short_type": short_type, "where": where},
         outcome=outcome,
         verdict=verdict,
         counts=counts_of(verdict),
         bar=money_bar(verdict.money) if verdict.money is not None else None,
         lettering=STYLES,
         colours=COLOURS,
-        times=_times,
+        times=times,
         **parts,
     )
 

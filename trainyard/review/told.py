@@ -1,0 +1,87 @@
+"""A stack judged, told in every format that is asked for, and forgotten: what is left is text."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from trainyard import output
+from trainyard.review.formats import document, junit, markdown, sarif
+from trainyard.review.reports import terminal
+from trainyard.review.review import Outcome, Review, failed, judge
+from trainyard.review.verdict import Verdict
+
+
+class Format(StrEnum):
+    """How the outcome of a check is told."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be told of every stack."""
+
+    project: Path
+    formats: tuple[Format, ...]
+    look: output.Look = output.PLAIN  # of the text
+    alone: bool = False  # whether the text is of one stack alone, rather than of one among many
+    policy_configuration: Mapping[str, Any] | None = None
+    compared: bool = False  # whether there is an earlier check to compare with
+    debug: bool = False  # whether a failure of Trainyard's own ends everything, with its traceback
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is left of a stack."""
+
+    verdict: Verdict
+    warnings: tuple[str, ...] = ()  # what the program logged: keys at their old place
+    parts: Mapping[Format, str] = field(default_factory=dict)
+
+
+def tell(asked: Asked, stack_file: Path, earlier: Mapping[str, Any] | None = None) -> Told:
+    """Judges one stack and tells it. `earlier`: what an earlier check said of it (`markdown.kept_for_comparison`)."""
+    try:
+        return told(asked, judge(asked.project, stack_file, policy_configuration=asked.policy_configuration), earlier)
+    except Exception as error:
+        if asked.debug:
+            raise
+        return told(asked, failed(asked.project, stack_file, where(error)), earlier)
+
+
+def told(asked: Asked, outcome: Outcome, earlier: Mapping[str, Any] | None = None) -> Told:
+    """Tells an outcome in the formats that are asked for."""
+    warnings = outcome.rehearsal.logged_warnings if isinstance(outcome, Review) else ()
+    return Told(outcome.verdict, warnings, {wanted: _part(wanted, asked, outcome, earlier) for wanted in asked.formats})
+
+
+def where(error: BaseException) -> str:
+    """An exception in one line: what it is, and the innermost line that raised it."""
+    text = " ".join(str(error).split())
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{f': {text}' if text else ''}{place}"
+
+
+def _part(wanted: Format, asked: Asked, outcome: Outcome, earlier: Mapping[str, Any] | None) -> str:
+    match wanted:
+        case Format.JSON:
+            return document.part(outcome)
+        case Format.SARIF:
+            return sarif.part(outcome)
+        case Format.JUNIT:
+            return junit.part(outcome)
+        case Format.MARKDOWN:
+            return markdown.part(outcome, earlier, compared=asked.compared)
+        case Format.TEXT:
+            found = terminal.alone(outcome) if asked.alone else terminal.details(outcome)
+            return "" if found is None else output.rendered(lambda console: console.print(found), asked.look)

@@ -1,0 +1,101 @@
+"""Many stacks on all cores: each judged in one of a few processes, which send back text and keep nothing.
+
+A worker has one stack at a time, so that one that is killed (for memory, by a person) fails that stack and no other,
+and is replaced.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any, Final
+
+from trainyard.review.review import failed
+from trainyard.review.told import Asked, Told, tell, told
+
+MOST_WORKERS: Final = 8
+"""Processes at most: each takes about 250 MB and a core."""
+
+STACKS_A_WORKER: Final = 2
+"""At least so many: a process takes two seconds to import what a rehearsal needs, as long as two stacks take then."""
+
+_THRESHOLDS = (1_900_000, 5, 20)
+"""Of a worker's garbage collector: it collects after each run, not within one (`rehearsal.engine.loop`)."""
+
+
+def workers_for(stacks: int) -> int:
+    """How many processes judge so many stacks; 1 is this one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, MOST_WORKERS, stacks // STACKS_A_WORKER))
+
+
+def tell_all(
+    asked: Asked,
+    files: Sequence[Path],
+    earlier: Mapping[Path, Mapping[str, Any]],
+    *,
+    workers: int,
+    judge_one: Callable[[Asked, Path, Mapping[str, Any] | None], Told] = tell,
+) -> Iterator[Told]:
+    """What became of every stack, in the order of `files`. With one worker all happens in this process."""
+    if workers <= 1:
+        before = gc.get_threshold()
+        gc.set_threshold(*_THRESHOLDS)
+        try:
+            for file in files:
+                yield judge_one(asked, file, earlier.get(file))
+        finally:
+            gc.set_threshold(*before)
+        return
+    pool = [_executor() for _ in range(workers)]
+    try:
+        yield from _in_order(pool, asked, files, earlier, judge_one)
+    finally:
+        for executor in pool:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _in_order(
+    pool: list[ProcessPoolExecutor],
+    asked: Asked,
+    files: Sequence[Path],
+    earlier: Mapping[Path, Mapping[str, Any]],
+    judge_one: Callable[[Asked, Path, Mapping[str, Any] | None], Told],
+) -> Iterator[Told]:
+    running: dict[Future[Told], tuple[int, int]] = {}  # the stack and the worker
+    done: dict[int, Told] = {}
+    idle, left, next_told = list(range(len(pool))), list(range(len(files)))[::-1], 0
+    while left or running:
+        while left and idle:
+            stack, worker = left.pop(), idle.pop()
+            future = pool[worker].submit(judge_one, asked, files[stack], earlier.get(files[stack]))
+            running[future] = (stack, worker)
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            stack, worker = running.pop(future)
+            try:
+                done[stack] = future.result()
+            except BrokenProcessPool:
+                reason = "the process that judged it was ended from outside, as a system short of memory does"
+                done[stack] = told(asked, failed(asked.project, files[stack], reason))
+                pool[worker].shutdown(wait=False)
+                pool[worker] = _executor()
+            idle.append(worker)
+        while next_told in done:
+            yield done.pop(next_told)
+            next_told += 1
+
+
+def _executor() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=_begin)
+
+
+def _begin() -> None:
+    """A worker ends at Ctrl-C without a word: the command that started it has the word."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.set_threshold(*_THRESHOLDS)
