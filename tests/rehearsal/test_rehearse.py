@@ -17,7 +17,7 @@ from trainyard.problems import SettingsError
 from trainyard.recorded.model import UNKNOWN, Secret, leaves
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
-from trainyard.review.reports.rehearsal import as_html
+from trainyard.review.reports.page import as_html
 from trainyard.review.reports.terminal import report
 from trainyard.review.review import Review
 

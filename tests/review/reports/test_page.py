@@ -15,8 +15,8 @@ from trainyard.recorded.model import Finding, Secret
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.policy_check.model import Accepted, PolicyReport, Violation
+from trainyard.review.reports.page import as_html
 from trainyard.review.reports.page_parts import commands, counts_of, money_bar, violated_policies
-from trainyard.review.reports.rehearsal import as_html
 from trainyard.review.review import Review, judge, unreadable
 from trainyard.review.verdict import Money, State
 
