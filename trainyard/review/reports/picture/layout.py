@@ -9,10 +9,11 @@ from trainyard.review.reports.picture.blocks import Beside, Block, Frame, Grid, 
 from trainyard.review.reports.picture.figures import Bar
 from trainyard.review.reports.picture.layout_compute import cluster_block, teams_block
 from trainyard.review.reports.picture.lettering import PLAIN, SOFT, TITLE
-from trainyard.review.reports.picture.look import Look, count, facts
+from trainyard.review.reports.picture.look import Look, facts
 from trainyard.review.reports.picture.model import UNTOLD, Budget, Network, Picture, Store, Zone
 from trainyard.review.reports.picture.services import OWN_KEY, PROTECTED
 from trainyard.review.reports.picture.shapes import Drawing, moved
+from trainyard.review.reports.picture.told import count
 
 WIDTHS: Final = {"wide": 960.0, "middle": 700.0, "narrow": 362.0}
 """Of the three drawings of a page: a desk's screen or a sheet of paper, a tablet, a telephone of 390 pixels."""

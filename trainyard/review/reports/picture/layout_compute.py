@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from trainyard.review.reports.picture.blocks import Block, Frame, Grid, Heading, Lines, Stack
 from trainyard.review.reports.picture.figures import Bar, Chips, Nodes
 from trainyard.review.reports.picture.lettering import SOFT, TITLE
-from trainyard.review.reports.picture.look import Look, count, facts
+from trainyard.review.reports.picture.look import Look, facts
 from trainyard.review.reports.picture.model import UNTOLD, Cluster, NodeGroupFigures, Pool, Quota, Team
+from trainyard.review.reports.picture.told import count
 
 
 def cluster_block(cluster: Cluster, look: Look) -> Block:

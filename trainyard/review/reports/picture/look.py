@@ -47,8 +47,3 @@ def facts(*told: str) -> Block:
     """Those that there are, with dots between; a short one stays on one line."""
     kept = (fact.replace(" ", NO_BREAK) if len(fact) <= _SHORT else fact for fact in told if fact)
     return Lines(f"{NO_BREAK}· ".join(kept), SOFT)
-
-
-def count(number: float, noun: str) -> str:
-    """`1 node`, `12 nodes`."""
-    return f"{number:,g} {noun}{'' if number == 1 else 's'}"

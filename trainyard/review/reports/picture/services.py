@@ -10,7 +10,7 @@ from trainyard.recorded.read import is_set, steps
 from trainyard.recorded.resources import Resources
 from trainyard.review.reports.picture.model import UNTOLD, Budget, Service, Store
 from trainyard.review.reports.picture.network import SUBNET, zone_of
-from trainyard.review.reports.picture.told import entries, number, on, purpose, texts, told
+from trainyard.review.reports.picture.told import count, entries, number, on, purpose, texts, told
 
 PROTECTED: Final = "protected"
 OWN_KEY: Final = "encrypted, own key"
@@ -97,9 +97,9 @@ def _bucket(bucket: RecordedResource, resources: Resources) -> Store:
             old = number(rule, "noncurrentVersionExpiration", "noncurrentDays")
             kept = number(rule, "noncurrentVersionExpiration", "newerNoncurrentVersions")
             if days is not None:
-                facts.append(f"objects go after {days:g} days")
+                facts.append(f"objects go after {count(days, 'day')}")
             elif old is not None:
-                facts.append(f"old versions go after {old:g} days" + (f", {kept:g} newest stay" if kept else ""))
+                facts.append(f"old versions go after {count(old, 'day')}" + (f", {kept:g} newest stay" if kept else ""))
     marks = [PROTECTED] if bucket.protect else []
     for encryption in _about(bucket, _BUCKET_ENCRYPTION, resources):
         key = is_set(encryption.inputs, *steps(_BUCKET_KEY))
@@ -122,7 +122,7 @@ def databases(resources: Resources) -> Iterator[Store]:
         facts.append("two zones" if on(inputs, "multiAz") else "one zone")
         facts.append("public" if on(inputs, "publiclyAccessible") else "not public")
         days = number(inputs, "backupRetentionPeriod")
-        facts.append(f"backups kept {days:g} days" if days else "no backups")
+        facts.append(f"backups kept {count(days, 'day')}" if days else "no backups")
         kind = f"{told(inputs, 'engine')} {told(inputs, 'engineVersion')}".strip() or UNTOLD
         yield Store(database.urn, database.name, kind, tuple(facts), _marks(database, resources, "kmsKeyId"))
     for database in resources.of(GOOGLE_DATABASE):
