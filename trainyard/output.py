@@ -35,18 +35,25 @@ PLAIN = Look(WIDTH, None, "utf-8")
 """Plain text, as in a file."""
 
 
+class _Output(Console):
+    """Standard output, whose end is the command's to handle."""
+
+    def on_broken_pipe(self) -> None:
+        """`rich` would end the process with exit code 1, which is a verdict here."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Standard output. Colours follow it: none with NO_COLOR, in a pipe or on a terminal that is dumb."""
-    found = Console(highlight=False)
-    if not sys.stdout.isatty():
-        return Console(highlight=False, width=ENDLESS)
-    return Console(highlight=False, width=min(found.width, WIDTH))
+    found = Console()
+    width = min(found.width, WIDTH) if sys.stdout.isatty() else ENDLESS
+    return _Output(highlight=False, width=width, color_system=None if found.no_color else "auto")
 
 
 def look() -> Look:
     """How a report on standard output is to look."""
     out = console()
-    colour: Any = out.color_system if out.is_terminal and not out.no_color else None
+    colour: Any = out.color_system if out.is_terminal else None
     return Look(out.width, colour, out.encoding)
 
 

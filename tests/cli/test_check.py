@@ -41,7 +41,9 @@ def unsound(tmp_path_factory):
 def test_the_demo_stack_passes():
     result = run("demo")
     assert result.exit_code == 0, result.output
-    assert f"demo: {len(POLICIES)} policies, 0 mandatory" in result.output
+    assert f"{len(POLICIES)} judged: 0 mandatory and 0 advisory violations" in result.output
+    assert result.output.startswith("demo is sound: nothing would be refused, no policy is violated.")
+    assert len(result.output.splitlines()) <= 10 and "within the budget of 60,000 USD" in result.output
 
 
 def test_a_mandatory_violation_is_exit_1_and_says_what_to_change(unsound):
@@ -87,7 +89,7 @@ def test_a_comment_on_a_pull_request_tells_what_a_change_costs(tmp_path):
         ((), "name the stacks to check, or say --all"),
         (("demo", "--all"), "not both"),
         (("dmo",), "did you mean demo?"),
-        (("demo", "--compare", "x.json"), "add --format markdown"),
+        (("demo", "--compare", "x.json"), "add --markdown FILE"),
         (("demo", "-f", "markdown", "--compare", "/nowhere.json"), "no such file"),
         (("demo", "--policy-config", "/nowhere.json"), "must be an existing file"),
     ],
@@ -113,5 +115,6 @@ def test_a_wrong_program_is_exit_3_and_no_pass(tmp_path):
     (tmp_path / "stacks" / "Pulumi.one.yaml").write_text("config: {}\n")
     result = CliRunner().invoke(app, ["--all", "--project", str(tmp_path)])
     assert result.exit_code == 3
-    assert "no policy can be judged" in result.output
+    assert "one would fail: 1 error" in result.output
+    assert "no policy and no price was judged yet" in result.output
     assert "broken" in result.output

@@ -183,8 +183,6 @@ def _judged(
         for told in tell_all(asked, files, earlier, workers=jobs or workers_for(len(files))):
             found.append(told)
             say(f"checked {len(found)} of {len(files)} stacks")
-    for told in found:
-        warn(f"{told.verdict.stack}: {text}" if len(files) > 1 else text for text in told.warnings)
     return found
 
 
@@ -193,6 +191,7 @@ def _write(found: Sequence[Told], outputs: Mapping[str, Path], before: Mapping[s
         write_whole(file, _text(name, found, before))
     if str(outputs.get("text", "")) != "-":  # what reads the formats is a machine: a person reads the log
         for told in found:
+            warn(f"{told.verdict.stack}: {text}" for text in told.warnings)
             if not told.verdict.state.deployable:
                 error_line(f"{told.verdict.headline}; {'; '.join(told.verdict.next_steps)}")
 

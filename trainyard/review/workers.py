@@ -10,9 +10,11 @@ import gc
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,9 +55,14 @@ def tell_all(
         finally:
             gc.set_threshold(*before)
         return
+    before_us = set(multiprocessing.active_children())
     pool = [_executor() for _ in range(workers)]
     try:
         yield from _in_order(pool, asked, files, earlier, judge_one)
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - before_us:
+            process.terminate()  # it would finish its stack first, for nobody
+        raise
     finally:
         for executor in pool:
             executor.shutdown(wait=False, cancel_futures=True)
@@ -74,7 +81,8 @@ def _in_order(
     while left or running:
         while left and idle:
             stack, worker = left.pop(), idle.pop()
-            future = pool[worker].submit(judge_one, asked, files[stack], earlier.get(files[stack]))
+            with _interrupts_ignored():  # a worker starts with the first of its stacks
+                future = pool[worker].submit(judge_one, asked, files[stack], earlier.get(files[stack]))
             running[future] = (stack, worker)
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             stack, worker = running.pop(future)
@@ -96,6 +104,17 @@ def _executor() -> ProcessPoolExecutor:
 
 
 def _begin() -> None:
-    """A worker ends at Ctrl-C without a word: the command that started it has the word."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(*_THRESHOLDS)
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Makes processes that are started in the block deaf to Ctrl-C: the command that started them ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
