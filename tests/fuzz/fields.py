@@ -19,14 +19,19 @@ from pydantic.fields import FieldInfo
 
 from trainyard import catalog
 from trainyard.plan.aws.logs import LOG_RETENTION_DAYS
+from trainyard.plan.aws.market import usable
 from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
 from trainyard.policies.pack import POLICIES
-from trainyard.settings import aws, operations, types
+from trainyard.settings import aws, types
 from trainyard.settings.common import Settings
 from trainyard.settings.mistakes import fields_of
 
 POOLS = ("train", "tune", "dev")
 TEAMS = ("vision", "language", "speech", "tabular", "robotics", "search")
+
+
+SELLING = tuple(name for name in catalog.regions() if any(usable(item, name) for item in catalog.instances()))
+"""The regions that sell a GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +47,14 @@ class World:
 
 def world(rng: Random) -> World:
     """A region with what it sells, and how much its author wrote."""
-    region = rng.choice(catalog.regions())
+    # Two regions have no GPU to sell: some files ask for one of them, most do not.
+    region = rng.choice(SELLING if rng.random() < 0.95 else catalog.regions())
     return World(
         region=region,
         zones=catalog.zones(region),
-        sold=tuple(item.type for item in catalog.instances() if catalog.offered(item.type, region))
-        or ("p4d.24xlarge",),
+        sold=tuple(item.type for item in catalog.instances() if usable(item, region)) or ("p4d.24xlarge",),
         cpu=tuple(item.type for item in catalog.cpu_instances() if catalog.offered(item.type, region)),
-        density=rng.choice((0.03, 0.1, 0.2, 0.35, 0.6)),
+        density=rng.choice((0.03, 0.1, 0.2, 0.35, 0.6, 0.8)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -85,7 +86,8 @@ def _check_plan(plan: Plan) -> Iterator[str]:
         try:
             check(plan)
         except AssertionError as error:
-            yield f"{check.__name__}: {error}"
+            line = traceback.extract_tb(error.__traceback__)[-1].line
+            yield f"{check.__name__}: {line}: {error}"
     json.dumps(plan.as_dict(), allow_nan=False)
 
 

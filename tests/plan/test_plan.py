@@ -300,3 +300,15 @@ def test_an_unknown_price_is_unknown_and_not_nothing():
     assert floor.unpriced[0] in said
     job = next(job for job in plan.clusters[0].smoke.jobs if job.pool == "own")
     assert job.usd_per_node_hour is None
+
+
+def test_spot_nodes_stand_where_every_named_type_is_sold():
+    """EKS makes no node group with a type that one of its zones does not sell (random settings files found it)."""
+    alternatives = {"instance_type": "g6.xlarge", "spot_instance_types": ["gr6.4xlarge"]}
+    own = gpu_pool(**alternatives, spot=node_range(0, 2), on_demand=node_range(0, 2))
+    (pool,) = [
+        pool for pool in plan_of(region="eu-west-2", gpuPools={"own": own}).clusters[0].pools if pool.name == "own"
+    ]
+    spot, on_demand = pool.node_groups
+    assert set(spot.zones) < set(on_demand.zones)
+    assert set(spot.zones) <= set(catalog.offered_zones("gr6.4xlarge", "eu-west-2"))
