@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.fuzz.defaults import REGIONS, SIZES, default_case
 from tests.fuzz.files import Case, case
-from tests.fuzz.judge import Outcome, planned, rehearsed
+from tests.fuzz.judge import Outcome, planned, rehearsed, spotless
 from tests.fuzz.shorten import shortened
 from tests.shared import ROOT
 
@@ -59,7 +59,7 @@ def default_one(place: tuple[str, int]) -> Result:
     """A file that leaves everything to the profile, rehearsed; advice counts too."""
     with tempfile.TemporaryDirectory() as folder:
         drawn = default_case(*place)
-        return Result(drawn, rehearsed(drawn, Path(folder)))
+        return Result(drawn, spotless(drawn, Path(folder)))
 
 
 def told(title: str, results: Iterable[Result], count: int, judge: Judge) -> int:
@@ -111,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
     places = [(region, size) for size in SIZES for region in REGIONS][: given.defaults]
     parts: list[tuple[str, Callable[..., Result], list[object], Judge]] = [
         ("settings files", plan_one, [f"{given.seed}:{index}" for index in range(given.files)], planned),
-        ("profile defaults", default_one, list(places), rehearsed),
+        ("profile defaults", default_one, list(places), spotless),
         ("rehearsals", rehearse_one, [f"{given.seed}:r:{index}" for index in range(given.rehearsals)], rehearsed),
     ]
     with multiprocessing.get_context("spawn").Pool(given.jobs) as pool:
