@@ -32,7 +32,7 @@ map: .venv/dev  ## rooms, imports and lines of code; AGAINST=COMMIT puts that co
 golden: .venv/dev  ## write the golden plans and rehearsals anew
 	$(BIN)/python -m tests.golden_files
 
-fuzz: .venv/dev  ## 10,000 random settings files, 200 of them rehearsed, and every region's defaults; SEED=2 draws others
+fuzz: .venv/dev  ## 10,000 random settings files, 200 whole rehearsals, and every region's defaults; SEED=2 draws others
 	@$(BIN)/python -m tests.fuzz.run --seed $(or $(SEED),1)
 
 bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over all stacks

@@ -75,7 +75,7 @@ def _check_words(error: SettingsError) -> Iterator[str]:
     if not error.problems:
         yield "refused without a word"
     for problem in error.problems:
-        if not problem.key or not problem.got or not problem.allowed:
+        if not problem.key or not problem.got.strip() or not problem.allowed:
             yield f"a refusal lacks words: {problem}"
         if not str(problem).isprintable():
             yield f"a refusal has characters that no terminal should get: {str(problem)!r}"
