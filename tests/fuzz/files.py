@@ -36,6 +36,7 @@ class Case:
     style: Style
     values: Values
     text: str
+    stack: str = "dev"
 
 
 def case(seed: str, style: Style | None = None) -> Case:
@@ -50,7 +51,11 @@ def case(seed: str, style: Style | None = None) -> Case:
     if style == "hostile":
         for _ in range(rng.choice((1, 1, 2, 4))):
             rng.choice(ATTACKS)(values, rng)
-    return Case(seed, style, values, file_text(values))
+    text = file_text(values)
+    if style != "hostile":
+        return Case(seed, style, values, text)
+    stack = rng.choice(("dev", "dev", "production", "Prod_1", "9", "a" * 60, "ünï", "-"))
+    return Case(seed, style, values, garbled(text, rng) if rng.random() < 0.2 else text, stack)
 
 
 def file_text(values: Values) -> str:
@@ -292,6 +297,29 @@ def _twice(values: Values, rng: Random) -> None:
     found, other = rng.choice(paths), rng.choice(paths)
     if other[: len(found)] != found and found[: len(other)] != other:
         _holder(values, other)[other[-1]] = _holder(values, found)[found[-1]]
+
+
+GARBAGE = (
+    "\t", "\n\t- x\n", ": ", "{", "}", "[", "#", "'", '"', "~", "? ", "|\n", ">-\n", "---\n", "%YAML 9\n", "config:\n",
+    "&a [*a, *a]", "&b {b: *b}", "*a", "<<: *a", "!!python/object:os.system ls", "!!binary x", "!!timestamp 2026-13-45",
+    "\ufeff", "\r\n", "\u2028", "\x85", "\0",
+)  # fmt: skip
+
+
+def garbled(text: str, rng: Random) -> str:
+    """The text of a file after a slip of an editor, a merge or a template."""
+    for _ in range(rng.choice((1, 1, 3))):
+        at, lines = rng.randrange(len(text)), text.splitlines(keepends=True)
+        line = rng.randrange(len(lines))
+        text = rng.choice((
+            text[:at] + rng.choice(GARBAGE) + text[at:],
+            text[:at],
+            text[:at] + text[at + rng.randrange(30) :],
+            "".join((*lines[: line + 1], *lines[line:])),  # a line is there twice
+            "".join((*lines[:line], " " + lines[line], *lines[line + 1 :])),
+            text.replace(": ", ":", 1),
+        )) or "config"  # fmt: skip
+    return text
 
 
 ATTACKS: tuple[Callable[[Values, Random], None], ...] = (

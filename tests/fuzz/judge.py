@@ -25,8 +25,6 @@ LONGEST_SECONDS = 60
 LONGEST_TEXT = 3000
 """Characters of one problem: whoever reads a log reads no page of values."""
 
-FILE = "Pulumi.dev.yaml"
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -57,8 +55,8 @@ def spotless(case: Case, folder: Path) -> Outcome:
 
 
 def _judged(case: Case, folder: Path, check: Any) -> Outcome:
-    file = folder / FILE
-    file.write_text(case.text, encoding="utf-8")
+    file = folder / f"Pulumi.{case.stack}.yaml"
+    file.write_bytes(case.text.encode("utf-8", "surrogatepass"))
     try:
         with _at_most(LONGEST_SECONDS):
             faults = list(check(file))

@@ -92,7 +92,8 @@ def keep(result: Result, judge: Judge) -> None:
     reason = "\n".join(f"# {line}" for line in outcome.why.splitlines())
     name = "".join(letter if letter.isalnum() else "-" for letter in result.case.name)
     path = OUT / f"{outcome.kind}-{name}.yaml"
-    path.write_text(f"# seed {result.case.name}\n{reason}\n{small.text}", encoding="utf-8")
+    written = f"# seed {result.case.name}\n{reason}\n{small.text}"
+    path.write_bytes(written.encode("utf-8", "surrogatepass"))
     print(f"  {outcome.kind}: {outcome.why[:300]}\n    {path.relative_to(ROOT)}", flush=True)
 
 

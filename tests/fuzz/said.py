@@ -31,8 +31,8 @@ def at(values: Values, path: str) -> Iterator[Any]:
 
 
 def any_at(*paths: str) -> Callable[[Values], bool]:
-    """Whether one of these keys is set."""
-    return lambda values: any(True for path in paths for _ in at(values, path))
+    """Whether one of these keys says something."""
+    return lambda values: any(value not in ({}, []) for path in paths for value in at(values, path))
 
 
 def a_number(path: str, test: Callable[[float], bool]) -> Callable[[Values], bool]:
@@ -58,7 +58,9 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
         "storage.lustre.throughputMbpsPerTib", "aws.databaseInstanceClass", "mlflow.database",
     ),
     "gpu-model-outside-profile": any_at("gpuPools.*.gpu", "gpuPools.*.instanceType"),
-    "gpu-count-over-profile": any_at("profile", "gpuPools.*.spot", "gpuPools.*.onDemand", "gpuPools.*.reserved"),
+    "gpu-count-over-profile": any_at(
+        "gpuPools.*.instanceType", "gpuPools.*.spot", "gpuPools.*.onDemand", "gpuPools.*.reserved"
+    ),
     "gpu-pool-never-scales-down": either(
         a_number("gpuPools.*.spot.minNodes", lambda nodes: nodes > 0),
         a_number("gpuPools.*.onDemand.minNodes", lambda nodes: nodes > 0),

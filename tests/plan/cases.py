@@ -118,18 +118,6 @@ CASES = [
         "no zone of the pool (eu-west-2c) sells all of them",
         "",
     ),
-    (
-        train(instance_type="p5en.48xlarge", spot_instance_types=("p5e.48xlarge",)) | {"region": "us-west-2"},
-        "gpuPools.train.spot.instanceTypes",
-        "has no price on demand in the catalogue",
-        "",
-    ),
-    (
-        train(instance_type="p5e.48xlarge") | {"region": "us-west-2"},
-        "gpuPools.train.instanceType",
-        "has no price on demand in the catalogue",
-        "reserved.kind: capacity-block, with spot.maxNodes: 0",
-    ),
     (train(spot_instance_types=("p4x",)), "gpuPools.train.spot.instanceTypes", "no such GPU instance", ""),
     # reservations
     (

@@ -55,7 +55,7 @@ def test_a_gpu_instance_of_a_region(region):
             continue
         assert item.gpu in data_sheets()
         assert set(catalog.offered_zones(item.type, region)) & set(catalog.zones(region)), item.type
-        if item.usd_per_hour is None:  # such a type may be had in a block only
+        if item.usd_per_hour is None:  # in a block it may be had; by the hour the price is told as unknown
             assert item.capacity_block
             assert block_offer("aws", "capacity-block", item.type, region), item.type
         else:

@@ -101,6 +101,15 @@ def test_fewer_gpus_a_node_make_more_nodes():
     assert sum(group.max_nodes for group in plan.clusters[0].pools[0].node_groups) == 6, "24 GPUs in nodes of four"
 
 
+def test_whole_nodes_hold_no_more_gpus_than_the_profile_s_most():
+    """19 GPUs of 20 are three nodes of eight, which are 24: more than the profile lets a stack have."""
+    plan = plan_of(teamSize=19, teams=None, gpuPools={"tune": gpu_pool(instance_type="g6e.48xlarge")})
+    tune = plan.clusters[0].pool("tune")
+    assert sum(group.max_nodes for group in tune.node_groups) * tune.node.gpus == 16
+    small = plan_of(gpuPools={"dev": gpu_pool(instance_type="g6e.48xlarge")}).clusters[0].pool("dev")
+    assert [group.max_nodes for group in small.node_groups] == [1], "a pool has a node at least"
+
+
 def test_gpu_alone_takes_the_cheapest_with_the_profile_s_count():
     plan = plan_of(gpuPools={"train": gpu_pool(gpu="H100"), "own": gpu_pool(gpu="L4", spot=node_range(0, 3))})
     (cluster,) = plan.clusters

@@ -100,8 +100,6 @@ def _draft(name: str, pool: GpuPool, known: bool, market: Market, context: Conte
     spot, on_demand = _elastic(name, pool, known, item, context)
     if not (pool.reserved or spot or on_demand) and len(ledger.problems) == found:
         ledger.problem(key, "no node", "needs nodes: reserved, or spot.maxNodes or onDemand.maxNodes of at least 1")
-    if item.usd_per_hour is None:
-        _check_bought(key, pool, item, spot or on_demand, context)
     return PoolDraft(
         name=name,
         purpose=pool.purpose or (str(context.figure(f"gpu_pools.{name}.purpose")) if known else f"pool {name}"),
@@ -119,18 +117,6 @@ def _draft(name: str, pool: GpuPool, known: bool, market: Market, context: Conte
         spot_types=market.spot_types(key, pool, item),
         zone=pool.zone,
     )
-
-
-def _check_bought(key: str, pool: GpuPool, item: Instance, elastic: Nodes | None, context: Context) -> None:
-    """Nodes that are paid for by the hour need a price by the hour: no budget can be held against any other."""
-    by_the_hour = pool.reserved is not None and pool.reserved.kind == "odcr"
-    if by_the_hour or elastic:
-        context.ledger.problem(
-            f"{key}.instanceType",
-            item.type,
-            "has no price on demand in the catalogue to hold a budget against; a block, paid for at once, is fine",
-            "reserved.kind: capacity-block, with spot.maxNodes: 0 and onDemand.maxNodes: 0",
-        )
 
 
 def _reserved(
@@ -170,6 +156,8 @@ def _elastic(
         gpus, percent = context.grown(f"{path}.gpus"), context.grown(f"{path}.on_demand_percent")
         least = context.grown(f"{path}.min_nodes")
         nodes = math.ceil(gpus / item.gpus)
+        if (most := context.profile.figure(f"{path}.gpus").maximum) is not None:
+            nodes = min(nodes, max(1, int(most) // item.gpus))  # whole nodes hold no more than the profile's most
         on_demand = max(1, nodes * percent // 100) if percent else 0
         source = (
             f"{context.source(f'{path}.gpus')}: {gpus} GPUs for {context.team_size} people are {nodes} nodes, "

@@ -110,9 +110,7 @@ class AwsMarket:
             other = self.named(here, type_)
             if other is None or other.type == item.type:
                 continue
-            if other.usd_per_hour is None:
-                ledger.problem(here, type_, "has no price on demand in the catalogue to hold a budget against")
-            elif (other.gpu, other.gpus) != (item.gpu, item.gpus):
+            if (other.gpu, other.gpus) != (item.gpu, item.gpus):
                 ledger.problem(here, type_, f"has {other.gpus} {other.gpu}; the pool has {item.gpus} {item.gpu} a node")
             elif other.vcpus < item.vcpus or other.memory_gib < item.memory_gib:
                 allowed = f"has fewer vCPUs or less memory than {item.type}, for which jobs are sized"
