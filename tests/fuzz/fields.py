@@ -74,7 +74,7 @@ def _network(rng: Random, _: World) -> str:
 
 
 def _public_network(rng: Random, _: World) -> str:
-    return rng.choice((f"203.0.113.{rng.randrange(256)}/32", "198.51.100.0/24", f"8.{rng.randrange(256)}.0.0/16"))
+    return rng.choice((f"52.1.2.{rng.randrange(256)}/32", "93.184.216.0/24", f"8.{rng.randrange(256)}.0.0/16"))
 
 
 def _principal(rng: Random, _: World) -> str:
@@ -120,6 +120,8 @@ MEANT: Mapping[str, Draw] = {
     "storage.lustre.capacityGib": lambda rng, _: rng.choice((*LUSTRE_FIRST_STEPS, LUSTRE_STEP * rng.randint(1, 40))),
     "storage.lustre.throughputMbpsPerTib": lambda rng, _: rng.choice(LUSTRE_THROUGHPUTS),
     "storage.lustre.zone": lambda rng, place: rng.choice(place.zones),
+    "mlflow.cpu": lambda rng, _: rng.choice(("500m", "1", "1.5")),
+    "mlflow.memory": lambda rng, _: rng.choice(("2Gi", "3Gi", "4096Mi")),
     "smoke.team": lambda rng, _: rng.choice((*TEAMS, "everyone")),
     "policyExceptions[].policy": lambda rng, _: rng.choice(POLICIES).name,
     "policyExceptions[].resource": lambda rng, _: rng.choice(("*", "cluster/*", "gpu-nodes-*")),
@@ -131,6 +133,7 @@ MEANT: Mapping[str, Draw] = {
 NAMES_OF: Mapping[str, tuple[str, ...]] = {
     "gpuPools": (*POOLS, "extra", "pretrain"),
     "scheduler.priorities": ("production", "standard", "development", "urgent"),
+    "gpuPools.*.owners": TEAMS,
     "teams[].name": TEAMS,
 }
 """Names that mean something where they stand; any name is drawn there now and then."""

@@ -82,6 +82,7 @@ def _settle(values: Values, rng: Random, place: World) -> None:
     _settle_people(values, rng)
     for name, pool in values.get("gpuPools", {}).items():
         _settle_pool(name, pool, rng, place)
+    _settle_owners(values, rng)
     _settle_ranges(values, rng)
     _settle_network(values, place)
     if "capacities" in values.get("smoke", {}):
@@ -90,11 +91,25 @@ def _settle(values: Values, rng: Random, place: World) -> None:
         values["monthlyBudgetUsd"] = rng.choice((40_000, 90_000, 400_000, 3_000_000, 50_000_000))
 
 
+def _settle_owners(values: Values, rng: Random) -> None:
+    """Whole nodes have owners where a pool has several GPUs a node and a fabric, as the profile's first pool has."""
+    teams = [team["name"] for team in values.get("teams", [])]
+    for name, pool in values.get("gpuPools", {}).items():
+        own = pool.pop("owners", None)
+        if own is not None and name == POOLS[0] and teams and not {"instanceType", "gpu", "fabric"} & pool.keys():
+            pool["owners"] = {rng.choice(teams): rng.choice((0, 1))}
+            pool.pop("spot", None)
+            pool.pop("onDemand", None)
+
+
 def _settle_ranges(values: Values, rng: Random) -> None:
     nodes = values.get("systemNodes", {})
     if "minNodes" in nodes or "maxNodes" in nodes:
         nodes["minNodes"], nodes["maxNodes"] = sorted((rng.randint(1, 12), rng.randint(1, 12)))
-    disk = values.get("mlflow", {}).get("database", {})
+    mlflow = values.get("mlflow", {})
+    if "workers" in mlflow:
+        mlflow["workers"] = min(mlflow["workers"], 4)
+    disk = mlflow.get("database", {})
     if "maxStorageGib" in disk:
         disk["storageGib"] = min(disk.get("storageGib", 50), 30_000)
         disk["maxStorageGib"] = max(disk["maxStorageGib"], disk["storageGib"] * 2)

@@ -14,6 +14,11 @@ from trainyard.settings.read import MOVED
 Values = Mapping[str, Any]
 
 
+def promised(words: str, values: Values) -> bool:
+    """Whether a promise of the planner's, in the words of its check, holds for such settings at all."""
+    return not any(text in words and asks(values) for text, asks in UNLESS.items())
+
+
 def said(policy: str, values: Values) -> bool:
     """Whether the settings ask for what a policy refuses."""
     return policy in SAID and SAID[policy](values)
@@ -83,3 +88,6 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "production-does-not-outrank-development": any_at("scheduler.priorities"),
 }  # fmt: skip
 """Policy -> the settings that ask for what it is against."""
+
+UNLESS: Mapping[str, Callable[[Values], bool]] = {"development gives way": any_at("scheduler.priorities")}
+"""Words of a check of plans -> the settings that decide otherwise."""
