@@ -14,7 +14,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
 from trainyard import catalog
@@ -192,8 +192,8 @@ def _draw(annotation: Any, metadata: tuple[Any, ...], rng: Random, place: World,
 
 
 def _validator(kind: object) -> object:
-    """What makes a kind of text itself: the validator in its annotation."""
-    return get_args(kind)[-1]
+    """What makes a kind of text itself: the check in its annotation."""
+    return next(part for part in get_args(kind) if isinstance(part, AfterValidator))
 
 
 def _of_type(annotation: Any, metadata: tuple[Any, ...], rng: Random, place: World, path: str) -> Any:

@@ -6,10 +6,10 @@ from random import Random
 from types import SimpleNamespace
 
 import pytest
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from tests.fuzz import judge, run
-from tests.fuzz.fields import without_generator
+from tests.fuzz.fields import KINDS, without_generator, world
 from tests.fuzz.files import ATTACKS, case, file_text
 from tests.fuzz.judge import Outcome, planned
 from tests.fuzz.said import SAID, said
@@ -17,7 +17,7 @@ from tests.fuzz.shorten import shortened
 from trainyard.policies.pack import POLICIES
 from trainyard.problems import Problem, SettingsError
 from trainyard.settings.common import Settings
-from trainyard.settings.types import Model, Name
+from trainyard.settings.types import Email, Model, Name, PublicCidr
 
 FILES = 120
 REHEARSALS = 3
@@ -25,6 +25,19 @@ REHEARSALS = 3
 
 def test_every_setting_is_drawn():
     assert list(without_generator()) == []
+
+
+def test_what_is_drawn_of_a_kind_is_of_that_kind():
+    """Else a field of another kind would be drawn wrong and refused for ever, and nothing behind it be tried."""
+    rng = Random("kinds")
+    for kind, draw in KINDS.items():
+        for _ in range(50):
+            TypeAdapter(kind).validate_python(draw(rng, world(rng)))
+    for field, kind in (("endpointAccess", PublicCidr), ("alertEmails", Email)):
+        drawn = [value for i in range(60) for value in case(f"k:{i}", "wild").values.get(field, ())]
+        assert len(drawn) > 5
+        for value in drawn:
+            TypeAdapter(kind).validate_python(value)
 
 
 def test_a_setting_whose_type_says_too_little_is_named():
