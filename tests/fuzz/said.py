@@ -59,8 +59,9 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     # Money
     "budget-without-alerts": lambda values: not any(at(values, "alertEmails")),
     "ceiling-spend-over-budget": any_at(
-        "monthlyBudgetUsd", "profile", "gpuPools", "systemNodes", "storage.lustre.capacityGib",
-        "storage.lustre.throughputMbpsPerTib", "aws.databaseInstanceClass", "mlflow.database",
+        "monthlyBudgetUsd", "profile", "systemNodes", "mlflow.database", "aws.databaseInstanceClass",
+        "gpuPools.*.instanceType", "gpuPools.*.gpu", "gpuPools.*.rootDiskGib", "gpuPools.*.spot", "gpuPools.*.onDemand",
+        "gpuPools.*.reserved", "storage.lustre.capacityGib", "storage.lustre.throughputMbpsPerTib",
     ),
     "gpu-model-outside-profile": any_at("gpuPools.*.gpu", "gpuPools.*.instanceType"),
     "gpu-count-over-profile": any_at(

@@ -139,5 +139,7 @@ def test_what_settings_may_ask_for_is_of_the_pack():
     assert [policy for policy in SAID if said(policy, {})] == ["budget-without-alerts"]
     assert said("logs-kept-too-short", {"network": {"flowLogRetentionDays": 30}}), "also at its old place"
     assert not said("logs-kept-too-short", {"logRetentionDays": 400})
+    assert said("ceiling-spend-over-budget", {"gpuPools": {"train": {"gpu": "H100"}}})
+    assert not said("ceiling-spend-over-budget", {"gpuPools": {"train": {"purpose": "x", "spot": {}}}, "teamSize": 5})
     assert said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 1}}}})
     assert not said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 0}}}})
