@@ -90,5 +90,8 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
 }  # fmt: skip
 """Policy -> the settings that ask for what it is against."""
 
-UNLESS: Mapping[str, Callable[[Values], bool]] = {"development gives way": any_at("scheduler.priorities")}
+UNLESS: Mapping[str, Callable[[Values], bool]] = {
+    "development gives way": any_at("scheduler.priorities"),
+    "over all capacities, a share": any_at("gpuPools.*.owners"),
+}
 """Words of a check of plans -> the settings that decide otherwise."""

@@ -12,7 +12,7 @@ from tests.fuzz import judge, run
 from tests.fuzz.fields import KINDS, without_generator, world
 from tests.fuzz.files import ATTACKS, case, file_text
 from tests.fuzz.judge import Outcome, planned
-from tests.fuzz.said import SAID, said
+from tests.fuzz.said import SAID, promised, said
 from tests.fuzz.shorten import shortened
 from trainyard.policies.pack import POLICIES
 from trainyard.problems import Problem, SettingsError
@@ -143,3 +143,11 @@ def test_what_settings_may_ask_for_is_of_the_pack():
     assert not said("ceiling-spend-over-budget", {"gpuPools": {"train": {"purpose": "x", "spot": {}}}, "teamSize": 5})
     assert said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 1}}}})
     assert not said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 0}}}})
+
+
+def test_a_promise_is_lifted_by_who_decides_otherwise_only():
+    own = {"gpuPools": {"train": {"owners": {"vision": 2}}}}
+    words = "check_queues: over all capacities, a share is its exact part"
+    assert promised(words, {"gpuPools": {"train": {"owners": {}}}})
+    assert not promised(words, own)
+    assert promised("check_network: anything else", own)
