@@ -5,7 +5,7 @@ PYTHON := python3
 endif
 BIN := .venv/bin
 
-.PHONY: demo test quick check map golden bench lock wheel clean
+.PHONY: demo test quick check map golden fuzz bench lock wheel clean
 
 demo: .venv/demo  ## the main job: rehearse the demo stack, then run the smoke job; no account and no Pulumi CLI
 	@$(BIN)/trainyard rehearse demo
@@ -31,6 +31,9 @@ map: .venv/dev  ## rooms, imports and lines of code; AGAINST=COMMIT puts that co
 
 golden: .venv/dev  ## write the golden plans and rehearsals anew
 	$(BIN)/python -m tests.golden_files
+
+fuzz: .venv/dev  ## 10,000 random settings files, 200 whole rehearsals, and every region's defaults; SEED=2 draws others
+	@$(BIN)/python -m tests.fuzz.run --seed $(or $(SEED),1)
 
 bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over all stacks
 	$(BIN)/python -m trainyard.rehearsal.bench

@@ -105,6 +105,19 @@ CASES = [
         "has 2 fabric interfaces, g6e.12xlarge has 1",
         "",
     ),
+    (
+        {
+            "region": "eu-west-2",
+            "gpuPools": {
+                "train": gpu_pool(
+                    instance_type="g6.8xlarge", fabric=True, zone="eu-west-2c", spot_instance_types=("gr6.8xlarge",)
+                )
+            },
+        },
+        "gpuPools.train.spot.instanceTypes",
+        "no zone of the pool (eu-west-2c) sells all of them",
+        "",
+    ),
     (train(spot_instance_types=("p4x",)), "gpuPools.train.spot.instanceTypes", "no such GPU instance", ""),
     # reservations
     (

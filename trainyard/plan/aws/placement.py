@@ -138,7 +138,9 @@ def _node_groups(
         groups.append(_group(draft, "reserved", (draft.instance.type,), nodes, (own or spread[0],), bound, context))
     if draft.spot is not None:
         types = (draft.instance.type, *_alternatives(draft, spread, context))
-        groups.append(_group(draft, "spot", types, draft.spot, spread, None, context))
+        groups.append(
+            _group(draft, "spot", types, draft.spot, _selling_all(types, draft, spread, context), None, context)
+        )
     if draft.on_demand is not None:
         groups.append(_group(draft, "on-demand", (draft.instance.type,), draft.on_demand, spread, None, context))
     return tuple(groups)
@@ -168,6 +170,20 @@ def _group(
         placement_group=draft.fabric and reservation is None,
         reservation=reservation,
     )
+
+
+def _selling_all(types: tuple[str, ...], draft: PoolDraft, zones: tuple[str, ...], context: Context) -> tuple[str, ...]:
+    """Those of the zones that sell every one of the types: a node group of any other cannot be made."""
+    found = tuple(
+        zone for zone in zones if all(zone in catalog.offered_zones(type_, context.region) for type_ in types)
+    )
+    if not found:
+        where = "; ".join(
+            f"{type_} in {', '.join(catalog.offered_zones(type_, context.region)) or 'none'}" for type_ in types
+        )
+        allowed = f"no zone of the pool ({', '.join(zones)}) sells all of them: {where}"
+        context.ledger.regional(f"{draft.key}.spot.instanceTypes", types[1:], allowed)
+    return found or zones
 
 
 def _alternatives(draft: PoolDraft, zones: tuple[str, ...], context: Context) -> tuple[str, ...]:
