@@ -13,7 +13,7 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 
 from trainyard.components.aws.nodes import ACCELERATOR_LABEL
-from trainyard.conventions import CAPACITIES, CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
+from trainyard.conventions import CAPACITIES, CAPACITY_LABEL, GPU_RESOURCE, gpu_node_labels
 from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE
 
 
@@ -227,8 +227,7 @@ def capacity_type(group: GpuNodeGroupArgs) -> str:
 def node_labels(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> dict[str, str]:
     """Labels that queues select by, and the one that tells the autoscaler to wait for the GPUs of a new node."""
     return {
-        POOL_LABEL: pool["name"],
-        CAPACITY_LABEL: group["capacity"],
+        **gpu_node_labels(pool["name"], group["capacity"]),
         ACCELERATOR_LABEL: f"nvidia-{pool['gpu'].lower().replace(' ', '-')}",
     }
 

@@ -54,8 +54,8 @@ class NetworkArgs(TypedDict):
     """Days that flow logs are kept; a value that CloudWatch knows, such as 365."""
     key_arn: pulumi.Input[str]
     """KMS key of the flow logs. Its policy must admit CloudWatch Logs."""
-    cluster_name: str
-    """Name of the EKS cluster that the private subnets are tagged for."""
+    cluster_names: Sequence[str]
+    """Names of the EKS clusters that the private subnets are tagged for."""
 
 
 class Network(pulumi.ComponentResource):
@@ -94,17 +94,20 @@ class Network(pulumi.ComponentResource):
         ec2.DefaultSecurityGroup(
             f"{name}-default", vpc_id=self._vpc.id, tags={"Name": f"{name}-default-closed"}, opts=self._child
         )
-        self._make_subnets(zones, args["cluster_name"])
+        self._make_subnets(zones, args["cluster_names"])
         tables = self._make_routes(zones, args["nat_gateways"])
         self._make_endpoints(args, tables)
         self._make_flow_logs(args)
         self.vpc_id = self._vpc.id
         register(self)
 
-    def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_name: str) -> None:
+    def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_names: Sequence[str]) -> None:
         self.public_subnet_ids, self.private_subnet_ids, self.isolated_subnet_ids = {}, {}, {}
         # No kubernetes.io/role/elb tag on the public subnets: a Service cannot put a load balancer there by accident.
-        kubernetes = {"kubernetes.io/role/internal-elb": "1", f"kubernetes.io/cluster/{cluster_name}": "shared"}
+        kubernetes = {
+            "kubernetes.io/role/internal-elb": "1",
+            **{f"kubernetes.io/cluster/{cluster_name}": "shared" for cluster_name in cluster_names},
+        }
         for zone in zones:
             for kind, cidr, ids, tags in (
                 ("public", zone["public_cidr"], self.public_subnet_ids, {}),

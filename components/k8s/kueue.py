@@ -104,6 +104,8 @@ class KueueArgs(TypedDict):
     unrationed_resources: NotRequired[Sequence[str]]
     """Prefixes of the ground's own resources that pods ask for and queues do not count, such as the fabric's. Default:
     none."""
+    node_selector: NotRequired[Mapping[str, str]]
+    """Labels of the nodes that the manager runs on. Default: the system nodes', `ml.platform/pool: system`."""
     when_can_borrow: NotRequired[str]
     """`TryNextFlavor` (default): a team uses its own quota of every flavor before it borrows, so what it owns runs
     undisturbed. `MayStopSearch`: it borrows idle reserved GPUs before it starts its own spot and on-demand nodes, which
@@ -263,7 +265,7 @@ def _values(args: KueueArgs) -> dict[str, Any]:
         "controllerManager": {
             "replicas": 2,
             "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
-            "nodeSelector": dict(SYSTEM_NODES),
+            "nodeSelector": dict(args.get("node_selector", SYSTEM_NODES)),
             "tolerations": [],
             "topologySpreadConstraints": over_nodes({"app.kubernetes.io/instance": RELEASE}),
             "manager": {

@@ -33,7 +33,7 @@ from trainyard.components.k8s.mlflow_args import MlflowServerArgs
 from trainyard.components.k8s.mlflow_network import network_policies
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
 from trainyard.components.outputs import register
-from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION
+from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION, SYSTEM_NODES
 
 SERVICE = "mlflow"
 SERVICE_ACCOUNT = "mlflow"
@@ -193,6 +193,7 @@ class MlflowServer(pulumi.ComponentResource):
                 artifacts_uri=args["artifacts_uri"],
             ),
             environment=args.get("environment", {}),
+            node_selector=args.get("node_selector", SYSTEM_NODES),
             cpu=args["cpu"],
             memory=args["memory"],
         ).spec()

@@ -72,6 +72,8 @@ class MlflowServerArgs(TypedDict):
     """Addresses that hand out the identity of pods in the ground. Default: none."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account for its pods to have a role in it. Default: none."""
+    node_selector: NotRequired[Mapping[str, str]]
+    """Labels of the nodes that the server's pods run on. Default: the system nodes', `ml.platform/pool: system`."""
     team_namespaces: Mapping[str, pulumi.Input[str]]
     """Team to its namespace. Each team gets one account of its own name and the Secret in that namespace."""
     default_permission: NotRequired[str]

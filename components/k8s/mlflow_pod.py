@@ -14,7 +14,6 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s import pod_parts as parts
-from trainyard.conventions import SYSTEM_NODES
 
 PORT = 5000
 METRICS_PORT = 9102
@@ -136,6 +135,7 @@ class ServerPod:
     server_command: Sequence[pulumi.Input[str]]
     environment: Mapping[str, pulumi.Input[str]]
     """Further variables of the containers that talk to the ground."""
+    node_selector: Mapping[str, str]
     cpu: pulumi.Input[str]
     memory: pulumi.Input[str]
 
@@ -146,7 +146,8 @@ class ServerPod:
             "automount_service_account_token": False,
             "enable_service_links": False,
             "termination_grace_period_seconds": 60,
-            "node_selector": dict(SYSTEM_NODES),
+            # An empty one is not kept by the API server, and would be a change at every preview.
+            **({"node_selector": dict(self.node_selector)} if self.node_selector else {}),
             "security_context": {
                 "run_as_non_root": True,
                 "run_as_user": USER_ID,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL, TRAINER_SERVICE_ACCOUNT
+from trainyard.conventions import GPU_RESOURCE, POOL_LABEL, TRAINER_SERVICE_ACCOUNT, gpu_node_labels
 from trainyard.smoke_jobs.ddp.options import Options
 from trainyard.smoke_jobs.launch.job import ENVIRONMENT, SmokeSpec, document
 from trainyard.smoke_jobs.launch.payload import FOLDER
@@ -97,6 +97,6 @@ def pool_affinity(spec: SmokeSpec) -> Manifest:
     Both labels are the flavors' too, so Kueue admits the job to that capacity or not at all. Not by `nodeSelector`:
     Kueue writes there on admission, and applying the same Job again would be refused.
     """
-    wanted = {POOL_LABEL: spec.pool} | ({CAPACITY_LABEL: spec.capacity} if spec.capacity else {})
+    wanted = gpu_node_labels(spec.pool, spec.capacity) if spec.capacity else {POOL_LABEL: spec.pool}
     term = {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in wanted.items()]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}

@@ -112,7 +112,7 @@ def test_gpu_alone_takes_the_cheapest_with_the_profile_s_count():
 def test_overrides_reach_the_plan():
     plan = plan_of(
         teamSize=15,
-        kubernetesVersion="1.34",
+        kubernetesVersion="1.36",
         endpointAccess=["203.0.113.0/24"],
         monthlyBudgetUsd=50_000,
         budget=keys(anomaly_threshold_usd=77),
@@ -165,7 +165,9 @@ def test_overrides_reach_the_plan():
     )
     (cluster,) = plan.clusters
     assert plan.core.team_size == 15
-    assert [add_on.version for add_on in plan.ground.control_plane(cluster.name).add_ons] == [None] * 7
+    add_ons = plan.ground.control_plane(cluster.name).add_ons
+    kube_proxy = next(add_on for add_on in add_ons if add_on.name == "kube-proxy")
+    assert kube_proxy.version.startswith("v1.36.")
     assert [zone.name for zone in plan.ground.network.zones] == ["us-east-1c", "us-east-1a"], (
         "in the stack file's order"
     )

@@ -145,6 +145,11 @@ def team_prefix(team: str) -> str:
     return f"teams/{team}/"
 
 
+def gpu_node_labels(pool: str, capacity: str) -> dict[str, str]:
+    """Labels that the nodes of a pool in one capacity carry on every ground, and by which jobs select them."""
+    return {POOL_LABEL: pool, CAPACITY_LABEL: capacity}
+
+
 def gpu_node_tolerations(capacity: str) -> list[dict[str, str]]:
     """Tolerations for every taint of a GPU node group of one capacity.
 

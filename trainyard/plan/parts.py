@@ -175,6 +175,11 @@ class NodePlan:
     local_nvme_gb: int
     root_disk_gib: int
 
+    @property
+    def fabric_interfaces(self) -> int:
+        """Fast interfaces of a node; 0 without a fabric."""
+        return self.fabric.interfaces if self.fabric else 0
+
 
 @dataclass(frozen=True, slots=True)
 class ReservationPlan:
@@ -221,7 +226,6 @@ class FlavorPlan:
     name: str  # equals the node group's name
     pool: str
     capacity: Capacity
-    node_labels: tuple[tuple[str, str], ...]
     gpus: int  # that the node group holds at most
 
 
@@ -344,6 +348,13 @@ class Plan:
     core: Core
     ground: AwsPlan
     clusters: tuple[ClusterPlan, ...]
+
+    def tracks(self, cluster: ClusterPlan) -> bool:
+        """Whether jobs of the cluster have a tracking server.
+
+        It stands on the first cluster and is reached from inside of that one only.
+        """
+        return self.core.mlflow.enabled and cluster.name == self.clusters[0].name
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and scalars, ready for JSON; pairs become a mapping's entries in their order."""

@@ -42,6 +42,14 @@ class Matching(AfterValidator):
         return {**found, "pattern": f"^({self.pattern})$", "patternErrorMessage": self.allowed}
 
 
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """Marks a value that may be encrypted: nothing that is planned depends on it. The template gives a text of its form
+    for a rehearsal, which cannot decrypt; `{number}` tells one from another."""
+
+    template: str
+
+
 def matching(pattern: str, allowed: str) -> Matching:
     """A text that matches a pattern as a whole; `allowed` says to its author what that is."""
     compiled = re.compile(pattern)
@@ -87,7 +95,11 @@ NAME_ALLOWED = f"must be lower-case letters, digits and single '-', begin with a
 Name = Annotated[str, matching(NAME_PATTERN.pattern, NAME_ALLOWED)]
 """Name of a client, an environment, a team, a GPU pool or a priority: a part of the names of resources."""
 
-Email = Annotated[str, matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address")]
+Email = Annotated[
+    str,
+    matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address"),
+    StandIn("unseen-{number}@example.com"),
+]
 
 Label = Annotated[
     str,
@@ -104,9 +116,11 @@ Date = Annotated[datetime.date, BeforeValidator(_day)]
 
 _CIDR_SCHEMA = WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+){3}(/\d+)?$"})
 Cidr = Annotated[str, AfterValidator(_network), _CIDR_SCHEMA]
-PublicCidr = Annotated[str, AfterValidator(_public_network), _CIDR_SCHEMA]
+PublicCidr = Annotated[str, AfterValidator(_public_network), _CIDR_SCHEMA, StandIn("203.0.113.{number}/32")]
 Image = Annotated[
-    str, matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…")
+    str,
+    matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…"),
+    StandIn("unseen/image@sha256:{number:064x}"),
 ]
 Quantity = Annotated[
     str, matching(r"[0-9]+(\.[0-9]+)?(m|[KMGT]i?)?", "must be a Kubernetes quantity, like 500m or 4Gi")
