@@ -62,11 +62,12 @@ clean:
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
 
 .venv/rehearsal: requirements.lock pyproject.toml | .venv/bin/python
-	@echo "Installing what the rehearsal needs, less than a minute ..."
-	@$(INSTALL) --requirement requirements.lock
+	@echo "Installing what the rehearsal needs, a minute or so ..."
+	@$(INSTALL) --no-deps --requirement requirements.lock
 	@$(INSTALL) --no-deps --editable .
 	@touch $@
 
+# With dependencies: what PyTorch's own build needs (CUDA or none) depends on the index that it comes from.
 .venv/smoke: requirements-smoke.lock pyproject.toml | .venv/bin/python
 	@echo "Installing what the smoke job needs (PyTorch among it), a minute or two ..."
 	@$(INSTALL) --requirement requirements-smoke.lock
