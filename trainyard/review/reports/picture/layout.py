@@ -23,7 +23,7 @@ from trainyard.review.reports.picture.model import (
 from trainyard.review.reports.picture.shapes import Drawing, moved
 
 WIDTHS: Final = {"wide": 1096.0, "middle": 700.0, "narrow": 362.0}
-"""Of the three drawings of a page: a desk's screen, a sheet of paper or a tablet, a telephone of 390 pixels."""
+"""Widths of the three drawings of a page: a desk's screen, a sheet of paper or a tablet, a telephone of 390 pixels."""
 
 _EDGE: Final = 1.0  # room for half a line around the outermost boxes
 COLOURS: Final = 8
@@ -142,7 +142,7 @@ def _group(group: NodeGroupFigures) -> Block:
 
 
 def _size(group: NodeGroupFigures) -> str:
-    """`0 to 2 nodes`."""
+    """How many nodes a group may have: `0 to 2 nodes`."""
     if group.min_nodes is None or group.max_nodes is None:
         return f"{UNTOLD} nodes"
     if group.min_nodes == group.max_nodes:
