@@ -52,7 +52,7 @@ def test_its_patterns_are_those_of_javascript_too():
 
     found = set(patterns(SCHEMA))
     assert len(found) > 5
-    # Python's own: named groups, ends of a text, flags, possessive repeats; and letters, which are ASCII's in JavaScript.
+    # Python's own: named groups, ends of a text, flags, possessive repeats; letters of any alphabet.
     assert [text for text in found if re.search(r"\(\?[P<#aiLmsux-]|\\[AZwWbB]|[*+?}]\+", text)] == []
 
 
