@@ -41,7 +41,7 @@ def smoke(
     """Run the ten checks of the DDP smoke job, on this machine or where the stack's jobs run.
 
     Exit codes: 0 pass; 10 a check failed; 20 below a threshold; 75 preempted, run it again; 124 out of time; 1 the job
-    broke; 2 the command line or the settings are wrong.
+    broke; 2 the command line or the settings are wrong, or a package is missing.
     """
     from trainyard.cli import smoke_spec
     from trainyard.plan.parts import NoSuchName
