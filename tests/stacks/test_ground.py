@@ -36,7 +36,7 @@ DATABASE: MlflowDatabaseArgs = {
     "port": 5432,
     "name": "mlflow",
     "username": "mlflow",
-    "password": {"source": "print()", "secret": "the-password-is-there", "interval_seconds": 60},
+    "password_secret": {"name": "the-password-is-there", "key": "password"},
     "cidrs": ["10.9.0.0/24"],
 }
 
