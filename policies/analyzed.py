@@ -14,7 +14,7 @@ from typing import Any
 from pulumi_policy import PolicyProviderResource, PolicyResource, ResourceValidationArgs
 from pulumi_policy.proxy import UnknownValueError
 
-from trainyard.recorded.model import UNKNOWN, RecordedResource
+from trainyard.recorded.model import UNKNOWN, RecordedResource, has_unknown
 from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import AWS_PROVIDER
@@ -49,6 +49,21 @@ def recorded_resources(analyzed: Iterable[PolicyResource]) -> Resources:
     analyzed = list(analyzed)
     providers = {found.provider.urn: found.provider for found in analyzed if found.provider}
     return Resources([*map(_recorded_provider, providers.values()), *map(recorded_resource, analyzed)])
+
+
+def without_properties(analyzed: Iterable[PolicyResource]) -> list[PolicyResource]:
+    """Those resources of which the engine shows nothing, because their provider cannot be configured yet.
+
+    A Kubernetes object has properties always, if only its kind: one without any is such a resource.
+    """
+    return [found for found in analyzed if not found.props and _is_unconfigured(found)]
+
+
+def _is_unconfigured(analyzed: PolicyResource) -> bool:
+    provider = analyzed.provider
+    return analyzed.resource_type.startswith("kubernetes:") or (
+        provider is not None and has_unknown(_plain(provider.props))
+    )
 
 
 def _recorded_provider(provider: PolicyProviderResource) -> RecordedResource:

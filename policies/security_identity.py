@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -136,16 +135,11 @@ def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[st
     },
 )
 def node_role_with_workload_rights(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """A node's role is one that EC2 may assume."""
-    for role in resources.of(ROLE):
-        trust = value_at(role.inputs, "assumeRolePolicy")
-        if "ec2.amazonaws.com" not in (trust if isinstance(trust, str) else json.dumps(str(trust))):
-            continue
-        if is_set(role.inputs, "inlinePolicies"):
-            yield role, "the node role has inline policies"
-        for arn in list_at(role.inputs, "managedPolicyArns"):
-            if str(arn).rsplit("/", 1)[-1] not in config["nodePolicies"]:
-                yield role, f"gives {str(arn).rsplit('/', 1)[-1]} to the node role"
+    """A node's role is one that EC2 may assume. What stands in the role itself is unknown at a first preview."""
+    roles = [
+        role for role in resources.of(ROLE) if "ec2.amazonaws.com" in str(value_at(role.inputs, "assumeRolePolicy"))
+    ]
+    for role in roles:
         for inline in resources.of(ROLE_POLICY):
             if refers(inline, "role", role):
                 yield inline, f"gives rights to the node role {role.name}"
@@ -153,3 +147,9 @@ def node_role_with_workload_rights(resources: Resources, config: Config) -> Iter
             name = str(value_at(attachment.inputs, "policyArn", default="")).rsplit("/", 1)[-1]
             if refers(attachment, "role", role) and name not in config["nodePolicies"]:
                 yield attachment, f"gives {name} to the node role {role.name}"
+    for role in roles:
+        if list_at(role.inputs, "inlinePolicies"):
+            yield role, "the node role has inline policies"
+        for arn in list_at(role.inputs, "managedPolicyArns"):
+            if str(arn).rsplit("/", 1)[-1] not in config["nodePolicies"]:
+                yield role, f"gives {str(arn).rsplit('/', 1)[-1]} to the node role"

@@ -21,6 +21,11 @@ class Problem:
     allowed: str
     hint: str = ""
 
+    def __post_init__(self) -> None:
+        """Escapes what a terminal would obey or hide: a stack file may come from whoever opened a pull request."""
+        for field in ("key", "got", "allowed", "hint"):
+            object.__setattr__(self, field, _printable(getattr(self, field)))
+
     def __str__(self) -> str:
         text = f"{self.key}: got {self.got}; {self.allowed}"
         return f"{text} ({self.hint})" if self.hint else text
@@ -32,6 +37,13 @@ class SettingsError(Exception):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def _printable(text: str) -> str:
+    """The text with escapes for control characters, line breaks and marks of direction."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -73,5 +85,6 @@ def spell_path(path: Iterable[str | int]) -> str:
             text += f"[{step}]"
             continue
         name = step if len(step) <= LONGEST_VALUE else f"{step[: LONGEST_VALUE - 1]}…"
+        name = name or '""'  # an empty key is seen too
         text += f".{name}" if text else name
     return text

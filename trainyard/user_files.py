@@ -21,16 +21,16 @@ import yaml
 from trainyard.problems import Problem, SettingsError, kind_of
 
 LARGEST_BYTES = 2_000_000
-"""Of a file. A stack file of a thousand teams with their members' roles has a tenth of it."""
+"""Bytes of a file that a user wrote. A stack file of a thousand teams with their members' roles has a tenth of it."""
 
 DEEPEST = 32
-"""Levels of a file. No setting has a tenth of them."""
+"""Levels to which a file may be nested. No setting has a tenth of them."""
 
 LARGEST_OUTCOME_BYTES = 100_000_000
-"""Of a file that a command of ours wrote: a check of a hundred stacks has a tenth of it."""
+"""Bytes of a file that a command of ours wrote: a check of a hundred stacks has a tenth of it."""
 
 MOST_VALUES = 200_000
-"""Values of a YAML file, every use of an anchor counted: a few lines of anchors can stand for millions."""
+"""Most values of a YAML file, every use of an anchor counted: a few lines of anchors can stand for millions."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -48,7 +48,7 @@ _PREFIXED = re.compile(r"[-+]?0(x[0-9a-fA-F]+|b[01]+)")
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _LONGEST_NUMBER = 400
-"""Characters. A longer one is a text: Python refuses to make a number of 5,000 digits, and nobody means one."""
+"""Characters of the longest number. A longer one is a text: Python refuses to make a number of 5,000 digits, and nobody means one."""
 
 
 def read_text(path: Path, shown: str, largest_bytes: int = LARGEST_BYTES) -> str:

@@ -18,6 +18,7 @@ from trainyard.review.policy_check.check import check_policies
 from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.source import line_of
 from trainyard.review.verdict import Verdict, verdict_on, verdict_on_failure, verdict_on_settings
+from trainyard.settings.unseen import stand_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping
     """
     started = time.perf_counter()
     name = _shown(project_dir, stack_file)
-    rehearsal = rehearse(project_dir, stack_file)
+    rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in)
     if rehearsal.errors:
         return Review(name, rehearsal, None, None, rehearsal.seconds)
     policies = check_policies(

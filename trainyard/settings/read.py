@@ -58,18 +58,12 @@ class Reading:
         ]
 
 
-def namespace_values(values: Mapping[str, str]) -> dict[str, str]:
-    """The values of the project's own keys, without their namespace; the misspelt ones too, so that none is lost."""
-    prefix = f"{NAMESPACE}:"
-    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
-
-
 def read_settings(config: Mapping[str, str]) -> Reading:
     """Reads the values of the project's namespace as the engine hands them to a program.
 
     Every value is text, objects and arrays are JSON. An empty text is the default of Pulumi.yaml for "left out".
     """
-    values = {key: _decode(key, text) for key, text in config.items() if text != ""}
+    values = {key: decode(key, text) for key, text in config.items() if text != ""}
     found, warnings = _move(values)
     problems = list(found)
     settings, mistakes = _validate(values)
@@ -79,7 +73,7 @@ def read_settings(config: Mapping[str, str]) -> Reading:
     return replace(reading, problems=tuple(dict.fromkeys([*problems, *later])))
 
 
-def _decode(key: str, text: str) -> Any:
+def decode(key: str, text: str) -> Any:
     """Objects and arrays come as JSON; scalars stay text, which pydantic reads as the field's type wants."""
     if (key not in fields_of(Settings) and key not in MOVED) or not text.lstrip().startswith(("{", "[")):
         return text

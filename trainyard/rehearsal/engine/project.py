@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,13 @@ def read_stack(
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
     return _Reading(name, stand_in).read(project, stack_name, project_directory, main, given)
+
+
+def unseen_text(places: Collection[str]) -> str:
+    """What a person has to know of values that only the engine can decrypt."""
+    return (
+        f"not seen, since only the engine can decrypt: {', '.join(places)}; a text of the right form stands in for each"
+    )
 
 
 def stack_folder(project_directory: Path) -> Path:
