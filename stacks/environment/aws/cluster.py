@@ -105,6 +105,7 @@ def _ground(
         environment=dict(planned.smoke.environment),
         system_nodes=SYSTEM_NODES,
         node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
+        gpu_add_ons=["nvidia-device-plugin", "dcgm-exporter"],  # the image of the nodes has the driver only
         device_plugins=aws_on_cluster.device_plugins(plan, planned),
         unrationed_resources=UNRATIONED_RESOURCES,
         node_images=made.gpu_nodes.node_images,
