@@ -64,7 +64,6 @@ class StoragePlan:
     multipart_cleanup_days: int
     artifact_retention_days: int  # of superseded versions
     artifact_transition_days: int  # to infrequent access
-    protect: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def make_storage(
             "multipart_cleanup_days": tiers.multipart_cleanup_days,
             "artifact_retention_days": tiers.artifact_retention_days,
             "artifact_transition_days": tiers.artifact_transition_days,
-            "protect": tiers.protect,
+            "protect": plan.core.protect,
             "lustre": {
                 "subnet_id": network.private_subnet_ids[lustre.zone],
                 "capacity_gib": lustre.capacity_gib,
