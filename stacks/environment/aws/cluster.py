@@ -21,6 +21,7 @@ from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.volumes import team_volumes
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.conventions import SYSTEM_NODES, gpu_node_labels, team_group
+from trainyard.conventions.aws import RESERVATION_KINDS
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
@@ -191,9 +192,6 @@ def _pools(planned: ClusterPlan) -> list[GpuPoolArgs]:
     ]
 
 
-_RESERVATION_KINDS = {"reservation": "odcr", "block": "capacity-block"}
-
-
 def _node_group(group: NodeGroupPlan) -> GpuNodeGroupArgs:
     bound = group.reservation
     return {
@@ -206,7 +204,7 @@ def _node_group(group: NodeGroupPlan) -> GpuNodeGroupArgs:
         "placement_group": group.placement_group,
         "reservation": {
             "id": bound.id,
-            "kind": _RESERVATION_KINDS[bound.kind],
+            "kind": RESERVATION_KINDS[bound.kind],
             "availability_zone": bound.availability_zone,
         }
         if bound
