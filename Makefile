@@ -18,7 +18,7 @@ test: .venv/dev  ## all tests; no network
 
 # What decides and what is seen of it: settings, plan, catalogue, advice, the golden files, the order of the house.
 QUICK := tests/settings tests/plan tests/catalog tests/advice tests/test_golden.py tests/test_documents.py \
-	tests/test_house_map.py tests/test_layering.py tests/test_project_file.py tests/test_workflows.py
+	tests/test_no_cloud.py tests/test_house_map.py tests/test_layering.py tests/test_project_file.py tests/test_workflows.py
 quick: .venv/dev  ## the fast tests, under a minute
 	@$(BIN)/pytest -n auto --dist worksteal $(wildcard $(QUICK))
 

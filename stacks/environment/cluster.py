@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from trainyard.components.k8s.gpu import GpuEnablement
+from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.mlflow_pod import PORT as MLFLOW_PORT
@@ -36,16 +36,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     def after(*waited_for: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(providers=list(ground.providers), depends_on=list(waited_for))
 
-    gpu = GpuEnablement(
-        f"{prefix}gpu",
-        {
-            "pools": [pool.name for pool in planned.pools],
-            "device_plugin_chart": chart(plan, "nvidia-device-plugin"),
-            "dcgm_exporter_chart": chart(plan, "dcgm-exporter"),
-            "device_plugins": ground.device_plugins,
-        },
-        after(),
-    )
+    gpu = GpuEnablement(f"{prefix}gpu", _gpu(plan, planned, ground), after())
     team_roles = [resource for identity in ground.team_identities.values() for resource in identity.wait_for]
     teams = TeamNamespaces(f"{prefix}teams", _teams(plan, planned, ground), after(*team_roles))
     volumes = TeamVolumes(
@@ -82,6 +73,18 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         queues=queues.local_queues,
         smoke_jobs=smoke_jobs(plan, planned, ground, teams, needs),
     )
+
+
+def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
+    args: GpuEnablementArgs = {
+        "pools": [pool.name for pool in planned.pools],
+        "device_plugins": ground.device_plugins,
+    }
+    if DEVICE_PLUGIN in ground.gpu_add_ons:
+        args["device_plugin_chart"] = chart(plan, DEVICE_PLUGIN)
+    if METRICS in ground.gpu_add_ons:
+        args["dcgm_exporter_chart"] = chart(plan, METRICS)
+    return args
 
 
 def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesArgs:

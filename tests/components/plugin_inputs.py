@@ -159,7 +159,7 @@ INPUTS: dict[str, dict[str, Any]] = {
             "port": 5432,
             "name": "mlflow",
             "username": "mlflow",
-            "password": {"source": "print()", "secret": "where", "intervalSeconds": 30},
+            "passwordProgram": {"source": "print()", "secret": "where", "intervalSeconds": 30},
             "cidrs": ["10.1.2.0/24"],
         },
         "artifactsUri": "s3://acme-artifacts/mlflow",

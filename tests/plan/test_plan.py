@@ -215,7 +215,7 @@ def test_overrides_reach_the_plan():
         500,
         31,
     )
-    assert not plan.core.protect and not storage.protect and not plan.ground.database.deletion_protection
+    assert not plan.core.protect and not plan.ground.database.deletion_protection
     assert not plan.ground.control_plane(cluster.name).deletion_protection
     database = plan.ground.database
     assert (database.instance_class, database.storage_gib, database.max_storage_gib) == ("db.m7g.xlarge", 600, 1200)

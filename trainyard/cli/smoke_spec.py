@@ -21,8 +21,6 @@ LOCAL_PROCESSES = 2
 
 def of_command_line(target: Target, options: JobOptions) -> SmokeSpec:
     """The job without a stack. Raises LaunchError."""
-    if options.capacity:
-        raise LaunchError(f"--capacity {options.capacity}: is for a stack's pool with --target kubernetes or trainjob")
     local = target is Target.local
     gpus = options.gpus or 0
     processes = options.nproc or (visible_gpus() or LOCAL_PROCESSES if local else 0)
@@ -45,7 +43,7 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
     owner, chosen = cluster.team(options.team), cluster.pool(options.pool)
     on_cluster = target in (Target.kubernetes, Target.trainjob)
     capacity: Capacity | None = options.capacity.value if options.capacity else None
-    _check_capacity(chosen, capacity, on_cluster)
+    _check_capacity(chosen, capacity)
     job = smoke_job(cluster, chosen, owner, capacity, options.nodes)
     if options.nodes and options.nodes > job.nodes:
         raise LaunchError(
@@ -68,12 +66,10 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
     return _overridden(elsewhere, target, options)
 
 
-def _check_capacity(pool: PoolPlan, capacity: Capacity | None, on_cluster: bool) -> None:
-    """A capacity is one of the pool's, and only a cluster's queue chooses among them. Raises LaunchError."""
+def _check_capacity(pool: PoolPlan, capacity: Capacity | None) -> None:
+    """A capacity is one of the pool's. Raises LaunchError."""
     if capacity is None:
         return
-    if not on_cluster:
-        raise LaunchError(f"--capacity {capacity}: only --target kubernetes and trainjob choose among a pool's nodes")
     capacities = [group.capacity for group in pool.node_groups]
     if capacity not in capacities:
         raise LaunchError(f"--capacity {capacity}: pool {pool.name} has nodes of {', '.join(capacities)} only")

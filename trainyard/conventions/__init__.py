@@ -15,6 +15,9 @@ Cloud = Literal["aws", "gcp", "kubernetes"]
 Capacity = Literal["reserved", "spot", "on-demand"]
 """How a node is paid for. A reserved node is bound to a capacity reservation or a Capacity Block."""
 
+ReservationKind = Literal["reservation", "block"]
+"""What is bought ahead: capacity until it is given back, or for a span of days."""
+
 CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
 """All capacities in the order in which a queue tries them: what is paid for anyway, then the cheapest, then the
 rest."""

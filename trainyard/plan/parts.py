@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from trainyard.catalog.versions import Pins
-from trainyard.conventions import Capacity
+from trainyard.conventions import Capacity, ReservationKind
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.problems import nearest
 
@@ -64,7 +64,6 @@ class StoragePlan:
     multipart_cleanup_days: int
     artifact_retention_days: int  # of superseded versions
     artifact_transition_days: int  # to infrequent access
-    protect: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +185,7 @@ class ReservationPlan:
     """Capacity that is bought already: a `reservation` until it is given back, a `block` for a span of days."""
 
     id: str  # as the cloud spells it
-    kind: Literal["reservation", "block"]
+    kind: ReservationKind
     availability_zone: str
 
 

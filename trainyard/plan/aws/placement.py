@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from trainyard import catalog
-from trainyard.conventions import Capacity
-from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE
+from trainyard.conventions import Capacity, ReservationKind
+from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE, RESERVATION_KINDS
 from trainyard.plan.aws.cidr import MAX_ZONES
 from trainyard.plan.context import Context
 from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
 from trainyard.plan.pools import Nodes, PoolDraft
 from trainyard.problems import nearest
 
-_KINDS: Mapping[str, Literal["reservation", "block"]] = {"odcr": "reservation", "capacity-block": "block"}
-"""How a stack file names what AWS sells, and the plan what any cloud does."""
+_KINDS: Mapping[str, ReservationKind] = {name: kind for kind, name in RESERVATION_KINDS.items()}
 
 _NAMES_DIFFER = "zone names of older regions stand for different places in each account: compare with yours"
 
