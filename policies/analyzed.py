@@ -25,6 +25,9 @@ _SCALARS = frozenset((str, bool, int, type(None)))
 inputs_by_urn: ContextVar[dict[str, dict[str, Any]] | None] = ContextVar("inputs_by_urn", default=None)
 """What has been read already, set by a caller that asks many policies about the same resources in the same state."""
 
+retained_urns: ContextVar[frozenset[str] | None] = ContextVar("retained_urns", default=None)
+"""What a destroy leaves in the cloud (`retain_on_delete`), set by a caller that knows; an engine tells no policy."""
+
 
 def recorded_resource(analyzed: PolicyResource | ResourceValidationArgs) -> RecordedResource:
     """One resource. A policy on one resource is not told what its properties are made of."""

@@ -149,6 +149,11 @@ CASES = [
             ],
         ),
         ("deny to everybody", OK, [bucket(), blocks(bucket()), bucket_policy(bucket(), DENY_HTTP)]),
+        (
+            "all but one",
+            VIOLATED,
+            [bucket(), blocks(bucket()), bucket_policy(bucket(), {"Effect": "Allow", "NotPrincipal": {"AWS": "arn"}})],
+        ),
         ("unknown", UNDECIDED, [bucket(), blocks(bucket(), blockPublicAcls=UNKNOWN)]),
         ("GCS", OK, made(GCS, "b", {"publicAccessPrevention": "enforced"})),
         ("GCS inherited", VIOLATED, made(GCS, "b", {"publicAccessPrevention": "inherited"})),
