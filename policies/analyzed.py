@@ -92,7 +92,8 @@ def _inputs(analyzed: PolicyResource | ResourceValidationArgs) -> dict[str, Any]
 
 
 def _with_all_tags(inputs: dict[str, Any], provider: PolicyProviderResource | None) -> dict[str, Any]:
-    """With `tagsAll` as AWS's provider writes it in its Check; where nothing has called that, it is not there yet."""
+    """The inputs with `tagsAll` as AWS's provider writes it in its Check; where nothing has called that, it is not
+    there yet."""
     if "tagsAll" in inputs or provider is None or provider.resource_type != AWS_PROVIDER:
         return inputs
     defaults = follow(_plain(provider.props), "defaultTags")

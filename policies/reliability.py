@@ -91,7 +91,7 @@ def unsupported_kubernetes_version(resource: RecordedResource, config: Config) -
     types=(EKS_CLUSTER, EKS_NODE_GROUP, ADD_ON, HELM_RELEASE, DATABASE),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 CM-2", "ISO 27001:2022 A.8.9"),
-    fix="Pin it in trainyard/catalog/versions.yaml, or choose the kubernetesVersion that add-ons are pinned for.",
+    fix="Pin it in trainyard/catalog/versions.yaml.",
 )
 def unpinned_version(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Add-ons, charts, the database engine, the cluster and its nodes."""
@@ -112,9 +112,9 @@ def unpinned_version(resource: RecordedResource, _: Config) -> Iterator[str]:
     config={"minorsBehind": {"type": "integer", "minimum": 0, "default": 3, "description": "Minor versions, at most."}},
 )
 def outdated_add_on(resource: RecordedResource, config: Config) -> Iterator[str]:
-    """By minor version; three is also how far behind the cluster Kubernetes lets kube-proxy be."""
+    """Compares minor versions; three is also how far behind the cluster Kubernetes lets kube-proxy be."""
     name = value_at(resource.inputs, "addonName")
-    pinned = next((_minor(str(pin.version)) for pin in _add_ons() if pin.name == name and pin.version), None)
+    pinned = next((_minor(pin.version) for pin in _add_ons() if pin.name == name), None)
     version = value_at(resource.inputs, "addonVersion")
     found = _minor(str(version)) if version is not None else None  # unpinned-version says what is not set
     if pinned is None or found is None:

@@ -25,7 +25,7 @@ CONTROL_PLANE = ("api", "audit", "authenticator", "controllerManager", "schedule
     config={"logTypes": {"type": "array", "items": {"enum": list(CONTROL_PLANE)}, "default": list(CONTROL_PLANE)}},
 )
 def control_plane_logs_off(resource: RecordedResource, config: Config) -> Iterator[str]:
-    """GKE writes its audit log always."""
+    """Checks EKS only: GKE always writes its audit log."""
     written = [str(type_) for type_ in list_at(resource.inputs, "enabledClusterLogTypes")]
     missing = [type_ for type_ in config["logTypes"] if type_ not in written]
     if missing:
@@ -59,7 +59,7 @@ def flow_logs_incomplete(resources: Resources, _: Config) -> Iterator[StackViola
     config={"minDays": {"type": "number", "minimum": 1, "default": 365}},
 )
 def logs_kept_too_short(resource: RecordedResource, config: Config) -> Iterator[str]:
-    """Nothing or 0 is for ever."""
+    """Passes a log group without a retention, or with 0: it is kept for ever."""
     days = value_at(resource.inputs, "retentionInDays", default=0)
     if 0 < days < config["minDays"]:
         yield f"kept {days:.0f} days; at least {config['minDays']:.0f} are required"

@@ -48,7 +48,7 @@ INTERNAL = (
     fix="Use the storage tiers as they are; they block public access.",
 )
 def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """All four blocks, and no statement that lets everybody in even so."""
+    """Wants all four blocks, and no statement that lets everybody in even so."""
     for bucket in resources.of(BUCKET):
         blocks = resources.referring(bucket, "bucket", BUCKET_PUBLIC_ACCESS)
         off = [key for key in BLOCKS if not any(is_on(block.inputs, key) for block in blocks)]
@@ -75,7 +75,7 @@ def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
     fix="Leave publiclyAccessible off; reach the database from the cluster.",
 )
 def public_database(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """The subnets are isolated besides."""
+    """Asks the database itself for a public address, although its subnets are isolated anyway."""
     if is_on(resource.inputs, "publiclyAccessible"):
         yield "publiclyAccessible is on"
     if resource.type == CLOUD_SQL:
@@ -123,7 +123,7 @@ def public_cluster_endpoint(resource: RecordedResource, config: Config) -> Itera
     fix="Keep services of type ClusterIP, or annotate the load balancer as internal.",
 )
 def public_load_balancer(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """Of a chart only the values are seen."""
+    """Checks services, ingresses and load balancers; of a chart only the values can be seen."""
     props = resource.inputs
     if resource.type == LOAD_BALANCER:
         if not is_on(props, "internal"):

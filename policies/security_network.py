@@ -37,7 +37,7 @@ from trainyard.recorded.types import (
     fix="Name the network or the security group that is meant.",
 )
 def security_group_open_to_internet(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """Separate rules and inline ones, in both directions."""
+    """Checks separate rules and rules inside of a group, in both directions."""
     kind, props = resource.type, resource.inputs
     if kind == GCP_FIREWALL:
         inward = value_at(props, "direction", default="INGRESS") == "INGRESS" and list_at(props, "allows")

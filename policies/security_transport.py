@@ -1,4 +1,4 @@
-"""Security: nothing but TLS on the way."""
+"""Security: data travels over TLS only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trainyard.recorded.types import BUCKET, BUCKET_POLICY, CLOUD_SQL, DATABASE,
     fix="Use the storage tiers as they are; their bucket policies deny aws:SecureTransport false.",
 )
 def bucket_accepts_plain_http(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """Google Cloud's storage has no endpoint without TLS."""
+    """Checks S3 only: Google Cloud's storage has no endpoint without TLS."""
     for bucket in resources.of(BUCKET):
         policies = resources.referring(bucket, "bucket", BUCKET_POLICY)
         denials = [

@@ -95,7 +95,7 @@ def namespace_without_pod_security(resource: RecordedResource, config: Config) -
     fix="Use the team namespaces as they are; each has a policy default-deny.",
 )
 def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """Both directions, every pod, nothing allowed in the policy itself."""
+    """Wants a policy for both directions and every pod that allows nothing itself."""
     fenced = {
         value_at(policy.inputs, "metadata", "namespace")
         for policy in resources.of(NETWORK_POLICY)

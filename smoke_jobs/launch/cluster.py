@@ -2,6 +2,9 @@
 
 The `kubernetes` package is imported here only, when a job is submitted. Its models are gone around: they refuse
 answers of a server that is newer or older than they are.
+
+A server that is busy, restarting or out of reach says nothing of the job: `Unavailable` is its own exception, so that
+whoever watches can ask again.
 """
 
 from __future__ import annotations
@@ -19,7 +22,14 @@ _CUSTOM = {
     "Workload": ("kueue.x-k8s.io", "v1beta2", "workloads"),
 }
 
+_NOT_NOW = 429
+"""Too many requests: like every status from 500 on, of the server and not of what was asked."""
+
 _SNAKE = {"Job": "job", "ConfigMap": "config_map", "Service": "service", "Pod": "pod", "Event": "event"}
+
+
+class Unavailable(LaunchError):  # noqa: N818 - reads as what it says
+    """The API server, or the node that it asked for a log, gave no answer; the same question may get one later."""
 
 
 class Cluster:
@@ -27,16 +37,19 @@ class Cluster:
 
     def __init__(self, namespace: str, api_client: Any) -> None:
         from kubernetes import client
+        from urllib3.exceptions import HTTPError
 
         self.namespace = namespace
         self._core = client.CoreV1Api(api_client)
         self._batch = client.BatchV1Api(api_client)
         self._custom = client.CustomObjectsApi(api_client)
         self._refusal = client.exceptions.ApiException
+        self._unreachable = HTTPError
 
     @classmethod
     def connect(cls, namespace: str, context: str | None = None) -> Cluster:
-        """By the kubeconfig, as kubectl does. Raises LaunchError without the package or a usable kubeconfig."""
+        """Connects by the kubeconfig, as kubectl does. Raises LaunchError without the package or a usable
+        kubeconfig."""
         try:
             from kubernetes import client, config
         except ImportError:
@@ -61,7 +74,10 @@ class Cluster:
         self._ask(f"deleting {kind} {name}", "delete", kind, name, fine=404, propagation_policy="Background")
 
     def get(self, kind: str, name: str) -> Object | None:
-        """A Job or TrainJob, or None."""
+        """Reads a Job or TrainJob; None where there is none of that name.
+
+        Raises LaunchError where the server refuses, `Unavailable` where it is away.
+        """
         return self._ask(f"reading {kind} {name}", "read", kind, name, fine=404)
 
     def workloads(self) -> list[Object]:
@@ -79,13 +95,16 @@ class Cluster:
         return [str(event.get("message", "")) for event in events]
 
     def log(self, pod: str) -> list[str]:
-        """All lines of a pod's log; none where the container has none yet or no more."""
+        """All lines of a pod's log; none where the container has none yet or no more. Raises as `get` does."""
+        what = f"reading the log of {pod}"
         try:
             answer = self._core.read_namespaced_pod_log(pod, self.namespace, _preload_content=False)
         except self._refusal as error:
             if error.status in (400, 404):
                 return []
-            raise LaunchError(_refused(f"reading the log of {pod}", error)) from None
+            raise _refused(what, error) from None
+        except self._unreachable as error:
+            raise Unavailable(f"{what}: {error}") from None
         return str(answer.data.decode("utf-8", "replace")).splitlines()
 
     def _list(self, kind: str, fine: int | None = None, **selector: str) -> list[Object]:
@@ -95,7 +114,8 @@ class Cluster:
     def _ask(self, what: str, verb: str, kind: str, *arguments: Any, fine: int | None, **options: Any) -> Object | None:
         """What the server answers; None where it answers with the status that is `fine`.
 
-        `arguments` are a name or a manifest, or nothing. Raises LaunchError where the server refuses.
+        `arguments` are a name or a manifest, or nothing. Raises LaunchError where the server refuses, `Unavailable`
+        where it gives no answer.
         """
         try:
             if kind in _CUSTOM:
@@ -108,13 +128,16 @@ class Cluster:
         except self._refusal as error:
             if error.status == fine:
                 return None
-            raise LaunchError(_refused(what, error)) from None
+            raise _refused(what, error) from None
+        except self._unreachable as error:
+            raise Unavailable(f"{what}: {error}") from None
 
 
-def _refused(what: str, error: Any) -> str:
+def _refused(what: str, error: Any) -> LaunchError:
     try:
         message = json.loads(error.body)["message"]
     except (TypeError, ValueError, KeyError):
         message = error.reason
     hint = ": may you do this? ask for the team's role" if error.status == 403 else ""
-    return f"{what}: the cluster answers {error.status} {message}{hint}"
+    kind = Unavailable if error.status == _NOT_NOW or error.status >= 500 else LaunchError
+    return kind(f"{what}: the cluster answers {error.status} {message}{hint}")

@@ -9,13 +9,16 @@ from typing import Any
 
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import kueue_status
-from trainyard.smoke_jobs.launch.cluster import Cluster, Object
+from trainyard.smoke_jobs.launch.cluster import Cluster, Object, Unavailable
 from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
 from trainyard.smoke_jobs.launch.job import LaunchError
 from trainyard.smoke_jobs.launch.kueue_status import condition, is_true
 from trainyard.smoke_jobs.launch.pod import Manifest
 
 INTERVAL_S = 2.0
+
+LONGEST_INTERVAL_S = 60.0
+"""Between two questions to a server that gives no answer; each takes twice as long as the one before."""
 
 _POD_LABEL = {"Job": "batch.kubernetes.io/job-name", "TrainJob": "jobset.sigs.k8s.io/jobset-name"}
 _INDEX = "batch.kubernetes.io/job-completion-index"
@@ -37,12 +40,26 @@ def submitted(cluster: Cluster, manifests: tuple[Manifest, ...], keep: bool) -> 
         yield manifests[-1]
     finally:
         if not keep:
-            for manifest in reversed(made):
-                cluster.delete(manifest["kind"], manifest["metadata"]["name"])
+            _delete(cluster, made)
+
+
+def _delete(cluster: Cluster, made: list[Manifest]) -> None:
+    """Deletes them all, the last first; one that the server does not delete keeps none of the others."""
+    failed = []
+    for manifest in reversed(made):
+        try:
+            cluster.delete(manifest["kind"], manifest["metadata"]["name"])
+        except LaunchError as error:
+            failed.append(str(error))
+    if failed:
+        raise LaunchError(f"{'; '.join(failed)}: delete it by hand")
 
 
 class Watch:
-    """Follows one job. `limit_s` bounds the whole, its time in the queue included."""
+    """Follows one job. `limit_s` bounds the whole, its time in the queue included.
+
+    A server that gives no answer, or none about a log, says nothing of the job: it is asked again until then.
+    """
 
     def __init__(
         self,
@@ -63,12 +80,22 @@ class Watch:
         self._status = ""
 
     def run(self) -> Ended:
-        """Until the job has a verdict, is gone, or the limit is reached."""
+        """Watches until the job has a verdict, is gone, or the limit is reached.
+
+        Raises LaunchError where the server refuses.
+        """
+        interval = INTERVAL_S
         while self._clock() < self._deadline:
-            ended = self.step()
-            if ended is not None:
-                return ended
-            self._pause(INTERVAL_S)
+            try:
+                ended = self.step()
+            except Unavailable as error:
+                interval = min(2 * interval, LONGEST_INTERVAL_S)
+                self._tell(f"asking again in {interval:.0f} s: {error}")
+            else:
+                if ended is not None:
+                    return ended
+                interval = INTERVAL_S
+            self._pause(interval)
         return self._follower.end(
             EXIT["timeout"], f"{self._kind} {self._name} did not end within {self._limit_s:.0f} s; last: {self._status}"
         )
@@ -90,9 +117,12 @@ class Watch:
             return self._follower.end(*_ending(job, pods))
         text = self._what_now(job, pods)
         if text:
-            self._status = text
-            self._view.status(text)
+            self._tell(text)
         return None
+
+    def _tell(self, text: str) -> None:
+        self._status = text
+        self._view.status(text)
 
     def _read_log(self, pods: list[Object]) -> bool:
         """Reads what is new in the log of the newest pod of node 0; whether that pod has ended."""

@@ -18,7 +18,7 @@ _PATH = re.compile(
 
 
 class Server:
-    """`objects[kind][name]`, kinds as in paths (`jobs`); `logs[pod]`; `refuse` maps (method, kind) to a status."""
+    """`objects[kind][name]` with kinds as in paths; `logs[pod]`; `refuse`: (method, kind or `pods/log`) to status."""
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, dict[str, Any]]] = {}
@@ -34,8 +34,9 @@ class Server:
             return 404, _status(404, "no such path")
         kind, name = found["kind"], found["name"]
         self.requests.append((method, f"{kind}/{name}" if name else kind))
-        if (method, kind) in self.refuse:
-            return self.refuse[method, kind], _status(self.refuse[method, kind], f"{kind} is forbidden")
+        asked = (method, f"{kind}/log" if found["log"] else kind)
+        if asked in self.refuse:
+            return self.refuse[asked], _status(self.refuse[asked], f"{kind} is forbidden")
         if kind == "workloads" and not self.has_kueue:
             return 404, _status(404, "the server could not find the requested resource")
         there = self.objects.setdefault(kind, {})

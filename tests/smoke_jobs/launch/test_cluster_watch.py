@@ -14,7 +14,7 @@ from trainyard.smoke_jobs.ddp import result
 from trainyard.smoke_jobs.ddp.options import Options
 from trainyard.smoke_jobs.ddp.result import empty_document
 from trainyard.smoke_jobs.launch import kubernetes, trainjob
-from trainyard.smoke_jobs.launch.cluster import Cluster
+from trainyard.smoke_jobs.launch.cluster import Cluster, Unavailable
 from trainyard.smoke_jobs.launch.cluster_watch import Watch, submitted
 from trainyard.smoke_jobs.launch.job import LaunchError
 from trainyard.smoke_jobs.launch.start import encode
@@ -274,6 +274,65 @@ def test_a_refusal_says_what_and_why(server, cluster):
     with pytest.raises(LaunchError, match=r"making Service smoke-train-.*403 services is forbidden: may you do this"):
         _run(server, cluster, lambda story: [])
     assert server.objects["configmaps"] == {}, "what was made before is removed"
+
+
+@pytest.mark.parametrize("asked", ["pods/log", "pods", "jobs", "workloads"])
+@pytest.mark.parametrize("status", [500, 503, 429])
+def test_a_server_that_gives_no_answer_is_asked_again(server, cluster, asked, status):
+    """The job runs on: its time is not up, and nothing is known against it."""
+
+    def away(story):
+        story.pod("Running")
+        server.refuse["GET", asked] = status
+
+    def back(story):
+        assert server.objects["jobs"], "it is still there"
+        server.refuse.clear()
+        story.log(PROGRESS + _whole("pass"))
+
+    nothing = [lambda: None] * 3
+    ended, view = _run(server, cluster, lambda story: [story.admit, lambda: away(story), *nothing, lambda: back(story)])
+    assert ended.exit_code == 0
+    again = [text for text in view.statuses if text.startswith("asking again in ")]
+    assert [text.split()[3] for text in again] == ["4", "8", "16", "32"], "it waits longer each time"
+    assert f"the cluster answers {status}" in again[0]
+
+
+def test_a_log_that_is_never_there_ends_at_the_limit_and_not_before(server, cluster):
+    def steps(story):
+        server.refuse["GET", "pods/log"] = 500
+        return [story.admit, lambda: [story.pod("Succeeded"), story.finish("Complete")]]
+
+    ended, _ = _run(server, cluster, steps, limit=600)
+    assert ended.exit_code == 124
+    assert "reading the log of smoke-train-" in ended.reason
+    assert "the cluster answers 500" in ended.reason
+
+
+def test_a_log_that_may_not_be_read_ends_at_once(server, cluster):
+    def steps(story):
+        server.refuse["GET", "pods/log"] = 403
+        return [story.admit, lambda: story.pod("Running")]
+
+    with pytest.raises(LaunchError, match="403 pods is forbidden: may you do this"):
+        _run(server, cluster, steps)
+
+
+def test_a_server_out_of_reach_is_asked_again(server):
+    with serving(server) as address:
+        cluster = Cluster("team-vision", client.ApiClient(client.Configuration(host=address)))
+    with pytest.raises(Unavailable, match="reading Job x"):
+        cluster.get("Job", "x")
+    with pytest.raises(Unavailable, match="reading the log of x"):
+        cluster.log("x")
+
+
+def test_what_the_server_does_not_delete_keeps_none_of_the_others(server, cluster):
+    server.refuse["DELETE", "services"] = 500
+    manifests = kubernetes.render(GPU_POOL).manifests
+    with pytest.raises(LaunchError, match=r"deleting Service .* 500"), submitted(cluster, manifests, keep=False):
+        pass
+    assert server.objects["jobs"] == server.objects["configmaps"] == {}
 
 
 def test_a_train_job_ends_with_its_first_verdict(server, cluster):

@@ -41,7 +41,7 @@ class ProviderState:
 
     @classmethod
     def of(cls, package: str, inputs: Mapping[str, Any]) -> ProviderState:
-        """From a provider's inputs; lists and maps among them arrive as JSON text."""
+        """Makes the state from a provider's inputs; lists and maps among them arrive as JSON text."""
         plain = {key: _parsed(bare(value)) for key, value in inputs.items()}
         accounts = plain.get("allowedAccountIds")
         account = accounts[0] if isinstance(accounts, list) and accounts and isinstance(accounts[0], str) else None
