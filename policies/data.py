@@ -20,12 +20,14 @@ from trainyard.recorded.types import (
     DATABASE_CLUSTER,
     EKS_CLUSTER,
     GCP_BUCKET,
+    GKE_CLUSTER,
     LIFECYCLE,
     LUSTRE,
 )
 
 DELETION_PROTECTION = (DATABASE, DATABASE_CLUSTER, EKS_CLUSTER)
 """Types whose service has a protection of its own, which holds for a console too."""
+PROTECTED_UNLESS_SAID = (CLOUD_SQL, GKE_CLUSTER)
 STATEFUL = tuple(card.type for card in cards.BY_TYPE.values() if card.stateful)
 
 
@@ -74,7 +76,7 @@ def artifact_versions_kept_too_short(resource: RecordedResource, config: Config)
 @resource_rule(
     "stateful-resource-unprotected",
     "What holds data or the key to it is protected from deletion.",
-    types=(*STATEFUL, *DELETION_PROTECTION),
+    types=(*STATEFUL, *DELETION_PROTECTION, *PROTECTED_UNLESS_SAID),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.10", "NIST 800-53r5 CP-9"),
     fix="Leave protect at true. To tear the environment down, write that down in policyExceptions (README).",
@@ -84,6 +86,8 @@ def stateful_resource_unprotected(resource: RecordedResource, _: Config) -> Iter
     if resource.type in STATEFUL and not resource.protect:
         yield "is not protected: a rename or a removed line deletes it"
     if resource.type in DELETION_PROTECTION and not is_on(resource.inputs, "deletionProtection"):
+        yield "deletionProtection is off"
+    if resource.type in PROTECTED_UNLESS_SAID and value_at(resource.inputs, "deletionProtection") in (False, "false"):
         yield "deletionProtection is off"
     if is_on(resource.inputs, "forceDestroy"):
         yield "forceDestroy deletes a bucket with all that is in it"

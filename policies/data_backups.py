@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
+from trainyard import cards
 from trainyard.policies.analyzed import retained_urns
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
@@ -26,6 +27,8 @@ from trainyard.recorded.types import (
 
 DATABASES = (DATABASE, DATABASE_CLUSTER)
 FSX = (LUSTRE, *OTHER_FSX)
+ENCRYPTED = tuple(card.type for card in cards.BY_TYPE.values() if card.key_input or card.stateful)
+"""Types that a key may encrypt."""
 
 
 @stack_rule(
@@ -55,7 +58,7 @@ def file_system_without_backups(resources: Resources, config: Config) -> Iterato
 @stack_rule(
     "key-gone-before-its-data",
     "A key stays as long as anything that it encrypts: also after the stack is destroyed.",
-    types=("aws:*",),
+    types=(*KEYS, *ENCRYPTED, *DATABASES, BUCKET, BUCKET_ENCRYPTION, *FSX),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 SC-12", "ISO 27001:2022 A.8.24", "NIST 800-53r5 CP-9"),
     fix="Give the key retain_on_delete, as the environment's key has, and schedule its deletion when its data may go.",

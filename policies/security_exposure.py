@@ -54,7 +54,7 @@ def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
         off = [key for key in BLOCKS if not any(is_on(block.inputs, key) for block in blocks)]
         if off:
             yield bucket, f"public access is not blocked: {', '.join(off)}"
-    for policy in resources.of(BUCKET_POLICY):
+    for policy in resources.of(BUCKET_POLICY, BUCKET):  # a bucket may have its policy within
         for statement in statements(policy.inputs, "policy"):
             if lets_everybody_in(statement):
                 yield policy, f"statement {value_at(statement, 'Sid', default='')} lets everybody in"

@@ -63,7 +63,10 @@ def _parts(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """A value with the parts of the document that it is, if it is one: JSON, or a kubeconfig in YAML."""
     yield path, value
     content = value
-    if isinstance(value, str) and (value.lstrip()[:1] in ("{", "[") or "apiVersion:" in value):
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(json.JSONDecodeError, RecursionError):
+            content = json.loads(value)
+    elif isinstance(value, str) and "apiVersion:" in value:
         with suppress(yaml.YAMLError, RecursionError):
             content = yaml.safe_load(value)
     if isinstance(content, dict):

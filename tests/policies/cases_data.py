@@ -153,6 +153,8 @@ CASES = [
         ("cluster", VIOLATED, made("aws:eks/cluster:Cluster", "c", {"deletionProtection": False})),
         ("cluster, protected", OK, made("aws:eks/cluster:Cluster", "c", {"deletionProtection": True})),
         ("cluster, not said", VIOLATED, made("aws:eks/cluster:Cluster", "c", {})),
+        ("GKE", VIOLATED, made("gcp:container/cluster:Cluster", "c", {"deletionProtection": False})),
+        ("GKE, not said", OK, made("gcp:container/cluster:Cluster", "c", {})),
     ),
     *table(
         "database-without-backups",

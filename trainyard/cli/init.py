@@ -90,8 +90,10 @@ def _content(values: dict[str, str], stack: str) -> dict[str, str]:
 
 
 def _stack_file(values: dict[str, str], stack: str) -> str:
-    plain = {"teamSize": int, "alertEmails": json.loads}
-    config = {f"trainyard:{key}": plain.get(key, str)(value) for key, value in values.items()}
+    config: dict[str, object] = {f"trainyard:{key}": value for key, value in values.items()}
+    config["trainyard:teamSize"] = int(values["teamSize"])
+    if "alertEmails" in values:
+        config["trainyard:alertEmails"] = json.loads(values["alertEmails"])
     return (
         schema_comment(SCHEMA_FILE)
         + f"# What every key means is told in Pulumi.yaml; `trainyard explain {stack}` lists what the rest comes to.\n"
