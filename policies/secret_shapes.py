@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import Any, Final
 
 _SHAPES: Final = (
@@ -43,9 +44,19 @@ _SHAPES: Final = (
 """What it is, one of the texts that it cannot be without, which is looked for first, and its whole form."""
 _PATTERNS: Final = tuple((kind, marks, re.compile(shape)) for kind, marks, shape in _SHAPES)
 
-_RANDOM: Final = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=(?:.*[0-9]){3})[A-Za-z0-9+/_=-]{32,128}")
-_RANDOM_BITS: Final = 4.2
-"""Of entropy a character: 32 random characters of base64 have 4.4 on average, words and paths under 4."""
+_RANDOM: Final = (
+    # The form, how many characters in a hundred differ in kind (small, capital, digit, sign) from the one before, and
+    # how many bits of entropy one has: at least, each somewhat below what chance gives.
+    (
+        re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=(?:.*[0-9]){3})[A-Za-z0-9+/_=-]{32,128}"),
+        45,
+        4.2,
+    ),  # base64: 63, 4.4 and up
+    (re.compile(r"(?=.*[g-z])(?=(?:[a-z]*[0-9]){6})[a-z0-9]{32,128}"), 25, 3.9),  # small letters and digits: 40, 4.3
+)
+_WORD: Final = re.compile(r"[a-z]{7}|[A-Z]{7}|[0-9]{6}")
+"""What a name has, and a random key of 40 characters hardly ever: a word, or a date."""
+_CHARACTERS: Final = {"small": str.islower, "capital": str.isupper, "digit": str.isdigit}
 
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SECRETS: Final = ("PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "SECRET", "TOKEN", "CREDENTIAL", "CREDENTIALS")
@@ -99,10 +110,19 @@ def secret_shape(text: str) -> str:
 
 
 def _is_random(text: str) -> bool:
-    if not _RANDOM.fullmatch(text) or text.startswith("/") or text.count("/") > len(text) / 12:
+    if len(text) > 128 or text.startswith("/") or _WORD.search(text):
         return False
     length = len(text)
-    return -sum(times / length * math.log2(times / length) for times in Counter(text).values()) >= _RANDOM_BITS
+    for form, turns_percent, bits in _RANDOM:
+        if form.fullmatch(text):
+            turns = sum(_kind(one) != _kind(other) for one, other in pairwise(text))
+            shares = [times / length for times in Counter(text).values()]
+            return 100 * turns >= turns_percent * length and -sum(share * math.log2(share) for share in shares) >= bits
+    return False
+
+
+def _kind(character: str) -> str:
+    return next((kind for kind, test in _CHARACTERS.items() if test(character)), "sign")
 
 
 def secret_name(name: str) -> bool:
