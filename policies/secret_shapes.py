@@ -45,17 +45,18 @@ _SHAPES: Final = (
 _PATTERNS: Final = tuple((kind, marks, re.compile(shape)) for kind, marks, shape in _SHAPES)
 
 _RANDOM: Final = (
-    # The form, how many characters in a hundred differ in kind (small, capital, digit, sign) from the one before, and
-    # how many bits of entropy one has: at least, each somewhat below what chance gives.
+    # base64: by chance 63 characters in a hundred differ in kind (small, capital, digit, sign) from the one before, and
+    # one has 4.4 bits of entropy and more.
     (
         re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=(?:.*[0-9]){3})[A-Za-z0-9+/_=-]{32,128}"),
+        re.compile(r"[a-z]{7}|[A-Z]{7}|[0-9]{6}"),
         45,
         4.2,
-    ),  # base64: 63, 4.4 and up
-    (re.compile(r"(?=.*[g-z])(?=(?:[a-z]*[0-9]){6})[a-z0-9]{32,128}"), 25, 3.9),  # small letters and digits: 40, 4.3
+    ),
+    # Small letters and digits: 40, and 4.3.
+    (re.compile(r"(?=.*[g-z])(?=(?:[a-z]*[0-9]){6})[a-z0-9]{32,128}"), re.compile(r"[a-z]{12}|[0-9]{8}"), 25, 3.9),
 )
-_WORD: Final = re.compile(r"[a-z]{7}|[A-Z]{7}|[0-9]{6}")
-"""What a name has, and a random key of 40 characters hardly ever: a word, or a date."""
+"""Forms of random keys, what only names have (a word, a date), and what must differ in kind and be chance, at least."""
 _CHARACTERS: Final = {"small": str.islower, "capital": str.isupper, "digit": str.isdigit}
 
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -110,11 +111,9 @@ def secret_shape(text: str) -> str:
 
 
 def _is_random(text: str) -> bool:
-    if len(text) > 128 or text.startswith("/") or _WORD.search(text):
-        return False
     length = len(text)
-    for form, turns_percent, bits in _RANDOM:
-        if form.fullmatch(text):
+    for form, word, turns_percent, bits in _RANDOM if length <= 128 and not text.startswith("/") else ():
+        if form.fullmatch(text) and not word.search(text):
             turns = sum(_kind(one) != _kind(other) for one, other in pairwise(text))
             shares = [times / length for times in Counter(text).values()]
             return 100 * turns >= turns_percent * length and -sum(share * math.log2(share) for share in shares) >= bits
