@@ -21,6 +21,7 @@ VIEWS = {  # what policies on one resource are shown, and what policies on the s
     "known": lambda preview, known: (known, known),
     "preview": lambda preview, known: (preview, preview),
     "engine": lambda preview, known: (preview, seen_by_stack_policies(preview)),
+    "as little as an engine may show": lambda preview, known: (seen_by_stack_policies(preview),) * 2,
 }
 
 
