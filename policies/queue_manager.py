@@ -15,7 +15,7 @@ from trainyard.recorded.types import CONFIG_MAP, HELM_RELEASE
 
 MANAGER_CONFIG_MAP = "kueue-manager-config"
 MANAGER_CONFIG_KEY = "controller_manager_config.yaml"
-"""Of Kueue's own manifests (kueue 0.19.2, config/components/manager)."""
+"""Where Kueue's own manifests keep the configuration (kueue 0.19.2, config/components/manager)."""
 
 
 @resource_rule(
