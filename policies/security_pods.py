@@ -101,7 +101,7 @@ def needless_api_token(resources: Resources, _: Config) -> Iterator[StackViolati
     fix="Set resources.limits.memory. A limit of CPU is not asked for: it slows down where nobody needs the rest.",
 )
 def container_without_limits(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """A limit of the pod, or of each container. A training runtime leaves it to the TrainJob, which is judged itself."""
+    """A limit of the pod, or of each container. A training runtime leaves it to the TrainJob, which is judged."""
     if resource.type in pods.RUNTIMES:
         return
     if resource.type not in pods.TYPES:
