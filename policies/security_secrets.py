@@ -91,7 +91,7 @@ def _of_values(value: Any, where: str) -> Iterator[str]:
     fix="Sign in by federation, and take the key out: `pulumi config rm KEY`. What must stay: `config set --secret`.",
 )
 def key_in_the_stack_file(_: Resources, __: Config) -> Iterator[StackViolation]:
-    """Keys of all namespaces: `aws:secretKey`, `gcp:credentials`, a kubeconfig with a token. What is encrypted passes."""
+    """Keys of all namespaces: `aws:secretKey`, `gcp:credentials`, a kubeconfig with a token. Encrypted ones pass."""
     values = plain_values()
     if values is None:
         raise NotApplicable("this engine does not tell which values are encrypted; `trainyard check` reads the file")
