@@ -132,6 +132,12 @@ def accept(expires, **changes):
 
 
 PRIVILEGED = {"securityContext": {"privileged": True}}
+VPC = made("aws:ec2/vpc:Vpc", "vpc", {})
+
+
+def flow_log(kind, vpc=VPC, name="log"):
+    return made("aws:ec2/flowLog:FlowLog", name, {"trafficType": kind}, uses={"vpcId": [vpc]})
+
 
 CASES = [
     *table(
@@ -156,6 +162,8 @@ CASES = [
     *table(
         "long-lived-credentials",
         ("a user", VIOLATED, made("aws:iam/user:User", "u", {})),
+        ("a provider with a key", VIOLATED, made("pulumi:providers:aws", "aws", {"secretKey": UNKNOWN})),
+        ("a provider without", OK, provider("us-east-1")),
         ("a key", VIOLATED, made("aws:iam/accessKey:AccessKey", "k", {})),
         ("a GCP key", VIOLATED, made("gcp:serviceaccount/key:Key", "k", {})),
         ("a role", OK, POD_ROLE),
@@ -244,6 +252,16 @@ CASES = [
         ),
         ("audit is enough", OK, made(EKS, "c", {"enabledClusterLogTypes": ["audit"]}), {}, {"logTypes": ["audit"]}),
         ("unknown", UNDECIDED, made(EKS, "c", {"enabledClusterLogTypes": UNKNOWN})),
+    ),
+    *table(
+        "flow-logs-incomplete",
+        ("everything", OK, [VPC, flow_log("ALL")]),
+        ("refused alone", VIOLATED, [VPC, flow_log("REJECT")]),
+        ("accepted alone", VIOLATED, [VPC, flow_log("ACCEPT")]),
+        ("both apart", OK, [VPC, flow_log("REJECT"), flow_log("ACCEPT", name="other")]),
+        ("none", VIOLATED, VPC),
+        ("of another network", VIOLATED, [VPC, flow_log("ALL", made(VPC.type, "other", {}))]),
+        ("unknown", UNDECIDED, [VPC, flow_log(UNKNOWN)]),
     ),
     *table(
         "logs-kept-too-short",

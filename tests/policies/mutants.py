@@ -23,6 +23,7 @@ class Mutant:
     overrides: Mapping[str, Any] = field(default_factory=dict)  # of the stack file
     change: Change | None = None  # of the recorded requests, in the preview and in the known run
     settings: Mapping[str, Any] = field(default_factory=dict)  # what the pack is told of the stack file besides
+    others: Mapping[str, str] = field(default_factory=dict)  # and of what it says to others, by full key
 
 
 def edit(type_: str, name: str, into: Callable[[dict[str, Any]], Any], **fields: Any) -> Change:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 AWS_PROVIDER: Final = "pulumi:providers:aws"
+GCP_PROVIDER: Final = "pulumi:providers:gcp"
 KUBERNETES_PROVIDER: Final = "pulumi:providers:kubernetes"
 
 ACCESS_KEY: Final = "aws:iam/accessKey:AccessKey"
