@@ -79,6 +79,16 @@ GKE_ACCELERATORS: Final[Mapping[str, str]] = {
 }
 """Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
 
+
+def taken_whole(gpus_per_node: int, fabric_interfaces: int) -> bool:
+    """Whether jobs take the nodes of a pool whole: several GPUs a node, and a fabric between the nodes.
+
+    Quotas of such a pool are in whole nodes, because a queue gives nothing back to a job that is larger than what its
+    team owns of a capacity. In every other pool small jobs share nodes, and quotas are in GPUs.
+    """
+    return gpus_per_node > 1 and fabric_interfaces > 0
+
+
 SYSTEM_POOL: Final = "system"
 SYSTEM_NODES: Final[Mapping[str, str]] = {POOL_LABEL: SYSTEM_POOL}
 """Node selector of everything that is not a training job. The system node group has no taint."""
@@ -97,6 +107,10 @@ SPOT_TOLERATION: Final[Mapping[str, str]] = {
 }
 
 # Teams and their pods
+
+CPU_ONLY_PRIORITY: Final = "cpu-only"
+"""PriorityClass of the pods without GPUs in teams' namespaces, which it counts against the team's part of the system
+nodes. Pods with GPUs have none: the queue rations them, and decides who goes first."""
 
 TRAINER_SERVICE_ACCOUNT: Final = "trainer"
 """Of training pods, in every team's namespace."""

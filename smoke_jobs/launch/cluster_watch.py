@@ -80,7 +80,7 @@ class Watch:
         self._status = ""
 
     def run(self) -> Ended:
-        """Until the job has a verdict, is gone, or the limit is reached; raises LaunchError where the server refuses."""
+        """Until the job has a verdict, is gone, or the limit is reached. Raises LaunchError where it may not look."""
         interval = INTERVAL_S
         while self._clock() < self._deadline:
             try:
