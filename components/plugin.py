@@ -36,7 +36,7 @@ from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.components.k8s.volumes import TeamVolumes
 
 NAME = "trainyard"
-"""Of the package: the first part of every component's type."""
+"""Name of the package: the first part of every component's type."""
 
 COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     Bucket,

@@ -14,9 +14,10 @@ from typing import Any
 from pulumi_policy import PolicyProviderResource, PolicyResource, ResourceValidationArgs
 from pulumi_policy.proxy import UnknownValueError
 
-from trainyard.recorded.model import UNKNOWN, RecordedResource
+from trainyard.recorded.model import UNKNOWN, RecordedResource, has_unknown
 from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import AWS_PROVIDER
 
 _SCALARS = frozenset((str, bool, int, type(None)))
 """Asked for first: is it a `Mapping` takes long, and a check looks at tens of thousands of values."""
@@ -50,6 +51,21 @@ def recorded_resources(analyzed: Iterable[PolicyResource]) -> Resources:
     return Resources([*map(_recorded_provider, providers.values()), *map(recorded_resource, analyzed)])
 
 
+def without_properties(analyzed: Iterable[PolicyResource]) -> list[PolicyResource]:
+    """Those resources of which the engine shows nothing, because their provider cannot be configured yet.
+
+    A Kubernetes object has properties always, if only its kind: one without any is such a resource.
+    """
+    return [found for found in analyzed if not found.props and _is_unconfigured(found)]
+
+
+def _is_unconfigured(analyzed: PolicyResource) -> bool:
+    provider = analyzed.provider
+    return analyzed.resource_type.startswith("kubernetes:") or (
+        provider is not None and has_unknown(_plain(provider.props))
+    )
+
+
 def _recorded_provider(provider: PolicyProviderResource) -> RecordedResource:
     return RecordedResource(
         urn=provider.urn,
@@ -73,8 +89,9 @@ def _inputs(analyzed: PolicyResource | ResourceValidationArgs) -> dict[str, Any]
 
 
 def _with_all_tags(inputs: dict[str, Any], provider: PolicyProviderResource | None) -> dict[str, Any]:
-    """With `tagsAll` as AWS's provider writes it in its Check; where nothing has called that, it is not there yet."""
-    if "tagsAll" in inputs or provider is None or provider.resource_type != "pulumi:providers:aws":
+    """The inputs with `tagsAll` as AWS's provider writes it in its Check; where nothing has called that, it is not
+    there yet."""
+    if "tagsAll" in inputs or provider is None or provider.resource_type != AWS_PROVIDER:
         return inputs
     defaults = follow(_plain(provider.props), "defaultTags")
     defaults = json.loads(defaults) if isinstance(defaults, str) else defaults

@@ -13,18 +13,15 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NODE_GROUP_PARTS, gpu_node_groups
 from trainyard.recorded.read import is_set, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources, refers
+from trainyard.recorded.types import BUCKET, GCP_BUCKET, LIFECYCLE, NAMESPACE, VOLUME, VOLUME_CLAIM
 
-NAMESPACE = "kubernetes:core/v1:Namespace"
-CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
-VOLUME = "kubernetes:core/v1:PersistentVolume"
-BUCKETS = ("aws:s3/bucket:Bucket", "gcp:storage/bucket:Bucket")
-LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
+BUCKETS = (BUCKET, GCP_BUCKET)
 
 
 @stack_rule(
     "spot-pool-without-checkpoint-tier",
     "Where nodes can be reclaimed, every team needs a volume on a bucket for its checkpoints.",
-    types=(*NODE_GROUP_PARTS, NAMESPACE, CLAIM, VOLUME, *BUCKETS),
+    types=(*NODE_GROUP_PARTS, NAMESPACE, VOLUME_CLAIM, VOLUME, *BUCKETS),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
     fix="Keep the storage tiers and the team volumes, or set gpuPools.<pool>.spot.maxNodes to 0.",
@@ -45,7 +42,7 @@ def spot_pool_without_checkpoint_tier(resources: Resources, config: Config) -> I
     }
     claims = {
         value_at(claim.inputs, "metadata", "namespace")
-        for claim in resources.of(CLAIM)
+        for claim in resources.of(VOLUME_CLAIM)
         if value_at(claim.inputs, "metadata", "name") == config["claim"]
         and value_at(claim.inputs, "spec", "volumeName") in volumes
     }

@@ -11,22 +11,25 @@ from trainyard.policies.rules import Config, StackViolation, resource_rule, stac
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, list_at, value_at
 from trainyard.recorded.resources import Resources, refers
+from trainyard.recorded.types import (
+    BUCKET,
+    BUCKET_VERSIONING,
+    CLOUD_SQL,
+    DATA_REPOSITORY_ASSOCIATION,
+    DATABASE,
+    DATABASE_CLUSTER,
+    GCP_BUCKET,
+    LIFECYCLE,
+    LUSTRE,
+)
 
-BUCKET = "aws:s3/bucket:Bucket"
-GCP_BUCKET = "gcp:storage/bucket:Bucket"
-VERSIONING = "aws:s3/bucketVersioning:BucketVersioning"
-LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
-DATABASE = "aws:rds/instance:Instance"
-LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
-CLOUD_SQL = "gcp:sql/databaseInstance:DatabaseInstance"
-ASSOCIATION = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
 STATEFUL = tuple(card.type for card in cards.BY_TYPE.values() if card.stateful)
 
 
 @stack_rule(
     "bucket-without-versioning",
     "Every bucket keeps the versions of its objects.",
-    types=(BUCKET, GCP_BUCKET, VERSIONING),
+    types=(BUCKET, GCP_BUCKET, BUCKET_VERSIONING),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
     fix="Use the storage tiers as they are; they switch versioning on.",
@@ -36,7 +39,7 @@ def bucket_without_versioning(resources: Resources, _: Config) -> Iterator[Stack
     for bucket in resources.of(BUCKET):
         states = [
             value_at(found.inputs, "versioningConfiguration", "status")
-            for found in resources.referring(bucket, "bucket", VERSIONING)
+            for found in resources.referring(bucket, "bucket", BUCKET_VERSIONING)
         ]
         if "Enabled" not in states:
             yield bucket, f"versioning is {states[0] if states else 'not configured'}"
@@ -86,7 +89,7 @@ def stateful_resource_unprotected(resource: RecordedResource, _: Config) -> Iter
 @resource_rule(
     "database-without-backups",
     "A database is backed up every day and once more before it is deleted.",
-    types=(DATABASE, "aws:rds/cluster:Cluster", CLOUD_SQL),
+    types=(DATABASE, DATABASE_CLUSTER, CLOUD_SQL),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
     fix="Raise mlflow.database.backupRetentionDays.",
@@ -112,7 +115,7 @@ def database_without_backups(resource: RecordedResource, config: Config) -> Iter
 @stack_rule(
     "lustre-without-durable-bucket",
     "A Lustre file system writes what changes to a bucket, or is backed up.",
-    types=(LUSTRE, ASSOCIATION, BUCKET),
+    types=(LUSTRE, DATA_REPOSITORY_ASSOCIATION, BUCKET),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.13", "NIST 800-53r5 CP-9"),
     fix="Keep storage.lustre linked to the data bucket.",
@@ -120,7 +123,7 @@ def database_without_backups(resource: RecordedResource, config: Config) -> Iter
 def lustre_without_durable_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Links only count to buckets of the stack, whose versioning and protection are judged here too."""
     for system in resources.of(LUSTRE):
-        links = resources.referring(system, "fileSystemId", ASSOCIATION)
+        links = resources.referring(system, "fileSystemId", DATA_REPOSITORY_ASSOCIATION)
         durable = [
             link
             for link in links

@@ -20,7 +20,7 @@ from trainyard.recorded.resources import Resources
     fix="Mend what the exception covers, or renew it in policyExceptions with whoever owns it.",
 )
 def exception_expired(_: Resources, __: Config) -> Iterator[StackViolation]:
-    """What it covered is a violation again besides."""
+    """One violation for each exception whose last day is over; what it covered is a violation again besides."""
     for exception in stack_exceptions():
         if exception.expired(today()):
             yield (

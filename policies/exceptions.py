@@ -78,8 +78,9 @@ def _one(place: str, entry: Any) -> PolicyException:
         if not isinstance(entry[key], str) or not entry[key].strip():
             raise ValueError(f"{place}.{key}: must be a text")
     try:
-        # A date without quotes reaches a program as midnight where the engine has read it as a timestamp.
-        expires = datetime.date.fromisoformat(entry["expires"].removesuffix("T00:00:00Z"))
+        # A date without quotes reaches a program as midnight, which Go prints as 2027-03-31 00:00:00 +0000 UTC.
+        day = entry["expires"].removesuffix("T00:00:00Z").removesuffix(" 00:00:00 +0000 UTC")
+        expires = datetime.date.fromisoformat(day)
     except ValueError:
         raise ValueError(f"{place}.expires: got {entry['expires']!r}; must be a date like 2027-03-31") from None
     return PolicyException(entry["policy"], entry["resource"], entry["reason"], entry["owner"], expires)

@@ -13,17 +13,25 @@ from trainyard.policies.stack_settings import stack_profile
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.recorded.read import is_set, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import (
+    AWS_BUDGET,
+    CAPACITY_RESERVATION,
+    DATABASE,
+    EC2_INSTANCE,
+    EKS_CLUSTER,
+    GCP_BUDGET,
+    LUSTRE,
+    NAT_GATEWAY,
+)
 
-AWS_BUDGET = "aws:budgets/budget:Budget"
-GCP_BUDGET = "gcp:billing/budget:Budget"
 PAID_BY_THE_HOUR = (
     EKS_NODE_GROUP,
-    "aws:eks/cluster:Cluster",
-    "aws:ec2/capacityReservation:CapacityReservation",
-    "aws:ec2/instance:Instance",
-    "aws:ec2/natGateway:NatGateway",
-    "aws:fsx/lustreFileSystem:LustreFileSystem",
-    "aws:rds/instance:Instance",
+    EKS_CLUSTER,
+    CAPACITY_RESERVATION,
+    EC2_INSTANCE,
+    NAT_GATEWAY,
+    LUSTRE,
+    DATABASE,
 )
 """What can eat up a budget while nobody looks; what is stored and sent grows more slowly than alerts come."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
@@ -75,7 +76,7 @@ def _gpus_of(profile: Profile) -> set[str]:
     },
 )
 def gpu_count_over_profile(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """All node groups at their maximum, against the profile's largest pools."""
+    """Compares all node groups at their maximum with the profile's largest pools."""
     groups = gpu_node_groups(resources)
     found = stack_profile()
     allowed = config["maxGpus"] or (_most_gpus(found) if found else 0)
@@ -88,13 +89,17 @@ def gpu_count_over_profile(resources: Resources, config: Config) -> Iterator[Sta
 
 
 def _most_gpus(profile: Profile) -> float:
-    figures = (profile.figure(f"gpu_pools.{pool}.gpus") for pool in profile.names("gpu_pools"))
-    return sum(figure.maximum or float(figure.value) for figure in figures)
+    return sum(_most_gpus_of(profile, pool) for pool in profile.names("gpu_pools"))
+
+
+def _most_gpus_of(profile: Profile, pool: str) -> float:
+    figure = profile.figure(f"gpu_pools.{pool}.gpus")
+    return figure.maximum or float(figure.value)
 
 
 @stack_rule(
     "spot-share-below-target",
-    "Outside production at least half of the GPUs that are not reserved run on spot.",
+    "Outside production at least half of the GPUs for training that are not reserved run on spot.",
     types=NODE_GROUP_PARTS,
     severity=Severity.MEDIUM,
     level=EnforcementLevel.ADVISORY,
@@ -106,18 +111,37 @@ def _most_gpus(profile: Profile) -> float:
     },
 )
 def spot_share_below_target(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """The agency guide asks for 50 % or more of non-production training on spot."""
+    """The agency guide asks for 50 % or more of non-production training on spot.
+
+    People at work are no training: what the profile keeps on demand for them is not counted, and no more than that.
+    """
     groups = [group for group in gpu_node_groups(resources) if group.capacity != "reserved"]
     if not groups:
         raise NotApplicable("no GPUs but reserved ones")
     environment = setting("environment") or value_at(groups[0].resource.inputs, "tagsAll", "environment", default="")
     if environment in config["production"]:
         raise NotApplicable(f"{environment} is production")
-    total = sum(group.gpus for group in groups)
-    percent = 100 * sum(group.gpus for group in groups if group.capacity == "spot") / total if total else 100
+    spot = sum(group.gpus for group in groups if group.capacity == "spot")
+    on_demand = Counter[str]()
+    for group in groups:
+        on_demand[group.pool] += group.gpus if group.capacity == "on-demand" else 0
+    found = stack_profile()
+    on_demand -= Counter(_never_on_spot(found) if found else {})
+    total = spot + on_demand.total()
+    percent = 100 * spot / total if total else 100
     if percent < config["minSpotPercent"]:
-        largest = max((group for group in groups if group.capacity != "spot"), key=lambda group: group.gpus)
+        counted = [group for group in groups if group.capacity == "on-demand" and on_demand[group.pool]]
+        largest = max(counted, key=lambda group: group.gpus)
         yield (
             largest.resource,
-            f"{percent:.0f} % of {total} GPUs are spot; the target is {config['minSpotPercent']:.0f} %",
+            f"{percent:.0f} % of {total} GPUs for training are spot; the target is {config['minSpotPercent']:.0f} %",
         )
+
+
+def _never_on_spot(profile: Profile) -> dict[str, int]:
+    """The pools that a profile keeps on demand, for sessions that must not be taken away, with their most GPUs."""
+    kept = {}
+    for pool in profile.names("gpu_pools"):
+        if profile.figure(f"gpu_pools.{pool}.on_demand_percent").value == 100:
+            kept[pool] = int(_most_gpus_of(profile, pool))
+    return kept

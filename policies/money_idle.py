@@ -11,8 +11,7 @@ from trainyard.policies.rules import Config, NotApplicable, StackViolation, stac
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
-
-HELM_RELEASE = "kubernetes:helm.sh/v3:Release"
+from trainyard.recorded.types import GKE_CLUSTER, HELM_RELEASE
 
 
 @stack_rule(
@@ -40,7 +39,7 @@ def gpu_pool_never_scales_down(resources: Resources, config: Config) -> Iterator
 @stack_rule(
     "idle-gpus-keep-running",
     "GPU nodes that nobody uses must be shut down within the hour.",
-    types=(*NODE_GROUP_PARTS, HELM_RELEASE, "gcp:container/cluster:Cluster"),
+    types=(*NODE_GROUP_PARTS, HELM_RELEASE, GKE_CLUSTER),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6",),
     fix="Keep the cluster autoscaler with scale-down on and scale-down-unneeded-time within the hour.",

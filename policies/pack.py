@@ -30,7 +30,7 @@ from trainyard.policies.rules import Rule
 
 NAME: Final = "trainyard"
 VERSION: Final = "0.1.0"
-"""As in PulumiPolicy.yaml, which is where the engine takes it from."""
+"""Version of the pack, as in PulumiPolicy.yaml, which is where the engine takes it from."""
 DESCRIPTION: Final = "Money, checkpoints, security, residency, scheduling and reliability of training stacks."
 LEVEL: Final = EnforcementLevel.MANDATORY
 

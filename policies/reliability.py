@@ -17,13 +17,18 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups
 from trainyard.recorded.read import is_set, mapping_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import (
+    ADD_ON,
+    DATABASE,
+    DEPLOYMENT,
+    DISRUPTION_BUDGET,
+    EKS_CLUSTER,
+    HELM_RELEASE,
+    JOB,
+    STATEFUL_SET,
+)
 
-JOB = "kubernetes:batch/v1:Job"
-RELEASE = "kubernetes:helm.sh/v3:Release"
-DEPLOYMENTS = ("kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet")
-BUDGET = "kubernetes:policy/v1:PodDisruptionBudget"
-CLUSTER = "aws:eks/cluster:Cluster"
-ADD_ON = "aws:eks/addon:Addon"
+DEPLOYMENTS = (DEPLOYMENT, STATEFUL_SET)
 FLOATING = re.compile(r"[*^~<>|,\s]|\b[xX]\b|latest|default")
 CHART_BUDGETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "cluster-autoscaler": (("podDisruptionBudget",),),
@@ -55,7 +60,7 @@ def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackVio
 @resource_rule(
     "unsupported-kubernetes-version",
     "Clusters and nodes run a Kubernetes version that is in standard support.",
-    types=(CLUSTER, EKS_NODE_GROUP),
+    types=(EKS_CLUSTER, EKS_NODE_GROUP),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SA-22", "ISO 27001:2022 A.8.8"),
     fix="Set kubernetesVersion to a supported version.",
@@ -83,14 +88,14 @@ def unsupported_kubernetes_version(resource: RecordedResource, config: Config) -
 @resource_rule(
     "unpinned-version",
     "What is installed has a version, so that the next deployment installs the same.",
-    types=(CLUSTER, EKS_NODE_GROUP, ADD_ON, RELEASE, "aws:rds/instance:Instance"),
+    types=(EKS_CLUSTER, EKS_NODE_GROUP, ADD_ON, HELM_RELEASE, DATABASE),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 CM-2", "ISO 27001:2022 A.8.9"),
-    fix="Pin it in trainyard/catalog/versions.yaml, or choose the kubernetesVersion that add-ons are pinned for.",
+    fix="Pin it in trainyard/catalog/versions.yaml.",
 )
 def unpinned_version(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Add-ons, charts, the database engine, the cluster and its nodes."""
-    key = {ADD_ON: "addonVersion", "aws:rds/instance:Instance": "engineVersion"}.get(resource.type, "version")
+    key = {ADD_ON: "addonVersion", DATABASE: "engineVersion"}.get(resource.type, "version")
     if not is_set(resource.inputs, key):
         yield f"{key} is not set"
     elif FLOATING.search(version := str(value_at(resource.inputs, key, unknown=""))):
@@ -107,9 +112,9 @@ def unpinned_version(resource: RecordedResource, _: Config) -> Iterator[str]:
     config={"minorsBehind": {"type": "integer", "minimum": 0, "default": 3, "description": "Minor versions, at most."}},
 )
 def outdated_add_on(resource: RecordedResource, config: Config) -> Iterator[str]:
-    """By minor version; three is also how far behind the cluster Kubernetes lets kube-proxy be."""
+    """Compares minor versions; three is also how far behind the cluster Kubernetes lets kube-proxy be."""
     name = value_at(resource.inputs, "addonName")
-    pinned = next((_minor(str(pin.version)) for pin in _add_ons() if pin.name == name and pin.version), None)
+    pinned = next((_minor(pin.version) for pin in _add_ons() if pin.name == name), None)
     version = value_at(resource.inputs, "addonVersion")
     found = _minor(str(version)) if version is not None else None  # unpinned-version says what is not set
     if pinned is None or found is None:
@@ -131,7 +136,7 @@ def _minor(version: str) -> tuple[int, int] | None:
 @stack_rule(
     "missing-disruption-budget",
     "What runs in several replicas keeps some of them through an upgrade of the nodes.",
-    types=(*DEPLOYMENTS, BUDGET, RELEASE),
+    types=(*DEPLOYMENTS, DISRUPTION_BUDGET, HELM_RELEASE),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 CP-10", "ISO 27001:2022 A.8.14"),
     fix="Add a PodDisruptionBudget, or switch on the chart's.",
@@ -140,7 +145,7 @@ def missing_disruption_budget(resources: Resources, _: Config) -> Iterator[Stack
     """Objects by their labels; charts by the value that makes their budget."""
     budgets = [
         (value_at(budget.inputs, "metadata", "namespace"), mapping_at(budget.inputs, "spec", "selector", "matchLabels"))
-        for budget in resources.of(BUDGET)
+        for budget in resources.of(DISRUPTION_BUDGET)
         if value_at(budget.inputs, "spec", "minAvailable") not in (0, "0", "0%")
         and value_at(budget.inputs, "spec", "maxUnavailable") != "100%"  # either keeps nobody
     ]
@@ -150,7 +155,7 @@ def missing_disruption_budget(resources: Resources, _: Config) -> Iterator[Stack
         covered = any(place == namespace and selector.items() <= labels.items() for place, selector in budgets)
         if value_at(workload.inputs, "spec", "replicas", default=1) > 1 and not covered:
             yield workload, "several replicas and no PodDisruptionBudget that selects them"
-    for release in resources.of(RELEASE):
+    for release in resources.of(HELM_RELEASE):
         chart = str(value_at(release.inputs, "chart", default="")).rsplit("/", 1)[-1]
         for path in CHART_BUDGETS.get(chart, ()):
             if not is_set(release.inputs, "values", *path):

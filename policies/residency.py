@@ -17,8 +17,8 @@ from trainyard.policies.rules import Config, NotApplicable, resource_rule
 from trainyard.policies.stack_settings import setting
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, known_texts, list_at, value_at
+from trainyard.recorded.types import AWS_PROVIDER, KUBERNETES_PROVIDER
 
-PROVIDER = "pulumi:providers:aws"
 REGION = re.compile(
     r"(?<![a-z0-9-])((?:af|ap|ca|cn|eu|il|me|mx|sa|us)(?:-gov|-iso[a-z]?)?"
     r"-(?:central|north|south|east|west|northeast|northwest|southeast|southwest)-[0-9])(?=[a-z]?(?![a-z0-9]))"
@@ -56,7 +56,7 @@ def _allowed(config: Config) -> tuple[str, tuple[str, ...]]:
 @resource_rule(
     "region-outside-residency",
     "Everything that has a region is in a region of the chosen residency regime.",
-    types=("aws:*", "gcp:*", "kubernetes:*", PROVIDER, "pulumi:providers:kubernetes"),
+    types=("aws:*", "gcp:*", "kubernetes:*", AWS_PROVIDER, KUBERNETES_PROVIDER),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 SA-9(5)", "ISO 27001:2022 A.5.34", "ISO 27001:2022 A.5.23"),
     fix="Set region (and network.zones) to one that residency allows.",
@@ -68,7 +68,7 @@ def region_outside_residency(resource: RecordedResource, config: Config) -> Iter
     An unknown text comes from another resource, which is judged itself.
     """
     regime, allowed = _allowed(config)
-    if resource.type == PROVIDER and not is_set(resource.inputs, "region"):
+    if resource.type == AWS_PROVIDER and not is_set(resource.inputs, "region"):
         yield "the provider names no region: the environment of whoever deploys decides"
     if resource.type.startswith("gcp:"):
         place = value_at(resource.inputs, "location") or value_at(resource.inputs, "region", default="")

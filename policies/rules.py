@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NotRequired, TypedDict, Unpack
+from typing import Any, NoReturn, NotRequired, TypedDict, Unpack
 
 from pulumi_policy import (
     EnforcementLevel,
@@ -36,7 +36,7 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
-from trainyard.policies.analyzed import recorded_resource, recorded_resources
+from trainyard.policies.analyzed import recorded_resource, recorded_resources, without_properties
 from trainyard.policies.exceptions import covering_exception
 from trainyard.policies.outcomes import Excepted, Undecidable, Violated, tell
 from trainyard.recorded.model import UNKNOWN, RecordedResource, leaves
@@ -90,8 +90,16 @@ class StackRule(StackValidationPolicy):
         self._check = check
 
     def validate(self, args: StackValidationArgs, report_violation: ReportViolation) -> None:
-        """Called by the analyser once, with all resources of the stack."""
-        resources = recorded_resources(found for found in args.resources if matches(found.resource_type, self.types))
+        """Called by the analyser once, with all resources of the stack.
+
+        At a first preview the engine shows nothing of what is yet to be made on a cluster. A rule over such resources
+        is undecided then, whatever it would say of the others: what it misses may be in those.
+        """
+        declared = [found for found in args.resources if matches(found.resource_type, self.types)]
+        hidden = without_properties(declared)
+        if hidden:
+            _undecided(self, [hidden[0].resource_type, hidden[0].name], None)
+        resources = recorded_resources(declared)
         _report(self, self._check(resources, _config(self, args)), resources.all, args, report_violation)
 
 
@@ -127,9 +135,14 @@ def _report(
     except NotApplicable as reason:
         args.not_applicable(str(reason))
     except UnknownInput as unknown:
-        error = UnknownValueError(UNKNOWN_STRING_VALUE, [_whole_path(unknown, looked_at)])
-        tell(Undecidable(rule.name, error.message))
-        raise error from unknown
+        _undecided(rule, [_whole_path(unknown, looked_at)], unknown)
+
+
+def _undecided(rule: Rule, what: list[str], cause: Exception | None) -> NoReturn:
+    """Ends a policy that cannot say anything yet: the analyser makes an advisory of it."""
+    error = UnknownValueError(UNKNOWN_STRING_VALUE, what)
+    tell(Undecidable(rule.name, error.message))
+    raise error from cause
 
 
 def _whole_path(unknown: UnknownInput, looked_at: Iterable[RecordedResource]) -> str:

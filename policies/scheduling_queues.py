@@ -12,8 +12,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
-
-NAMESPACE = "kubernetes:core/v1:Namespace"
+from trainyard.recorded.types import NAMESPACE
 
 
 @stack_rule(

@@ -12,14 +12,8 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.read import is_on, is_set, known_texts, list_at, value_at
 from trainyard.recorded.resources import Resources, refers
+from trainyard.recorded.types import BUCKET, BUCKET_ENCRYPTION, BUCKET_LOGGING, DATABASE, GCP_BUCKET, GKE_CLUSTER, KEY
 
-KEY = "aws:kms/key:Key"
-BUCKET = "aws:s3/bucket:Bucket"
-BUCKET_ENCRYPTION = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
-BUCKET_LOGGING = "aws:s3/bucketLogging:BucketLogging"
-DATABASE = "aws:rds/instance:Instance"
-GCP_BUCKET = "gcp:storage/bucket:Bucket"
-GKE = "gcp:container/cluster:Cluster"
 KEY_PROPERTY = {card.type: card.key_input for card in cards.BY_TYPE.values() if card.key_input}
 """The property in which a resource names its key; nested ones by their top level, which is what dependencies have."""
 
@@ -27,7 +21,7 @@ KEY_PROPERTY = {card.type: card.key_input for card in cards.BY_TYPE.values() if 
 @stack_rule(
     "storage-without-environment-key",
     "Everything at rest is encrypted with a key of the environment.",
-    types=(*KEY_PROPERTY, KEY, BUCKET, BUCKET_ENCRYPTION, BUCKET_LOGGING, GCP_BUCKET, GKE),
+    types=(*KEY_PROPERTY, KEY, BUCKET, BUCKET_ENCRYPTION, BUCKET_LOGGING, GCP_BUCKET, GKE_CLUSTER),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 5.3.1", "NIST 800-53r5 SC-28", "ISO 27001:2022 A.8.24"),
     fix="Pass the environment's key to it; where a key of another stack is meant, name its ARN in keyArns.",
@@ -59,7 +53,7 @@ def storage_without_environment_key(resources: Resources, config: Config) -> Ite
     for bucket in resources.of(GCP_BUCKET):
         if not is_set(bucket.inputs, "encryption", "defaultKmsKeyName"):
             yield bucket, "encryption.defaultKmsKeyName is not set"
-    for cluster in resources.of(GKE):
+    for cluster in resources.of(GKE_CLUSTER):
         if value_at(cluster.inputs, "databaseEncryption", "state") != "ENCRYPTED":
             yield cluster, "databaseEncryption.state is not ENCRYPTED"
 

@@ -13,18 +13,24 @@ from trainyard.policies.rules import Config, StackViolation, resource_rule, stac
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, known_texts, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import (
+    BUCKET,
+    BUCKET_ACL,
+    BUCKET_POLICY,
+    BUCKET_PUBLIC_ACCESS,
+    CLOUD_SQL,
+    DATABASE,
+    DATABASE_CLUSTER_INSTANCE,
+    EKS_CLUSTER,
+    GCP_BUCKET,
+    GKE_CLUSTER,
+    HELM_RELEASE,
+    INGRESS,
+    LOAD_BALANCER,
+    SERVICE,
+)
 
-BUCKET = "aws:s3/bucket:Bucket"
-GCP_BUCKET = "gcp:storage/bucket:Bucket"
-PUBLIC_ACCESS_BLOCK = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
-BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"
 BLOCKS = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
-SERVICE = "kubernetes:core/v1:Service"
-INGRESS = "kubernetes:networking.k8s.io/v1:Ingress"
-RELEASE = "kubernetes:helm.sh/v3:Release"
-LOAD_BALANCER = "aws:lb/loadBalancer:LoadBalancer"
-CLOUD_SQL = "gcp:sql/databaseInstance:DatabaseInstance"
-BUCKET_ACL = "aws:s3/bucketAcl:BucketAcl"
 PUBLIC_ACLS = ("public-read", "public-read-write", "authenticated-read")
 NARROWING = re.compile(
     r"aws:(Source(Arn|Account|Ip|Vpc|Vpce|OrgID|OrgPaths)|Principal(Arn|Account|OrgID|OrgPaths)|userId)"
@@ -44,15 +50,15 @@ INTERNAL = (
 @stack_rule(
     "public-bucket",
     "No bucket can be made public, by access list or by policy.",
-    types=(BUCKET, GCP_BUCKET, PUBLIC_ACCESS_BLOCK, BUCKET_POLICY, BUCKET_ACL),
+    types=(BUCKET, GCP_BUCKET, BUCKET_PUBLIC_ACCESS, BUCKET_POLICY, BUCKET_ACL),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 2.1.4", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Use the storage tiers as they are; they block public access.",
 )
 def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """All four blocks, and no statement that lets everybody in even so."""
+    """Wants all four blocks, and no statement that lets everybody in even so."""
     for bucket in resources.of(BUCKET):
-        blocks = resources.referring(bucket, "bucket", PUBLIC_ACCESS_BLOCK)
+        blocks = resources.referring(bucket, "bucket", BUCKET_PUBLIC_ACCESS)
         off = [key for key in BLOCKS if not any(is_on(block.inputs, key) for block in blocks)]
         if off:
             yield bucket, f"public access is not blocked: {', '.join(off)}"
@@ -77,13 +83,13 @@ def _narrowed(statement: Any) -> bool:
 @resource_rule(
     "public-database",
     "A database has no public address.",
-    types=("aws:rds/instance:Instance", "aws:rds/clusterInstance:ClusterInstance", CLOUD_SQL),
+    types=(DATABASE, DATABASE_CLUSTER_INSTANCE, CLOUD_SQL),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 2.3.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Leave publiclyAccessible off; reach the database from the cluster.",
 )
 def public_database(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """The subnets are isolated besides."""
+    """Asks the database itself for a public address, although its subnets are isolated anyway."""
     if is_on(resource.inputs, "publiclyAccessible"):
         yield "publiclyAccessible is on"
     if resource.type == CLOUD_SQL:
@@ -96,7 +102,7 @@ def public_database(resource: RecordedResource, _: Config) -> Iterator[str]:
 @resource_rule(
     "public-cluster-endpoint",
     "The Kubernetes API is private, or public to named networks only.",
-    types=("aws:eks/cluster:Cluster", "gcp:container/cluster:Cluster"),
+    types=(EKS_CLUSTER, GKE_CLUSTER),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 5.4.2", "CIS EKS 1.5.0 5.4.1", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Narrow endpointAccess to the networks of your offices and runners.",
@@ -125,19 +131,19 @@ def public_cluster_endpoint(resource: RecordedResource, config: Config) -> Itera
 @resource_rule(
     "public-load-balancer",
     "Nothing on the cluster is published to the internet, MLflow least of all.",
-    types=(SERVICE, INGRESS, RELEASE, LOAD_BALANCER),
+    types=(SERVICE, INGRESS, HELM_RELEASE, LOAD_BALANCER),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Keep services of type ClusterIP, or annotate the load balancer as internal.",
 )
 def public_load_balancer(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """Of a chart only the values are seen."""
+    """Checks services, ingresses and load balancers; of a chart only the values can be seen."""
     props = resource.inputs
     if resource.type == LOAD_BALANCER:
         if not is_on(props, "internal"):
             yield "internal is off"
         return
-    if resource.type == RELEASE:
+    if resource.type == HELM_RELEASE:
         for path, text in known_texts(value_at(props, "values")):
             if text == "LoadBalancer" and path.endswith("type"):
                 yield f"values.{path} is LoadBalancer"

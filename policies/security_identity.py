@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,19 +13,30 @@ from trainyard.policies.rules import Config, StackViolation, resource_rule, stac
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, list_at, value_at
 from trainyard.recorded.resources import Resources, refers
+from trainyard.recorded.types import (
+    ACCESS_KEY,
+    GCP_KEY,
+    GCP_PROJECT_MEMBER,
+    IAM_POLICY,
+    IAM_USER,
+    LOGIN_PROFILE,
+    RBAC_CLUSTER_ROLE,
+    RBAC_CLUSTER_ROLE_BINDING,
+    RBAC_ROLE,
+    RBAC_ROLE_BINDING,
+    ROLE,
+    ROLE_POLICY,
+    ROLE_POLICY_ATTACHMENT,
+    SECRET,
+)
 
-ROLE = "aws:iam/role:Role"
-INLINE = "aws:iam/rolePolicy:RolePolicy"
-ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
-RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
-SECRET_OBJECT = "kubernetes:core/v1:Secret"  # noqa: S105 (a type)
 ADMINISTRATORS = ("AdministratorAccess", "PowerUserAccess", "IAMFullAccess")
 ADMIN_ROLES = ("roles/owner", "roles/editor")
 LONG_LIVED = (
-    "aws:iam/accessKey:AccessKey",
-    "aws:iam/user:User",
-    "aws:iam/userLoginProfile:UserLoginProfile",
-    "gcp:serviceaccount/key:Key",
+    ACCESS_KEY,
+    IAM_USER,
+    LOGIN_PROFILE,
+    GCP_KEY,
 )
 KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS")
 
@@ -35,15 +45,15 @@ KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATI
     "wildcard-admin",
     "No policy makes an administrator by wildcard.",
     types=(
-        INLINE,
-        ATTACHMENT,
-        "aws:iam/policy:Policy",
+        ROLE_POLICY,
+        ROLE_POLICY_ATTACHMENT,
+        IAM_POLICY,
         ROLE,
-        f"{RBAC}Role",
-        f"{RBAC}ClusterRole",
-        f"{RBAC}RoleBinding",
-        f"{RBAC}ClusterRoleBinding",
-        "gcp:projects/iAMMember:IAMMember",
+        RBAC_ROLE,
+        RBAC_CLUSTER_ROLE,
+        RBAC_ROLE_BINDING,
+        RBAC_CLUSTER_ROLE_BINDING,
+        GCP_PROJECT_MEMBER,
     ),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.16", "CIS EKS 1.5.0 4.1.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
@@ -86,7 +96,7 @@ def _powers(statement: Any) -> Iterator[str]:
 @resource_rule(
     "long-lived-credentials",
     "Nothing uses keys that live until somebody remembers them.",
-    types=(*LONG_LIVED, SECRET_OBJECT, *pods.TYPES),
+    types=(*LONG_LIVED, SECRET, *pods.TYPES),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.14", "NIST 800-53r5 IA-5", "ISO 27001:2022 A.5.17"),
     fix="Give the service account a role (Pod Identity, Workload Identity); let people sign in by federation.",
@@ -95,7 +105,7 @@ def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[st
     """Users and keys of a cloud, service account tokens in secrets, and keys in a pod's environment."""
     if resource.type in LONG_LIVED:
         yield "a user or a key of the cloud"
-    elif resource.type == SECRET_OBJECT:
+    elif resource.type == SECRET:
         if value_at(resource.inputs, "type") == "kubernetes.io/service-account-token":
             yield "a service account token that never expires"
     else:
@@ -108,7 +118,7 @@ def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[st
 @stack_rule(
     "node-role-with-workload-rights",
     "What pods may do is in the roles of their service accounts, not in the role of the node.",
-    types=(ROLE, INLINE, ATTACHMENT),
+    types=(ROLE, ROLE_POLICY, ROLE_POLICY_ATTACHMENT),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 5.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Use a PodRole for the service account that needs it.",
@@ -125,20 +135,21 @@ def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[st
     },
 )
 def node_role_with_workload_rights(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """A node's role is one that EC2 may assume."""
-    for role in resources.of(ROLE):
-        trust = value_at(role.inputs, "assumeRolePolicy")
-        if "ec2.amazonaws.com" not in (trust if isinstance(trust, str) else json.dumps(str(trust))):
-            continue
-        if is_set(role.inputs, "inlinePolicies"):
+    """A node's role is one that EC2 may assume. What stands in the role itself is unknown at a first preview."""
+    roles = [
+        role for role in resources.of(ROLE) if "ec2.amazonaws.com" in str(value_at(role.inputs, "assumeRolePolicy"))
+    ]
+    for role in roles:
+        for inline in resources.of(ROLE_POLICY):
+            if refers(inline, "role", role):
+                yield inline, f"gives rights to the node role {role.name}"
+        for attachment in resources.of(ROLE_POLICY_ATTACHMENT):
+            name = str(value_at(attachment.inputs, "policyArn", default="")).rsplit("/", 1)[-1]
+            if refers(attachment, "role", role) and name not in config["nodePolicies"]:
+                yield attachment, f"gives {name} to the node role {role.name}"
+    for role in roles:
+        if list_at(role.inputs, "inlinePolicies"):
             yield role, "the node role has inline policies"
         for arn in list_at(role.inputs, "managedPolicyArns"):
             if str(arn).rsplit("/", 1)[-1] not in config["nodePolicies"]:
                 yield role, f"gives {str(arn).rsplit('/', 1)[-1]} to the node role"
-        for inline in resources.of(INLINE):
-            if refers(inline, "role", role):
-                yield inline, f"gives rights to the node role {role.name}"
-        for attachment in resources.of(ATTACHMENT):
-            name = str(value_at(attachment.inputs, "policyArn", default="")).rsplit("/", 1)[-1]
-            if refers(attachment, "role", role) and name not in config["nodePolicies"]:
-                yield attachment, f"gives {name} to the node role {role.name}"

@@ -12,28 +12,34 @@ from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.recorded.read import is_on, list_at, value_at
-
-FIREWALL = "gcp:compute/firewall:Firewall"
+from trainyard.recorded.types import (
+    GCP_FIREWALL,
+    SECURITY_GROUP,
+    SECURITY_GROUP_EGRESS_RULE,
+    SECURITY_GROUP_INGRESS_RULE,
+    SECURITY_GROUP_RULE,
+    SUBNET,
+)
 
 
 @resource_rule(
     "security-group-open-to-internet",
     "No security group lets the internet in, and none lets everything out to it.",
     types=(
-        "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
-        "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
-        "aws:ec2/securityGroupRule:SecurityGroupRule",
-        "aws:ec2/securityGroup:SecurityGroup",
-        FIREWALL,
+        SECURITY_GROUP_INGRESS_RULE,
+        SECURITY_GROUP_EGRESS_RULE,
+        SECURITY_GROUP_RULE,
+        SECURITY_GROUP,
+        GCP_FIREWALL,
     ),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 5.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Name the network or the security group that is meant.",
 )
 def security_group_open_to_internet(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """Separate rules and inline ones, in both directions."""
+    """Checks separate rules and rules inside of a group, in both directions."""
     kind, props = resource.type, resource.inputs
-    if kind == FIREWALL:
+    if kind == GCP_FIREWALL:
         inward = value_at(props, "direction", default="INGRESS") == "INGRESS" and list_at(props, "allows")
         if inward and any(internet(network) for network in list_at(props, "sourceRanges")):
             yield "lets the internet in"
@@ -65,7 +71,7 @@ def _ports(rule: Any) -> str:
 @resource_rule(
     "node-with-public-address",
     "Nodes and interfaces have private addresses only, and nobody logs in to them over SSH.",
-    types=("aws:ec2/subnet:Subnet", LAUNCH_TEMPLATE, EKS_NODE_GROUP),
+    types=(SUBNET, LAUNCH_TEMPLATE, EKS_NODE_GROUP),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 5.4.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Use the network and the node groups as they are.",

@@ -1,4 +1,4 @@
-"""Security: nothing but TLS on the way."""
+"""Security: data travels over TLS only."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ from trainyard.policies.access import everybody, statements
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources, refers
-
-BUCKET = "aws:s3/bucket:Bucket"
-BUCKET_POLICY = "aws:s3/bucketPolicy:BucketPolicy"
-DATABASE = "aws:rds/instance:Instance"
-CLOUD_SQL = "gcp:sql/databaseInstance:DatabaseInstance"
-PARAMETERS = "aws:rds/parameterGroup:ParameterGroup"
+from trainyard.recorded.types import BUCKET, BUCKET_POLICY, CLOUD_SQL, DATABASE, DATABASE_PARAMETERS
 
 
 @stack_rule(
@@ -28,7 +23,7 @@ PARAMETERS = "aws:rds/parameterGroup:ParameterGroup"
     fix="Use the storage tiers as they are; their bucket policies deny aws:SecureTransport false.",
 )
 def bucket_accepts_plain_http(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """Google Cloud's storage has no endpoint without TLS."""
+    """Checks S3 only: Google Cloud's storage has no endpoint without TLS."""
     for bucket in resources.of(BUCKET):
         policies = resources.referring(bucket, "bucket", BUCKET_POLICY)
         denials = [
@@ -47,7 +42,7 @@ def bucket_accepts_plain_http(resources: Resources, _: Config) -> Iterator[Stack
 @stack_rule(
     "database-accepts-plain-connections",
     "The database refuses connections without TLS.",
-    types=(DATABASE, PARAMETERS, CLOUD_SQL),
+    types=(DATABASE, DATABASE_PARAMETERS, CLOUD_SQL),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SC-8", "ISO 27001:2022 A.8.24"),
     fix="Use the database as it is; its parameter group sets rds.force_ssl.",
@@ -57,7 +52,7 @@ def database_accepts_plain_connections(resources: Resources, _: Config) -> Itera
     for database in resources.of(DATABASE):
         forced = [
             found
-            for found in resources.of(PARAMETERS)
+            for found in resources.of(DATABASE_PARAMETERS)
             if refers(database, "parameterGroupName", found)
             and any(_is_one(mapping_at(entry)) for entry in list_at(found.inputs, "parameters"))
         ]

@@ -14,9 +14,8 @@ from trainyard.policies.rules import Config, StackViolation, resource_rule, stac
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 
-NAMESPACE = "kubernetes:core/v1:Namespace"
-NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
 ENFORCE = "pod-security.kubernetes.io/enforce"
 _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
 
@@ -96,7 +95,7 @@ def namespace_without_pod_security(resource: RecordedResource, config: Config) -
     fix="Use the team namespaces as they are; each has a policy default-deny.",
 )
 def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """Both directions, every pod, nothing allowed in the policy itself."""
+    """Wants a policy for both directions and every pod that allows nothing itself."""
     fenced = {
         value_at(policy.inputs, "metadata", "namespace")
         for policy in resources.of(NETWORK_POLICY)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pulumi
 
 from trainyard.capture import publish
-from trainyard.plan.resolve import resolve
+from trainyard.plan.resolve import resolve_all
 from trainyard.problems import SettingsError
 from trainyard.stacks.environment.build import build_environment
-from trainyard.stacks.environment.configuration import stack_configuration
+from trainyard.stacks.environment.configuration import secret_keys, stack_configuration
+from trainyard.stacks.environment.encrypted import EncryptedTexts
 
 
 def main() -> None:
@@ -17,12 +18,16 @@ def main() -> None:
     Raises:
         pulumi.RunError: the settings are wrong; it names every mistake. A program that only calls this ends with it.
     """
+    values = stack_configuration()
+    secret = secret_keys(values)
     try:
-        resolved = resolve(stack_configuration(), pulumi.get_stack())
+        resolved = resolve_all(values, pulumi.get_stack(), secret)
     except SettingsError as error:
         raise pulumi.RunError(f"The settings of stack {pulumi.get_stack()} are wrong:\n{error}") from error
     for warning in resolved.warnings:
         pulumi.warn(warning)
     publish(resolved.settings.model_dump(mode="json", by_alias=True), resolved.plan.as_dict())
+    encrypted = EncryptedTexts.of(values, secret)
+    encrypted.stay_secret()
     for name, value in build_environment(resolved.plan).items():
-        pulumi.export(name, value)
+        pulumi.export(name, encrypted.marked(value))

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.advice import golden_examples, published
+from tests.settings_page import settings_page
 from tests.shared import ROOT
+from trainyard.cli.files import as_json
+from trainyard.cli.schema import SCHEMA_FILE, schema_document
 from trainyard.components.plugin import provider
 from trainyard.plan.resolve import resolve_stack
 from trainyard.rehearsal.rehearse import rehearse
@@ -75,10 +78,16 @@ def _json(value: Any) -> str:
 def golden_texts() -> dict[Path, str]:
     """Every golden file with what it should hold now."""
     texts = {ROOT / "Pulumi.yaml": project_file("stacks"), GOLDEN / "components.schema.json": schema_text()}
+    texts |= settings_texts()
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
         texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)
     return texts
+
+
+def settings_texts() -> dict[Path, str]:
+    """What the settings say of themselves: to an editor, and to a reader."""
+    return {ROOT / "docs" / SCHEMA_FILE: as_json(schema_document()), ROOT / "docs" / "settings.md": settings_page()}
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""The golden plan and rehearsal of each example stack, and the components' schema (`make golden` writes them anew)."""
+"""What `make golden` writes: the plan and rehearsal of each example stack, and what the code says of itself."""
 
 import pytest
 
-from tests.golden_files import EXAMPLES, GOLDEN, plan_text, rehearsal_text, schema_text
+from tests.golden_files import EXAMPLES, GOLDEN, plan_text, rehearsal_text, schema_text, settings_texts
 
 
 @pytest.mark.parametrize("stack", EXAMPLES)
@@ -17,3 +17,8 @@ def test_rehearsal(stack):
 
 def test_schema_of_the_components():
     assert schema_text() == (GOLDEN / "components.schema.json").read_text()
+
+
+@pytest.mark.parametrize(("path", "text"), settings_texts().items(), ids=lambda value: getattr(value, "name", ""))
+def test_what_the_settings_say_of_themselves(path, text):
+    assert path.read_text() == text

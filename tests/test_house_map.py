@@ -50,7 +50,7 @@ def test_other_files_are_data():
 def test_rooms_are_what_lies_directly_below_the_package():
     rooms = {
         "trainyard/plan/pools.py": "plan",
-        "trainyard/conventions.py": "conventions",
+        "trainyard/conventions/aws.py": "conventions",
         "components/aws/network.py": "components",
         "trainyard/__init__.py": "trainyard",
         "tests/plan/test_plan.py": "",

@@ -51,7 +51,7 @@ FORBIDDEN = [
     ("cost.price", "policies.rules"),
     ("cost.price", "components.k8s.kueue"),
     ("policies.money", "advice.options"),
-    ("review.verdict", "cli.main"),
+    ("review.review", "cli.main"),
     ("policies.money", "boto3"),
     ("cost.price", "botocore"),
     ("components.aws.network", "settings.common"),
@@ -60,6 +60,7 @@ FORBIDDEN = [
     # What is neutral knows no cloud.
     ("components.k8s.kueue", "components.aws.network"),
     ("components.k8s.kueue", "components.gcp.network"),
+    ("components.k8s.kueue", "conventions.aws"),
     ("components.k8s.kueue", "pulumi_aws"),
     ("stacks.environment.cluster", "components.aws.network"),
     ("stacks.environment.cluster", "pulumi_aws"),

@@ -116,6 +116,7 @@ def test_the_project_is_settings_and_a_program_of_two_lines(project):
     assert there == {
         "Pulumi.yaml",
         "Pulumi.dev.yaml",
+        "trainyard.schema.json",
         "__main__.py",
         "policy-pack/PulumiPolicy.yaml",
         "policy-pack/__main__.py",

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+LONGEST_VALUE = 60
+"""Characters of a value that a message quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +20,11 @@ class Problem:
     got: str
     allowed: str
     hint: str = ""
+
+    def __post_init__(self) -> None:
+        """Escapes what a terminal would obey or hide: a stack file may come from whoever opened a pull request."""
+        for field in ("key", "got", "allowed", "hint"):
+            object.__setattr__(self, field, _printable(getattr(self, field)))
 
     def __str__(self) -> str:
         text = f"{self.key}: got {self.got}; {self.allowed}"
@@ -29,7 +39,52 @@ class SettingsError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+def _printable(text: str) -> str:
+    """The text with escapes for control characters, line breaks and marks of direction."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """`did you mean x?` for a near miss, else an empty text."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"did you mean {found[0]}?" if found else ""
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, without the value: it may be a secret at a wrong place, and messages reach the logs of CI."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return f"a text of {len(value)} character{'s' if len(value) != 1 else ''}"
+    if isinstance(value, Mapping):
+        return f"a mapping of {len(value)} key{'s' if len(value) != 1 else ''}"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    return "a date" if hasattr(value, "year") else "a value"
+
+
+def shown(value: Any) -> str:
+    """A value of a key that is known to hold no secret, as a message quotes it: a short one itself, else its kind."""
+    if value is None or isinstance(value, Mapping | list | tuple):
+        return kind_of(value)
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else kind_of(value)
+
+
+def spell_path(path: Iterable[str | int]) -> str:
+    """A place in a stack file as its author would say it: teams[0].name."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+            continue
+        name = step if len(step) <= LONGEST_VALUE else f"{step[: LONGEST_VALUE - 1]}…"
+        name = name or '""'  # an empty key is seen too
+        text += f".{name}" if text else name
+    return text

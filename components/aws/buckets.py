@@ -15,33 +15,35 @@ import pulumi_aws.s3 as s3
 from trainyard.components.outputs import register
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{1,54}")
-"""Of logical names: Pulumi appends 8 characters to make the bucket's name, which S3 limits to 63."""
+"""Logical names that a bucket may have: Pulumi appends 8 characters to make the bucket's name, which S3 limits to
+63."""
 
 
 class LifecycleRuleArgs(TypedDict):
     """One rule of a bucket's lifecycle, for all of its objects: what it does is what is given beside the id."""
 
     id: str
-    """Unique in the bucket."""
+    """Name of the rule, unique in its bucket."""
     expire_days: NotRequired[int]
-    """After which a current object goes."""
+    """Days after which a current object is deleted."""
     expire_delete_markers: NotRequired[bool]
     """Takes away delete markers with no version left under them, which slow listing. It deletes no data."""
     superseded_expire_days: NotRequired[int]
-    """After which a superseded version goes."""
+    """Days after which a superseded version of an object is deleted."""
     superseded_keep_versions: NotRequired[int]
-    """The newest superseded versions of each key that `superseded_expire_days` leaves. Default: none."""
+    """How many of the newest superseded versions of each key `superseded_expire_days` leaves. Default: none."""
     infrequent_access_days: NotRequired[int]
-    """After which a current object moves to infrequent access, at least 30."""
+    """Days after which a current object moves to infrequent access, at least 30."""
     abort_uploads_days: NotRequired[int]
-    """After which the parts of a multipart upload that was never completed go: they are billed and invisible."""
+    """Days after which the parts of a multipart upload that was never completed are deleted: they are billed and
+    invisible."""
 
 
 class BucketArgs(TypedDict):
     """What differs between the environment's buckets."""
 
     lifecycle_rules: Sequence[LifecycleRuleArgs]
-    """At least one."""
+    """The rules of its lifecycle, at least one."""
     protect: bool
     """Whether Pulumi refuses to delete or replace the bucket."""
     key_arn: NotRequired[pulumi.Input[str]]
@@ -136,12 +138,12 @@ class Bucket(pulumi.ComponentResource):
 
 
 def abort_incomplete_uploads(days: int) -> LifecycleRuleArgs:
-    """Away with what is left of uploads that were never completed."""
+    """The rule that deletes what is left of uploads that were never completed, after so many days."""
     return {"id": "abort-incomplete-uploads", "abort_uploads_days": days}
 
 
 def expire_delete_markers() -> LifecycleRuleArgs:
-    """Away with markers that hide nothing."""
+    """The rule that deletes delete markers with no version left under them."""
     return {"id": "expire-delete-markers", "expire_delete_markers": True}
 
 

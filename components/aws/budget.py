@@ -16,45 +16,45 @@ import pulumi_aws.sns as sns
 from trainyard.components.outputs import register
 
 MAXIMUM_NOTIFICATIONS = 5
-"""Of a budget (AWS Budgets quotas, 2026-11)."""
+"""How many notifications a budget may have (AWS Budgets quotas, 2026-11)."""
 
 MAXIMUM_EMAILS = 10
-"""Of a notification (AWS Budgets quotas, 2026-11)."""
+"""How many addresses a notification may have (AWS Budgets quotas, 2026-11)."""
 
 
 class CostTag(TypedDict):
     """A tag that every resource of the environment carries, and nothing else in the account."""
 
     key: str
-    """Its key."""
+    """Key of the tag."""
     value: str
-    """Its value."""
+    """Value of the tag."""
 
 
 class BudgetAlertsArgs(TypedDict):
     """What an environment may spend, and who hears of it."""
 
     account_id: pulumi.Input[str]
-    """Of the AWS account, 12 digits."""
+    """Id of the AWS account, 12 digits."""
     key_arn: pulumi.Input[str]
     """KMS key of the alert topic. Its policy must let budgets, costalerts and SNS use it: AWS Budgets cannot publish
     through the AWS-managed key."""
     budget_name: str
-    """At most 100 characters, no colon or backslash."""
+    """Name of the budget: at most 100 characters, no colon or backslash."""
     scope: CostTag
     """Selects the environment's costs. One tag, because the values of a budget's tag filter are alternatives: client
     and environment as two values would count every environment of the client."""
     monthly_usd: int
-    """Budget of the whole environment."""
+    """Budget of the whole environment, USD a month."""
     actual_percents: Sequence[int]
-    """Of the budget, at which actual costs alert."""
+    """Percentages of the budget at which actual costs alert."""
     forecast_percents: Sequence[int]
-    """Of the budget, at which the month's forecast alerts; needs about five weeks of history. Five in all with
-    `actual_percents`."""
+    """Percentages of the budget at which the month's forecast alerts, which needs about five weeks of history. Five in
+    all with `actual_percents`."""
     emails: Sequence[str]
-    """At most 10. May be empty: then the topic is told alone."""
+    """Addresses that alerts go to, at most 10. May be empty: then the topic alone is told."""
     anomaly_threshold_usd: int
-    """Total impact of an anomaly from which it alerts."""
+    """Impact of an anomaly from which it alerts, USD in total."""
     anomaly_detection: bool
     """Whether to monitor `scope` for anomalies. Only a management account, or one outside of any organisation, may
     monitor a tag (AWS Cost Management User Guide, "Getting started with AWS Cost Anomaly Detection", 2026-11)."""

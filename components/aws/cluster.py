@@ -39,13 +39,13 @@ class SystemNodesArgs(TypedDict):
     """The CPU nodes for everything that is not a training job."""
 
     instance_types: Sequence[str]
-    """x86-64 instance types, the first preferred."""
+    """Instance types (x86-64) of the nodes, the first preferred."""
     min_nodes: int
     """Nodes that always run, and that it starts with; at least 1."""
     max_nodes: int
     """Nodes that the autoscaler may go up to."""
     disk_gib: int
-    """Root volume, GiB."""
+    """Size of a node's root volume, GiB."""
 
 
 class ClusterArgs(TypedDict):
@@ -54,7 +54,7 @@ class ClusterArgs(TypedDict):
     cluster_name: str
     """Name of the cluster: 1 to 100 letters, digits, `-` and `_`. Fixed, because its log group's name holds it."""
     region: pulumi.Input[str]
-    """Region, for the kubeconfig."""
+    """Region of the cluster, for its kubeconfig."""
     kubernetes_version: pulumi.Input[str]
     """Version of control plane and nodes, such as `1.35`."""
     service_cidr: pulumi.Input[str]
@@ -68,7 +68,7 @@ class ClusterArgs(TypedDict):
     log_types: Sequence[str]
     """Control-plane logs: api, audit, authenticator, controllerManager, scheduler."""
     log_retention_days: pulumi.Input[int]
-    """Days that they are kept; a value that CloudWatch knows, such as 365."""
+    """Days that the control-plane logs are kept; a value that CloudWatch knows, such as 365."""
     key_arn: pulumi.Input[str]
     """KMS key of Kubernetes secrets, logs and volumes."""
     admin_principal_arns: Sequence[str]
@@ -80,7 +80,7 @@ class ClusterArgs(TypedDict):
     add_ons: Sequence[AddOnArgs]
     """Managed add-ons; `vpc-cni`, `kube-proxy`, `eks-pod-identity-agent` and `coredns` must be among them."""
     system_nodes: SystemNodesArgs
-    """The CPU nodes."""
+    """The CPU nodes for everything that is not a training job."""
     tags: Mapping[str, pulumi.Input[str]]
     """Tags of the system nodes' instances, volumes and interfaces."""
     deletion_protection: pulumi.Input[bool]
@@ -103,9 +103,9 @@ class Cluster(pulumi.ComponentResource):
     security_group_id: pulumi.Output[str]
     """The security group that EKS makes: control plane and nodes talk within it."""
     node_role_arn: pulumi.Output[str]
-    """Role of all nodes."""
+    """ARN of the IAM role of all nodes."""
     node_role_name: pulumi.Output[str]
-    """Name of that role."""
+    """Name of the IAM role of all nodes."""
     kubeconfig: pulumi.Output[str]
     """Kubeconfig as JSON; the credentials come from `aws eks get-token`, none are in it."""
 

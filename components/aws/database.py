@@ -30,11 +30,11 @@ class DatabaseArgs(TypedDict):
     """Size and place of the database."""
 
     account_id: pulumi.Input[str]
-    """Of the AWS account, 12 digits."""
+    """Id of the AWS account, 12 digits."""
     vpc_id: pulumi.Input[str]
-    """Of the subnets."""
+    """Id of the VPC that the subnets are in."""
     subnet_ids: Sequence[pulumi.Input[str]]
-    """In two zones at least; without a route to the internet."""
+    """Subnets of the database, in at least two zones and without a route to the internet."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Groups that may connect, by a short name that stays (`cluster`)."""
     key_arn: pulumi.Input[str]
@@ -42,21 +42,21 @@ class DatabaseArgs(TypedDict):
     engine_version: str
     """Major version, or major and minor ("17", "17.6"). Minor versions are upgraded by RDS."""
     instance_class: pulumi.Input[str]
-    """`db.t4g.medium` and the like."""
+    """RDS instance class, such as `db.t4g.medium`."""
     storage_gib: int
-    """gp3 storage at the start, at least 20."""
+    """Size of the gp3 storage at the start, GiB; at least 20."""
     max_storage_gib: int
-    """Up to which RDS grows the storage, above `storage_gib` by a tenth at least."""
+    """Size up to which RDS grows the storage, GiB; at least a tenth above `storage_gib`."""
     multi_az: pulumi.Input[bool]
     """Whether a standby in a second zone takes over."""
     backup_retention_days: int
-    """Of daily backups with point-in-time recovery, 1 to 35."""
+    """Days that daily backups with point-in-time recovery are kept, 1 to 35."""
     deletion_protection: pulumi.Input[bool]
     """Whether AWS refuses to delete the database."""
     protect: bool
     """Whether Pulumi refuses to delete or replace the database."""
     database_name: NotRequired[str]
-    """Of the first database in the instance. Default `mlflow`."""
+    """Name of the first database in the instance. Default `mlflow`."""
 
 
 class Database(pulumi.ComponentResource):
@@ -70,15 +70,15 @@ class Database(pulumi.ComponentResource):
     address: pulumi.Output[str]
     """DNS name of the instance."""
     port: pulumi.Output[int]
-    """TCP port."""
+    """TCP port that the instance listens on."""
     database_name: pulumi.Output[str]
     """Name of the first database."""
     username: pulumi.Output[str]
-    """The master user."""
+    """Name of the master user."""
     secret_arn: pulumi.Output[str]
     """ARN of the secret with the master password."""
     security_group_id: pulumi.Output[str]
-    """Of the instance."""
+    """Id of the instance's security group."""
 
     def __init__(self, name: str, args: DatabaseArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError, naming the field, for a value that RDS would refuse."""

@@ -13,11 +13,12 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 
 from trainyard.components.aws.nodes import ACCELERATOR_LABEL
-from trainyard.conventions import CAPACITIES, CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL
+from trainyard.conventions import CAPACITIES, CAPACITY_LABEL, GPU_RESOURCE, gpu_node_labels
+from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE
 
 
 class ReservationArgs(TypedDict):
-    """Capacity that is bought already."""
+    """A reservation: capacity that is held, and paid for, whether nodes run or not."""
 
     id: str
     """Id of the reservation, `cr-…`."""
@@ -64,9 +65,9 @@ class GpuPoolArgs(TypedDict):
     local_nvme_gb: int
     """Local NVMe of one node, GB (decimal); 0 for none."""
     root_disk_gib: int
-    """Root volume, GiB."""
+    """Size of a node's root volume, GiB."""
     node_groups: Sequence[GpuNodeGroupArgs]
-    """Its node groups: reserved, spot, on-demand."""
+    """The node groups of the pool: reserved, spot, on-demand."""
 
 
 RESERVATION_KINDS = ("odcr", "capacity-block")
@@ -93,8 +94,8 @@ _LOCAL_STORAGE = """\
 """
 
 _LOCKED_MEMORY_BYTES = 2**50
-"""More than any node has. `unlimited` is 2^64 - 1, which nodeadm's passage through JSON rounds up to a number that no
-limit can hold; containers would not start."""
+"""Locked memory that containers may have, bytes: more than any node has. `unlimited` is 2^64 - 1, which nodeadm's
+passage through JSON rounds up to a number that no limit can hold; containers would not start."""
 
 _CONTAINER_LIMITS = f"""\
   containerd:
@@ -226,8 +227,7 @@ def capacity_type(group: GpuNodeGroupArgs) -> str:
 def node_labels(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> dict[str, str]:
     """Labels that queues select by, and the one that tells the autoscaler to wait for the GPUs of a new node."""
     return {
-        POOL_LABEL: pool["name"],
-        CAPACITY_LABEL: group["capacity"],
+        **gpu_node_labels(pool["name"], group["capacity"]),
         ACCELERATOR_LABEL: f"nvidia-{pool['gpu'].lower().replace(' ', '-')}",
     }
 
@@ -249,6 +249,6 @@ def node_resources(pool: GpuPoolArgs) -> dict[str, str]:
     resources = {GPU_RESOURCE: str(pool["gpus_per_node"]), "ephemeral-storage": scratch}
     if pool["efa_interfaces"] > 0:
         resources[EFA_RESOURCE] = str(pool["efa_interfaces"])
-        # The image sets them aside for the adapters; a pod that pins them starts a node from zero only if this says so.
-        resources["hugepages-2Mi"] = "5120Mi"
+        # A pod that pins them starts a node from zero only if this says so.
+        resources["hugepages-2Mi"] = f"{EFA_HUGEPAGES_MIB}Mi"
     return resources

@@ -22,21 +22,21 @@ class GpuNodeGroupsArgs(TypedDict):
     """What `GpuNodeGroups` needs."""
 
     cluster_name: pulumi.Input[str]
-    """EKS cluster."""
+    """Name of the EKS cluster that the nodes join."""
     cluster_security_group_id: pulumi.Input[str]
     """The security group that EKS made for the cluster: nodes and control plane talk within it."""
     kubernetes_version: pulumi.Input[str]
     """Version of the nodes, such as `1.35`."""
     node_role_arn: pulumi.Input[str]
-    """Role of the nodes."""
+    """ARN of the IAM role of the nodes."""
     vpc_id: pulumi.Input[str]
-    """VPC of the fabric's security group."""
+    """Id of the VPC, for the security group of the fabric."""
     subnet_ids: Mapping[str, pulumi.Input[str]]
     """Zone name to the id of its private subnet."""
     key_arn: pulumi.Input[str]
     """KMS key of the root volumes; its policy must admit Auto Scaling."""
     pools: Sequence[launch.GpuPoolArgs]
-    """The pools, plain values."""
+    """The GPU pools. Plain values: they name resources."""
     tags: Mapping[str, pulumi.Input[str]]
     """Tags of the instances, volumes and interfaces that the groups make."""
 
@@ -47,7 +47,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
     node_group_names: dict[str, pulumi.Output[str]]
     """Name of each node group in EKS by its own name, in the pools' order."""
     node_images: dict[str, pulumi.Output[str]]
-    """What a new node of each node group starts with, likewise: "1.35.2-20260714, template 3"."""
+    """What a new node of each node group starts with, by the group's own name: "1.35.2-20260714, template 3"."""
     efa_security_group_id: pulumi.Output[str] | None
     """Security group of the fabric; None when no pool has one."""
 

@@ -20,7 +20,7 @@ AGENT_PORT = 80
 """Where the agent of the node hands out credentials (EKS User Guide, "Pod Identity Agent", 2026-11)."""
 
 LONGEST_ROLE_NAME = 56
-"""Of a role's logical name: IAM takes 64 characters and Pulumi appends `-` and seven digits."""
+"""Longest logical name of a role, in characters: IAM takes 64 and Pulumi appends `-` and seven digits."""
 
 
 class PodRoleArgs(TypedDict):

@@ -16,7 +16,8 @@ LUSTRE_PORTS = ((988, 988), (1018, 1023))
 """TCP, between clients and servers, both ways (FSx for Lustre User Guide, "File system access control", 2026-11)."""
 
 THROUGHPUTS_MBPS_PER_TIB = (125, 250, 500, 1000)
-"""That PERSISTENT_2 SSD is sold with (FSx API reference, PerUnitStorageThroughput, 2026-11)."""
+"""Throughputs that PERSISTENT_2 SSD is sold with, MB/s for each TiB (FSx API reference, PerUnitStorageThroughput,
+2026-11)."""
 
 DATA_DIRECTORY = "/data"
 """Where the data bucket appears in the file system."""
@@ -30,7 +31,7 @@ class LustreArgs(TypedDict):
     subnet_id: pulumi.Input[str]
     """One subnet: the file system lives in a single zone, the zone of the GPU nodes that read from it."""
     capacity_gib: int
-    """1200, or a multiple of 2400."""
+    """Storage capacity, GiB: 1200, or a multiple of 2400."""
     throughput_mbps_per_tib: int
     """MB/s for every TiB of capacity: 125, 250, 500 or 1000."""
 
@@ -39,18 +40,18 @@ class LustreFileSystemArgs(TypedDict):
     """A file system with the environment around it."""
 
     lustre: LustreArgs
-    """Its size and place."""
+    """Size and place of the file system."""
 
     account_id: pulumi.Input[str]
-    """Of the AWS account, 12 digits."""
+    """Id of the AWS account, 12 digits."""
     vpc_id: pulumi.Input[str]
-    """Of the subnet."""
+    """Id of the VPC that the file system's subnet is in."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Groups of the nodes that mount the file system, by a short name that stays (`cluster`)."""
     key_arn: pulumi.Input[str]
     """KMS key of the file system, its log group and the objects of the data bucket."""
     data_bucket_name: pulumi.Input[str]
-    """Linked to `/data`."""
+    """Name of the bucket that the directory `/data` mirrors."""
     protect: bool
     """Whether Pulumi refuses to delete or replace the file system."""
 
@@ -68,16 +69,17 @@ class LustreFileSystem(pulumi.ComponentResource):
     """
 
     file_system_id: pulumi.Output[str]
-    """`fs-...`"""
+    """Id of the file system, `fs-…`."""
     dns_name: pulumi.Output[str]
     """Host name of the file system."""
     mount_name: pulumi.Output[str]
-    """Mounts its root."""
+    """Name under which clients mount the root of the file system."""
     data_mount_name: pulumi.Output[str]
-    """Mounts `/data` alone, so that a mount point shows the bucket and nothing above it; carries the link, which makes
-    the directory. Source: FSx for Lustre User Guide, "Mounting specific filesets", 2026-11."""
+    """Name under which clients mount `/data` alone, so that a mount point shows the bucket and nothing above it;
+    carries the link, which makes the directory. Source: FSx for Lustre User Guide, "Mounting specific filesets",
+    2026-11."""
     security_group_id: pulumi.Output[str]
-    """Of the file servers."""
+    """Id of the file servers' security group."""
 
     def __init__(self, name: str, args: LustreFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for a capacity or a throughput that AWS does not sell."""

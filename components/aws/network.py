@@ -28,11 +28,11 @@ class ZoneArgs(TypedDict):
     name: str
     """Name of the zone, such as `us-east-1a`. Plain text: it names resources."""
     public_cidr: pulumi.Input[str]
-    """Of the NAT gateway's subnet."""
+    """CIDR block of the zone's public subnet, which the NAT gateway is in."""
     private_cidr: pulumi.Input[str]
-    """Of the nodes' and pods' subnet."""
+    """CIDR block of the zone's private subnet, which nodes and pods are in."""
     isolated_cidr: pulumi.Input[str]
-    """Of the database's and file systems' subnet."""
+    """CIDR block of the zone's isolated subnet, which the database and file systems are in."""
 
 
 class NetworkArgs(TypedDict):
@@ -49,13 +49,13 @@ class NetworkArgs(TypedDict):
     interface_endpoints: Sequence[str]
     """Services with an interface endpoint in every private subnet, such as `ecr.api`, `sts`, `logs`."""
     region: pulumi.Input[str]
-    """Region, for the endpoints' service names."""
+    """Region of the VPC; the names of the endpoints' services hold it."""
     flow_log_retention_days: pulumi.Input[int]
     """Days that flow logs are kept; a value that CloudWatch knows, such as 365."""
     key_arn: pulumi.Input[str]
     """KMS key of the flow logs. Its policy must admit CloudWatch Logs."""
-    cluster_name: str
-    """Name of the EKS cluster that the private subnets are tagged for."""
+    cluster_names: Sequence[str]
+    """Names of the EKS clusters that the private subnets are tagged for."""
 
 
 class Network(pulumi.ComponentResource):
@@ -70,7 +70,7 @@ class Network(pulumi.ComponentResource):
     public_subnet_ids: dict[str, pulumi.Output[str]]
     """Zone name to the id of its public subnet."""
     endpoint_security_group_id: pulumi.Output[str]
-    """Security group of the interface endpoints."""
+    """Id of the security group of the interface endpoints."""
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for fewer than two zones, and for NAT gateways that are neither one nor one a zone."""
@@ -94,17 +94,20 @@ class Network(pulumi.ComponentResource):
         ec2.DefaultSecurityGroup(
             f"{name}-default", vpc_id=self._vpc.id, tags={"Name": f"{name}-default-closed"}, opts=self._child
         )
-        self._make_subnets(zones, args["cluster_name"])
+        self._make_subnets(zones, args["cluster_names"])
         tables = self._make_routes(zones, args["nat_gateways"])
         self._make_endpoints(args, tables)
         self._make_flow_logs(args)
         self.vpc_id = self._vpc.id
         register(self)
 
-    def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_name: str) -> None:
+    def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_names: Sequence[str]) -> None:
         self.public_subnet_ids, self.private_subnet_ids, self.isolated_subnet_ids = {}, {}, {}
         # No kubernetes.io/role/elb tag on the public subnets: a Service cannot put a load balancer there by accident.
-        kubernetes = {"kubernetes.io/role/internal-elb": "1", f"kubernetes.io/cluster/{cluster_name}": "shared"}
+        kubernetes = {
+            "kubernetes.io/role/internal-elb": "1",
+            **{f"kubernetes.io/cluster/{cluster_name}": "shared" for cluster_name in cluster_names},
+        }
         for zone in zones:
             for kind, cidr, ids, tags in (
                 ("public", zone["public_cidr"], self.public_subnet_ids, {}),

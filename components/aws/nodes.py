@@ -12,7 +12,7 @@ import pulumi_aws.eks.outputs as eks_outputs
 ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"
 
 LONGEST_NODE_GROUP_NAME = 55
-"""Of a node group's logical name: EKS takes 63 characters and Pulumi appends `-` and seven digits."""
+"""Longest logical name of a node group, in characters: EKS takes 63 and Pulumi appends `-` and seven digits."""
 
 _AUTOSCALER = "k8s.io/cluster-autoscaler"
 _TAINT_EFFECTS = {

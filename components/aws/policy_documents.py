@@ -7,7 +7,7 @@ import pulumi
 
 
 def document(statements: Sequence[Mapping[str, Any]]) -> pulumi.Output[str]:
-    """A policy of these statements."""
+    """A policy document (JSON) of these statements."""
     return pulumi.Output.json_dumps({"Version": "2012-10-17", "Statement": list(statements)})
 
 

@@ -12,7 +12,7 @@ from trainyard.components.outputs import register
 NFS_PORT = 2049
 
 HOME_DIRECTORY = "/home"
-"""The teams' directories are in it."""
+"""Directory of the file system that the teams' directories are in."""
 
 HOME_USER_ID = 1000
 """POSIX user and group that every access through an access point has, whatever user the pod runs as."""
@@ -22,9 +22,9 @@ class SharedFileSystemArgs(TypedDict):
     """Where the file system can be mounted from."""
 
     vpc_id: pulumi.Input[str]
-    """Of the subnets."""
+    """Id of the VPC that the subnets are in."""
     subnet_ids: Mapping[str, pulumi.Input[str]]
-    """One a zone, by the zone's name; each gets a mount target."""
+    """Subnets that get a mount target, one a zone, by the zone's name."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Groups of the nodes that mount the file system, by a short name that stays (`cluster`)."""
     directories: Sequence[str]
@@ -41,13 +41,13 @@ class SharedFileSystem(pulumi.ComponentResource):
     default)."""
 
     file_system_id: pulumi.Output[str]
-    """`fs-...`"""
+    """Id of the file system, `fs-…`."""
     file_system_arn: pulumi.Output[str]
     """ARN of the file system."""
     security_group_id: pulumi.Output[str]
-    """Of the mount targets."""
+    """Id of the mount targets' security group."""
     access_point_ids: dict[str, pulumi.Output[str]]
-    """Directory to the id of its access point."""
+    """Id of each directory's access point, by the directory's name."""
 
     def __init__(self, name: str, args: SharedFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:SharedFileSystem", name, None, opts)

@@ -21,69 +21,69 @@ from trainyard.components.aws.shared_files import SharedFileSystem
 from trainyard.components.outputs import register
 
 INFREQUENT_ACCESS_MINIMUM_DAYS = 30
-"""Before which S3 refuses a transition to STANDARD_IA (S3 User Guide, "Lifecycle transitions", 2026-11)."""
+"""Days before which S3 refuses a transition to STANDARD_IA (S3 User Guide, "Lifecycle transitions", 2026-11)."""
 
 DATA_VERSION_DAYS = 30
 """How long an overwritten or deleted object of the data tier stays recoverable."""
 
 DELETED_CHECKPOINT_DAYS = 180
-"""After which even the newest superseded versions of a checkpoint go. See `checkpoint_rules`."""
+"""Days after which even the newest superseded versions of a checkpoint are deleted. See `checkpoint_rules`."""
 
 ACCESS_LOG_DAYS = 365
 
 
 class BucketReference(TypedDict):
-    """A bucket for those who use it."""
+    """A bucket, as those who use it name it."""
 
     name: pulumi.Output[str]
-    """Its name."""
+    """Name of the bucket."""
     arn: pulumi.Output[str]
-    """Its ARN."""
+    """ARN of the bucket."""
 
 
 class LustreReference(TypedDict):
     """What a static PersistentVolume of the FSx driver needs."""
 
     id: pulumi.Output[str]
-    """`fs-...`"""
+    """Id of the file system, `fs-…`."""
     dns_name: pulumi.Output[str]
     """Host name of the file system."""
     mount_name: pulumi.Output[str]
-    """Of the directory that mirrors the data bucket."""
+    """Name under which clients mount the directory that mirrors the data bucket."""
 
 
 class SharedReference(TypedDict):
     """What static PersistentVolumes of the EFS driver need."""
 
     id: pulumi.Output[str]
-    """`fs-...`"""
+    """Id of the file system, `fs-…`."""
     arn: pulumi.Output[str]
     """ARN of the file system."""
     access_point_ids: Mapping[str, pulumi.Output[str]]
-    """By directory."""
+    """Id of the access point of each directory, by the directory's name."""
 
 
 class StorageTiersArgs(TypedDict):
     """The storage of one environment."""
 
     account_id: pulumi.Input[str]
-    """Of the AWS account, 12 digits."""
+    """Id of the AWS account, 12 digits."""
     vpc_id: pulumi.Input[str]
-    """Of the subnets of the file systems."""
+    """Id of the VPC that the file systems' subnets are in."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Groups of the nodes that mount the file systems, by a short name that stays (`cluster`)."""
     key_arn: pulumi.Input[str]
     """KMS key of everything but the access logs."""
     checkpoint_expire_days: int
-    """After which a superseded version of a checkpoint goes, at least 1."""
+    """Days after which a superseded version of a checkpoint is deleted, at least 1."""
     checkpoint_keep_versions: int
-    """Superseded versions of each key that stay longer, 1 to 100."""
+    """How many superseded versions of each key stay longer than that, 1 to 100."""
     multipart_cleanup_days: int
-    """After which the parts of an upload that was never completed go, at least 1; of every bucket."""
+    """Days after which, in every bucket, the parts of an upload that was never completed are deleted; at least 1."""
     artifact_retention_days: int
-    """Of superseded versions of artifacts, at least 1."""
+    """Days that superseded versions of artifacts are kept, at least 1."""
     artifact_transition_days: int
-    """After which an artifact moves to infrequent access, at least 30."""
+    """Days after which an artifact moves to infrequent access, at least 30."""
     protect: bool
     """Whether Pulumi refuses to delete or replace buckets and file systems."""
     lustre: NotRequired[LustreArgs | None]
@@ -98,15 +98,15 @@ class StorageTiers(pulumi.ComponentResource):
     """The buckets and file systems of an environment."""
 
     data_bucket: BucketReference
-    """Of the data tier."""
+    """The bucket of the data tier."""
     checkpoints_bucket: BucketReference
-    """Of the checkpoints tier."""
+    """The bucket of the checkpoints tier."""
     artifacts_bucket: BucketReference
-    """Of the artifacts tier."""
+    """The bucket of the artifacts tier."""
     lustre: LustreReference | None
-    """FSx for Lustre, where there is one."""
+    """The FSx for Lustre file system of the data tier; None where there is none."""
     shared: SharedReference | None
-    """EFS, where there is one."""
+    """The EFS file system of the teams' homes; None where there is none."""
 
     def __init__(self, name: str, args: StorageTiersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError, naming the field, for a number of days or versions that S3 or FSx would refuse."""

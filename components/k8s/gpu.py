@@ -25,9 +25,9 @@ class DevicePluginArgs(TypedDict):
     """A device plugin that the nodes of one ground need besides: that of their fabric."""
 
     name: str
-    """Name of the release."""
+    """Name of the chart's release."""
     chart: ChartArgs
-    """Its chart."""
+    """The chart of the device plugin."""
     values: Mapping[str, Any]
     """The chart's values. They say which nodes it runs on and have it tolerate these nodes' taints."""
 
@@ -51,10 +51,10 @@ class GpuEnablement(pulumi.ComponentResource):
     """Device plugins and GPU metrics for the GPU pools."""
 
     namespace: str
-    """Where the agents run."""
+    """Namespace that the agents run in."""
 
     def __init__(self, name: str, args: GpuEnablementArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError without a pool."""
+        """Raises ValueError where no pool is given."""
         super().__init__("trainyard:index:GpuEnablement", name, {}, opts)
         if not args["pools"]:
             raise ValueError(f"{name}: pools is empty; without GPU pools leave this component out")

@@ -52,7 +52,7 @@ class FlavorArgs(TypedDict):
     """The nodes of one GPU node group."""
 
     name: str
-    """Name of the ResourceFlavor; the node group's."""
+    """Name of the ResourceFlavor, which is that of the node group."""
     capacity: str
     """`reserved`, `spot` or `on-demand`: decides which taints the nodes have."""
     node_labels: Mapping[str, str]
@@ -74,13 +74,13 @@ class TeamQueueArgs(TypedDict):
     team: str
     """Value of the label `ml.platform/team` on the team's namespace."""
     namespace: pulumi.Input[str]
-    """The team's namespace."""
+    """Namespace of the team, which its LocalQueues are in."""
     cluster_queue: str
-    """Name of the ClusterQueue."""
+    """Name of the team's ClusterQueue."""
     local_queue: str
-    """Name of the LocalQueue; one called `default` is made besides."""
+    """Name of the team's LocalQueue; one called `default` is made besides."""
     quotas: Sequence[QuotaArgs]
-    """In the order in which flavors are tried. Empty: the team has no GPUs."""
+    """What the team owns of each flavor, in the order in which flavors are tried. Empty: the team has no GPUs."""
     weight: int
     """Its part of what others leave idle, in proportion to the other teams' weights; at least 1."""
 
@@ -91,9 +91,9 @@ class PriorityArgs(TypedDict):
     name: str
     """Value of the label `kueue.x-k8s.io/priority-class` of a job."""
     value: int
-    """Higher goes first; int32."""
+    """The priority as a number (int32): of two waiting jobs the one with the higher goes first."""
     description: str
-    """When to use it."""
+    """When a job should have this priority, in words."""
 
 
 class KueueArgs(TypedDict):
@@ -104,11 +104,11 @@ class KueueArgs(TypedDict):
     cohort: str
     """Name of the cohort in which the teams lend each other GPUs."""
     flavors: Sequence[FlavorArgs]
-    """One a GPU node group."""
+    """The ResourceFlavors, one for each GPU node group."""
     queues: Sequence[TeamQueueArgs]
-    """One a team."""
+    """The queues, one for each team."""
     priorities: Sequence[PriorityArgs]
-    """The workload priorities."""
+    """The workload priorities that jobs may have."""
     nodes: Sequence[PoolNodeArgs]
     """What a node of each GPU pool has: a job that no node takes is refused when it is made."""
     pods_ready_timeout_minutes: int
@@ -118,6 +118,8 @@ class KueueArgs(TypedDict):
     unrationed_resources: NotRequired[Sequence[str]]
     """Prefixes of the ground's own resources that pods ask for and queues do not count, such as the fabric's. Default:
     none."""
+    node_selector: NotRequired[Mapping[str, str]]
+    """Labels of the nodes that the manager runs on. Default: the system nodes', `ml.platform/pool: system`."""
     when_can_borrow: NotRequired[str]
     """`TryNextFlavor` (default): a team uses its own quota of every flavor before it borrows, so what it owns runs
     undisturbed. `MayStopSearch`: it borrows idle reserved GPUs before it starts its own spot and on-demand nodes, which
@@ -136,11 +138,11 @@ class Kueue(pulumi.ComponentResource):
     """
 
     namespace: pulumi.Output[str]
-    """Where the manager runs."""
+    """Namespace that Kueue's manager runs in."""
     local_queues: dict[str, pulumi.Output[str]]
-    """Name of the LocalQueue by team; carries the dependency on it."""
+    """Name of each team's LocalQueue, by team; carries the dependency on it."""
     cluster_queues: dict[str, pulumi.Output[str]]
-    """Name of the ClusterQueue by team."""
+    """Name of each team's ClusterQueue, by team."""
 
     def __init__(self, name: str, args: KueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:Kueue", name, {}, opts)
@@ -284,7 +286,7 @@ def _values(args: KueueArgs) -> dict[str, Any]:
         "controllerManager": {
             "replicas": 2,
             "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
-            "nodeSelector": dict(SYSTEM_NODES),
+            "nodeSelector": dict(args.get("node_selector", SYSTEM_NODES)),
             "tolerations": [],
             "topologySpreadConstraints": over_nodes({"app.kubernetes.io/instance": RELEASE}),
             "manager": {

@@ -33,13 +33,13 @@ from trainyard.components.k8s.mlflow_args import MlflowServerArgs
 from trainyard.components.k8s.mlflow_network import network_policies
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
 from trainyard.components.outputs import register
-from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION
+from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION, SYSTEM_NODES
 
 SERVICE = "mlflow"
 SERVICE_ACCOUNT = "mlflow"
 LABELS: Mapping[str, str] = {"app.kubernetes.io/name": "mlflow", "app.kubernetes.io/component": "tracking-server"}
 PERMISSIONS = ("READ", "USE", "EDIT", "MANAGE", "NO_PERMISSIONS")
-"""Values of `default_permission`, as MLflow 3.17.2 spells them."""
+"""The values that `default_permission` may have, as MLflow 3.17.2 spells them."""
 
 
 class MlflowServer(pulumi.ComponentResource):
@@ -51,15 +51,15 @@ class MlflowServer(pulumi.ComponentResource):
     """
 
     tracking_uri: pulumi.Output[str]
-    """`MLFLOW_TRACKING_URI` for clients in the cluster."""
+    """Address of the server for clients in the cluster: the value of `MLFLOW_TRACKING_URI`."""
     namespace: pulumi.Output[str]
-    """Where it runs."""
+    """Namespace that the server runs in."""
     service_name: str
-    """Name of its Service."""
+    """Name of the server's Service."""
     service_account_name: str
-    """Name of its service account."""
+    """Name of the server's service account."""
     credential_secrets: dict[str, pulumi.Output[str]]
-    """Team to the name of the Secret in its namespace."""
+    """Name of the Secret with each team's account, in that team's namespace; by team."""
 
     def __init__(self, name: str, args: MlflowServerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for less than one replica or worker, and for an unknown permission."""
@@ -106,8 +106,8 @@ class MlflowServer(pulumi.ComponentResource):
         return pulumi.Output.secret(made.result)
 
     def _database_uri(self) -> pulumi.Output[str]:
-        """Without a password: libpq takes it from PGPASSFILE. The driver is named because SQLAlchemy 2.1 changed its
-        default to one that the image lacks."""
+        """The database's address as SQLAlchemy takes it, without a password: libpq takes that from PGPASSFILE. The
+        driver is named because SQLAlchemy 2.1 changed its default to one that the image lacks."""
         database = self._args["database"]
         tls = f"sslmode=verify-full&sslrootcert={pod.CA_FILE}" if database.get("ca_certificates") else "sslmode=require"
 
@@ -193,6 +193,7 @@ class MlflowServer(pulumi.ComponentResource):
                 artifacts_uri=args["artifacts_uri"],
             ),
             environment=args.get("environment", {}),
+            node_selector=args.get("node_selector", SYSTEM_NODES),
             cpu=args["cpu"],
             memory=args["memory"],
         ).spec()

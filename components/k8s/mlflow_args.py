@@ -27,12 +27,12 @@ class PasswordProgramArgs(TypedDict):
 
 
 class MlflowDatabaseArgs(TypedDict):
-    """The PostgreSQL database."""
+    """The PostgreSQL database that the server keeps its records in."""
 
     address: pulumi.Input[str]
-    """DNS name of the instance."""
+    """DNS name of the database instance."""
     port: pulumi.Input[int]
-    """TCP port."""
+    """TCP port of the database instance."""
     name: pulumi.Input[str]
     """Name of the database within the instance. Tracking, registry and accounts share it."""
     username: pulumi.Input[str]
@@ -50,12 +50,12 @@ class MlflowServerArgs(TypedDict):
     """Arguments of `MlflowServer`."""
 
     namespace: str
-    """Namespace that the component makes."""
+    """Name of the namespace that the component makes for the server."""
     image: pulumi.Input[str]
     """Image with MLflow 3.14 or later, its `auth` extra, psycopg2, prometheus-flask-exporter and a client of the
     artifacts' object store, `repository:tag@sha256:…`."""
     replicas: int
-    """Pods. Two or more survive the loss of a node."""
+    """Number of the server's pods. Two or more survive the loss of a node."""
     workers: int
     """Server processes in each pod; each takes about 300 MiB."""
     cpu: pulumi.Input[str]
@@ -63,7 +63,7 @@ class MlflowServerArgs(TypedDict):
     memory: pulumi.Input[str]
     """Memory of the server container, requested and limit: a quantity, "2Gi"."""
     database: MlflowDatabaseArgs
-    """Backend of tracking, registry and accounts."""
+    """The database of tracking, model registry and accounts."""
     artifacts_uri: pulumi.Input[str]
     """Where the artifacts are, as MLflow's `--artifacts-destination` takes it: scheme, bucket and prefix."""
     environment: NotRequired[Mapping[str, pulumi.Input[str]]]
@@ -72,6 +72,8 @@ class MlflowServerArgs(TypedDict):
     """Addresses that hand out the identity of pods in the ground. Default: none."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account for its pods to have a role in it. Default: none."""
+    node_selector: NotRequired[Mapping[str, str]]
+    """Labels of the nodes that the server's pods run on. Default: the system nodes', `ml.platform/pool: system`."""
     team_namespaces: Mapping[str, pulumi.Input[str]]
     """Team to its namespace. Each team gets one account of its own name and the Secret in that namespace."""
     default_permission: NotRequired[str]

@@ -14,7 +14,6 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s import pod_parts as parts
-from trainyard.conventions import SYSTEM_NODES
 
 PORT = 5000
 METRICS_PORT = 9102
@@ -131,22 +130,24 @@ class ServerPod:
     secret: pulumi.Input[str]
     """Name of the Secret with the keys that `MlflowServer` writes."""
     pgpass_arguments: Sequence[pulumi.Input[str]]
-    """Those of `run`, see `PasswordProgramArgs`."""
+    """Arguments of the password program's command `run`; see `PasswordProgramArgs`."""
     database_uri: pulumi.Output[str]
     server_command: Sequence[pulumi.Input[str]]
     environment: Mapping[str, pulumi.Input[str]]
     """Further variables of the containers that talk to the ground."""
+    node_selector: Mapping[str, str]
     cpu: pulumi.Input[str]
     memory: pulumi.Input[str]
 
     def spec(self) -> core.PodSpecArgsDict:
-        """The specification of the pod."""
+        """The pod's specification (PodSpec)."""
         return {
             "service_account_name": self.service_account,
             "automount_service_account_token": False,
             "enable_service_links": False,
             "termination_grace_period_seconds": 60,
-            "node_selector": dict(SYSTEM_NODES),
+            # An empty one is not kept by the API server, and would be a change at every preview.
+            **({"node_selector": dict(self.node_selector)} if self.node_selector else {}),
             "security_context": {
                 "run_as_non_root": True,
                 "run_as_user": USER_ID,

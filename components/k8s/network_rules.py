@@ -10,7 +10,7 @@ import pulumi_kubernetes.networking.v1 as networking
 Egress = networking.NetworkPolicyEgressRuleArgsDict
 
 DEFAULT_DENY: networking.NetworkPolicySpecArgsDict = {"pod_selector": {}, "policy_types": ["Ingress", "Egress"]}
-"""Nothing in and nothing out, for every pod of the namespace."""
+"""A network policy that lets nothing in and nothing out, for every pod of the namespace."""
 
 
 class EndpointArgs(TypedDict):
@@ -19,7 +19,7 @@ class EndpointArgs(TypedDict):
     cidr: pulumi.Input[str]
     """The address, as a CIDR block."""
     port: pulumi.Input[int]
-    """Its port."""
+    """The TCP port."""
 
 
 def namespace_called(name: str) -> meta.LabelSelectorArgsDict:
@@ -28,7 +28,7 @@ def namespace_called(name: str) -> meta.LabelSelectorArgsDict:
 
 
 def names() -> Egress:
-    """To the cluster's name service."""
+    """An egress rule: to the cluster's name service (DNS)."""
     dns: Mapping[str, str] = {"k8s-app": "kube-dns"}
     return {
         "to": [{"namespace_selector": namespace_called("kube-system"), "pod_selector": {"match_labels": dns}}],
@@ -37,7 +37,8 @@ def names() -> Egress:
 
 
 def https(*, but: str) -> Egress:
-    """HTTPS to everywhere but one network. Object stores have public addresses, so no narrower range would do."""
+    """An egress rule: HTTPS to everywhere but one network. Object stores have public addresses, so no narrower range
+    would do."""
     return {
         "to": [{"ip_block": {"cidr": "0.0.0.0/0", "except_": [but]}}],
         "ports": [{"protocol": "TCP", "port": 443}],
@@ -45,7 +46,7 @@ def https(*, but: str) -> Egress:
 
 
 def to(endpoints: Sequence[EndpointArgs]) -> list[Egress]:
-    """To each of the addresses."""
+    """Egress rules, one to each of the addresses."""
     return [
         {
             "to": [{"ip_block": {"cidr": endpoint["cidr"]}}],

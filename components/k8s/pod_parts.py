@@ -26,12 +26,12 @@ def restricted_container(
 
 
 def variables(*groups: Mapping[str, pulumi.Input[str]]) -> list[core.EnvVarArgsDict]:
-    """Environment variables, group after group."""
+    """The environment variables of a container, group after group."""
     return [{"name": name, "value": value} for group in groups for name, value in group.items()]
 
 
 def read_only(mount: core.VolumeMountArgsDict) -> core.VolumeMountArgsDict:
-    """The same mount for those who only read."""
+    """A mount, read-only."""
     return {**mount, "read_only": True}
 
 
@@ -53,7 +53,7 @@ def exec_probe(*command: str, period: int, failures: int) -> core.ProbeArgsDict:
 
 
 def http_probe(get: core.HTTPGetActionArgsDict, *, period: int, failures: int) -> core.ProbeArgsDict:
-    """A probe that asks a server, likewise."""
+    """A probe that asks a server every `period` seconds and gives up after `failures` in a row."""
     return _probe({"http_get": get}, period, failures)
 
 

@@ -27,8 +27,8 @@ TRAINER_NAMESPACE = "kubeflow-system"
 TORCH_RUNTIME = "torch-distributed"
 
 PERMANENT_EXIT_CODES = (10, 20)
-"""With which a training container says that running it again is of no use: a check failed, a figure is below its
-threshold (`smoke_jobs/ddp/result.py`). torchrun itself ends with 1 whatever its ranks returned."""
+"""Exit codes with which a training container says that running it again is of no use: a check failed, a figure is below
+its threshold (`smoke_jobs/ddp/result.py`). torchrun itself ends with 1 whatever its ranks returned."""
 
 
 class TrainingRuntimesArgs(TypedDict):
@@ -42,6 +42,8 @@ class TrainingRuntimesArgs(TypedDict):
     """Image of the training container, `image:tag@sha256:...`, with torch and torchrun; a TrainJob may name its own."""
     mounts: NotRequired[Mapping[str, str]]
     """Mount path by PersistentVolumeClaim of the team's namespace, e.g. {"data": "/data"}. Default: none."""
+    node_selector: NotRequired[Mapping[str, str]]
+    """Labels of the nodes that the controllers run on. Default: the system nodes', `ml.platform/pool: system`."""
     max_restarts: NotRequired[int]
     """How often a training job restarts whole after a failure, before it fails. A pod that was taken away (eviction,
     spot reclaim) does not count. Default 3."""
@@ -59,6 +61,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
     def __init__(self, name: str, args: TrainingRuntimesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:TrainingRuntimes", name, {}, opts)
         pod = training_pod(args["image"], args.get("mounts", {}))
+        selector = args.get("node_selector", SYSTEM_NODES)
         before = prerequisites(opts)
         jobset_namespace = add_on_namespace(f"{name}-jobset-namespace", JOBSET_NAMESPACE, self, depends_on=before)
         trainer_namespace = add_on_namespace(f"{name}-trainer-namespace", TRAINER_NAMESPACE, self, depends_on=before)
@@ -67,7 +70,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
             args["jobset_chart"],
             release_name="jobset",
             namespace=named(jobset_namespace, JOBSET_NAMESPACE),
-            values=_jobset_values(args["jobset_chart"]["version"]),
+            values=_jobset_values(args["jobset_chart"]["version"], selector),
             parent=self,
             depends_on=before,
         )
@@ -76,7 +79,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
             args["trainer_chart"],
             release_name="kubeflow-trainer",
             namespace=named(trainer_namespace, TRAINER_NAMESPACE),
-            values=_trainer_values(),
+            values=_trainer_values(selector),
             parent=self,
             depends_on=[*before, jobset],  # the Trainer makes JobSets and watches them from its start
         )
@@ -160,7 +163,7 @@ def _spread(labels: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _jobset_values(version: str) -> dict[str, Any]:
+def _jobset_values(version: str, node_selector: Mapping[str, str]) -> dict[str, Any]:
     return {
         # The chart in git points to a staging registry, `main` and `Always`.
         "image": {
@@ -172,21 +175,21 @@ def _jobset_values(version: str) -> dict[str, Any]:
             "replicas": 2,
             "leaderElection": {"enable": True},
             "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
-            "nodeSelector": dict(SYSTEM_NODES),
+            "nodeSelector": dict(node_selector),
             "affinity": _spread({"app.kubernetes.io/instance": "jobset", "app.kubernetes.io/component": "controller"}),
             "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"cpu": "2", "memory": "1Gi"}},
         },
     }
 
 
-def _trainer_values() -> dict[str, Any]:
+def _trainer_values(node_selector: Mapping[str, str]) -> dict[str, Any]:
     return {
         "jobset": {"install": False},  # installed above; two would fight over the definitions
         "dataCache": {"enabled": False},
         "runtimes": {"defaultEnabled": False},
         "manager": {
             "replicas": 2,
-            "nodeSelector": dict(SYSTEM_NODES),
+            "nodeSelector": dict(node_selector),
             "affinity": _spread({"app.kubernetes.io/instance": "kubeflow-trainer"}),
             "config": {"leaderElection": {"leaderElect": True}},
             "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}},

@@ -31,7 +31,7 @@ QUEUE_SECONDS = 900
 before production; who borrows what its team owns gives way at once."""
 
 OF_KUEUE = ["spec.suspend", "spec.template.spec.nodeSelector", "spec.template.spec.tolerations"]
-"""What Kueue writes into an admitted Job."""
+"""Fields of an admitted Job that Kueue writes, and that Pulumi therefore leaves alone."""
 
 
 class SmokeJobArgs(TypedDict):
@@ -41,13 +41,13 @@ class SmokeJobArgs(TypedDict):
     """
 
     pool: str
-    """Value of the nodes' label `ml.platform/pool`."""
+    """GPU pool to prove: the value of its nodes' label `ml.platform/pool`."""
     capacity: NotRequired[str]
     """Value of the label `ml.platform/capacity` of the nodes to prove. Default: those that the queue picks."""
     instance: str
-    """`p5.48xlarge`: selects the thresholds of bandwidth."""
+    """Instance type of the nodes, such as `p5.48xlarge`, which selects the thresholds of bandwidth."""
     gpu: str
-    """Text that the device's model contains: `H100`."""
+    """Text that the GPU's own model name contains, such as `H100`."""
     gpus_per_node: int
     """GPUs of a node; the job takes all of them, one process each."""
     gpu_memory_gib: float
@@ -57,21 +57,24 @@ class SmokeJobArgs(TypedDict):
     cpu: int
     """Cores that a node's container requests and is limited to."""
     memory_gib: int
-    """Memory likewise, GiB; `shared_memory_gib` is a part of it."""
+    """Memory that a node's container requests and is limited to, GiB; `shared_memory_gib` is a part of it."""
     shared_memory_gib: int
-    """Size of the shared memory, GiB."""
+    """Size of the container's shared memory (/dev/shm), GiB."""
     transport: NotRequired[str]
-    """What the pool promises between nodes, such as `efa`: a fall-back to sockets is then a failure. Default none."""
-    efa_interfaces: NotRequired[int]
-    """Elastic Fabric Adapters of a node. Default 0."""
+    """What the pool promises between nodes, as the worker's option `expect_transport` names it: a fall-back to sockets
+    is then a failure. Default none."""
+    fabric_resource: NotRequired[str]
+    """Extended resource of the fast interfaces between nodes: `example.com/fabric`. Default: there are none."""
+    fabric_interfaces: NotRequired[int]
+    """How many of it a node has, of which its pod takes all. Default 0."""
     hugepages_mib: NotRequired[int]
-    """2 MiB pages that EFA pins, MiB a node. Default 0."""
+    """2 MiB pages that the fabric pins, MiB a node. Default 0."""
     stack: NotRequired[str]
     """Name of the stack, for the result. Default none."""
     namespace: pulumi.Input[str]
-    """The team's namespace."""
+    """Namespace of the team that the job runs as."""
     queue: str
-    """Its LocalQueue."""
+    """Name of the team's LocalQueue that the job goes through."""
     priority: NotRequired[str]
     """WorkloadPriorityClass. One that does not exist would leave the job suspended without a word. Default none."""
     image: str
@@ -88,22 +91,23 @@ class SmokeJobArgs(TypedDict):
     """Secret of the namespace with MLFLOW_TRACKING_URI, _USERNAME and _PASSWORD, mounted as files. Default: the
     tracking check is skipped."""
     environment: NotRequired[Mapping[str, str]]
-    """Further variables of the container, not secret: {"AWS_REGION": "us-east-1"}. Default: none."""
+    """Further variables of the container, not secret: {"HF_HUB_OFFLINE": "1"}. Default: none."""
     usd_per_node_hour: NotRequired[float]
     """Price of a node, for the cost in the result. Default 0: unknown."""
     timeout_s: NotRequired[int]
-    """For the ten checks, seconds. Default 900."""
+    """Seconds that the ten checks may take. Default 900."""
     start_timeout_s: NotRequired[int]
-    """From admission to the first process, seconds: a node from zero and the image. Kueue's `waitForPodsReady` at
-    least. Default 1800."""
+    """Seconds from admission to the first process: a node from zero and the image. Kueue's `waitForPodsReady` at least.
+    Default 1800."""
     options: NotRequired[Mapping[str, Any]]
     """Further options of the worker (`smoke_jobs/ddp/options.py`), which win. Default: none."""
     rerun_on: NotRequired[Mapping[str, str]]
     """Facts of the pool that the Job does not hold but whose change has to run it again: the Kubernetes version, the
     instance types. Known before anything is made. Default: none."""
     node_image: NotRequired[pulumi.Input[str]]
-    """What the nodes start with, likewise, known to the engine only: the release of the node group's image (with it
-    kernel, driver and container runtime) and the version of its launch template. Default: none."""
+    """What the nodes start with, whose change has to run the job again too: the release of the node group's image (with
+    it kernel, driver and container runtime) and the version of its launch template. Only the engine knows it. Default:
+    none."""
 
 
 class SmokeJob(pulumi.ComponentResource):

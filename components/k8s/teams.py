@@ -56,18 +56,18 @@ INSTANCE_METADATA = "169.254.169.254/32"
 
 
 class TeamArgs(TypedDict):
-    """One team."""
+    """One team, and what it may use."""
 
     name: str
     """Short name: value of the label `ml.platform/team`, and `team:<name>` is its members' group."""
     namespace: str
-    """Name of its namespace."""
+    """Name of the team's namespace."""
     cpu_only_cores: int
-    """Cores that its pods without GPUs may request together."""
+    """CPU cores that the team's pods without GPUs may request together."""
     cpu_only_memory_gib: int
-    """Memory that they may request together, GiB."""
+    """Memory that the team's pods without GPUs may request together, GiB."""
     cpu_only_pods: int
-    """How many of them there may be."""
+    """How many pods without GPUs the team may have."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account of training pods for them to have a role in it. Default: none."""
 
@@ -76,7 +76,7 @@ class ServiceAddressArgs(TypedDict):
     """Pods of another namespace that the teams may talk to."""
 
     namespace: str
-    """Their namespace."""
+    """Namespace of the pods."""
     port: int
     """The pods' port (TCP), not the service's."""
 
@@ -85,7 +85,7 @@ class TeamNamespacesArgs(TypedDict):
     """Arguments of `TeamNamespaces`."""
 
     teams: Sequence[TeamArgs]
-    """All teams."""
+    """All teams of the environment."""
     mlflow: NotRequired[ServiceAddressArgs]
     """Where the MLflow server's pods are. Default: there is none."""
     identity_endpoints: NotRequired[Sequence[rules.EndpointArgs]]

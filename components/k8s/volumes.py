@@ -21,7 +21,7 @@ class VolumeSourceArgs(TypedDict):
     """Where the files of a static volume are, for a storage driver (CSI) to mount."""
 
     driver: str
-    """Name of the driver."""
+    """Name of the CSI driver."""
     handle: pulumi.Input[str]
     """What the driver knows the volume by. Of two volumes with one handle a node mounts only one."""
     attributes: NotRequired[Mapping[str, pulumi.Input[str]]]
@@ -35,28 +35,28 @@ class VolumeSourceArgs(TypedDict):
 
 
 class TeamVolumeArgs(TypedDict):
-    """Whose volumes."""
+    """One team, and the volumes that it mounts."""
 
     name: str
     """Short name of the team."""
     namespace: pulumi.Input[str]
-    """Its namespace."""
+    """Namespace of the team, which the claims are in."""
     volumes: Mapping[str, VolumeSourceArgs]
-    """What it mounts, by the name of the claim."""
+    """The volumes that the team mounts, by the name of the claim."""
 
 
 class TeamVolumesArgs(TypedDict):
     """Arguments of `TeamVolumes`."""
 
     teams: Sequence[TeamVolumeArgs]
-    """All teams."""
+    """All teams of the environment."""
 
 
 class TeamVolumes(pulumi.ComponentResource):
     """The claims of every team, each bound to a volume of its own."""
 
     claims: dict[str, dict[str, pulumi.Output[str]]]
-    """Name of the claim by team and claim; carries the dependency on it."""
+    """Name of each team's claims, by team and then by claim; carries the dependency on it."""
 
     def __init__(self, name: str, args: TeamVolumesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:TeamVolumes", name, {}, opts)

@@ -48,7 +48,8 @@ class Cluster:
 
     @classmethod
     def connect(cls, namespace: str, context: str | None = None) -> Cluster:
-        """By the kubeconfig, as kubectl does. Raises LaunchError without the package or a usable kubeconfig."""
+        """Connects by the kubeconfig, as kubectl does. Raises LaunchError without the package or a usable
+        kubeconfig."""
         try:
             from kubernetes import client, config
         except ImportError:
@@ -73,7 +74,10 @@ class Cluster:
         self._ask(f"deleting {kind} {name}", "delete", kind, name, fine=404, propagation_policy="Background")
 
     def get(self, kind: str, name: str) -> Object | None:
-        """A Job or TrainJob, or None. Raises LaunchError where the server refuses, `Unavailable` where it is away."""
+        """Reads a Job or TrainJob; None where there is none of that name.
+
+        Raises LaunchError where the server refuses, `Unavailable` where it is away.
+        """
         return self._ask(f"reading {kind} {name}", "read", kind, name, fine=404)
 
     def workloads(self) -> list[Object]:

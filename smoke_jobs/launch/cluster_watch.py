@@ -80,7 +80,10 @@ class Watch:
         self._status = ""
 
     def run(self) -> Ended:
-        """Until the job has a verdict, is gone, or the limit is reached. Raises LaunchError where it may not look."""
+        """Watches until the job has a verdict, is gone, or the limit is reached.
+
+        Raises LaunchError where the server refuses.
+        """
         interval = INTERVAL_S
         while self._clock() < self._deadline:
             try:

@@ -25,7 +25,7 @@ KEEP_LINES = 200
 
 @dataclass(frozen=True, slots=True)
 class CheckDone:
-    """One line of progress."""
+    """The line of a job's log that says a check is done."""
 
     name: str
     verdict: str
@@ -37,10 +37,10 @@ class View(Protocol):
     """Who shows the progress."""
 
     def status(self, text: str) -> None:
-        """What the job is waiting for or doing."""
+        """Shows what the job is waiting for or doing."""
 
     def check_done(self, done: CheckDone) -> None:
-        """A check has its verdict."""
+        """Shows a finished check with its verdict."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class Follower:
         self.complete = False  # the document has its curves
 
     def line(self, text: str) -> None:
-        """One line of the log."""
+        """Takes one line of the log."""
         text = text.rstrip()
         if text.startswith(DOCUMENT_PREFIX):
             found = _decode(text.removeprefix(DOCUMENT_PREFIX))
@@ -84,12 +84,12 @@ class Follower:
             self._view.status(f"check {number + 1} of {len(CHECKS)}: {CHECKS[number]}")
 
     def lines(self, texts: Iterable[str]) -> None:
-        """Several of them."""
+        """Takes several lines of the log."""
         for text in texts:
             self.line(text)
 
     def end(self, exit_code: int | None, reason: str = "") -> Ended:
-        """The end, with what was read; see `ended`."""
+        """The end of the job, with what the log said; see `ended`."""
         return ended(self.document, exit_code, reason, self.log)
 
 

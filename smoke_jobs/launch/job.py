@@ -28,7 +28,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",  # restarts are unreliable with it
 }
-"""Of every container that runs the worker."""
+"""Environment variables of every container that runs the worker."""
 
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 
@@ -60,8 +60,9 @@ class SmokeSpec:
     cpu: int = 1  # cores of a node's container, requested and limit
     memory_gib: int = 4  # likewise
     shared_memory_gib: int = 1  # /dev/shm, part of the memory
-    efa_interfaces: int = 0  # vpc.amazonaws.com/efa of a node
-    hugepages_mib: int = 0  # 2 MiB pages that EFA pins; besides the memory
+    fabric_resource: str = ""  # extended resource of the fast interfaces between nodes
+    fabric_interfaces: int = 0  # of a node
+    hugepages_mib: int = 0  # 2 MiB pages that the fabric pins; besides the memory
 
     namespace: str = ""  # the team's
     queue: str = ""  # Kueue LocalQueue of the namespace; Slurm partition

@@ -47,7 +47,7 @@ UNNAMED = "{}-00000000"
 """A job's name before its hash is known."""
 
 LAST_SECONDS = 120
-"""From the worker's own limit to the Job's: to stop the ranks and write the result."""
+"""Seconds from the worker's own limit to the Job's: to stop the ranks and write the result."""
 
 PERMANENT = tuple(code for verdict, code in EXIT.items() if verdict not in ("pass", "preempted"))
 """Exit codes that running it again will not mend: internal error, usage, failed, below threshold, timed out."""
@@ -76,7 +76,7 @@ class Rendering:
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:
-        """In the order in which they have to be made."""
+        """All objects, in the order in which they have to be made."""
         return self.config_map, self.service, self.job
 
 

@@ -47,7 +47,7 @@ def useful(message: str) -> str:
 
 
 def of_job(workloads: Sequence[Object], uid: str) -> Object | None:
-    """The workload that belongs to a job."""
+    """The Kueue workload that belongs to a job."""
     return next(
         (
             item

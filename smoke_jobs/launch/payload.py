@@ -50,7 +50,7 @@ def files(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def in_folder(extra: Mapping[str, str], below: str = "") -> dict[str, str]:
-    """The same as objects of a bucket: keys in the folder `ddp`, `below` what the launcher has for a prefix."""
+    """The files as objects of a bucket: keys in the folder `ddp`, `below` what the launcher has for a prefix."""
     return {f"{below}{FOLDER}/{name}": text for name, text in files(extra).items()}
 
 

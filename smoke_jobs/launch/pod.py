@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.conventions import CAPACITY_LABEL, EFA_RESOURCE, GPU_RESOURCE, POOL_LABEL, TRAINER_SERVICE_ACCOUNT
+from trainyard.conventions import GPU_RESOURCE, POOL_LABEL, TRAINER_SERVICE_ACCOUNT, gpu_node_labels
 from trainyard.smoke_jobs.ddp.options import Options
 from trainyard.smoke_jobs.launch.job import ENVIRONMENT, SmokeSpec, document
 from trainyard.smoke_jobs.launch.payload import FOLDER
@@ -22,7 +22,7 @@ that writes more is evicted by itself and fails; without a limit it would fill t
 look like the cluster's doing, after which the job runs again until its deadline."""
 
 LOGS_GIB = 1
-"""Of the container besides, as local storage."""
+"""Local storage (GiB) that the container is given for its logs, besides `SCRATCH_GIB`."""
 
 Manifest = dict[str, Any]
 
@@ -39,8 +39,8 @@ def resources(spec: SmokeSpec) -> dict[str, str]:
     }
     if spec.gpus_per_node:
         found[GPU_RESOURCE] = str(spec.gpus_per_node)
-    if spec.efa_interfaces:
-        found[EFA_RESOURCE] = str(spec.efa_interfaces)
+    if spec.fabric_interfaces:
+        found[spec.fabric_resource] = str(spec.fabric_interfaces)
     if spec.hugepages_mib:
         gib, rest = divmod(spec.hugepages_mib, 1024)
         found["hugepages-2Mi"] = f"{spec.hugepages_mib}Mi" if rest else f"{gib}Gi"
@@ -80,7 +80,7 @@ def volumes(spec: SmokeSpec, config_map: str) -> list[Manifest]:
 
 
 def mounts(spec: SmokeSpec) -> list[Manifest]:
-    """Where the container finds the volumes."""
+    """The container's volume mounts."""
     found: list[Manifest] = [
         {"name": CODE_VOLUME, "mountPath": CODE_PATH, "readOnly": True},
         {"name": "smoke-shared-memory", "mountPath": "/dev/shm"},  # noqa: S108
@@ -97,6 +97,6 @@ def pool_affinity(spec: SmokeSpec) -> Manifest:
     Both labels are the flavors' too, so Kueue admits the job to that capacity or not at all. Not by `nodeSelector`:
     Kueue writes there on admission, and applying the same Job again would be refused.
     """
-    wanted = {POOL_LABEL: spec.pool} | ({CAPACITY_LABEL: spec.capacity} if spec.capacity else {})
+    wanted = gpu_node_labels(spec.pool, spec.capacity) if spec.capacity else {POOL_LABEL: spec.pool}
     term = {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in wanted.items()]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}

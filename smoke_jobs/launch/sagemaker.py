@@ -38,7 +38,7 @@ INTERVAL_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class SagemakerSettings:
-    """What only SageMaker has."""
+    """What only SageMaker has to be told."""
 
     role_arn: str  # execution role: reads and writes the bucket, pulls the image
     bucket: str  # s3://bucket/prefix for code, checkpoints and output

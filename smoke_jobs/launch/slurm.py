@@ -76,7 +76,7 @@ exit "$code"
 
 @dataclass(frozen=True, slots=True)
 class SlurmSettings:
-    """What only Slurm has. Empty: the cluster's default."""
+    """What only Slurm has to be told. An empty field leaves it to the cluster's default."""
 
     account: str = ""
     python: str = "python3"  # interpreter with torch on the nodes
@@ -84,7 +84,7 @@ class SlurmSettings:
 
 
 def render(spec: SmokeSpec, settings: SlurmSettings | None = None) -> str:
-    """The script. Raises LaunchError."""
+    """The batch script that sbatch is given. Raises LaunchError for a job that Slurm could not run."""
     settings = settings or SlurmSettings()
     check(spec, "slurm", {"image": "image:tag, --image"} if settings.container else {})
     # The folder's name holds the job's number, so paths below it are flags and not options.

@@ -53,7 +53,7 @@ class Rendering:
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:
-        """In the order in which they have to be made."""
+        """All objects, in the order in which they have to be made."""
         return self.config_map, self.train_job
 
 

@@ -48,7 +48,7 @@ ACCELERATORS = {
 
 @dataclass(frozen=True, slots=True)
 class VertexSettings:
-    """What only Vertex AI has."""
+    """What only Vertex AI has to be told."""
 
     bucket: str  # gs://bucket/prefix for code, checkpoints and output
     project: str = ""

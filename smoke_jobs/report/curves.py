@@ -40,7 +40,7 @@ class Chart:
 
 
 def bytes_text(value: float) -> str:
-    """4194304 -> "4 MiB"."""
+    """A size in bytes, short: 4194304 -> "4 MiB"."""
     for unit in ("B", "KiB", "MiB"):
         if value < 1024:
             return f"{value:g} {unit}"
@@ -49,7 +49,7 @@ def bytes_text(value: float) -> str:
 
 
 def number_text(value: float) -> str:
-    """40000 -> "40k", 0.05 -> "0.05"."""
+    """A number, short: 40000 -> "40k", 0.05 -> "0.05"."""
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= limit:
             return f"{value / limit:.4g}{unit}"

@@ -93,7 +93,7 @@ def headline(document: Mapping[str, Any]) -> str:
 
 
 def nodes_text(document: Mapping[str, Any]) -> str:
-    """`16 ranks on 2 nodes`."""
+    """How large the run was: `16 ranks on 2 nodes`."""
     topology = document["topology"]
     return f"{topology['world_size']} ranks on {topology['nodes']} node{'' if topology['nodes'] == 1 else 's'}"
 

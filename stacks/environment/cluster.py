@@ -14,9 +14,9 @@ from trainyard.components.k8s.mlflow_pod import PORT as MLFLOW_PORT
 from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.teams import TeamArgs, TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes
-from trainyard.conventions import EFA_RESOURCE, GPU_RESOURCE
+from trainyard.conventions import GPU_RESOURCE
 from trainyard.plan.parts import ClusterPlan, Plan, PoolPlan, TeamQueuePlan
-from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, Ground, chart
+from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, Ground, chart, resource_prefix
 from trainyard.stacks.environment.smoke import smoke_jobs
 
 
@@ -31,15 +31,15 @@ class Workloads:
     """Name of the smoke job, by node group; empty where the settings turn it off."""
 
 
-def build(plan: Plan, ground: Ground) -> Workloads:
-    """Makes the cluster-side half of the environment."""
-    (planned,) = plan.clusters
+def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
+    """Makes what runs on one of the plan's clusters."""
+    prefix = resource_prefix(plan, planned)
 
     def after(*waited_for: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(providers=list(ground.providers), depends_on=list(waited_for))
 
     gpu = GpuEnablement(
-        "gpu",
+        f"{prefix}gpu",
         {
             "pools": [pool.name for pool in planned.pools],
             "device_plugin_chart": chart(plan, "nvidia-device-plugin"),
@@ -49,9 +49,9 @@ def build(plan: Plan, ground: Ground) -> Workloads:
         after(),
     )
     team_roles = [resource for identity in ground.team_identities.values() for resource in identity.wait_for]
-    teams = TeamNamespaces("teams", _teams(plan, planned, ground), after(*team_roles))
+    teams = TeamNamespaces(f"{prefix}teams", _teams(plan, planned, ground), after(*team_roles))
     volumes = TeamVolumes(
-        "volumes",
+        f"{prefix}volumes",
         {
             "teams": [
                 {
@@ -66,16 +66,17 @@ def build(plan: Plan, ground: Ground) -> Workloads:
     )
     queues = _queues(plan, planned, ground, teams, after())
     TrainingRuntimes(
-        "runtimes",
+        f"{prefix}runtimes",
         {
             "jobset_chart": chart(plan, "jobset"),
             "trainer_chart": chart(plan, "kubeflow-trainer"),
             "image": plan.core.pins.image("pytorch"),
             "mounts": dict(planned.smoke.mounts),
+            "node_selector": ground.system_nodes,
         },
         after(),
     )
-    server = _mlflow(plan, ground, teams, after(*ground.mlflow_identity.wait_for))
+    server = _mlflow(plan, planned, ground, teams, after(*ground.mlflow_identity.wait_for))
     # A smoke job needs what a user's job needs.
     needs = [*ground.jobs_wait_for, gpu, teams, volumes, queues, *([server] if server else [])]
     return Workloads(
@@ -90,7 +91,7 @@ def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesAr
         "teams": [_team(team, ground) for team in planned.teams],
         "identity_endpoints": ground.identity_endpoints,
     }
-    if plan.core.mlflow.enabled:
+    if plan.tracks(planned):
         args["mlflow"] = {"namespace": MLFLOW_NAMESPACE, "port": MLFLOW_PORT}
     return args
 
@@ -109,13 +110,18 @@ def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
 def _queues(
     plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, opts: pulumi.ResourceOptions
 ) -> Kueue:
+    groups = {group.name: group for group in planned.node_groups}
     return Kueue(
-        "kueue",
+        f"{resource_prefix(plan, planned)}kueue",
         {
             "chart": chart(plan, "kueue"),
             "cohort": planned.scheduling.cohort,
             "flavors": [
-                {"name": flavor.name, "capacity": flavor.capacity, "node_labels": dict(flavor.node_labels)}
+                {
+                    "name": flavor.name,
+                    "capacity": flavor.capacity,
+                    "node_labels": ground.flavor_labels(groups[flavor.name]),
+                }
                 for flavor in planned.scheduling.flavors
             ],
             "queues": [
@@ -137,6 +143,7 @@ def _queues(
             "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
             "requeue_limit": planned.scheduling.requeue_limit,
             "unrationed_resources": ground.unrationed_resources,
+            "node_selector": ground.system_nodes,
         },
         opts,
     )
@@ -144,7 +151,7 @@ def _queues(
 
 def _node(pool: PoolPlan) -> PoolNodeArgs:
     node = pool.node
-    fabric = {EFA_RESOURCE: node.fabric_interfaces} if node.fabric == "efa" else {}
+    fabric = {node.fabric.resource: node.fabric.interfaces} if node.fabric else {}
     return {
         "pool": pool.name,
         "cpu": node.vcpus,
@@ -154,11 +161,13 @@ def _node(pool: PoolPlan) -> PoolNodeArgs:
     }
 
 
-def _mlflow(plan: Plan, ground: Ground, teams: TeamNamespaces, opts: pulumi.ResourceOptions) -> MlflowServer | None:
+def _mlflow(
+    plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, opts: pulumi.ResourceOptions
+) -> MlflowServer | None:
     if ground.database is None:
         return None
     return MlflowServer(
-        "mlflow",
+        f"{resource_prefix(plan, planned)}mlflow",
         {
             "namespace": MLFLOW_NAMESPACE,
             "image": plan.core.pins.image("mlflow"),
@@ -169,9 +178,10 @@ def _mlflow(plan: Plan, ground: Ground, teams: TeamNamespaces, opts: pulumi.Reso
             "database": ground.database,
             "artifacts_uri": ground.artifacts_uri,
             "environment": ground.environment,
+            "node_selector": ground.system_nodes,
             "identity_endpoints": ground.identity_endpoints,
             "service_account_annotations": ground.mlflow_identity.annotations,
-            "team_namespaces": {team.name: teams.namespaces[team.name] for team in plan.core.teams},
+            "team_namespaces": {team.name: teams.namespaces[team.name] for team in planned.teams},
         },
         opts,
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pulumi.runtime.config import CONFIG, get_config_env
-
-from trainyard.settings.read import namespace_values
+from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 
 def stack_configuration() -> dict[str, str]:
-    """Every key of the project's namespace with its text, however it reached the program."""
-    return namespace_values({**get_config_env(), **CONFIG.get()})
+    """Every key of every namespace with its text, however it reached the program."""
+    return {**get_config_env(), **CONFIG.get()}
+
+
+def secret_keys(values: dict[str, str]) -> frozenset[str]:
+    """Those of the keys that hold something encrypted."""
+    return frozenset(key for key in values if is_config_secret(key))

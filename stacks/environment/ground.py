@@ -1,7 +1,10 @@
 """The contract between a ground (a cloud with a cluster on it) and what stands on it. It knows no cloud.
 
-A ground's module makes everything that is its own, on the cluster too, and hands over a `Ground`; `cluster` makes the
-rest of nothing but a plan and a `Ground`. So another ground is another module that returns one.
+A ground's module makes everything that is its own, on the clusters too, and hands over a `Ground` for each; `cluster`
+makes the rest of nothing but a plan and a `Ground`. So another ground is another module that returns a `Foundation`.
+
+The clusters of an environment share its network, key, storage and database. Nodes, queues, namespaces and rights are
+each cluster's own (`docs/decisions/0010-several-clusters.md`).
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.network_rules import EndpointArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
-from trainyard.plan.parts import Plan
+from trainyard.conventions import gpu_node_labels
+from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 
 MLFLOW_NAMESPACE = "mlflow"
 """Namespace of the MLflow server, whose service account the ground knows."""
@@ -35,8 +39,10 @@ class WorkloadIdentity:
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """What the workloads on a cluster, and the stack's outputs, need of the ground."""
+    """What the workloads on one cluster need of the ground."""
 
+    kubeconfig: pulumi.Output[str]
+    """How people and tools reach the cluster."""
     providers: Sequence[pulumi.ProviderResource]
     """The Kubernetes provider, bound to the cluster, and the random provider. Everything made with the former waits
     for the cluster's nodes and add-ons, and is gone before they are."""
@@ -61,6 +67,11 @@ class Ground:
     environment: Mapping[str, pulumi.Input[str]]
     """Variables that programs need to find the ground's services."""
 
+    system_nodes: Mapping[str, str]
+    """Labels of the nodes for everything that is not a training job; empty where the ground keeps none apart."""
+    node_labels: Mapping[str, Mapping[str, str]]
+    """Labels that the nodes of a GPU node group have from their first second, by the plan's name of the group: queues
+    find them by these. `gpu_node_labels` are among them, because jobs that prove a pool select by those."""
     device_plugins: Sequence[DevicePluginArgs]
     """Device plugins that GPU nodes need besides the GPUs' own: that of the fabric."""
     unrationed_resources: Sequence[str]
@@ -70,8 +81,34 @@ class Ground:
     jobs_wait_for: Sequence[pulumi.Resource]
     """What a job needs besides on the cluster: an autoscaler, prepared file systems."""
 
+    def flavor_labels(self, group: NodeGroupPlan) -> dict[str, str]:
+        """Labels by which a queue finds the nodes of a group. Raises ValueError where jobs would not find them."""
+        labels = dict(self.node_labels.get(group.name, {}))
+        wanted = gpu_node_labels(group.pool, group.capacity)
+        if not wanted.items() <= labels.items():
+            got = ", ".join(f"{key}={value}" for key, value in labels.items()) or "none"
+            raise ValueError(f"nodes of {group.name}: labels {got}; jobs select by {wanted}")
+        return labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foundation:
+    """What a ground's module makes of a plan."""
+
+    clusters: Mapping[str, Ground]
+    """By the name of the cluster, each of the plan's."""
     outputs: Mapping[str, pulumi.Input[Any]]
-    """What the stack reports of the ground."""
+    """What the stack reports of what the clusters share."""
+
+
+def resource_prefix(plan: Plan, cluster: ClusterPlan) -> str:
+    """Before the names of the resources of one cluster: nothing for the first, "burst-" for acme-demo-burst.
+
+    It follows from the cluster's name and not from its place: a cluster that goes renames no other but the next first.
+    """
+    if cluster.name == plan.clusters[0].name:
+        return ""
+    return f"{cluster.name.removeprefix(f'{plan.core.name}-')}-"
 
 
 def chart(plan: Plan, name: str) -> ChartArgs:

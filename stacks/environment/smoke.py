@@ -16,7 +16,7 @@ from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.conventions import SMOKE_COMPONENT_PREFIX, team_prefix
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.plan.smoke import smoke_spec
-from trainyard.stacks.environment.ground import Ground
+from trainyard.stacks.environment.ground import Ground, resource_prefix
 
 
 def smoke_jobs(
@@ -30,16 +30,17 @@ def smoke_jobs(
 
     `after` is everything that a user's job needs: queues, volumes, device plugins, the autoscaler, accounts.
     """
+    prefix = resource_prefix(plan, cluster)
     jobs = {}
     for job in cluster.smoke.jobs:
         team = cluster.team(job.team)
         args = smoke_args(smoke_spec(plan, cluster, job))
         args["namespace"] = teams.namespaces[team.name]
         # The team's own prefix: what its role may write.
-        folder = f"/{team_prefix(team.name)}smoke/{job.name}"
+        folder = f"/{team_prefix(team.name)}smoke/{prefix}{job.name}"
         args["checkpoint_uri"] = pulumi.Output.concat(ground.checkpoints_uri, folder)
         args["node_image"] = ground.node_images[job.name]
         needs = [*after, *ground.team_identities[team.name].wait_for]
         opts = pulumi.ResourceOptions(providers=list(ground.providers), depends_on=needs)
-        jobs[job.name] = SmokeJob(f"{SMOKE_COMPONENT_PREFIX}{job.name}", args, opts)
+        jobs[job.name] = SmokeJob(f"{SMOKE_COMPONENT_PREFIX}{prefix}{job.name}", args, opts)
     return {name: job.job_name for name, job in jobs.items()}

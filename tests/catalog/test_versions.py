@@ -3,6 +3,7 @@
 import datetime
 import re
 
+import pytest
 import yaml
 
 from tests.shared import ROOT, shared
@@ -42,9 +43,9 @@ def test_images_have_tag_and_digest():
     assert catalog.pins().image("mlflow").startswith("burakince/mlflow:")
 
 
-def test_add_ons_are_pinned_for_the_default_version_only():
-    default, _ = catalog.default_kubernetes_version()
-    pinned, _ = catalog.add_on_pins(default)
+@pytest.mark.parametrize("version", catalog.kubernetes_versions())
+def test_add_ons_are_pinned_for_every_version_that_may_be_chosen(version):
+    pinned, source = catalog.add_on_pins(version)
     assert {add_on.name for add_on in pinned} == {
         "vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent", "aws-ebs-csi-driver", "metrics-server",
         "eks-node-monitoring-agent",
@@ -52,19 +53,17 @@ def test_add_ons_are_pinned_for_the_default_version_only():
     for add_on in pinned:
         assert re.fullmatch(r"v\d+\.\d+\.\d+-eksbuild\.\d+", add_on.version)
     kube_proxy = next(add_on for add_on in pinned if add_on.name == "kube-proxy")
-    assert kube_proxy.version.startswith(f"v{default}."), "kube-proxy follows the control plane"
-    other, source = catalog.add_on_pins("1.34")
-    assert [add_on.name for add_on in other] == [add_on.name for add_on in pinned]
-    assert {add_on.version for add_on in other} == {None}
-    assert "1.35 only" in source
+    assert kube_proxy.version.startswith(f"v{version}."), "kube-proxy follows the control plane"
+    assert catalog.kubernetes_versions()[version].cluster_autoscaler.startswith(f"v{version}.")
+    assert version in source
 
 
 def test_default_kubernetes_version_is_supported():
     default, _ = catalog.default_kubernetes_version()
     supported = catalog.kubernetes_versions()
-    assert list(supported) == ["1.34", "1.35", "1.36"]
+    assert list(supported) == ["1.35", "1.36"]
     assert default == "1.35"
-    assert supported["1.34"].standard_support_until == "2026-12-02"
+    assert supported["1.35"].standard_support_until == "2027-03-27"
     assert supported["1.36"].standard_support_until is None
 
 

@@ -88,8 +88,8 @@ def test_a_comment_on_a_pull_request_tells_what_a_change_costs(tmp_path):
         (("demo", "--all"), "not both"),
         (("dmo",), "did you mean demo?"),
         (("demo", "--compare", "x.json"), "add --format markdown"),
-        (("demo", "-f", "markdown", "--compare", "/nowhere.json"), "cannot be read"),
-        (("demo", "--policy-config", "/nowhere.json"), "must be a readable file"),
+        (("demo", "-f", "markdown", "--compare", "/nowhere.json"), "no such file"),
+        (("demo", "--policy-config", "/nowhere.json"), "must be an existing file"),
     ],
 )
 def test_a_wrong_command_line_is_exit_2(arguments, said):

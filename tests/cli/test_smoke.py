@@ -121,7 +121,7 @@ def test_no_colour_where_nobody_watches(ended):
         (("dmeo", "-t", "kubernetes", *PROJECT), "no stack 'dmeo'"),
         (("-t", "sagemaker", "--render"), "sagemaker needs image"),
         (("-t", "vertex", "--render", "--image", "i", "--instance", "g2-standard-48"), "gs://bucket/prefix, --bucket"),
-        (("-t", "slurm", "--baseline", "/nonexistent"), "--baseline /nonexistent: No such file"),
+        (("-t", "slurm", "--baseline", "/nonexistent"), "--baseline /nonexistent: got no such file"),
     ],
 )  # fmt: skip
 def test_mistakes_are_exit_2_and_name_the_remedy(arguments, text):

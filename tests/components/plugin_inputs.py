@@ -192,7 +192,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "region": "us-east-1",
         "flowLogRetentionDays": 365,
         "keyArn": KEY,
-        "clusterName": "acme",
+        "clusterNames": ["acme"],
     },
     "PodRole": {
         "clusterName": "acme",

@@ -224,7 +224,8 @@ CASES = [
         "",
     ),
     # cluster
-    ({"kubernetesVersion": "1.29"}, "kubernetesVersion", "got 1.29; must be one of 1.34, 1.35, 1.36", ""),
+    ({"kubernetesVersion": "1.29"}, "kubernetesVersion", "got 1.29; must be one of 1.35, 1.36", ""),
+    ({"kubernetesVersion": "1.34"}, "kubernetesVersion", "got 1.34; must be one of 1.35, 1.36", "did you mean 1.3"),
     ({"logRetentionDays": 100}, "logRetentionDays", "got 100; must be one of", "nearest is 90"),
     ({"endpointAccess": ("0.0.0.0/0",)}, "endpointAccess[0]", "open to the internet", ""),
     ({"endpointAccess": ("1.2.3.4/16",)}, "endpointAccess[0]", "without host bits", ""),

@@ -38,7 +38,7 @@ def test_every_number_has_a_decision(profile):
         path = (
             path.replace("lustre", "storage.lustre")
             .replace("system_nodes", "cluster.system_nodes")
-            .replace("control_plane", "cluster")
+            .replace("control_planes", "cluster")
         )
         prefixes = {".".join(path.split(".")[:i]) for i in range(1, len(path.split(".")) + 1)}
         assert prefixes & found, f"no decision for {path}"
@@ -56,10 +56,10 @@ def test_the_demo_team():
         ("train-spot", 2, ("us-east-1b",), True),
         ("train-on-demand", 1, ("us-east-1b",), True),
     ]
-    assert (train.node.instance_type, train.node.fabric_interfaces, train.node.network_cards) == ("p4d.24xlarge", 4, 4)
+    assert (train.node.instance_type, train.node.fabric.interfaces, train.node.network_cards) == ("p4d.24xlarge", 4, 4)
     assert tune.node_groups[0].instance_types == ("g6e.12xlarge", "g6e.24xlarge")
     assert len(tune.node_groups[0].zones) == 3
-    assert dev.node.fabric_interfaces == 0
+    assert dev.node.fabric is None
     assert [flavor.name for flavor in cluster.scheduling.flavors] == [
         "dev-on-demand", "tune-spot", "tune-on-demand", "train-reserved", "train-spot", "train-on-demand",
     ]  # fmt: skip
@@ -73,7 +73,7 @@ def test_a_capacity_block_is_not_in_the_idle_floor():
     block = bought("cr-0123456789abcdef0", 4, "us-east-1b", "capacity-block", 3)
     plan = plan_of(gpuPools={"train": gpu_pool(reserved=block)})
     (cluster,) = plan.clusters
-    assert cluster.node_groups[0].reservation.kind == "capacity-block"
+    assert cluster.node_groups[0].reservation.kind == "block"
     assert cluster.node_groups[0].max_nodes == 3
     assert not any("train" in item.what for item in plan.core.idle_floor.items)
 
@@ -112,7 +112,7 @@ def test_gpu_alone_takes_the_cheapest_with_the_profile_s_count():
 def test_overrides_reach_the_plan():
     plan = plan_of(
         teamSize=15,
-        kubernetesVersion="1.34",
+        kubernetesVersion="1.36",
         endpointAccess=["203.0.113.0/24"],
         monthlyBudgetUsd=50_000,
         budget=keys(anomaly_threshold_usd=77),
@@ -165,7 +165,9 @@ def test_overrides_reach_the_plan():
     )
     (cluster,) = plan.clusters
     assert plan.core.team_size == 15
-    assert [add_on.version for add_on in cluster.control_plane.add_ons] == [None] * 7
+    add_ons = plan.ground.control_plane(cluster.name).add_ons
+    kube_proxy = next(add_on for add_on in add_ons if add_on.name == "kube-proxy")
+    assert kube_proxy.version.startswith("v1.36.")
     assert [zone.name for zone in plan.ground.network.zones] == ["us-east-1c", "us-east-1a"], (
         "in the stack file's order"
     )
@@ -174,7 +176,10 @@ def test_overrides_reach_the_plan():
         "10.100.0.0/16",
         2,
     )
-    assert (plan.ground.network.flow_log_retention_days, cluster.control_plane.log_retention_days) == (
+    assert (
+        plan.ground.network.flow_log_retention_days,
+        plan.ground.control_plane(cluster.name).log_retention_days,
+    ) == (
         400,
         731,
     )
@@ -202,7 +207,7 @@ def test_overrides_reach_the_plan():
         31,
     )
     assert not plan.core.protect and not storage.protect and not plan.ground.database.deletion_protection
-    assert not cluster.control_plane.deletion_protection
+    assert not plan.ground.control_plane(cluster.name).deletion_protection
     database = plan.ground.database
     assert (database.instance_class, database.storage_gib, database.max_storage_gib) == ("db.m7g.xlarge", 600, 1200)
     assert (database.multi_az, database.backup_retention_days) == (False, 35)
@@ -227,7 +232,7 @@ def test_overrides_reach_the_plan():
     assert (plan.ground.account_id, plan.ground.create_autoscaling_role) == ("123456789012", True)
     assert not plan.ground.alerts.anomaly_detection
     assert cluster.public_access_cidrs == ("203.0.113.0/24",)
-    assert cluster.control_plane.admin_principal_arns == ("arn:aws:iam::123456789012:role/admin",)
+    assert plan.ground.control_plane(cluster.name).admin_principal_arns == ("arn:aws:iam::123456789012:role/admin",)
 
 
 def test_what_can_be_switched_off():
@@ -238,7 +243,7 @@ def test_what_can_be_switched_off():
     assert plan.ground.lustre is None
     assert not plan.core.mlflow.enabled
     assert not any("Lustre" in item.what or "database" in item.what for item in plan.core.idle_floor.items)
-    assert cluster.pools[0].node.fabric_interfaces == 0
+    assert cluster.pools[0].node.fabric is None
     assert len(cluster.pools[0].node_groups[0].zones) == 3
 
 

@@ -139,7 +139,7 @@ def check_pools(plan):
         order = [CAPACITIES.index(group.capacity) for group in pool.node_groups]
         assert order == sorted(set(order)), "reserved, spot, on-demand"
         if pool.node.fabric:
-            assert pool.node.fabric_interfaces == item.efa_interfaces
+            assert pool.node.fabric.interfaces == item.efa_interfaces
             assert len({group.zones for group in pool.node_groups}) == 1, "a fabric has one zone"
         for group in pool.node_groups:
             assert 0 <= group.min_nodes <= group.max_nodes >= 1
@@ -159,7 +159,7 @@ def check_pools(plan):
                 assert (other.gpu, other.gpus) == (item.gpu, item.gpus)
                 assert other.vcpus >= pool.node.vcpus
                 assert other.memory_gib >= pool.node.memory_gib
-                assert not pool.node.fabric or other.efa_interfaces == pool.node.fabric_interfaces
+                assert not pool.node.fabric or other.efa_interfaces == pool.node.fabric.interfaces
                 assert all(zone in catalog.offered_zones(name, plan.ground.region) for zone in group.zones)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.plan.cases import CASES, reserved
 from tests.plan.stack_files import gpu_pool, keys, node_range, plan_of
-from trainyard.problems import SettingsError
+from trainyard.problems import Problem, SettingsError, spell_path
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,15 @@ def test_the_budget_s_problem_names_the_three_largest_items(problems):
 
 def test_a_region_unknown_says_nothing_of_what_depends_on_it(problems):
     assert set(problems(region="nowhere-1", **reserved(zone="nowhere-1a"))) == {"region"}
+
+
+def test_what_a_terminal_would_obey_is_escaped():
+    """A stack file may come from a stranger's pull request, and its keys and values are quoted in CI's log."""
+    told = str(Problem("a\x1b[31m", "\u202eevil", "must be\na name", "did you mean \x07?"))
+    assert told == r"a\x1b[31m: got \u202eevil; must be\na name (did you mean \x07?)"
+    assert str(Problem("client", '"日本 ünï"', "must be a name")) == 'client: got "日本 ünï"; must be a name'
+
+
+def test_an_empty_key_is_seen():
+    assert spell_path(["mlflow", ""]) == 'mlflow.""'
+    assert spell_path([""]) == '""'

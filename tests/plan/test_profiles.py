@@ -42,7 +42,8 @@ def test_bounds_of_the_profiles():
     ("size", "name", "budget"),
     [
         (1, "small", 5000),
-        (5, "medium", 15_000),
+        (5, "medium", 16_000),
+        (6, "medium", 19_000),
         (12, "medium", 43_000),
         (20, "large", 75_000),
         (5000, "large", 500_000),

@@ -97,7 +97,7 @@ def test_the_stack_names_the_environment_unless_the_settings_do():
         ),
         ({"teams": [{"name": "a", "members": 3, "share": -5}]}, "teams[0].share", ["-5"]),
         ({"teams": [{"name": "a", "membrs": 3}]}, "teams[0].membrs", ["no such key", "did you mean members?"]),
-        ({"teams": "vision"}, "teams", ["vision", "a list"]),
+        ({"teams": "vision"}, "teams", ["a text of 6 characters", "a list"]),
         (
             {"gpuPools": {"train": {"gpu": "H200", "instanceType": None, "sopt": {}}}},
             "gpuPools.train.sopt",

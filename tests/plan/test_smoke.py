@@ -87,7 +87,7 @@ def test_the_queue_may_pick_the_capacity():
     assert (job.name, job.capacity, job.nodes) == ("train", None, 1)
     spec = smoke_spec(plan, cluster, job)
     assert (spec.name, spec.namespace, spec.transport) == ("smoke-train", "team-language", "efa")
-    assert (spec.gpu, spec.efa_interfaces) == ("A100", 4)
+    assert (spec.gpu, spec.fabric_resource, spec.fabric_interfaces) == ("A100", "vpc.amazonaws.com/efa", 4)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,16 @@ def lustre(**changes):
     return made("aws:fsx/lustreFileSystem:LustreFileSystem", "fs", {**inputs, **changes})
 
 
+def people_s(name, nodes):
+    """Nodes of one GPU on demand, in the pool that the profile keeps there for notebooks."""
+    return node_group(name, pool="dev", types=["g6.2xlarge"], max=nodes, capacity="on-demand")
+
+
+def on_demand_half():
+    """As many GPUs on demand as one node has."""
+    return [node_group("on-demand", max=1, capacity="on-demand")]
+
+
 def reserved_by_the_stack(count=1):
     """One node that goes into a reservation of the same stack, which is paid for whether it is used or not."""
     inputs = {"instanceType": "p4d.24xlarge", "instanceCount": count}
@@ -169,6 +179,11 @@ CASES = [
         ("reserved only", NOT_APPLICABLE, node_group(capacity="reserved")),
         ("lower target", OK, [node_group(max=1), node_group("b", capacity="on-demand")], {}, {"minSpotPercent": 30}),
         ("GKE", VIOLATED, gke_pool(node={"spot": False}), {"environment": "demo"}),
+        ("people's sessions besides", OK, [node_group(max=1), people_s("a", 7), *on_demand_half()], MEDIUM),
+        ("of no profile's pool", VIOLATED, [node_group(max=1), people_s("a", 7), *on_demand_half()]),
+        ("training in that pool", VIOLATED, [node_group(max=1), people_s("a", 8), *on_demand_half()], MEDIUM),
+        ("in two groups", VIOLATED, [node_group(max=1), people_s("a", 4), people_s("b", 4), *on_demand_half()], MEDIUM),
+        ("sessions alone", OK, people_s("a", 2), MEDIUM),
         ("capacity unknown", UNDECIDED, unknown(node_group(), "capacityType")),
     ),
     *table(

@@ -1,8 +1,10 @@
 """The pack as Pulumi sees it: what it says of itself, and that it starts and answers over the protocol."""
 
+import ast
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -142,3 +144,16 @@ def test_it_judges_a_stack(analyzer):
 def test_the_pack_is_small_modules():
     sizes = {path.name: len(Path(path).read_text().splitlines()) for path in PACK.glob("*.py")}
     assert {name: lines for name, lines in sizes.items() if lines > 190} == {}
+
+
+def test_type_tokens_are_spelt_in_one_place():
+    """Whole tokens have a name in `trainyard.recorded`; patterns, and examples in docstrings, are no copies of one."""
+    token = re.compile(r"(aws|gcp|kubernetes|pulumi):[\w./-]+:\w+")
+    spelt = {}
+    for path in PACK.glob("*.py"):
+        tree = ast.parse(path.read_text())
+        texts = {
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        spelt[path.name] = sorted(text for text in texts if token.fullmatch(text))
+    assert {name: found for name, found in spelt.items() if found} == {}

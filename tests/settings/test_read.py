@@ -114,3 +114,17 @@ def test_reading_keeps_what_is_right_of_a_wrong_file():
     reading = read_settings(configuration(client="ACME", regoin="x"))
     assert {problem.key for problem in reading.problems} == {"client", "regoin"}
     assert reading.settings.region == BASE["region"]
+
+
+@pytest.mark.parametrize("expires", ["2099-03-31", "2099-03-31T00:00:00Z", "2099-03-31 00:00:00 +0000 UTC"])
+def test_a_date_may_come_without_its_quotes(expires):
+    exception = {"policy": "public-bucket", "resource": "*", "reason": "long enough a reason", "owner": "me"}
+    reading = read_settings(configuration(policyExceptions=[{**exception, "expires": expires}]))
+    assert not reading.problems
+    assert reading.settings.policy_exceptions[0].expires.isoformat() == "2099-03-31"
+
+
+def test_a_date_with_an_hour_is_no_date():
+    exception = {"policy": "public-bucket", "resource": "*", "reason": "long enough a reason", "owner": "me"}
+    reading = read_settings(configuration(policyExceptions=[{**exception, "expires": "2099-03-31 10:00:00 +0000 UTC"}]))
+    assert [problem.key for problem in reading.problems] == ["policyExceptions[0].expires"]

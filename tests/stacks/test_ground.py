@@ -12,11 +12,12 @@ import pulumi_random as random
 import pytest
 
 from tests.components.k8s.checkers import depends_on
-from tests.components.k8s.test_no_cloud import words
 from tests.pulumi_harness import Recording, plain, record
 from tests.shared import ROOT
+from tests.test_no_cloud import words
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
+from trainyard.conventions import gpu_node_labels
 from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_stack
 from trainyard.stacks.environment import cluster
@@ -52,6 +53,7 @@ def own_ground(plan: Plan) -> Ground:
     """A cluster that somebody has, with an NFS server and a database of their own."""
     role = core.ConfigMap("role")
     return Ground(
+        kubeconfig=pulumi.Output.from_input("{}"),
         providers=[kubernetes.Provider("kubernetes", kubeconfig="{}"), random.Provider("random")],
         volumes={team.name: {"data": NFS, "checkpoints": NFS} for team in plan.core.teams},
         volumes_wait_for=[core.ConfigMap("driver")],
@@ -65,17 +67,21 @@ def own_ground(plan: Plan) -> Ground:
         },
         identity_endpoints=[],
         environment={},
+        system_nodes={},
+        node_labels={
+            group.name: {**gpu_node_labels(group.pool, group.capacity), "example.com/rack": "7"}
+            for group in plan.clusters[0].node_groups
+        },
         device_plugins=[],
         unrationed_resources=[],
         node_images={},
         jobs_wait_for=[],
-        outputs={},
     )
 
 
 @pytest.fixture(scope="module")
 def recording(plan: Plan) -> Recording:
-    return record(lambda: cluster.build(plan, own_ground(plan)))
+    return record(lambda: cluster.build(plan, plan.clusters[0], own_ground(plan)))
 
 
 def test_the_workloads_of_another_ground_know_no_cloud(recording: Recording) -> None:
@@ -95,3 +101,29 @@ def test_what_it_says_of_volumes_and_identities_reaches_the_cluster(plan: Plan, 
     deployment = recording.one("kubernetes:apps/v1:Deployment", "mlflow-deployment")
     assert "the-password-is-there" in json.dumps(plain(deployment.inputs))
     assert "role" not in depends_on(recording, deployment)
+
+
+def test_its_nodes_are_found_by_their_labels_and_its_add_ons_run_where_it_says(
+    plan: Plan, recording: Recording
+) -> None:
+    flavors = [r for r in recording.resources if r.type.endswith(":ResourceFlavor")]
+    assert len(flavors) == len(plan.clusters[0].node_groups)
+    for flavor in flavors:
+        labels = flavor.inputs["spec"]["nodeLabels"]
+        assert labels.keys() == {"ml.platform/pool", "ml.platform/capacity", "example.com/rack"}
+    # This cluster keeps no nodes apart for the rest, so nothing may ask for such.
+    assert all('"ml.platform/pool": "system"' not in json.dumps(plain(r.inputs)) for r in recording.resources)
+    deployment = recording.one("kubernetes:apps/v1:Deployment", "mlflow-deployment")
+    assert "nodeSelector" not in deployment.inputs["spec"]["template"]["spec"], "an API server keeps no empty one"
+
+
+@pytest.mark.parametrize("labels", [{}, {"ml.platform/pool": "train"}, {"example.com/rack": "7"}])
+def test_a_ground_whose_nodes_no_job_would_find_is_refused(plan: Plan, labels: dict[str, str]) -> None:
+    def program() -> None:
+        ground = own_ground(plan)
+        group = plan.clusters[0].node_groups[0].name
+        broken = dataclasses.replace(ground, node_labels={**ground.node_labels, group: labels})
+        cluster.build(plan, plan.clusters[0], broken)
+
+    with pytest.raises(ValueError, match="jobs select by"):
+        record(program)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.pulumi_harness import Recorded, record
 from tests.shared import ROOT
-from trainyard.conventions import NODE_IMAGE_ANNOTATION
+from trainyard.conventions import NODE_IMAGE_ANNOTATION, gpu_node_labels
 from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_stack
 from trainyard.stacks.environment.ground import WorkloadIdentity
@@ -57,9 +57,8 @@ def test_every_node_group_is_proven(plan: Plan) -> None:
         ]["nodeSelectorTerms"][0]
         wanted = {item["key"]: item["values"] for item in term["matchExpressions"]}
         assert wanted == {"ml.platform/pool": [group.pool], "ml.platform/capacity": [group.capacity]}
-        # every label that it asks for is one of the flavor's, or Kueue would leave the choice to the scheduler
-        (flavor,) = [flavor for flavor in cluster.scheduling.flavors if flavor.name == group.name]
-        assert wanted.items() <= {key: [value] for key, value in flavor.node_labels}.items()
+        # every label that it asks for is one of every ground's (`Ground.flavor_labels`), and so of the flavor
+        assert wanted == {key: [value] for key, value in gpu_node_labels(group.pool, group.capacity).items()}
         assert job["spec"]["completions"] <= group.max_nodes
         assert job["metadata"]["annotations"][NODE_IMAGE_ANNOTATION] == f"of {group.name}"
         assert job["metadata"]["labels"]["ml.platform/smoke-pool"] == group.pool

@@ -52,7 +52,7 @@ class Verdict:
 
     @property
     def needed_gib(self) -> float:
-        """States and activations."""
+        """Memory of one GPU that training needs, GiB: model states and activations."""
         return self.states_gib + self.activations_gib
 
 

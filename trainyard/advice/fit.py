@@ -37,7 +37,7 @@ class Work:
 
     @cached_property
     def flops_per_token(self) -> float:
-        """Attention included."""
+        """FLOPs that training computes for one token, attention included."""
         return self.model.flops_per_token(self.sequence, weights=self.weights_flops)
 
     @property
@@ -52,7 +52,7 @@ class Work:
 
     @cached_property
     def states(self) -> States:
-        """Model states."""
+        """Memory of the model's states: weights, gradients, optimizer."""
         return states(
             self.model,
             lora_rank=self.lora_rank,

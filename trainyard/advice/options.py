@@ -49,7 +49,7 @@ class Option:
 
     @property
     def gpus(self) -> int:
-        """GPUs of one run."""
+        """Number of GPUs that one run takes."""
         return self.nodes * self.machine.gpus
 
 

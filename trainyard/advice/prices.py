@@ -32,7 +32,7 @@ class Figure:
     date: str
 
     def stale(self, today: datetime.date) -> bool:
-        """Older than `STALE_DAYS`, 180 days."""
+        """Whether the figure is older than `STALE_DAYS`, 180 days."""
         return is_stale(self.date, today)
 
 

@@ -22,12 +22,12 @@ class Guide:
 
 @lru_cache(maxsize=1)
 def guides() -> tuple[Guide, ...]:
-    """The table."""
+    """All rows of the guide, `right_sizing.csv`."""
     return tuple(records(Guide, "right_sizing.csv", PACKAGE))
 
 
 def guide(params: float) -> Guide:
-    """The row for a model."""
+    """The guide's row for a model of so many parameters."""
     return next(row for row in guides() if row.above_params < params <= row.to_params)
 
 

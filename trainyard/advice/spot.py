@@ -23,11 +23,11 @@ BLOCKED_SHARE = 0.10
 """Share of a save during which asynchronous saving stops training: 6.3 of 148.8 s were published for 7B (PyTorch, IBM),
 so less than 10 % is the bar."""
 RESTART_HOURS = Range(0.1, 0.25, 2.0)
-"""From the loss of a node to training again: a pod in 5 min, a cold node with its image in up to 12; high where
+"""Hours from the loss of a node to training again: a pod in 5 min, a cold node with its image in up to 12; high where
 capacity must be waited for (assumption)."""
 REPAIR_HOURS = Range(0.05, 0.15, 0.5)
-"""The same after a hardware failure, with a spare node and automatic restart: Llama 3 trained more than 90 % of the
-time with a failure every three hours, so less than 0.3 h each; the split is an assumption."""
+"""Hours from a hardware failure to training again, with a spare node and automatic restart: Llama 3 trained more than
+90 % of the time with a failure every three hours, so less than 0.3 h each; the split is an assumption."""
 
 _NONE = (0.0, 0.0, 0.0)
 _REPAIR = (REPAIR_HOURS.low, REPAIR_HOURS.typical, REPAIR_HOURS.high)
@@ -55,7 +55,7 @@ def hardware_mttf_hours(gpus: int) -> float:
 
 
 def young_hours(mttf_hours: float, save_hours: float) -> float:
-    """Young's interval between checkpoints."""
+    """Hours between checkpoints that lose the least time, by Young's formula."""
     return math.sqrt(2 * mttf_hours * save_hours)
 
 

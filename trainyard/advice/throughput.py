@@ -50,11 +50,11 @@ GOODPUT = Range(0.59, 0.85, 1.0)
 """Share of the time that trains on many nodes: evaluation, stalls, hardware failures, restarts by hand. OPT-175B 59 %;
 Llama 3 above 90 %; 85 % is an assumption between."""
 GOODPUT_ON_ONE_NODE = Range(0.59, 0.97, 1.0)
-"""The same on one node: evaluation and checkpoints. Assumption."""
+"""Share of the time that trains on one node: evaluation and checkpoints take the rest. Assumption."""
 UNMEASURED = Range(0.8, 1.0, 1.2)
-"""More spread for a GPU that the table does not have."""
+"""Factor on the throughput of a GPU that the table does not have, where it is less certain."""
 BEYOND = Range(0.85, 1.0, 1.1)
-"""More spread above 512 GPUs."""
+"""Factor on the throughput above 512 GPUs, where it is less certain."""
 FP8_SHARE = 0.64
 """Share of the bf16 utilisation that fp8 reaches of its own peak: 27.7 of 43.7 % (3B), 29.1 of 43.2 (1B), 30.3 of 46.3
 (3B, sequence 512) on 8 H100, in the calibration's source. So fp8 is 1.3 times as fast, not twice."""
@@ -78,7 +78,7 @@ FABRIC_SHARE = 0.71
 """Share of a node's network rate that collectives reach with RDMA: the lowest of the published shares, 0.71 (A3 High)
 to 0.97 (InfiniBand)."""
 TCP_SHARE = 0.35
-"""The same without RDMA. Assumption."""
+"""Share of a node's network rate that collectives reach without RDMA, over TCP. Assumption."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from trainyard.cards.load import read
 _EVERY: Final = [card for file in sorted(Path(__file__).parent.rglob("*.yaml")) for card in read(file)]
 
 BY_TYPE: Final[Mapping[str, Card]] = {card.type: card for card in _EVERY if not card.type.endswith("*")}
-"""The cards of single types."""
+"""The cards that are of one resource type, by that type."""
 
 _BY_BEGINNING: Final[Mapping[str, Card]] = {
     card.type.removesuffix("*"): card for card in _EVERY if card.type.endswith("*")

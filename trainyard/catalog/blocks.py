@@ -12,7 +12,7 @@ from trainyard.catalog.records import records
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """For how long and how many nodes at once machines are sold for a time; None where no limit was read."""
+    """How long, and how many nodes at once, machines are sold for a time; None where no limit was read."""
 
     shortest_days: float | None  # what is bought is paid in whole multiples of it; 0: by use
     longest_days: float | None

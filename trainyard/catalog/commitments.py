@@ -24,7 +24,7 @@ class Commitment:
     evidence: str  # what kind of figure it is: list price, quote, assumption
 
     def covers(self, cloud: str, type_: str, family: str) -> bool:
-        """Whether it is of that type."""
+        """Whether the row is for this instance type."""
         return self.cloud == cloud and (self.match in (type_, family) or fnmatchcase(type_, self.match))
 
 

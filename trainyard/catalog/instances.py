@@ -37,7 +37,7 @@ class Instance:
 
     @property
     def family(self) -> str:
-        """`g6e` of g6e.12xlarge."""
+        """The type's family: `g6e` of g6e.12xlarge."""
         return self.type.partition(".")[0]
 
     @property

@@ -22,10 +22,10 @@ class KubernetesVersion:
 
 @dataclass(frozen=True, slots=True)
 class AddOn:
-    """A managed add-on of the cluster. `version` None takes the cloud's default for the Kubernetes version."""
+    """A managed add-on of the cluster."""
 
     name: str
-    version: str | None
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +90,19 @@ def postgresql_version() -> tuple[str, str]:
 
 
 def add_on_pins(kubernetes_version: str) -> tuple[tuple[AddOn, ...], str]:
-    """The managed add-ons for a Kubernetes version, and the source of their versions.
+    """The managed add-ons for one of the supported Kubernetes versions, and the source of their versions.
 
-    Versions are pinned for one Kubernetes version; for another, EKS takes its default (None).
+    Raises:
+        KeyError: the version is not supported.
     """
-    entry = _table()["add_ons"]
-    if kubernetes_version == entry["kubernetes"]:
-        source = f"catalog/versions.yaml: {entry['source']}, {entry['date']}"
-        return tuple(AddOn(name, version) for name, version in entry["versions"].items()), source
-    source = f"catalog/versions.yaml pins add-ons for {entry['kubernetes']} only: EKS takes its default"
-    return tuple(AddOn(name, None) for name in entry["versions"]), source
+    entry = _table()["kubernetes"]["supported"][kubernetes_version]["add_ons"]
+    source = f"catalog/versions.yaml: {entry['source']}, {entry['date']}"
+    return tuple(AddOn(name, version) for name, version in entry["versions"].items()), source
 
 
 @lru_cache(maxsize=1)
 def pins() -> Pins:
-    """Charts and images."""
+    """All pinned charts and images."""
     charts = {
         name: ChartPin(
             chart=entry.get("chart", name), version=str(entry["version"]), repository=entry.get("repository", "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,9 +22,11 @@ from trainyard.cli.project import (
     stack_files,
     warn_of,
 )
+from trainyard.problems import SettingsError
+from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 
 if TYPE_CHECKING:
-    from trainyard.review.verdict import Review
+    from trainyard.review.review import Review
 
 
 class Format(enum.StrEnum):
@@ -98,7 +99,7 @@ def _files(folder: Path, stacks: list[str], *, every: bool) -> list[Path]:
 
 def _review(folder: Path, file: Path, configuration: dict[str, Any]) -> Review:
     """One stack's review; ends the command where there is nothing sound to judge."""
-    from trainyard.review.verdict import review
+    from trainyard.review.review import review
 
     stack = file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
     with settings_of(stack), progress(f"checking {stack}"):
@@ -113,9 +114,9 @@ def _review(folder: Path, file: Path, configuration: dict[str, Any]) -> Review:
 def _document(path: Path) -> dict[str, Any]:
     """The JSON of an earlier check."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        fail(f"--compare {path}: cannot be read: {error}", code=EXIT_SETTINGS)
+        content = read_json(path, f"--compare {path}", LARGEST_OUTCOME_BYTES)
+    except SettingsError as error:
+        fail(str(error))
     if not isinstance(content, dict) or not isinstance(content.get("stacks"), list):
         fail(f"--compare {path}: is no outcome of `trainyard check --format json`", code=EXIT_SETTINGS)
     return content

@@ -64,8 +64,9 @@ def cost(
     values.update({key: value for key, value in flags.items() if value is not None})
     with settings_of(stack), progress(f"rehearsing {stack}"):
         from trainyard.rehearsal.rehearse import rehearse
+        from trainyard.settings.unseen import stand_in
 
-        rehearsal = rehearse(folder, file)
+        rehearsal = rehearse(folder, file, stand_in=stand_in)
     warn_of(rehearsal)
     if rehearsal.errors:
         fail(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trainyard.advice import Machine, Ways
 
 EXIT_DOES_NOT_FIT = 1
-"""It fits in no allowed way, or no formula covers it."""
+"""Exit code where the training fits in no allowed way, or no formula covers it."""
 STRATEGIES = {
     "ddp": "DDP",
     "zero-2": "ZeRO-2",
@@ -55,7 +55,7 @@ class HardwareOptions:
     host_memory: Annotated[float | None, _hardware("--host-memory", "GIB", "Of a node, for offload.", min=1)] = None
 
     def problems(self, region: str | None) -> list[Problem]:
-        """Hardware that is missing, or described twice."""
+        """One problem for hardware that is missing, or described twice."""
         if (self.instance is None) == (self.gpu is None):
             return [Problem("--instance", self.instance or "nothing", "give either --instance or --gpu")]
         if self.gpu is not None:

@@ -44,7 +44,12 @@ def write_whole(path: Path, text: str) -> None:
 
 def write_json(path: Path, document: Any) -> None:
     """Writes a document as `write_whole` does, as JSON that a person can read."""
-    write_whole(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_whole(path, as_json(document))
+
+
+def as_json(document: Any) -> str:
+    """A document as JSON that a person can read."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _umask() -> int:

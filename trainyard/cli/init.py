@@ -12,7 +12,9 @@ from typing import Annotated
 import typer
 import yaml
 
+from trainyard.cli.files import as_json
 from trainyard.cli.project import fail, fail_options
+from trainyard.cli.schema import SCHEMA_FILE, schema_comment, schema_document
 from trainyard.problems import SettingsError
 
 POLICY_PACK = "policy-pack"
@@ -26,7 +28,7 @@ _OPTIONS = {
     "teamSize": "--team-size",
     "environment": "--stack",
 }
-"""By the settings' key the option that gives it. An environment is called after its stack."""
+"""The option that gives each setting, by the setting's key. An environment is called after its stack."""
 
 
 def init(
@@ -39,7 +41,7 @@ def init(
     team_size: Annotated[int, typer.Option(help="How many people train models: picks the profile.")] = 12,
     stack: Annotated[str, typer.Option(help="The first stack's name.")] = "dev",
 ) -> None:
-    """Start a project: Pulumi.yaml, a stack file, a program of two lines, the policy pack, requirements, .gitignore.
+    """Start a project: Pulumi.yaml, a stack file and its schema, a program of two lines, the policy pack, requirements.
 
     The stack rehearses, checks and prices at once; `pulumi install` makes the environment that `pulumi up` uses. Files
     that are there already are not touched: the command then writes nothing.
@@ -70,6 +72,7 @@ def _content(values: dict[str, str], stack: str) -> dict[str, str]:
     return {
         "Pulumi.yaml": project_file(),
         f"Pulumi.{stack}.yaml": _stack_file(values, stack),
+        SCHEMA_FILE: as_json(schema_document()),
         "__main__.py": program,
         f"{POLICY_PACK}/PulumiPolicy.yaml": pack.joinpath("PulumiPolicy.yaml").read_text(encoding="utf-8"),
         f"{POLICY_PACK}/__main__.py": pack.joinpath("__main__.py").read_text(encoding="utf-8"),
@@ -81,7 +84,8 @@ def _content(values: dict[str, str], stack: str) -> dict[str, str]:
 def _stack_file(values: dict[str, str], stack: str) -> str:
     config = {f"trainyard:{key}": int(value) if key == "teamSize" else value for key, value in values.items()}
     return (
-        f"# What every key means is told in Pulumi.yaml; `trainyard explain {stack}` lists what the rest comes to.\n"
+        schema_comment(SCHEMA_FILE)
+        + f"# What every key means is told in Pulumi.yaml; `trainyard explain {stack}` lists what the rest comes to.\n"
         + yaml.safe_dump({"config": config}, sort_keys=False)
         + "  # The ambient credentials must never be used by accident: every resource names its provider.\n"
         + f"  pulumi:disable-default-providers: {json.dumps(['*'])}\n"

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from trainyard.cli import catalog, check, cost, estimate, explain, init, recommend, rehearse, smoke
+from trainyard.cli import catalog, check, cost, estimate, explain, init, recommend, rehearse, schema, smoke
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,6 +24,7 @@ app.command("estimate")(estimate.estimate)
 app.command("explain")(explain.explain)
 app.command("init")(init.init)
 app.command("recommend")(recommend.recommend)
+app.command("schema")(schema.schema)
 app.command("smoke")(smoke.smoke)
 app.add_typer(catalog.app, name="catalog")
 

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from trainyard.advice import Comparison, Recommendation
 
 EXIT_NONE = 1
-"""Nothing can be recommended: nothing fits, is in time or in the budget, or no formula covers it."""
+"""Exit code where nothing can be recommended: nothing fits, is in time or in the budget, or no formula covers it."""
 LIMITS, COMPARISON, APPLYING = "By when, for how much", "Managed, own cluster or owned", "Into a stack"
 """Panels of `--help`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
-    """By when, how often, and for how much."""
+    """Options that limit a recommendation: by when, how often, and for how much."""
 
     deadline: Annotated[str | None, option("--deadline", "12h, 30d, 2w; 30 days by default.", LIMITS, "TIME")] = None
     monthly_runs: Annotated[
@@ -92,11 +92,11 @@ class OutputOptions:
 
     @property
     def page_is_printed(self) -> bool:
-        """Whether standard output is the page's."""
+        """Whether the HTML page goes to standard output."""
         return str(self.html_file) == "-"
 
     def problems(self) -> list[Problem]:
-        """Outputs that exclude each other."""
+        """One problem for each pair of outputs that exclude each other."""
         found = []
         if self.as_json and self.page_is_printed:
             found.append(Problem("--json", "--html -", "prints too; give --html a file"))
@@ -123,7 +123,7 @@ class ApplyOptions:
     zone: Annotated[str | None, option("--zone", "The reservation's zone.", APPLYING, "ZONE")] = None
 
     def problems(self) -> list[Problem]:
-        """Options that miss another one."""
+        """One problem for each option that needs another one beside it."""
         found = []
         if (self.reservation is None) != (self.zone is None):
             found.append(Problem("--reservation", self.reservation or "nothing", "is given with --zone"))

@@ -10,6 +10,7 @@ import yaml
 
 from trainyard.advice import Option
 from trainyard.problems import Problem, SettingsError
+from trainyard.user_files import parse_yaml, read_text
 
 KEY = "trainyard:gpuPools"
 SCHEDULED = {
@@ -81,7 +82,7 @@ def _refuse_scheduled(option: Option) -> None:
 
 def gpu_pools(text: str) -> dict[str, Any]:
     """The pools of a stack file."""
-    config = (yaml.safe_load(text) or {}).get("config") or {}
+    config = (parse_yaml(text, "the stack file") or {}).get("config") or {}
     return dict(config.get(KEY) or {})
 
 
@@ -93,10 +94,10 @@ def with_pool(text: str, pool: str, settings: dict[str, Any]) -> str:
     """
     flow = yaml.safe_dump(settings, default_flow_style=True, width=10_000, sort_keys=False).strip()
     changed = _edit(text, pool, flow)
-    expected = yaml.safe_load(text)
+    expected = parse_yaml(text, "the stack file")
     expected["config"].setdefault(KEY, {})
     expected["config"][KEY] = {**(expected["config"][KEY] or {}), pool: settings}
-    if yaml.safe_load(changed) != expected:
+    if parse_yaml(changed, "the changed stack file") != expected:
         raise SettingsError([Problem("--apply", "an unusual layout", f"add by hand to {KEY}: {pool}: {flow}")])
     return changed
 
@@ -169,7 +170,7 @@ def write_checked(
 
     _refuse_scheduled(option)
     values = read_stack(folder, file).values  # refuses what is no text
-    text = file.read_text(encoding="utf-8")
+    text = read_text(file, file.name)
     for key, wanted in (("cloud", option.machine.cloud), ("region", region)):
         found = values.get(f"trainyard:{key}", "")
         if found != wanted:

@@ -39,7 +39,7 @@ def rehearse(
     folder = find_project(project)
     file = find_stack(folder, stack)
     with settings_of(stack), progress(f"rehearsing {stack}"):
-        from trainyard.review.verdict import review
+        from trainyard.review.review import review
 
         found = review(folder, file)
     from trainyard.output import console

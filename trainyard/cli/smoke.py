@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trainyard.smoke_jobs.launch.follow import Ended
 
 EXIT_INTERRUPTED = 130
-"""As a shell reports Ctrl-C."""
+"""Exit code after Ctrl-C, as a shell reports it."""
 
 PLAIN_WIDTH = 160
 """Columns of the result where standard output is no terminal."""

@@ -9,13 +9,14 @@ from trainyard.cli.smoke_options import JobOptions, Target
 from trainyard.conventions import Capacity, team_prefix
 from trainyard.plan.parts import NoSuchName, Plan, PoolPlan
 from trainyard.plan.smoke import cores_for, memory_gib_for, owner_of, smoke_job, smoke_spec
-from trainyard.problems import nearest
+from trainyard.problems import SettingsError, nearest
 from trainyard.smoke_jobs.ddp.entrypoint import visible_gpus
 from trainyard.smoke_jobs.ddp.options import CHECKS, Options
 from trainyard.smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec
+from trainyard.user_files import read_text
 
 LOCAL_PROCESSES = 2
-"""Without GPUs: the least that is distributed."""
+"""Processes of a local job on a machine without GPUs: the fewest that are distributed."""
 
 
 def of_command_line(target: Target, options: JobOptions) -> SmokeSpec:
@@ -149,6 +150,6 @@ def _files(target: Target, options: JobOptions) -> dict[str, str]:
     if options.baseline is None or target is Target.local:
         return {}
     try:
-        return {BASELINE: options.baseline.read_text(encoding="utf-8")}
-    except OSError as error:
-        raise LaunchError(f"--baseline {options.baseline}: {error.strerror}") from None
+        return {BASELINE: read_text(options.baseline, f"--baseline {options.baseline}")}
+    except SettingsError as error:
+        raise LaunchError(str(error)) from None

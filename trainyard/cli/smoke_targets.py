@@ -82,7 +82,7 @@ def _once(spec: SmokeSpec) -> SmokeSpec:
 
 
 def _limit_s(spec: SmokeSpec, options: TargetOptions) -> int:
-    """From submission to the end, the time in the queue included."""
+    """Seconds that a job may take from submission to its end, the time in the queue included."""
     return round(options.queue_timeout * 60) + spec.start_timeout_s + spec.run_timeout_s
 
 

@@ -65,7 +65,7 @@ class TrainingOptions:
 
 @dataclass(frozen=True, slots=True)
 class CloudOptions:
-    """Whose machines, and where."""
+    """Options that name the cloud whose machines are meant, and where."""
 
     cloud: Annotated[str, option("--cloud", "aws or gcp.", HARDWARE, "CLOUD")] = "aws"
     region: Annotated[str | None, option("--region", "us-east-1 or us-central1 by default.", HARDWARE, "REGION")] = None

@@ -30,16 +30,16 @@ class Assumption:
 
     @property
     def amounts(self) -> Amounts:
-        """Floor, expected, ceiling."""
+        """The assumption at the floor, as expected and at the ceiling."""
         return Amounts(self.minimum, self.value, self.maximum)
 
     @property
     def replaced(self) -> bool:
-        """Whether someone replaced the figure."""
+        """Whether the figure was given on the command line."""
         return self.source == REPLACED
 
     def as_json(self) -> dict[str, Any]:
-        """In the contract of the rehearsal."""
+        """The assumption without its key, as the JSON of a rehearsal has it."""
         return {key: value for key, value in asdict(self).items() if key != "key"}
 
 
@@ -54,11 +54,11 @@ class Assumptions:
         return self._figures[key]
 
     def as_json(self) -> dict[str, dict[str, Any]]:
-        """All of them, by name."""
+        """All assumptions by their keys, as the JSON of a rehearsal has them."""
         return {key: figure.as_json() for key, figure in self._figures.items()}
 
     def with_values(self, values: Mapping[str, float]) -> Assumptions:
-        """The same with some values replaced. What is below the new value follows it.
+        """These assumptions with some values replaced. What is below the new value follows it.
 
         Raises:
             SettingsError: a name that there is not, a negative value, or a percentage above 100; all at once.

@@ -24,7 +24,7 @@ class Alternative:
     why: str
 
     def as_json(self) -> dict[str, Any]:
-        """Rounded to the cent."""
+        """The alternative with its amounts rounded to the cent, as the JSON of `cost` has it."""
         return {
             "name": self.name,
             "expected": round(self.expected_usd, 2),

@@ -48,7 +48,7 @@ class PoolCapacity(NamedTuple):
 
 
 NO_POOL = PoolCapacity("", "")
-"""Of what is not a GPU node's."""
+"""Pool and capacity of what is not a GPU node's: empty texts."""
 
 
 class PriceContext:

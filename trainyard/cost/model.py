@@ -18,24 +18,24 @@ class Amounts:
     ceiling: float
 
     def __add__(self, other: Amounts) -> Amounts:
-        """Figure by figure."""
+        """The sum of each of the three figures with its like."""
         return Amounts(self.floor + other.floor, self.expected + other.expected, self.ceiling + other.ceiling)
 
     def times(self, factor: float) -> Amounts:
-        """Each figure times `factor`."""
+        """All three figures times `factor`."""
         return Amounts(self.floor * factor, self.expected * factor, self.ceiling * factor)
 
     def rounded(self, digits: int = 2) -> Amounts:
-        """To the cent, or to as many digits."""
+        """All three figures rounded to the cent, or to as many digits."""
         return Amounts(round(self.floor, digits), round(self.expected, digits), round(self.ceiling, digits))
 
     def as_json(self) -> dict[str, float]:
-        """Rounded to the cent."""
+        """The three figures by name, rounded to the cent."""
         return asdict(self.rounded())
 
 
 def a_unit(unit: str) -> str:
-    """`an hour`, `a GB`, `ten thousand requests`."""
+    """A unit with its article: `an hour`, `a GB`, `ten thousand requests`."""
     if unit.startswith("ten "):
         return unit
     return f"{'an' if unit.startswith(('hour', 'IOPS')) else 'a'} {unit}"
@@ -85,7 +85,7 @@ class LineItem:
     capacity: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """In the contract of the rehearsal."""
+        """The line as the JSON of a rehearsal has it."""
         return {
             "component": self.component,
             "resource": self.resource,
@@ -119,7 +119,7 @@ class Unpriced:
     on_demand_usd: float | None = None  # a month of the same at the on-demand price, where it could be had so
 
     def as_json(self) -> dict[str, str]:
-        """In the contract of the rehearsal."""
+        """The item without a price as the JSON of a rehearsal has it."""
         return {key: getattr(self, key) for key in ("component", "resource", "type", "what", "reason")}
 
 
@@ -148,7 +148,7 @@ class Saving:
     months: int = 0  # term of a commitment
 
     def as_json(self) -> dict[str, Any]:
-        """In the contract of the rehearsal."""
+        """The saving as the JSON of a rehearsal has it."""
         return {
             "kind": self.kind,
             "status": self.status,
@@ -173,7 +173,7 @@ class Share:
     budget_usd: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """In the contract of the rehearsal."""
+        """The share as the JSON of a rehearsal has it."""
         found: dict[str, Any] = {"name": self.name, **self.usd.as_json()}
         if self.kind:
             found["kind"] = self.kind
@@ -217,7 +217,7 @@ class Cost:
         return min((line.date for line in self.lines), default="")
 
     def as_json(self) -> dict[str, Any]:
-        """The contract: `cost` of a review."""
+        """The whole cost, as the JSON of a rehearsal has it under `cost`."""
         return {
             "currency": CURRENCY,
             "stack": self.stack,

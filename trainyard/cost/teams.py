@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL
 from trainyard.cost.context import PriceContext, core_of
 from trainyard.cost.model import NOTHING, Amounts, LineItem, Share
-from trainyard.recorded.queues import CLUSTER_QUEUE, RESOURCE_FLAVOR, gpu_quotas
-from trainyard.recorded.read import mapping_at, value_at
+from trainyard.recorded.queues import CLUSTER_QUEUE, RESOURCE_FLAVOR, gpu_quotas, nodes_of_flavor
+from trainyard.recorded.read import value_at
 
 SHARED = "shared"
 """Network, storage, system nodes, and GPU nodes that no queue has a quota of."""
@@ -38,13 +37,10 @@ def shares_of_teams(lines: Sequence[LineItem], context: PriceContext, plan: Mapp
 
 def _quotas(context: PriceContext) -> dict[tuple[str, str], dict[str, float]]:
     """GPUs by team, for each pool in each capacity, as the flavors' node labels name them."""
-    flavors: dict[str, tuple[str, str]] = {}
-    for resource in context.resources.of(RESOURCE_FLAVOR):
-        labels = mapping_at(resource.inputs, "spec", "nodeLabels")
-        flavors[str(value_at(resource.inputs, "metadata", "name"))] = (
-            str(labels.get(POOL_LABEL, "")),
-            str(labels.get(CAPACITY_LABEL, "")),
-        )
+    flavors = {
+        str(value_at(resource.inputs, "metadata", "name")): nodes_of_flavor(resource)
+        for resource in context.resources.of(RESOURCE_FLAVOR)
+    }
     quotas: dict[tuple[str, str], dict[str, float]] = {}
     for resource in context.resources.of(CLUSTER_QUEUE):
         team = str(value_at(resource.inputs, "metadata", "name"))

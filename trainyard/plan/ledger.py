@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from trainyard.plan.parts import Decision
-from trainyard.problems import Problem
+from trainyard.problems import LONGEST_VALUE, Problem, kind_of
 
 T = TypeVar("T")
 
@@ -26,7 +26,10 @@ class Ledger:
 
     def problem(self, key: str, got: object, allowed: str, hint: str = "") -> None:
         """Records a mistake of the settings."""
-        self.problems.append(Problem(key, spell(got), allowed, hint))
+        text = spell(got)
+        if isinstance(got, str) and len(text) > LONGEST_VALUE:
+            text = kind_of(got)
+        self.problems.append(Problem(key, text, allowed, hint))
 
     def regional(self, key: str, got: object, allowed: str, hint: str = "") -> None:
         """Records a mistake that depends on the region; without a known region there is nothing to compare with."""

@@ -23,10 +23,11 @@ from trainyard.settings.common import Settings
 from trainyard.settings.types import NAME_ALLOWED, NAME_PATTERN
 
 MAX_PREFIX = 33
-"""Of `<client>-<environment>`: S3 allows 63 characters, of which purpose and account id take up to 30."""
+"""Longest `<client>-<environment>`, in characters: S3 allows 63, of which purpose and account id take up to 30."""
 
 _STAND_IN_REGION = "us-east-1"
-"""For a region that the catalogue does not know, so that the rest of a stack file can still be checked."""
+"""Region that stands in for one that the catalogue does not know, so that the rest of a stack file can still be
+checked."""
 
 
 def make_plan(settings: Settings, stack: str) -> Plan:

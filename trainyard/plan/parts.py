@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from trainyard.catalog.versions import Pins
 from trainyard.conventions import Capacity, taken_whole
-from trainyard.plan.aws.parts import AwsPlan, EksPlan
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.problems import nearest
 
 ProfileName = Literal["small", "medium", "large"]
@@ -50,7 +50,7 @@ class TeamPlan:
 
     name: str
     members: int
-    principals: tuple[str, ...]  # who they are to the cloud, as that spells it: ARNs of IAM roles and users
+    principals: tuple[str, ...]  # who they are to the cloud, as that spells it
     share_percent: float
     monthly_budget_usd: int
 
@@ -112,7 +112,7 @@ class IdleFloor:
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """What the sum lacks."""
+        """What has no price, so that the sum lacks it."""
         return tuple(item.what for item in self.items if item.monthly_usd is None)
 
 
@@ -151,6 +151,16 @@ class SystemNodesPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class FabricPlan:
+    """The fast network between the nodes of one zone, and what their pods ask for to use it."""
+
+    name: str  # "efa": what the smoke job proves that the traffic takes
+    resource: str  # extended resource of a node, one an interface
+    interfaces: int  # of a node
+    hugepages_mib: int  # 2 MiB pages that its driver pins on a node
+
+
+@dataclass(frozen=True, slots=True)
 class NodePlan:
     """What a node of a pool offers, however it is bought."""
 
@@ -160,11 +170,15 @@ class NodePlan:
     gpu_memory_gib: float  # of one GPU
     vcpus: int
     memory_gib: float
-    fabric: Literal["efa", ""]  # how the nodes talk to each other, in one zone; "" for the plain network
-    fabric_interfaces: int  # 0: no fabric
+    fabric: FabricPlan | None  # None: the plain network
     network_cards: int
     local_nvme_gb: int
     root_disk_gib: int
+
+    @property
+    def fabric_interfaces(self) -> int:
+        """Fast interfaces of a node; 0 without a fabric."""
+        return self.fabric.interfaces if self.fabric else 0
 
     @property
     def is_taken_whole(self) -> bool:
@@ -174,10 +188,10 @@ class NodePlan:
 
 @dataclass(frozen=True, slots=True)
 class ReservationPlan:
-    """Capacity that is bought already. Kind `odcr`: cr-…; `capacity-block`: cr-… of a Capacity Block."""
+    """Capacity that is bought already: a `reservation` until it is given back, a `block` for a span of days."""
 
-    id: str
-    kind: Literal["odcr", "capacity-block"]
+    id: str  # as the cloud spells it
+    kind: Literal["reservation", "block"]
     availability_zone: str
 
 
@@ -217,7 +231,6 @@ class FlavorPlan:
     name: str  # equals the node group's name
     pool: str
     capacity: Capacity
-    node_labels: tuple[tuple[str, str], ...]
     gpus: int  # that the node group holds at most
 
 
@@ -304,7 +317,6 @@ class ClusterPlan:
     name: str
     kubernetes_version: str  # "1.35"
     public_access_cidrs: tuple[str, ...]  # empty: the API's endpoint is private only
-    control_plane: EksPlan
     system_nodes: SystemNodesPlan
     pools: tuple[PoolPlan, ...]
     scheduling: SchedulingPlan
@@ -338,11 +350,18 @@ def _pick(kind: str, there: tuple[_Named, ...], name: str | None, cluster: str) 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole environment."""
+    """Everything that was decided for one environment."""
 
     core: Core
     ground: AwsPlan
     clusters: tuple[ClusterPlan, ...]
+
+    def tracks(self, cluster: ClusterPlan) -> bool:
+        """Whether jobs of the cluster have a tracking server.
+
+        It stands on the first cluster and is reached from inside of that one only.
+        """
+        return self.core.mlflow.enabled and cluster.name == self.clusters[0].name
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and scalars, ready for JSON; pairs become a mapping's entries in their order."""

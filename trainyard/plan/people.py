@@ -57,7 +57,7 @@ def size_and_profile(settings: Settings, ledger: Ledger) -> tuple[int, Profile, 
 
 
 def _team_size(settings: Settings, ledger: Ledger) -> int | None:
-    """None where nothing says it, which the settings' own checks tell."""
+    """The number of people; None where nothing says it, which the settings' own checks tell."""
     if settings.team_size is not None:
         size, source = settings.team_size, "setting teamSize"
     elif settings.teams:

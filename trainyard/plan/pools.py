@@ -135,7 +135,7 @@ def _reserved(
 
 
 def _check_owners(drafts: tuple[PoolDraft, ...], context: Context) -> None:
-    """A reservation belongs to one pool."""
+    """Notes a problem for each reservation that two pools name."""
     owners: dict[str, str] = {}
     for draft in drafts:
         if draft.reserved is not None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trainyard.plan.make import make_plan
 from trainyard.plan.parts import Plan
 from trainyard.problems import SettingsError
-from trainyard.rehearsal.engine.project import StackConfig, read_stack
+from trainyard.rehearsal.engine.project import StackConfig, read_stack, unseen_text
 from trainyard.settings.common import Settings
-from trainyard.settings.read import STAND_INS, namespace_values, read_settings
+from trainyard.settings.namespace import misplaced_keys, namespace_values
+from trainyard.settings.read import NAMESPACE, STAND_INS, read_settings
+from trainyard.settings.unseen import stand_in, without_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +49,41 @@ def resolve(config: Mapping[str, str], stack: str) -> Resolved:
     return Resolved(reading.settings, plan, reading.warnings)
 
 
+def resolve_all(values: Mapping[str, str], stack: str, secret_keys: Collection[str] = ()) -> Resolved:
+    """The settings and the plan of a stack, from every key that the engine hands over, with its namespace.
+
+    Args:
+        values: as the engine hands them to a program; keys of other namespaces are passed over, misspelt ones are not.
+        stack: the stack's name.
+        secret_keys: those that hold something encrypted; no problem quotes their values.
+
+    Raises:
+        SettingsError: as `resolve` does, and for keys whose namespace was meant to be ours.
+    """
+    problems = list(misplaced_keys(values))
+    try:
+        resolved = resolve(namespace_values(values), stack)
+    except SettingsError as error:
+        problems += error.problems
+    if problems:
+        own = {key.removeprefix(f"{NAMESPACE}:") for key in secret_keys if key.startswith(f"{NAMESPACE}:")}
+        raise SettingsError(without_values(problems, own))
+    return resolved
+
+
 def resolve_stack(project: Path, stack: str | Path) -> Resolved:
     """The settings and the plan of a stack of a project, by its name or the path of its file; raises `SettingsError`.
 
     The program does not run.
     """
-    return resolve_config(read_stack(project, stack))
+    return resolve_config(read_stack(project, stack, stand_in=stand_in))
 
 
 def resolve_config(config: StackConfig) -> Resolved:
     """The settings and the plan of a stack file that was read; raises `SettingsError`."""
     if config.problems:
         raise SettingsError(config.problems)
-    return resolve(namespace_values(config.values), config.stack)
+    resolved = resolve_all(config.values, config.stack, config.secret_keys)
+    if not config.unseen:
+        return resolved
+    return replace(resolved, warnings=(*resolved.warnings, unseen_text(config.unseen)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from trainyard import catalog
-from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL, team_namespace
+from trainyard.conventions import team_namespace
 from trainyard.plan.context import Context
 from trainyard.plan.ownership import hand_out, largest_remainder, node_totals
 from trainyard.plan.ownership_words import in_words
@@ -41,7 +41,6 @@ def plan_scheduling(pools: Sequence[PoolPlan], context: Context) -> SchedulingPl
             name=group.name,
             pool=pool.name,
             capacity=group.capacity,
-            node_labels=((POOL_LABEL, pool.name), (CAPACITY_LABEL, group.capacity)),
             gpus=group.max_nodes * pool.node.gpus,
         )
         for pool in sorted(pools, key=price)

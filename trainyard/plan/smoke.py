@@ -34,13 +34,11 @@ CORES_PER_GPU = 8
 """One rank, its four loader processes, NCCL's and the checkpoint's threads."""
 
 MEMORY_SHARE = 0.7
-"""Of a node's memory. The rest is the kubelet's reserve, the drivers' pods and the huge pages."""
+"""Share of a node's memory that a smoke job takes. The rest is the kubelet's reserve, the drivers' pods and the huge
+pages."""
 
 MEMORY_PER_GPU_GIB = 24
 """A rank with CUDA, its share of a 1 GiB checkpoint held twice, and the loaders' batches in /dev/shm."""
-
-HUGEPAGES_MIB = 5120
-"""2 MiB pages that EFA pins on a node, as AWS's EKS examples request them (smoke facts 2.5, 2026-11-20)."""
 
 
 def training_mounts(*, scratch: bool, home: bool) -> tuple[tuple[str, str], ...]:
@@ -178,7 +176,7 @@ def _sized(
         cpu=max(1, cpu),
         memory_gib=max(4, memory),
         shared_memory_gib=max(1, memory // 4),
-        hugepages_mib=HUGEPAGES_MIB if node.fabric else 0,
+        hugepages_mib=node.fabric.hugepages_mib if node.fabric else 0,
         data_path=f"{scratch}/smoke-{name}" if scratch else "",
         usd_per_node_hour=catalog.instance(node.instance_type).usd_per_hour,
         rerun_on=tuple(sorted(facts.items())),
@@ -188,7 +186,7 @@ def _sized(
         "cpu": cpu_source,
         "memory_gib": memory_source,
         "shared_memory_gib": "a quarter of the memory, for the loaders' batches",
-        "hugepages_mib": "what EFA pins on a node (AWS's EKS examples)" if node.fabric else "no fabric",
+        "hugepages_mib": f"what the fabric, {node.fabric.name}, pins on a node" if node.fabric else "no fabric",
         "usd_per_node_hour": f"list price of {node.instance_type} on demand; nothing where the catalogue has none",
     }
 
@@ -206,21 +204,22 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         gpu=node.gpu.partition("-")[0],  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB"
         gpu_memory_gib=node.gpu_memory_gib,
         capacity=job.capacity or "",
-        transport=node.fabric,
+        transport=node.fabric.name if node.fabric else "",
         usd_per_node_hour=job.usd_per_node_hour or 0.0,  # the worker's word for unknown
         image=cluster.smoke.image,
         environment=cluster.smoke.environment,
         cpu=job.cpu,
         memory_gib=job.memory_gib,
         shared_memory_gib=job.shared_memory_gib,
-        efa_interfaces=node.fabric_interfaces,
+        fabric_resource=node.fabric.resource if node.fabric else "",
+        fabric_interfaces=node.fabric_interfaces,
         hugepages_mib=job.hugepages_mib,
         namespace=team.namespace,
         queue=team.local_queue,
         priority=cluster.smoke.priority,
         mounts=cluster.smoke.mounts,
         data_path=job.data_path,
-        tracking_secret=MLFLOW_CREDENTIALS_SECRET if plan.core.mlflow.enabled else "",
+        tracking_secret=MLFLOW_CREDENTIALS_SECRET if plan.tracks(cluster) else "",
         start_timeout_s=cluster.scheduling.pods_ready_timeout_minutes * 60,
         rerun_on=job.rerun_on,
     )

@@ -23,7 +23,7 @@ class Unknown(enum.Enum):
     UNKNOWN = "unknown"
 
     def __repr__(self) -> str:
-        """One word, for messages."""
+        """One word that stands for it in messages."""
         return "UNKNOWN"
 
 
@@ -38,7 +38,7 @@ class Secret:
     value: Any
 
     def __repr__(self) -> str:
-        """Never the value."""
+        """A word that stands for it; never the value."""
         return f"Secret({SECRET_TEXT})"
 
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainyard.catalog import instance
-from trainyard.conventions import CAPACITY_LABEL, GKE_ACCELERATORS, POOL_LABEL, Capacity
+from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL, Capacity
+from trainyard.conventions.gcp import GKE_ACCELERATORS
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, mappings_at, number_at, value_at
 from trainyard.recorded.resources import Resources
@@ -25,7 +26,7 @@ NODE_GROUP_PARTS = (*NODE_GROUP_TYPES, LAUNCH_TEMPLATE)
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """One node group."""
+    """One group of nodes that scale together, in any cloud, as its recorded resources describe it."""
 
     resource: RecordedResource
     template: RecordedResource | None  # the launch template, where it is recorded
@@ -65,7 +66,7 @@ def node_group(resource: RecordedResource, resources: Resources) -> NodeGroup:
 
 
 def gpu_node_groups(resources: Resources) -> list[NodeGroup]:
-    """Those of the recorded node groups that have GPUs. Raises as `node_group` does."""
+    """The recorded node groups that have GPUs. Raises as `node_group` does."""
     groups = (node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES))
     return [group for group in groups if group.gpu_models]
 

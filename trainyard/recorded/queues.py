@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import mappings_at, number_at, value_at
+from trainyard.recorded.read import mapping_at, mappings_at, number_at, value_at
 
 _KUEUE = "kubernetes:kueue.x-k8s.io/*:"
 CLUSTER_QUEUE = f"{_KUEUE}ClusterQueue"
@@ -28,3 +28,13 @@ def gpu_quotas(queue: RecordedResource) -> Iterator[tuple[str, float]]:
             for quota in mappings_at(flavor, "resources"):
                 if value_at(quota, "name") == GPU_RESOURCE:
                     yield str(value_at(flavor, "name")), number_at(quota, "nominalQuota")
+
+
+def nodes_of_flavor(flavor: RecordedResource) -> tuple[str, str]:
+    """Pool and capacity of the nodes that a resource flavor stands for, by their labels; empty where it names none.
+
+    Raises:
+        UnknownInput: the labels are not known yet.
+    """
+    labels = mapping_at(flavor.inputs, "spec", "nodeLabels")
+    return str(labels.get(POOL_LABEL, "")), str(labels.get(CAPACITY_LABEL, ""))

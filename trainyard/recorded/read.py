@@ -97,7 +97,7 @@ def list_at(value: Any, *path: str | int) -> list[Any]:
 
 
 def mappings_at(value: Any, *path: str | int) -> list[Mapping[str, Any]]:
-    """Those elements at `path` that are mappings. Raises `UnknownInput` as `list_at` does."""
+    """The elements at `path` that are mappings. Raises `UnknownInput` as `list_at` does."""
     return [item for item in list_at(value, *path) if isinstance(item, Mapping)]
 
 
@@ -167,7 +167,7 @@ def known_texts(value: Any, path: str = "", *, exclude: frozenset[str] = frozens
 
 
 def path_text(path: Sequence[str | int]) -> str:
-    """`rules[0].id` of ("rules", 0, "id")."""
+    """A path as text: `rules[0].id` for ("rules", 0, "id")."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
@@ -176,7 +176,7 @@ _STEP: Final = re.compile(r"[^.\[\]]+|\[\d+\]")
 
 @lru_cache(maxsize=4096)
 def steps(path: str) -> tuple[str | int, ...]:
-    """("rules", 0, "id") of `rules[0].id`."""
+    """A path's steps: ("rules", 0, "id") for `rules[0].id`."""
     return tuple(int(part[1:-1]) if part.startswith("[") else part for part in _STEP.findall(path))
 
 

@@ -32,7 +32,7 @@ class Resources:
             self._by_type.setdefault(resource.type, []).append(resource)
 
     def of(self, *types: str) -> list[RecordedResource]:
-        """Those of the given types (tokens or patterns), in their order."""
+        """The resources of the given types (tokens or patterns), in their order."""
         if len(types) == 1 and types[0] in self._by_type:
             return list(self._by_type[types[0]])
         return [resource for resource in self.all if matches(resource.type, types)]
@@ -42,7 +42,7 @@ class Resources:
         return self._by_urn.get(resource.provider.rpartition("::")[0])
 
     def referring(self, target: RecordedResource, key: str, *types: str) -> list[RecordedResource]:
-        """Those of the given types whose input `key` is made of an output of `target`."""
+        """The resources of the given types whose input `key` is made of an output of `target`."""
         return [resource for resource in self.of(*types) if refers(resource, key, target)]
 
     def referred(self, resource: RecordedResource, path: str, type_: str) -> list[RecordedResource]:

@@ -38,7 +38,7 @@ _ON_DEMAND_LINUX = {
     "capacitystatus": "Used",
 }
 _REGION_PREFIX = r"(?:(?:[A-Z]{2,4}\d?|[a-z]{2}(?:-[a-z]+)+-\d)-)?"
-"""Of usage types: none for us-east-1, else `EU-`, `USE2-`, `us-east-1-`."""
+"""Pattern of the region in a usage type: none for us-east-1, else `EU-`, `USE2-`, `us-east-1-`."""
 
 
 class NoPriceError(Exception):

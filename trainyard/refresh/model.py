@@ -24,7 +24,7 @@ class Quote:
 
     @property
     def name(self) -> str:
-        """The key for people."""
+        """What the quote is for, as people read it."""
         return " ".join(value for _, value in self.key)
 
 
@@ -47,7 +47,7 @@ class Change:
         return 100 * (self.quote.value / self.old - 1) if self.old else None
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The change as `--json` has it."""
         return {
             "table": self.quote.table,
             "key": dict(self.quote.key),
@@ -78,7 +78,7 @@ class Found:
     skipped: tuple[Skipped, ...] = ()
 
     def __add__(self, other: Found) -> Found:
-        """Both together."""
+        """What two sources answered, joined."""
         return Found(self.quotes + other.quotes, self.skipped + other.skipped)
 
 
@@ -93,11 +93,11 @@ class Refresh:
 
     @property
     def different(self) -> tuple[Change, ...]:
-        """The changes with another figure."""
+        """The changes whose figure is another one than the catalogue's."""
         return tuple(change for change in self.changes if change.differs)
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """The whole refresh as `--json` has it."""
         return {
             "clouds": list(self.clouds),
             "failures": dict(self.failures),

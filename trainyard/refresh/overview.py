@@ -26,7 +26,7 @@ class PricedRow:
     stale: bool
 
     def as_json(self) -> dict[str, Any]:
-        """All fields as plain values."""
+        """All fields of the row as plain values."""
         return asdict(self)
 
 

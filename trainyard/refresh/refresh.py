@@ -13,7 +13,7 @@ from trainyard.refresh.tables import Table, compare
 
 CLOUDS = ("aws", "gcp")
 AWS_REGION, GCP_REGION = "us-east-1", "us-central1"
-"""Whose prices the catalogue holds unless it is refreshed for another region."""
+"""Regions whose prices the catalogue holds unless it is refreshed for another one."""
 
 _AWS_TABLES = (
     "aws_services.csv",

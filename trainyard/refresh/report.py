@@ -51,7 +51,7 @@ def show_refresh(found: Refresh, written: Sequence[str]) -> None:
 
 
 def show_tables(rows: Sequence[PricedRow]) -> None:
-    """A line a table of the catalogue."""
+    """Prints one line for each table of the catalogue."""
     table = _table()
     table.add_column("table")
     for name in ("prices", "oldest", "newest", "older than 180 days"):
@@ -64,7 +64,7 @@ def show_tables(rows: Sequence[PricedRow]) -> None:
 
 
 def show_rows(rows: Sequence[PricedRow]) -> None:
-    """A line a price."""
+    """Prints one line for each price."""
     if not rows:
         console().print("no price in the catalogue is like that")
         return

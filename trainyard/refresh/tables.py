@@ -58,7 +58,7 @@ class Table:
 
     @property
     def text(self) -> str:
-        """The whole table."""
+        """The whole table as the file's text."""
         return "\n".join(self._lines) + "\n"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from trainyard.catalog import default_kubernetes_version
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.engine.failures import failure_findings
-from trainyard.rehearsal.engine.project import StackConfig
+from trainyard.rehearsal.engine.project import StackConfig, unseen_text
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.engine.rules import check_both_runs, check_recording
 from trainyard.rehearsal.refusals import ValueContext, check_values
@@ -32,6 +32,8 @@ def findings_of(
         found += failure_findings(run, config.root)
         found += check_recording(run, config.placeholders)
     found += check_both_runs(preview, known)
+    if config.unseen:
+        found.append(Finding("warning", "unseen-settings", unseen_text(config.unseen)))
     schema = list(check_schema(best.resources, best.classes))
     values = check_values(_unique(best.resources), _value_context(plan, best.resources))
     found += schema

@@ -30,7 +30,7 @@ class Step:
     finish: float
 
     def as_json(self) -> dict[str, str | float]:
-        """In the rehearsal's contract."""
+        """The step as the JSON of a rehearsal has it."""
         return asdict(self)
 
 

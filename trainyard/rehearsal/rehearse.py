@@ -14,7 +14,7 @@ from trainyard.recorded.model import Finding, RecordedResource, masked
 from trainyard.rehearsal.engine.failures import exception_chain
 from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.program import run_program
-from trainyard.rehearsal.engine.project import StackConfig, read_stack
+from trainyard.rehearsal.engine.project import StackConfig, StandIn, read_stack
 from trainyard.rehearsal.engine.recorder import Deployment, Recording
 from trainyard.rehearsal.findings import findings_of
 from trainyard.rehearsal.graph import Step, critical_path, proves
@@ -100,16 +100,18 @@ def rehearse(
     *,
     config_overrides: Mapping[str, Any] | None = None,
     stack_outputs: Mapping[str, Mapping[str, Any]] | None = None,
+    stand_in: StandIn | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Rehearsal:
     """Runs the project's program as `pulumi preview` and as `pulumi up` would, offline, and checks what it makes.
 
     `stack` is a name or the path of a stack file; `config_overrides` replace configuration keys; `stack_outputs` are
-    the outputs of other stacks that the program may refer to. Raises `SettingsError` when the configuration is wrong
+    the outputs of other stacks that the program may refer to; `stand_in` gives what takes the place of values that only
+    the engine can decrypt, which a finding names. Raises `SettingsError` when the configuration is wrong
     (with what the engine refuses and what the program's own settings refuse); a wrong program is told in `findings`.
     """
     started = time.perf_counter()
-    config = read_stack(project_dir.resolve(), stack, config_overrides)
+    config = read_stack(project_dir.resolve(), stack, config_overrides, stand_in)
     seconds = {"settings": time.perf_counter() - started}
     deployment = Deployment(
         project=config.project,
@@ -157,8 +159,11 @@ def rehearse(
 def _raise_settings_errors(config: StackConfig, recording: Recording) -> None:
     """Settings that the engine or the program refuses, together; one of both on a key is enough."""
     raised = exception_chain(recording.error) if recording.error is not None else []
-    problems = [problem for error in raised if isinstance(error, SettingsError) for problem in error.problems]
-    keys = {problem.key.split(".")[0].split("[")[0] for problem in problems}
-    problems += [problem for problem in config.problems if problem.key not in keys]
+    told = [problem for error in raised if isinstance(error, SettingsError) for problem in error.problems]
+    # The program says best what a value may be, the reading why a value was not there to be judged.
+    unseen = [problem for problem in config.problems if problem.key in config.unseen]
+    told = [problem for problem in told if problem.key not in {other.key for other in unseen}]
+    keys = {problem.key.split(".")[0].split("[")[0] for problem in told}
+    problems = [*told, *(problem for problem in config.problems if problem in unseen or problem.key not in keys)]
     if problems:
         raise SettingsError(problems)

@@ -1,83 +1,258 @@
-"""The verdict on a stack, made once: its rehearsal, what the policies say of it, and what it costs a month."""
+"""The verdict on a stack: what it is, what it costs, what to do next. Made once; every report and format carries it."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+import enum
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from trainyard.cost.model import Cost
-from trainyard.cost.price import price_stack
-from trainyard.recorded.model import masked
-from trainyard.rehearsal.rehearse import Rehearsal, rehearse
-from trainyard.review.policy_check.check import check_policies
+from trainyard.problems import Problem
+from trainyard.recorded.model import Finding
 from trainyard.review.policy_check.model import PolicyReport
+
+EXIT_VIOLATED: Final = 1
+"""A mandatory policy is violated, or the budget is where that was asked."""
+
+EXIT_SETTINGS: Final = 2
+"""The settings, the command line or the project are wrong."""
+
+EXIT_PROGRAM: Final = 3
+"""The stack's program is wrong: the engine or a cloud would refuse what it makes."""
+
+EXIT_BROKEN: Final = 70
+"""Trainyard itself failed (`EX_SOFTWARE` of sysexits.h): this says nothing of the stack."""
+
+MOST_STEPS: Final = 3
+"""Next steps that a verdict names: what is done first, not all that there is to do."""
+
+
+class State(enum.StrEnum):
+    """What a stack is, best first."""
+
+    SOUND = "sound"  # nothing to mend
+    WARNED = "warned"  # deployable; something should be looked at
+    OVER_BUDGET = "over-budget"  # deployable; expected to cost more than its budget
+    VIOLATED = "violated"  # a mandatory policy forbids it
+    REFUSED = "refused"  # the engine or a cloud would refuse it, so nothing else was judged
+    UNREADABLE = "unreadable"  # its settings are wrong, so its program did not run
+    BROKEN = "broken"  # Trainyard failed on it: nothing is known
+
+    @property
+    def exit_code(self) -> int:
+        """What a command that judged only this stack ends with."""
+        return _EXIT_CODES.get(self, 0)
+
+    @property
+    def deployable(self) -> bool:
+        """Whether `pulumi up` may go ahead."""
+        return self.exit_code == 0
+
+    @property
+    def mood(self) -> str:
+        """`good`, `warn` or `bad`, for a colour."""
+        return "good" if self is State.SOUND else "warn" if self.deployable else "bad"
+
+
+_EXIT_CODES = {
+    State.VIOLATED: EXIT_VIOLATED,
+    State.REFUSED: EXIT_PROGRAM,
+    State.UNREADABLE: EXIT_SETTINGS,
+    State.BROKEN: EXIT_BROKEN,
+}
+
+
+def dollars(amount: float) -> str:
+    """`18,360`: whole dollars, since nothing in here is known to the cent; `0.40` below ten."""
+    return f"{amount:,.0f}" if abs(amount) >= 10 or amount == 0 else f"{amount:,.2f}"
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
-    """A stack that was judged. Every report and every format is made of this."""
+class Money:
+    """What a stack costs a month, beside its budget, in US dollars."""
 
-    file: str  # the stack's file, relative to the project where it lies in it
-    rehearsal: Rehearsal
-    policies: PolicyReport | None  # None: the program is wrong, and what it made says nothing of what it should
-    cost: Cost | None  # None: likewise
-    seconds: Mapping[str, float]  # wall time by phase
-
-    @property
-    def stack(self) -> str:
-        """The stack's name."""
-        return self.rehearsal.stack
+    idle: float
+    expected: float
+    at_most: float
+    expected_if_spot_is_dear: float
+    budget: float | None
+    unpriced: int  # things that have no price, and are in no figure
 
     @property
-    def judged(self) -> PolicyReport:
-        """What the policies say. `ValueError` where the program is wrong, so that there was nothing to judge."""
-        if self.policies is None:
-            raise ValueError(f"the program of stack {self.stack} is wrong: no policy was judged")
-        return self.policies
+    def over_budget(self) -> bool:
+        """Whether more than the budget is expected to be spent."""
+        return self.budget is not None and self.expected > self.budget
+
+    @property
+    def sentence(self) -> str:
+        """Where the figures stand to the budget."""
+        if self.budget is None:
+            said = "there is no monthly budget"
+        elif self.idle > self.budget:
+            said = f"over the budget of {dollars(self.budget)} USD before any job runs"
+        elif self.over_budget:
+            over = dollars(self.expected - self.budget)
+            said = f"expected to be {over} USD over the budget of {dollars(self.budget)} USD"
+        elif self.expected_if_spot_is_dear > self.budget:
+            said = f"within the budget of {dollars(self.budget)} USD, unless spot is dear"
+        elif self.at_most > self.budget:
+            said = f"within the budget of {dollars(self.budget)} USD as expected, over it with every pool full"
+        else:
+            said = f"within the budget of {dollars(self.budget)} USD even with every pool full"
+        if not self.unpriced:
+            return said
+        return (
+            f"{said}, without {_count(self.unpriced, 'thing')} that {'has' if self.unpriced == 1 else 'have'} no price"
+        )
+
+    @property
+    def mood(self) -> str:
+        """`good`, `warn` or `bad`, for a colour."""
+        if self.over_budget:
+            return "bad"
+        known = self.budget is not None and not self.unpriced
+        return "good" if known and self.expected_if_spot_is_dear <= (self.budget or 0.0) else "warn"
 
     def as_json(self) -> dict[str, Any]:
-        """The contract of `trainyard rehearse --json`: secrets masked, in a stable order, equal but for `seconds`."""
-        told = self.rehearsal.as_json()
-        path = told.pop("critical_path")
-        del told["seconds"]
-        violations = self.policies.violations if self.policies is not None else ()
+        """All figures, with the comparison and its sentence."""
+        return {"currency": "USD", **asdict(self), "over_budget": self.over_budget, "sentence": self.sentence}
+
+
+def money_of(cost: Cost) -> Money:
+    """The month of a priced stack."""
+    total = cost.total
+    return Money(total.floor, total.expected, total.ceiling, cost.high_usd, cost.budget_usd or None, len(cost.unpriced))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a stack is, with the figures behind it and what to do next."""
+
+    stack: str
+    state: State
+    headline: str  # one sentence, without a full stop
+    errors: int = 0  # findings that make the program wrong, or problems of the settings
+    warnings: int = 0
+    mandatory: int = 0
+    advisory: int = 0
+    accepted: int = 0  # violations that a valid exception covers
+    money: Money | None = None  # None: nothing was priced
+    next_steps: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """What a command that judged only this stack ends with."""
+        return self.state.exit_code
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract of `verdict` in every JSON document."""
         return {
-            **told,
-            "violations": [masked(violation.as_json()) for violation in violations],
-            "cost": masked(self.cost.as_json()) if self.cost is not None else {},
-            "critical_path": path,
-            "seconds": {phase: round(value, 3) for phase, value in self.seconds.items()},
+            "state": self.state.value,
+            "deployable": self.state.deployable,
+            "exit_code": self.exit_code,
+            "headline": self.headline,
+            "counts": {key: getattr(self, key) for key in ("errors", "warnings", "mandatory", "advisory", "accepted")},
+            "money": self.money.as_json() if self.money is not None else None,
+            "next_steps": list(self.next_steps),
         }
 
 
-def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping[str, Any] | None = None) -> Review:
-    """Rehearses a stack, judges it by the policy pack and prices it.
+def verdict_on(
+    stack: str, findings: Sequence[Finding], policies: PolicyReport | None, cost: Cost | None, *, proves: bool
+) -> Verdict:
+    """The verdict on a stack that was rehearsed.
 
-    `policy_configuration` is as in a file for Pulumi's `--policy-pack-config`. Raises `SettingsError` when that, the
-    settings, or an exception from a policy are wrong.
+    Without `policies` and `cost` its program is wrong. `proves`: it has smoke jobs, so that `pulumi up` ends with them.
     """
-    started = time.perf_counter()
-    name = stack_file.relative_to(project_dir).as_posix() if stack_file.is_relative_to(project_dir) else stack_file.name
-    rehearsal = rehearse(project_dir, stack_file)
-    if rehearsal.errors:
-        return Review(name, rehearsal, None, None, rehearsal.seconds)
-    policies = check_policies(
-        rehearsal.stack,
-        rehearsal.preview.resources,
-        rehearsal.known.resources,
-        rehearsal.settings,
-        configuration=policy_configuration,
+    errors = [finding for finding in findings if finding.level == "error"]
+    warnings = len(findings) - len(errors)
+    if policies is None or cost is None or errors:
+        return Verdict(
+            stack=stack,
+            state=State.REFUSED,
+            headline=f"{stack} would fail: {_count(len(errors), 'error')} that the engine or a cloud would refuse",
+            errors=len(errors),
+            warnings=warnings,
+            next_steps=(
+                *_most([f"mend {finding}" for finding in errors]),
+                f"then `trainyard rehearse {stack}`: no policy and no price was judged yet",
+            ),
+        )
+    money = money_of(cost)
+    mandatory, advisory = len(policies.mandatory), len(policies.violations) - len(policies.mandatory)
+    looked_at = _counts((warnings, "warning"), (advisory, "advisory violation"))
+    if mandatory:
+        state, headline = State.VIOLATED, f"{stack} must not be deployed: {_count(mandatory, 'mandatory violation')}"
+    elif money.over_budget:
+        state, headline = State.OVER_BUDGET, f"{stack} can be deployed, and is {money.sentence}"
+    elif looked_at or money.unpriced:
+        state = State.WARNED
+        headline = f"{stack} can be deployed; {looked_at or _count(money.unpriced, 'thing') + ' without a price'}"
+    else:
+        state, headline = State.SOUND, f"{stack} is sound: nothing would be refused, no policy is violated"
+    return Verdict(
+        stack=stack,
+        state=state,
+        headline=headline,
+        warnings=warnings,
+        mandatory=mandatory,
+        advisory=advisory,
+        accepted=len(policies.accepted),
+        money=money,
+        next_steps=tuple(_steps(stack, findings, policies, money, proves=proves)),
     )
-    before_price = time.perf_counter()
-    cost = price_stack(rehearsal.resources, rehearsal.plan)
-    done = time.perf_counter()
-    seconds = {
-        **rehearsal.seconds,
-        "policies": policies.seconds,
-        "price": done - before_price,
-        "total": done - started,
-    }
-    return Review(name, rehearsal, policies, cost, seconds)
+
+
+def verdict_on_settings(stack: str, problems: Sequence[Problem]) -> Verdict:
+    """The verdict on a stack whose settings are wrong, so that its program did not run."""
+    return Verdict(
+        stack=stack,
+        state=State.UNREADABLE,
+        headline=f"{stack} has wrong settings: {_count(len(problems), 'problem')}",
+        errors=len(problems),
+        next_steps=_most([f"mend {problem}" for problem in problems]),
+    )
+
+
+def verdict_on_failure(stack: str, reason: str) -> Verdict:
+    """The verdict where Trainyard itself failed on a stack."""
+    return Verdict(
+        stack=stack,
+        state=State.BROKEN,
+        headline=f"{stack} could not be judged: {reason}",
+        next_steps=(
+            f"`trainyard --debug rehearse {stack}` shows where; this is a bug of Trainyard's, not of the stack",
+        ),
+    )
+
+
+def _steps(
+    stack: str, findings: Iterable[Finding], policies: PolicyReport, money: Money, *, proves: bool
+) -> Iterator[str]:
+    """What to do about a stack that was judged, weightiest first."""
+    if policies.mandatory:
+        yield from _most([f"{found.policy}: {found.remediation}" for found in policies.mandatory])
+        return
+    if money.over_budget:
+        yield f"`trainyard cost {stack} --compare` shows what is dear and how it could be bought"
+    if money.unpriced:
+        yield f"`trainyard cost {stack}` names what has no price"
+    warned = [f"look at {finding}" for finding in findings]
+    advised = [f"{found.policy}: {found.remediation}" for found in policies.violations]
+    yield from _most([*advised, *warned])
+    proof = "its smoke jobs prove that it trains" if proves else f"then `trainyard smoke {stack}` proves that it trains"
+    yield f"`pulumi up --stack {stack}`; {proof}"
+
+
+def _most(steps: Iterable[str]) -> tuple[str, ...]:
+    """The first of them, each once."""
+    return tuple(dict.fromkeys(steps))[:MOST_STEPS]
+
+
+def _counts(*counted: tuple[int, str]) -> str:
+    return " and ".join(_count(number, noun) for number, noun in counted if number)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

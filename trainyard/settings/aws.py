@@ -7,19 +7,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from trainyard.settings.types import Model, TextLikeNumber, matching
+from trainyard.settings.types import Model, StandIn, TextLikeNumber, matching
 
 PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/\S+")
 PRINCIPAL_ALLOWED = "must be the ARN of an IAM role or user"
-Principal = Annotated[str, matching(PRINCIPAL.pattern, PRINCIPAL_ALLOWED)]
+PRINCIPAL_STAND_IN = StandIn("arn:aws:iam::123456789012:role/unseen-{number}")
+Principal = Annotated[str, matching(PRINCIPAL.pattern, PRINCIPAL_ALLOWED), PRINCIPAL_STAND_IN]
 
 
 class Aws(Model):
     """An environment's settings that have a meaning on AWS alone."""
 
-    account_id: Annotated[TextLikeNumber, matching(r"[0-9]{12}", "must be 12 digits, in quotes")] | None = Field(
-        default=None, description="the account, 12 digits in quotes; no other can then be deployed to by mistake"
-    )
+    account_id: (
+        Annotated[TextLikeNumber, matching(r"[0-9]{12}", "must be 12 digits, in quotes"), StandIn("9{number:011}")]
+        | None
+    ) = Field(default=None, description="the account, 12 digits in quotes; no other can then be deployed to by mistake")
     admin_principals: list[Principal] = Field(
         default=[], description="ARNs of IAM roles and users that administer the cluster"
     )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, get_args, get_origin
+import re
+from collections.abc import Iterator, Sequence
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from trainyard.problems import Problem, nearest
+from trainyard.problems import Problem, kind_of, nearest, shown, spell_path
 from trainyard.settings.common import Settings
 
-LONGEST_VALUE = 80
-"""Characters of a value that a message quotes."""
+_M = TypeVar("_M")
 
 _KINDS = {
     "int_parsing": "a whole number",
@@ -29,6 +30,10 @@ _KINDS = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
 }
+_NAMESPACE_AGAIN = re.compile(r"^(trainyard|config)[.: /_-]+", re.IGNORECASE)
+"""`trainyard.region` and `trainyard region` have no colon: the engine takes them for names within the namespace."""
+
+_CONTAINERS = {"list_type", "dict_type", "model_type", "model_attributes_type"}
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "less_than_equal": ("at most", "le"),
@@ -40,22 +45,26 @@ _BOUNDS = {
 def problem_of(detail: ErrorDetails) -> Problem:
     """One of pydantic's errors, in words."""
     path = detail["loc"]
-    key = _spell(path)
+    key = spell_path(step for step in path if step != "[key]")  # pydantic's mark for "the key itself is wrong"
     kind = detail["type"]
     context = detail.get("ctx", {})
     if kind == "missing":
         return Problem(key, "nothing", "this key is required")
-    got = json.dumps(detail["input"], default=str)
-    got = got if len(got) <= LONGEST_VALUE else f"{got[: LONGEST_VALUE - 3]}..."
     if kind == "extra_forbidden":
+        got = kind_of(detail["input"])  # what is meant by it is not known: it may be a password
         known = sorted(fields_of(_model_at(path[:-1]) or Settings))
-        return Problem(key, got, f"no such key; known here: {', '.join(known)}", nearest(str(path[-1]), known))
+        meant = _NAMESPACE_AGAIN.sub("", str(path[-1]))
+        close = f"did you mean {meant}?" if meant in known else nearest(meant, known)
+        return Problem(key, got, f"no such key; known here: {', '.join(known)}", close)
+    got = shown(detail["input"])
     if kind == "literal_error":
         allowed = f"must be {context['expected'].replace(chr(39), '')}"
         return Problem(key, got, allowed, nearest(str(detail["input"]), _literals(path)))
     if kind == "value_error":
         return Problem(key, got, str(context["error"]))
     if kind in _KINDS:
+        if kind in _CONTAINERS:
+            got = kind_of(detail["input"])
         return Problem(key, got, f"must be {_KINDS[kind]}")
     if kind in _BOUNDS:
         word, bound = _BOUNDS[kind]
@@ -82,28 +91,52 @@ def models_in(annotation: Any) -> list[type[BaseModel]]:
     return [model for part in get_args(annotation) for model in models_in(part)]
 
 
-def _spell(path: tuple[int | str, ...]) -> str:
-    text = ""
-    for step in path:
-        if step == "[key]":  # pydantic's mark for "the key itself is wrong"
-            continue
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
-
-
-def _model_at(path: tuple[int | str, ...]) -> type[BaseModel] | None:
-    """The model that a path leads to, through lists, mappings and optional fields."""
+def annotation_at(path: Sequence[int | str]) -> Any:
+    """What the settings say of the value that a path leads to, through lists, mappings and optional fields; None where
+    no setting has such a place."""
     annotation: Any = Settings
     for step in path:
-        models = models_in(annotation)
-        if get_origin(annotation) in (list, dict):  # the step is an index or a name, not a field
-            annotation = get_args(annotation)[-1]
-        elif models and (field := fields_of(models[0]).get(str(step))) is not None:
-            annotation = field.annotation
-        else:
+        annotation = next((found for part in _parts(annotation) if (found := _inside(part, step)) is not None), None)
+    return annotation
+
+
+def metadata_of(annotation: Any, kind: type[_M]) -> _M | None:
+    """What an annotation says of its own value, not of what that holds, by an object of a type of ours."""
+    for part in _parts(annotation):
+        for item in getattr(part, "__metadata__", ()):
+            if isinstance(item, kind):
+                return item
+    return None
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """An annotation's alternatives (`X | None`), with what is said of each."""
+    if get_origin(annotation) in (Union, UnionType):
+        for part in get_args(annotation):
+            yield from _parts(part)
+        return
+    yield annotation
+    if get_origin(annotation) is Annotated:
+        yield from _parts(get_args(annotation)[0])
+
+
+def _inside(annotation: Any, step: int | str) -> Any:
+    if get_origin(annotation) is list:
+        return get_args(annotation)[0] if isinstance(step, int) else None
+    if get_origin(annotation) is dict:
+        return get_args(annotation)[1]
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        field = fields_of(annotation).get(str(step))
+        if field is None:
             return None
-    models = models_in(annotation) if get_origin(annotation) not in (list, dict) else []
-    return models[0] if models else None
+        return Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    return None
+
+
+def _model_at(path: Sequence[int | str]) -> type[BaseModel] | None:
+    """The model that a path leads to."""
+    parts = _parts(annotation_at(path))
+    return next((part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)), None)
 
 
 def _literals(path: tuple[int | str, ...]) -> list[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Annotated
 
 from pydantic import Field
 
 from trainyard.conventions import CAPACITIES, Capacity
-from trainyard.settings.types import Days, Image, Label, Model, Name, Quantity
+from trainyard.settings.types import Date, Days, Image, Label, Model, Name, Quantity, StandIn
 
 
 class Lustre(Model):
@@ -106,6 +105,8 @@ class PolicyException(Model):
 
     policy: str = Field(description="the policy's id")
     resource: str = Field(description="a glob on URN, name or component/name; * for what concerns the whole stack")
-    reason: Annotated[str, Field(min_length=10, max_length=500)] = Field(description="why, for whoever reviews it")
-    owner: Label = Field(description="who answers for it")
-    expires: datetime.date = Field(description="a date, the last day; after it the exception itself is a violation")
+    reason: Annotated[str, Field(min_length=10, max_length=500), StandIn("unseen reason {number}")] = Field(
+        description="why, for whoever reviews it"
+    )
+    owner: Annotated[Label, StandIn("unseen-{number}")] = Field(description="who answers for it")
+    expires: Date = Field(description="a date, the last day; after it the exception itself is a violation")

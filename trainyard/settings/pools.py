@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.settings.types import Model, Name, Nodes
+from trainyard.settings.types import Model, Name, Nodes, StandIn
 
 
 class NodeRange(Model):
@@ -27,7 +27,7 @@ class SpotNodes(NodeRange):
 class Reserved(Model):
     """Capacity that is bought already: on AWS an On-Demand Capacity Reservation or a Capacity Block."""
 
-    reservation_id: str = Field(description="its id, on AWS cr-…")
+    reservation_id: Annotated[str, StandIn("cr-{number:017x}")] = Field(description="its id, on AWS cr-…")
     kind: Literal["odcr", "capacity-block"] = Field(default="odcr", description="how it was bought")
     nodes: int = Field(ge=1, le=1000, description="instances in the reservation")
     max_nodes: int | None = Field(default=None, ge=1, description="nodes to use of it; all by default")

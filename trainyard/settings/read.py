@@ -9,14 +9,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from trainyard.problems import Problem
+from trainyard.problems import Problem, shown
 from trainyard.settings.common import Settings, cross_checks
 from trainyard.settings.mistakes import field_at, fields_of, problem_of
 
 NAMESPACE = "trainyard"
 
 STAND_INS: Mapping[str, str] = {"client": "client", "cloud": "aws", "region": "us-east-1"}
-"""For required keys that are missing or wrong, so that the rest of the file can still be checked."""
+"""Values that stand in for required keys that are missing or wrong, so that the rest of the file can still be
+checked."""
 
 MOVED: Mapping[str, str] = {
     "awsAccountId": "aws.accountId",
@@ -57,18 +58,12 @@ class Reading:
         ]
 
 
-def namespace_values(values: Mapping[str, str]) -> dict[str, str]:
-    """The values of the project's own keys, without their namespace; the misspelt ones too, so that none is lost."""
-    prefix = f"{NAMESPACE}:"
-    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
-
-
 def read_settings(config: Mapping[str, str]) -> Reading:
     """Reads the values of the project's namespace as the engine hands them to a program.
 
     Every value is text, objects and arrays are JSON. An empty text is the default of Pulumi.yaml for "left out".
     """
-    values = {key: _decode(key, text) for key, text in config.items() if text != ""}
+    values = {key: decode(key, text) for key, text in config.items() if text != ""}
     found, warnings = _move(values)
     problems = list(found)
     settings, mistakes = _validate(values)
@@ -78,7 +73,7 @@ def read_settings(config: Mapping[str, str]) -> Reading:
     return replace(reading, problems=tuple(dict.fromkeys([*problems, *later])))
 
 
-def _decode(key: str, text: str) -> Any:
+def decode(key: str, text: str) -> Any:
     """Objects and arrays come as JSON; scalars stay text, which pydantic reads as the field's type wants."""
     if (key not in fields_of(Settings) and key not in MOVED) or not text.lstrip().startswith(("{", "[")):
         return text
@@ -102,7 +97,7 @@ def _move(values: dict[str, Any]) -> tuple[list[Problem], list[str]]:
         if not isinstance(target, dict) or (old in _FILLED_IN and value == _FILLED_IN[old]):
             continue  # a block that is no mapping is a mistake of its own
         if name in target:
-            problems.append(Problem(old, json.dumps(value, default=str), f"has moved to {new}, which is set too"))
+            problems.append(Problem(old, shown(value), f"has moved to {new}, which is set too"))
             continue
         target[name] = value
         warnings.append(f"{old} has moved to {new}; the old place is still understood")

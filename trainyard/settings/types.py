@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 import ipaddress
 import re
+from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from trainyard.conventions import LONGEST_NAME
 
@@ -23,7 +27,30 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=False)
 
 
-def matching(pattern: str, allowed: str) -> AfterValidator:
+@dataclass(frozen=True)
+class Matching(AfterValidator):
+    """A check of a text against a pattern, which a JSON schema tells too."""
+
+    pattern: str
+    allowed: str
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The schema of the text with the pattern; editors show `patternErrorMessage` where it does not match."""
+        found = handler(schema)
+        if r"\w" in self.pattern:  # a letter of any alphabet here, of ASCII alone in an editor
+            return found
+        return {**found, "pattern": f"^({self.pattern})$", "patternErrorMessage": self.allowed}
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """Marks a value that may be encrypted: nothing that is planned depends on it. The template gives a text of its form
+    for a rehearsal, which cannot decrypt; `{number}` tells one from another."""
+
+    template: str
+
+
+def matching(pattern: str, allowed: str) -> Matching:
     """A text that matches a pattern as a whole; `allowed` says to its author what that is."""
     compiled = re.compile(pattern)
 
@@ -32,7 +59,7 @@ def matching(pattern: str, allowed: str) -> AfterValidator:
             raise ValueError(allowed)
         return value
 
-    return AfterValidator(check)
+    return Matching(check, pattern, allowed)
 
 
 def _network(value: str) -> str:
@@ -56,12 +83,23 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
+def _day(value: object) -> object:
+    """The day of midnight: a date without quotes reaches a program as the time that Go makes of it."""
+    return _MIDNIGHT.sub("", value) if isinstance(value, str) else value
+
+
+_MIDNIGHT = re.compile(r"(T00:00:00Z| 00:00:00 \+0000 UTC)$")
+
 NAME_PATTERN = re.compile(rf"[a-z]([a-z0-9]|-(?!-|$)){{0,{LONGEST_NAME - 1}}}")
 NAME_ALLOWED = f"must be lower-case letters, digits and single '-', begin with a letter, at most {LONGEST_NAME} long"
 Name = Annotated[str, matching(NAME_PATTERN.pattern, NAME_ALLOWED)]
-"""Of a client, an environment, a team, a GPU pool, a priority: part of the names of resources."""
+"""Name of a client, an environment, a team, a GPU pool or a priority: a part of the names of resources."""
 
-Email = Annotated[str, matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address")]
+Email = Annotated[
+    str,
+    matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address"),
+    StandIn("unseen-{number}@example.com"),
+]
 
 Label = Annotated[
     str,
@@ -70,13 +108,19 @@ Label = Annotated[
     ),
 ]
 
-TextLikeNumber = Annotated[str, BeforeValidator(_as_text)]
+TextLikeNumber = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "number"]})]
 """Text even where YAML made a number of it: versions and account ids."""
 
-Cidr = Annotated[str, AfterValidator(_network)]
-PublicCidr = Annotated[str, AfterValidator(_public_network)]
+Date = Annotated[datetime.date, BeforeValidator(_day)]
+"""A day; in a stack file with quotes or without."""
+
+_CIDR_SCHEMA = WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+){3}(/\d+)?$"})
+Cidr = Annotated[str, AfterValidator(_network), _CIDR_SCHEMA]
+PublicCidr = Annotated[str, AfterValidator(_public_network), _CIDR_SCHEMA, StandIn("203.0.113.{number}/32")]
 Image = Annotated[
-    str, matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…")
+    str,
+    matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…"),
+    StandIn("unseen/image@sha256:{number:064x}"),
 ]
 Quantity = Annotated[
     str, matching(r"[0-9]+(\.[0-9]+)?(m|[KMGT]i?)?", "must be a Kubernetes quantity, like 500m or 4Gi")

@@ -27,9 +27,9 @@ class ClusterAutoscalerArgs(TypedDict):
     chart: ChartArgs
     """The chart `cluster-autoscaler`."""
     cluster_name: str
-    """EKS cluster. Groups with its tag are found by themselves."""
+    """Name of the EKS cluster. The autoscaler finds the node groups that carry its tag."""
     region: pulumi.Input[str]
-    """AWS region."""
+    """AWS region of the cluster."""
     node_groups: Mapping[str, Sequence[pulumi.Input[str]]]
     """Capacity (reserved, spot, on-demand) to the names of its EKS node groups, for the order of preference."""
     image_tag: str
@@ -42,12 +42,12 @@ class ClusterAutoscaler(pulumi.ComponentResource):
     """The Cluster Autoscaler as two replicas, one of which leads."""
 
     namespace: str
-    """Where it runs."""
+    """Namespace that the autoscaler runs in."""
     service_account_name: str
-    """Name of its service account."""
+    """Name of the autoscaler's service account."""
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError for an unknown capacity."""
+        """Raises ValueError for a capacity in `node_groups` that is not reserved, spot or on-demand."""
         super().__init__("trainyard:index:ClusterAutoscaler", name, {}, opts)
         self.namespace = NAMESPACE
         self.service_account_name = SERVICE_ACCOUNT

@@ -30,7 +30,7 @@ class StorageDriversArgs(TypedDict):
     """Arguments of `StorageDrivers`."""
 
     region: pulumi.Input[str]
-    """AWS region."""
+    """AWS region of the cluster."""
     fsx_chart: NotRequired[ChartArgs]
     """The chart `aws-fsx-csi-driver`; left out, the driver is not installed."""
     s3_chart: NotRequired[ChartArgs]
@@ -43,7 +43,7 @@ class StorageDrivers(pulumi.ComponentResource):
     """The CSI drivers of an environment's storage tiers; `ready` is what volumes have to wait for."""
 
     namespace: str
-    """Where the drivers run."""
+    """Namespace that the drivers run in."""
 
     def __init__(self, name: str, args: StorageDriversArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:StorageDrivers", name, {}, opts)

@@ -5,7 +5,8 @@ from typing import Any
 
 from trainyard.components.k8s.charts import ChartArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
-from trainyard.conventions import EFA_RESOURCE, gpu_node_tolerations
+from trainyard.conventions import gpu_node_tolerations
+from trainyard.conventions.aws import EFA_RESOURCE
 
 UNRATIONED_RESOURCES = (f"{EFA_RESOURCE.partition('/')[0]}/",)
 """Prefix of the adapters' resource. Queues count GPUs; the adapters come with them."""

@@ -32,10 +32,11 @@ NAMESPACE = "storage-setup"
 CLAIM = "lustre-root"
 MOUNT_PATH = "/lustre"
 DEADLINE_SECONDS = 900
-"""For all attempts. The work takes a second; the image is several GB and may be new to the node."""
+"""Seconds that all attempts of the Job may take. The work takes a second; the image is several GB and may be new to the
+node."""
 
 _FOLDER = team_prefix("$team").rstrip("/")
-"""Of one team, as the shell spells it."""
+"""Path of one team's folder, as the shell spells it."""
 
 SCRIPT = f"""\
 root=$1
@@ -68,7 +69,7 @@ class LustreFoldersArgs(TypedDict):
     lustre: LustreVolumeArgs
     """The file system; of its `mount_name` only the file system's own name counts."""
     teams: Sequence[str]
-    """Short names of the teams."""
+    """Short names of the teams that get a folder."""
     image: str
     """Image with a POSIX shell, chmod, ls and mkdir, `image:tag@sha256:...`. A change of it alone does not run
     the Job again."""
@@ -85,7 +86,7 @@ class LustreFolders(pulumi.ComponentResource):
     """
 
     namespace: pulumi.Output[str]
-    """Where the Job runs."""
+    """Namespace that the Job runs in."""
 
     def __init__(self, name: str, args: LustreFoldersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:LustreFolders", name, {}, opts)
@@ -187,5 +188,5 @@ class LustreFolders(pulumi.ComponentResource):
 
 
 def content_hash(arguments: Sequence[str]) -> str:
-    """Of the script and its arguments: 10 hexadecimal digits."""
+    """Digest of the script and its arguments: 10 hexadecimal digits."""
     return hashlib.sha256(json.dumps([SCRIPT, *arguments]).encode()).hexdigest()[:10]

@@ -25,36 +25,36 @@ FSX_DRIVER = "fsx.csi.aws.com"
 S3_DRIVER = "s3.csi.aws.com"
 
 UNSIZED_CAPACITY_GIB = 1024
-"""Of a bucket or an EFS file system, which have no size."""
+"""Capacity that Kubernetes is told of a bucket or an EFS file system, which have no size."""
 
 
 class LustreVolumeArgs(TypedDict):
-    """An FSx for Lustre file system."""
+    """An FSx for Lustre file system, as pods mount it."""
 
     file_system_id: pulumi.Input[str]
-    """`fs-...`"""
+    """Id of the file system, `fs-…`."""
     dns_name: pulumi.Input[str]
     """Host name of the file system."""
     mount_name: pulumi.Input[str]
     """Name that it is mounted by, with the directory to mount where that is not its root: `abcdefgh/data`."""
     capacity_gib: int
-    """Its size, GiB."""
+    """Size of the file system, GiB."""
 
 
 class SharedVolumeArgs(TypedDict):
     """An EFS file system with a directory for every team."""
 
     file_system_id: pulumi.Input[str]
-    """`fs-...`"""
+    """Id of the file system, `fs-…`."""
     access_point_ids: Mapping[str, pulumi.Input[str]]
-    """Of each team's directory, by the team's name; `fsap-...`"""
+    """Id of the access point of each team's directory (`fsap-…`), by the team's name."""
 
 
 class StorageVolumesArgs(TypedDict):
     """The storage of an environment, as far as pods mount it."""
 
     region: str
-    """Region of the buckets."""
+    """AWS region of the buckets."""
     data_bucket: pulumi.Input[str]
     """Name of the data bucket; mounted, read-only, where there is no `lustre`."""
     checkpoints_bucket: pulumi.Input[str]

@@ -22,9 +22,9 @@ from trainyard.components.aws.workload_policies import (
 )
 from trainyard.components.k8s import mlflow
 from trainyard.conventions import TRAINER_SERVICE_ACCOUNT, team_prefix
-from trainyard.plan.parts import Plan
+from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX
-from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, WorkloadIdentity
+from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, WorkloadIdentity, resource_prefix
 
 
 def identity(roles: Mapping[str, PodRole], workload: str) -> WorkloadIdentity:
@@ -34,20 +34,21 @@ def identity(roles: Mapping[str, PodRole], workload: str) -> WorkloadIdentity:
 
 def pod_roles(
     plan: Plan,
+    planned: ClusterPlan,
     cluster: Cluster,
     storage: StorageTiers,
     database: Database | None,
     key: EnvironmentKey,
     opts: pulumi.ResourceOptions,
 ) -> dict[str, PodRole]:
-    """The AWS rights of everything that runs in the cluster, by workload."""
+    """The AWS rights of everything that runs on a cluster, by workload."""
     checkpoints, data = storage.checkpoints_bucket, storage.data_bucket
-    (planned,) = plan.clusters
+    prefix = resource_prefix(plan, planned)
     roles: dict[str, PodRole] = {}
 
     def add(workload: str, namespace: str, account: str, policy: dict[str, Any], description: str) -> None:
         roles[workload] = PodRole(
-            f"{workload}-role",
+            f"{prefix}{workload}-role",
             {
                 "cluster_name": cluster.cluster_name,
                 "namespace": namespace,
@@ -81,7 +82,7 @@ def pod_roles(
             efs_csi_policy(storage.shared["arn"]),
             "EFS driver: looks mount targets up",
         )
-    if database is not None:
+    if database is not None and plan.tracks(planned):
         policy = mlflow_policy(
             bucket_arn=storage.artifacts_bucket["arn"],
             prefix=ARTIFACTS_PREFIX,

@@ -16,16 +16,16 @@ from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.conventions import CAPACITIES
 from trainyard.plan.parts import ClusterPlan, Plan
-from trainyard.stacks.environment.ground import chart
+from trainyard.stacks.environment.ground import chart, resource_prefix
 
 
 @dataclass(frozen=True)
 class OnCluster:
-    """What was made."""
+    """What was made on the cluster for AWS alone."""
 
     drivers: StorageDrivers
     ready: list[pulumi.Resource]
-    """What a job needs of it."""
+    """The resources that a job waits for."""
 
 
 def build(
@@ -39,16 +39,17 @@ def build(
 ) -> OnCluster:
     """Makes it. `node_groups` are the names of the GPU node groups in EKS by their names in the plan; `roles` those of
     pods by workload."""
+    prefix = resource_prefix(plan, planned)
 
     def after(*waited_for: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(providers=list(providers), depends_on=list(waited_for))
 
     scaler = ClusterAutoscaler(
-        "autoscaler",
+        f"{prefix}autoscaler",
         {
             "chart": chart(plan, "cluster-autoscaler"),
             "cluster_name": planned.name,
-            "image_tag": planned.control_plane.autoscaler_image_tag,
+            "image_tag": plan.ground.control_plane(planned.name).autoscaler_image_tag,
             "region": plan.ground.region,
             "scale_down_after_minutes": planned.scheduling.scale_down_after_minutes,
             "node_groups": {
@@ -59,15 +60,17 @@ def build(
         after(roles["autoscaler"]),
     )
     drivers = StorageDrivers(
-        "drivers", _drivers(plan), after(*(roles[driver] for driver in ("fsx-driver", "efs-driver") if driver in roles))
+        f"{prefix}drivers",
+        _drivers(plan),
+        after(*(roles[driver] for driver in ("fsx-driver", "efs-driver") if driver in roles)),
     )
     ready: list[pulumi.Resource] = [scaler]
     if lustre is not None:
         folders = LustreFolders(
-            "lustre-folders",
+            f"{prefix}lustre-folders",
             {
                 "lustre": lustre,
-                "teams": [team.name for team in plan.core.teams],
+                "teams": [team.name for team in planned.teams],
                 "image": plan.core.pins.image("pytorch"),
             },
             after(*drivers.ready),

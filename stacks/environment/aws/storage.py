@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pulumi
 
-from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
@@ -15,25 +16,25 @@ from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.plan.parts import Plan
 
 ARTIFACTS_PREFIX = "mlflow"
-"""Of MLflow's artifacts in their bucket."""
+"""Prefix of MLflow's artifacts in the artifacts bucket."""
 
 
 def make_storage(
     plan: Plan,
     account: pulumi.Input[str],
     network: Network,
-    cluster: Cluster,
+    clients: Mapping[str, pulumi.Input[str]],
     key: EnvironmentKey,
     opts: pulumi.ResourceOptions,
 ) -> StorageTiers:
-    """The storage tiers of the plan."""
+    """Makes the storage tiers. `clients` are the security groups of the clusters, by a short name that stays."""
     tiers, lustre = plan.core.storage, plan.ground.lustre
     return StorageTiers(
         plan.core.name,
         {
             "account_id": account,
             "vpc_id": network.vpc_id,
-            "client_security_group_ids": {"cluster": cluster.security_group_id},
+            "client_security_group_ids": clients,
             "key_arn": key.key_arn,
             "checkpoint_expire_days": tiers.checkpoint_expire_days,
             "checkpoint_keep_versions": tiers.checkpoint_keep_versions,
@@ -59,12 +60,12 @@ def make_database(
     plan: Plan,
     account: pulumi.Input[str],
     network: Network,
-    cluster: Cluster,
+    clients: Mapping[str, pulumi.Input[str]],
     key: EnvironmentKey,
     opts: pulumi.ResourceOptions,
 ) -> Database | None:
-    """PostgreSQL for MLflow, where the plan has a server."""
-    if not plan.core.mlflow.enabled:
+    """PostgreSQL for MLflow, where the plan has a server; `clients` as for `make_storage`."""
+    if not any(plan.tracks(cluster) for cluster in plan.clusters):
         return None
     return Database(
         f"{plan.core.name}-mlflow",
@@ -72,7 +73,7 @@ def make_database(
             "account_id": account,
             "vpc_id": network.vpc_id,
             "subnet_ids": list(network.isolated_subnet_ids.values()),
-            "client_security_group_ids": {"cluster": cluster.security_group_id},
+            "client_security_group_ids": clients,
             "key_arn": key.key_arn,
             "engine_version": plan.ground.database.engine_version,
             "instance_class": plan.ground.database.instance_class,
@@ -88,7 +89,7 @@ def make_database(
 
 
 def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs | None:
-    """How the MLflow server finds it."""
+    """How the MLflow server reaches its database; None where there is none."""
     if database is None:
         return None
     return {
@@ -114,7 +115,7 @@ def lustre_volume(plan: Plan, storage: StorageTiers) -> LustreVolumeArgs | None:
 
 
 def mounted(plan: Plan, storage: StorageTiers, lustre: LustreVolumeArgs | None) -> StorageVolumesArgs:
-    """The storage as far as pods mount it."""
+    """The storage tiers as far as pods mount them."""
     volumes: StorageVolumesArgs = {
         "region": plan.ground.region,
         "data_bucket": storage.data_bucket["name"],

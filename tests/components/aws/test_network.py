@@ -50,7 +50,7 @@ def recorded(preview: bool = False, **changes: Any) -> Recording:
         "region": REGION,
         "flow_log_retention_days": 365,
         "key_arn": KEY_ARN,
-        "cluster_name": "acme-production",
+        "cluster_names": ["acme-production"],
         **changes,
     }
     return record(lambda: Network("net", args), preview=preview)

@@ -27,7 +27,8 @@ ARGS: SmokeJobArgs = {
     "memory_gib": 208,
     "shared_memory_gib": 52,
     "transport": "efa",
-    "efa_interfaces": 4,
+    "fabric_resource": "vpc.amazonaws.com/efa",
+    "fabric_interfaces": 4,
     "hugepages_mib": 5120,
     "stack": "acme",
     "namespace": "team-vision",
@@ -186,7 +187,7 @@ def test_the_wait_is_longer_than_start_and_run(monkeypatch):
 def test_a_fabric_needs_no_capability(pod_of):
     """Restricted pod security refuses IPC_LOCK, and a user that is not root would start without it. The nodes of a
     pool with a fabric let every container lock memory instead (components/aws/gpu_launch.py)."""
-    assert ARGS.get("efa_interfaces", 0) > 0
+    assert ARGS.get("fabric_interfaces", 0) > 0
     if pod_of == "job":
         spec = _job(_recording()).inputs["spec"]["template"]["spec"]
     else:

@@ -11,7 +11,7 @@ import yaml
 
 from tests.rehearsal.refusals.builders import findings, resource
 from tests.shared import shared
-from trainyard.catalog import pins
+from trainyard.catalog import kubernetes_versions, pins
 from trainyard.rehearsal.refusals import generate
 from trainyard.rehearsal.refusals.kubernetes.schema import QUANTITY, definitions, quantity
 
@@ -90,7 +90,7 @@ def test_quantities_compare() -> None:
     assert quantity("1e3") == 1000
 
 
-@pytest.mark.parametrize("version", ["1.34", "1.35", "1.36"])
+@pytest.mark.parametrize("version", kubernetes_versions())
 def test_every_version_that_may_be_chosen_has_schemas(version: str) -> None:
     assert "io.k8s.api.apps.v1.Deployment" in definitions(version)
 

@@ -15,7 +15,7 @@ from trainyard.review.formats.junit import as_junit
 from trainyard.review.formats.markdown import MARKER, as_markdown
 from trainyard.review.formats.sarif import as_sarif
 from trainyard.review.policy_check.model import Accepted, PolicyReport, Violation
-from trainyard.review.verdict import Review
+from trainyard.review.review import Review
 
 URN = "urn:pulumi:demo::trainyard::aws:rds/instance:Instance::tracking"
 VIOLATION = Violation(
@@ -121,7 +121,7 @@ def test_markdown_of_an_unchanged_a_new_and_a_removed_stack():
 def test_a_review_tells_the_rehearsal_with_its_verdict():
     told = checked(VIOLATION, gateways=1).as_json()
     assert list(told) == [
-        *("stack", "settings", "plan", "resources", "outputs", "findings", "violations", "cost"),
+        *("stack", "verdict", "settings", "plan", "resources", "outputs", "findings", "violations", "cost"),
         *("critical_path", "seconds"),
     ]
     assert told["violations"] == [VIOLATION.as_json()]

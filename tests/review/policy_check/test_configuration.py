@@ -51,7 +51,9 @@ def test_misspelt_policies_properties_and_levels_are_refused_together():
     problems = refused({"public-buckt": "advisory", "logs-kept-too-short": {"minDay": 1}, "public-bucket": "strict"})
     assert len(problems) == 3
     assert "did you mean public-bucket?" in problems[0]
-    assert any("minDay: got 1; must be one of minDays (did you mean minDays?)" in problem for problem in problems)
+    assert any(
+        "minDay: got a number; must be one of minDays (did you mean minDays?)" in problem for problem in problems
+    )
     assert any('public-bucket: got "strict"; must be an object or one of' in problem for problem in problems)
 
 
@@ -64,9 +66,16 @@ def test_a_file_that_is_no_object_is_refused(tmp_path, text, said):
 
 
 def test_a_missing_file_is_refused_and_an_empty_one_is_nothing(tmp_path):
-    with pytest.raises(SettingsError, match="must be a readable file"):
+    with pytest.raises(SettingsError, match="must be an existing file"):
         read_configuration(tmp_path / "policy.json")
     (tmp_path / "policy.json").write_text("\n")
     assert read_configuration(tmp_path / "policy.json") == {}
     (tmp_path / "policy.json").write_text(json.dumps({"all": "advisory"}))
     assert read_configuration(tmp_path / "policy.json") == {"all": "advisory"}
+
+
+def test_no_long_value_is_quoted(tmp_path):
+    long = "hunter2" * 20
+    told = refused({"logs-kept-too-short": {"minDays": long}, "public-bucket": long, "all": {"x": long}})
+    assert "a text of 140 characters" in " ".join(told)
+    assert "hunter2" not in " ".join(told)

@@ -9,7 +9,8 @@ from trainyard.cost.compare import alternatives
 from trainyard.cost.model import Amounts
 from trainyard.cost.price import price_stack
 from trainyard.output import WIDTH, as_text
-from trainyard.review.reports.cost import as_html, bars, report, verdict
+from trainyard.review.reports.cost import as_html, bars, report
+from trainyard.review.verdict import money_of
 
 
 def text_of(*found):
@@ -56,7 +57,7 @@ def test_what_is_not_priced_and_what_is_of_another_region_is_told():
 
 def test_a_stack_without_anything_has_a_report():
     cost = priced()
-    assert "no monthly budget" in text_of(cost)
+    assert "there is no monthly budget" in text_of(cost)
     assert "<!doctype html>" in as_html(cost)
     assert cost.as_json()["prices"]["oldest"] == ""
 
@@ -65,7 +66,7 @@ def test_a_stack_without_anything_has_a_report():
     ("floor", "expected", "high", "ceiling", "said", "mood"),
     [
         (120, 130, 130, 140, "before any job runs", "bad"),
-        (10, 130, 130, 140, "expected to be over", "bad"),
+        (10, 130, 130, 140, "expected to be 30 USD over the budget of 100 USD", "bad"),
         (10, 90, 110, 140, "unless spot is dear", "warn"),
         (10, 90, 95, 140, "over it with every pool full", "good"),
         (10, 90, 95, 99, "even with every pool full", "good"),
@@ -73,8 +74,8 @@ def test_a_stack_without_anything_has_a_report():
 )
 def test_the_verdict_on_the_budget(floor, expected, high, ceiling, said, mood):
     cost = replace(priced(), total=Amounts(floor, expected, ceiling), high_usd=high, budget_usd=100)
-    text, found = verdict(cost)
-    assert said in text and found == mood
+    money = money_of(cost)
+    assert said in money.sentence and money.mood == mood
 
 
 def test_stacked_bars_meet_end_to_end_and_reach_their_totals(demo):

@@ -18,7 +18,7 @@ _PATH = re.compile(
 
 
 class Server:
-    """`objects[kind][name]`, kinds as in paths (`jobs`); `logs[pod]`; `refuse[method, kind or "pods/log"]` a status."""
+    """`objects[kind][name]` with kinds as in paths; `logs[pod]`; `refuse`: (method, kind or `pods/log`) to status."""
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, dict[str, Any]]] = {}

@@ -17,7 +17,7 @@ from trainyard.smoke_jobs.launch.follow import Follower
 from trainyard.smoke_jobs.launch.job import LaunchError
 from trainyard.smoke_jobs.launch.kubernetes import Deferred, render, to_yaml
 
-SPECS = {"gpu": GPU_POOL, "cpu": CPU, "one node": replace(GPU_POOL, nodes=1, efa_interfaces=0, hugepages_mib=0)}
+SPECS = {"gpu": GPU_POOL, "cpu": CPU, "one node": replace(GPU_POOL, nodes=1, fabric_interfaces=0, hugepages_mib=0)}
 
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)

@@ -38,7 +38,7 @@ def recommendation_as_json(recommendation: Recommendation, comparison: Compariso
 
 
 def estimate_as_json(estimate: Estimate) -> str:
-    """All of an estimate."""
+    """Everything that an estimate says, as a JSON document."""
     data: dict[str, Any] = {
         "currency": "USD",
         "request": estimate.request,
@@ -71,7 +71,7 @@ def estimate_as_json(estimate: Estimate) -> str:
 
 
 def _work(workload: Workload) -> dict[str, Any]:
-    """The keys `model` and `work`."""
+    """The document's keys `model` and `work`."""
     work = workload.work
     return {
         "model": work.model,
@@ -85,7 +85,7 @@ def _work(workload: Workload) -> dict[str, Any]:
 
 
 def _option(option: Option) -> dict[str, Any]:
-    """One way to run it."""
+    """One way to run the training, as plain values."""
     machine = option.machine
     return {
         "instance_type": machine.type,

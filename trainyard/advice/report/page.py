@@ -14,13 +14,13 @@ from trainyard.output import page
 
 WIDTH, HEIGHT = 920, 420
 CLEAR = 19
-"""Pixels between two numbers."""
+"""Least distance of two numbers in the picture, pixels."""
 LEFT, RIGHT, TOP, BOTTOM = 70, 16, 16, 50
 COLOURS = (
     "#0b6e99", "#c2571a", "#4f7a28", "#8a3ffc", "#b0275a", "#6b5b00", "#00786f",
     "#7a4a2b", "#5a6270", "#2a52be", "#a8328a", "#3d7ea6", "#9c6f00", "#546e00",
 )  # fmt: skip
-"""One a GPU model or a part of a bar."""
+"""Colours of the picture, one for each GPU model or part of a bar."""
 PEOPLE = "#5a6270"
 
 

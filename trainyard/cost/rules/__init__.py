@@ -17,7 +17,7 @@ Rule = Callable[[RecordedResource, PriceContext], Iterable[CostEntry]]
 resource whose settings cost nothing (a gateway endpoint). Raises `NotPriced` for what it cannot price."""
 
 USES_NOTHING = "as it is set, it costs nothing"
-"""Of a resource whose rule yields nothing, such as a gateway endpoint."""
+"""Why a resource whose rule yields nothing is free, such as a gateway endpoint."""
 
 _MODULES: Final[Mapping[str, ModuleType]] = {
     "compute": compute,

@@ -21,10 +21,10 @@ from trainyard.recorded.read import is_set, mapping_at, mappings_at, number_at, 
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 
 INCLUDED_IOPS, INCLUDED_THROUGHPUT_MB = 3000, 125
-"""Of a gp3 volume (EBS user guide, as generally known)."""
+"""What the price of a gp3 volume includes (EBS user guide, as generally known)."""
 
 DETAILED_METRICS = 7
-"""That EC2 sends with detailed monitoring (CloudWatch price list, as generally known)."""
+"""Number of metrics that EC2 sends with detailed monitoring (CloudWatch price list, as generally known)."""
 
 DEFAULT_ROOT_GIB = 20
 """Root disk of an EKS node whose group and template say nothing (EKS user guide, as generally known)."""
@@ -72,7 +72,8 @@ def _machines(group: NodeGroup, context: PriceContext, pool: PoolCapacity) -> It
 
 
 def _reservation_id(group: NodeGroup) -> str:
-    """As a sentence names it: a price does not hang on it, so one that is not known yet is no hindrance."""
+    """The reservation's id for a sentence: a price does not hang on it, so one that is not known yet is no
+    hindrance."""
     launched = group.template.inputs if group.template is not None else None
     target = "capacityReservationSpecification", "capacityReservationTarget", "capacityReservationId"
     return str(value_at(launched, *target, default="(not named)", unknown="(not known yet)"))
@@ -221,7 +222,7 @@ def instance(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
 
 
 def volume(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """A disk of its own."""
+    """A volume that no instance brings with it, priced by its type and size."""
     found = {
         "volumeType": value_at(resource.inputs, "type") or "gp2",  # what EC2 takes where nothing is said
         "volumeSize": value_at(resource.inputs, "size"),

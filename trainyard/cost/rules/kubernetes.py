@@ -48,7 +48,7 @@ def volume_claim(resource: RecordedResource, context: PriceContext) -> Iterator[
 
 
 def stateful_set(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """Its claim templates make a disk a replica."""
+    """A stateful set's claim templates make a disk for each replica, at a price that is not known."""
     del context
     claims = length_at(resource.inputs, "spec", "volumeClaimTemplates")
     if claims:

@@ -13,7 +13,7 @@ from trainyard.recorded.read import length_at, value_at
 
 
 def nat_gateway(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """By the hour and by what passes through; its public address is the `Eip`'s."""
+    """A NAT gateway is paid by the hour and by what passes through; its public address is the `Eip`'s."""
     yield context.line(resource, "gateway", "nat-gateway", always(HOURS_A_MONTH))
     yield context.line(resource, "data through it", "nat-gateway.data", context.usage("nat_gb"))
 
@@ -59,7 +59,7 @@ def flow_log(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
 
 
 def load_balancer(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """By the hour and by capacity units."""
+    """A load balancer is paid by the hour and by capacity units."""
     yield context.line(resource, "load balancer", "load-balancer", always(HOURS_A_MONTH))
     units = context.usage("load_balancer_capacity_units", HOURS_A_MONTH)
     yield context.line(resource, "capacity units", "load-balancer.capacity", units)

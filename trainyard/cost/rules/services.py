@@ -14,7 +14,8 @@ FREE_INSIGHTS_DAYS = 7
 """Retention of Performance Insights that costs nothing (RDS user guide, as generally known)."""
 
 BILLED_ROTATIONS = 2
-"""Of a key: the first and the second rotation add a key's price each, later ones nothing (KMS pricing, as known)."""
+"""Rotations of a key that are billed: the first and the second add a key's price each, later ones nothing (KMS pricing,
+as known)."""
 
 
 def database(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
@@ -48,7 +49,7 @@ def database(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
 
 
 def key(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """By the month, more once it has been rotated, and by requests."""
+    """A key is paid by the month, more once it has been rotated, and by requests."""
     yield context.line(resource, "key", "kms.key", always(1))
     if value_at(resource.inputs, "enableKeyRotation"):
         rotated = Amounts(0, 0, BILLED_ROTATIONS)
@@ -57,7 +58,7 @@ def key(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry
 
 
 def secret(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """By the month and by requests."""
+    """A secret is paid by the month and by requests."""
     yield context.line(resource, "secret", "secret", always(1))
     yield context.line(resource, "requests", "secret.requests", context.usage("secret_requests_ten_thousand"))
 
@@ -69,5 +70,5 @@ def budget_action(resource: RecordedResource, context: PriceContext) -> Iterator
 
 
 def alarm(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
-    """By the month, at standard resolution."""
+    """An alarm is paid by the month, at standard resolution."""
     yield context.line(resource, "alarm", "cloudwatch.alarm", always(1))

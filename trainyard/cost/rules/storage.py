@@ -13,7 +13,7 @@ from trainyard.recorded.read import number_at, value_at
 FLOW_LOG = "aws:ec2/flowLog:FlowLog"
 
 PURPOSES = ("data", "checkpoints", "artifacts")
-"""Of buckets, the last part of their logical names (`components/aws/storage.py`)."""
+"""Purposes of buckets: the last part of their logical names (`components/aws/storage.py`)."""
 
 
 def lustre(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

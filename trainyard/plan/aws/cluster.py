@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard import catalog
-from trainyard.catalog.versions import AddOn
 from trainyard.plan.aws.logs import retention
 from trainyard.plan.aws.parts import EksPlan
 from trainyard.plan.context import Context
@@ -29,20 +28,21 @@ def kubernetes_version(context: Context) -> str:
     return ledger.decide("cluster.kubernetes_version", version, f"{source}; {until}")
 
 
-def plan_control_plane(version: str, context: Context) -> EksPlan:
-    """What EKS is asked for besides a version."""
+def plan_control_plane(cluster: str, version: str, context: Context) -> EksPlan:
+    """What EKS is asked for besides a version, for the cluster of that name."""
     settings, ledger = context.settings, context.ledger
     add_ons, source = catalog.add_on_pins(version)
-    ledger.decide("cluster.add_ons", [f"{add_on.name} {add_on.version or 'default'}" for add_on in add_ons], source)
+    ledger.decide("cluster.add_ons", [f"{add_on.name} {add_on.version}" for add_on in add_ons], source)
     tag = catalog.kubernetes_versions()[version].cluster_autoscaler
     source = f"catalog/versions.yaml: newest release for Kubernetes {version}"
     return EksPlan(
+        cluster=cluster,
         admin_principal_arns=tuple(settings.aws.admin_principals),
         log_types=context.listed("cluster.log_types"),
         log_retention_days=retention(
             "cluster.log_retention_days", "logRetentionDays", settings.log_retention_days, context
         ),
-        add_ons=tuple(AddOn(add_on.name, add_on.version) for add_on in add_ons),
+        add_ons=add_ons,
         autoscaler_image_tag=ledger.decide("cluster.autoscaler_image_tag", tag, source),
         deletion_protection=ledger.decide("cluster.deletion_protection", settings.protect, "setting protect"),
     )

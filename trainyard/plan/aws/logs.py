@@ -7,7 +7,7 @@ from trainyard.plan.context import Context
 LOG_RETENTION_DAYS = (
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 )  # fmt: skip
-"""What CloudWatch Logs accepts (provider's validator, hashicorp/aws 5.100.0)."""
+"""Days of retention that CloudWatch Logs accepts (provider's validator, hashicorp/aws 5.100.0)."""
 
 
 def retention(path: str, setting: str, given: int | None, context: Context) -> int:

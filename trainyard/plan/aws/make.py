@@ -37,7 +37,7 @@ def plan_aws(
     zones = choose_zones(drafts, context)
     network = plan_network(zones, context)
     version = kubernetes_version(context)
-    control_plane = plan_control_plane(version, context)
+    control_plane = plan_control_plane(name, version, context)
     system_nodes = plan_system_nodes(zones, context)
     pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
     check_addresses(network, pools, system_nodes, context)
@@ -47,6 +47,7 @@ def plan_aws(
         region=context.region,
         account_id=settings.aws.account_id,
         network=network,
+        control_planes=(control_plane,),
         lustre=plan_lustre(zones, pools, context),
         shared_file_system=plan_shared_file_system(context),
         database=plan_database(context),
@@ -60,7 +61,6 @@ def plan_aws(
         name=name,
         kubernetes_version=version,
         public_access_cidrs=tuple(settings.endpoint_access),
-        control_plane=control_plane,
         system_nodes=system_nodes,
         pools=pools,
         scheduling=scheduling,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trainyard import catalog
 from trainyard.catalog import Instance
-from trainyard.conventions import RESERVATION_ID
+from trainyard.conventions.aws import RESERVATION_ID
 from trainyard.plan.context import Context
 from trainyard.problems import nearest
 from trainyard.settings.pools import GpuPool, Reserved
@@ -98,7 +98,7 @@ class AwsMarket:
             source = "a new pool has a fabric where its instance has several interfaces"
         interfaces = item.efa_interfaces if wanted else 0
         source = f"{source}; catalogue: {item.efa_interfaces}"
-        return ledger.decide(f"pools.{name}.fabric_interfaces", interfaces, source) > 0
+        return ledger.decide(f"pools.{name}.fabric.interfaces", interfaces, source) > 0
 
     def spot_types(self, key: str, pool: GpuPool, item: Instance) -> tuple[str, ...] | None:
         """The named alternatives that have the pool's GPU and GPU count and are at least as large."""

@@ -12,7 +12,7 @@ LUSTRE_STEP = 2400
 """GiB that FSx for Lustre is sold in: the first steps, then multiples (FSx API, CreateFileSystem, 2026-11)."""
 
 LUSTRE_THROUGHPUTS = (125, 250, 500, 1000)
-"""MB/s per TiB of PERSISTENT_2 on SSD."""
+"""Throughputs of PERSISTENT_2 on SSD, MB/s for each TiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,7 @@ class AlertsPlan:
 class EksPlan:
     """What EKS asks of a cluster besides what every cluster has. Retention in days."""
 
+    cluster: str  # its name
     admin_principal_arns: tuple[str, ...]  # get AmazonEKSClusterAdminPolicy through an access entry
     log_types: tuple[str, ...]
     log_retention_days: int
@@ -88,8 +89,14 @@ class AwsPlan:
     region: str
     account_id: str | None  # None: whichever the credentials are of
     network: NetworkPlan
+    control_planes: tuple[EksPlan, ...]  # one a cluster
     lustre: LustrePlan | None
     shared_file_system: bool  # EFS: home directories and code, where the profile says
     database: DatabasePlan
     alerts: AlertsPlan
     create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role
+
+    def control_plane(self, cluster: str) -> EksPlan:
+        """That of the cluster of that name, which is one of the plan's."""
+        (found,) = (control_plane for control_plane in self.control_planes if control_plane.cluster == cluster)
+        return found

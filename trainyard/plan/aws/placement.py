@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from trainyard import catalog
 from trainyard.conventions import Capacity
+from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE
 from trainyard.plan.aws.cidr import MAX_ZONES
 from trainyard.plan.context import Context
-from trainyard.plan.parts import NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
+from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
 from trainyard.plan.pools import Nodes, PoolDraft
 from trainyard.problems import nearest
+
+_KINDS: Mapping[str, Literal["reservation", "block"]] = {"odcr": "reservation", "capacity-block": "block"}
+"""How a stack file names what AWS sells, and the plan what any cloud does."""
 
 _NAMES_DIFFER = "zone names of older regions stand for different places in each account: compare with yours"
 
@@ -112,8 +117,7 @@ def place(draft: PoolDraft, zones: Sequence[str], context: Context) -> PoolPlan 
             gpu_memory_gib=item.gpu_memory_gib,
             vcpus=item.vcpus,
             memory_gib=item.memory_gib,
-            fabric="efa" if draft.fabric else "",
-            fabric_interfaces=item.efa_interfaces if draft.fabric else 0,
+            fabric=FabricPlan("efa", EFA_RESOURCE, item.efa_interfaces, EFA_HUGEPAGES_MIB) if draft.fabric else None,
             network_cards=item.network_cards,
             local_nvme_gb=item.nvme_gb,
             root_disk_gib=draft.root_disk_gib,
@@ -130,7 +134,7 @@ def _node_groups(
     if reserved is not None:
         size = reserved.nodes if reserved.max_nodes is None else reserved.max_nodes
         nodes = Nodes(0, size, f"setting {draft.key}.reserved")
-        bound = ReservationPlan(reserved.reservation_id, reserved.kind, reserved.availability_zone)
+        bound = ReservationPlan(reserved.reservation_id, _KINDS[reserved.kind], reserved.availability_zone)
         groups.append(_group(draft, "reserved", (draft.instance.type,), nodes, (own or spread[0],), bound, context))
     if draft.spot is not None:
         types = (draft.instance.type, *_alternatives(draft, spread, context))

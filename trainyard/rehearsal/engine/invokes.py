@@ -24,7 +24,7 @@ def _zones(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, 
 
 
 def _zone_prefix(region: str) -> str:
-    """`use1` of `us-east-1`, `apse2` of `ap-southeast-2`."""
+    """The short name of a region in zone ids: `use1` of `us-east-1`, `apse2` of `ap-southeast-2`."""
     area, direction, number = region.split("-")[0], "-".join(region.split("-")[1:-1]), region.split("-")[-1]
     short = {"east": "e", "west": "w", "north": "n", "south": "s", "central": "c", "northeast": "ne"}
     short |= {"southeast": "se", "northwest": "nw", "southwest": "sw", "gov-east": "ge", "gov-west": "gw"}

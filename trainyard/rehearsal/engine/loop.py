@@ -29,7 +29,7 @@ class InlineLoop(asyncio.SelectorEventLoop):
         self.set_exception_handler(lambda _loop, _context: None)
 
     def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> asyncio.Handle:  # type: ignore[override]
-        """As the base class, without its checks: a hundred calls a resource."""
+        """Does what the base class does, without its checks: it is called a hundred times a resource."""
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append(handle)  # type: ignore[attr-defined]
         return handle

@@ -15,7 +15,7 @@ from typing import Any
 
 from trainyard.recorded.model import UNKNOWN, Secret, Unknown, bare, has_unknown
 from trainyard.rehearsal.engine import synthesised
-from trainyard.rehearsal.engine.sdk_types import FieldType, input_class, input_fields, output_fields
+from trainyard.rehearsal.engine.sdk_types import FieldType, OutputField, input_class, input_fields, output_fields
 
 AUTONAMED = "pulumi.com/autonamed"
 
@@ -41,7 +41,7 @@ class ProviderState:
 
     @classmethod
     def of(cls, package: str, inputs: Mapping[str, Any]) -> ProviderState:
-        """From a provider's inputs; lists and maps among them arrive as JSON text."""
+        """Makes the state from a provider's inputs; lists and maps among them arrive as JSON text."""
         plain = {key: _parsed(bare(value)) for key, value in inputs.items()}
         accounts = plain.get("allowedAccountIds")
         account = accounts[0] if isinstance(accounts, list) and accounts and isinstance(accounts[0], str) else None
@@ -175,7 +175,21 @@ def _preview_outputs(subject: synthesised.Subject, identity: str, cls: type | No
     for key, made in synthesised.special(subject, identity).items():
         if isinstance(outputs.get(key), (Mapping, list)):
             outputs[key] = merged(outputs[key], synthesised.unknown_like(made))
-    fields = output_fields(cls) if cls is not None else {}
+    return _with_unknown_parts(outputs, subject, output_fields(cls) if cls is not None else {})
+
+
+def shown_at_preview(type_: str, name: str, inputs: Mapping[str, Any], cls: type) -> Mapping[str, Any]:
+    """What a preview knows of a resource with these inputs, and `UNKNOWN` for all that its provider will fill in."""
+    fields = output_fields(cls)
+    computed = dict.fromkeys((key for key, output in fields.items() if output.certain), UNKNOWN)
+    subject = synthesised.Subject(type_, name, inputs, synthesised.Place())
+    return {**computed, **_with_unknown_parts(dict(inputs), subject, fields)}
+
+
+def _with_unknown_parts(
+    outputs: dict[str, Any], subject: synthesised.Subject, fields: Mapping[str, OutputField]
+) -> dict[str, Any]:
+    """With unknowns for the computed parts of the blocks that were given."""
     for key, value in outputs.items():
         if key in fields and isinstance(value, (Mapping, list)):
             outputs[key] = _completed(value, fields[key].type, subject, key, preview=True)

@@ -10,21 +10,18 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
+from trainyard.problems import Problem, SettingsError, kind_of, shown, spell_path
+from trainyard.user_files import read_yaml
 
-from trainyard.catalog.tables import YamlLoader
-from trainyard.problems import Problem, SettingsError
-
-DEEPEST = 32
-"""Levels of a file. No setting has a tenth of them; a file that refers to itself has no end."""
-
-MOST_VALUES = 200_000
-"""Values of a file, every use of an anchor counted: a few lines of anchors can stand for millions."""
+ValuePath = tuple[str | int, ...]
+StandIn = Callable[[ValuePath, int], str | Problem | None]
+"""What stands in a rehearsal for an encrypted value: asked with the value's place (the full key first) and a number of
+its own, it gives a text of the right form, or why the value must not be encrypted; None where any text will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +35,29 @@ class StackConfig:
     values: Mapping[str, str]
     secret_keys: frozenset[str]
     placeholders: frozenset[str] = field(default_factory=frozenset)  # that stand for what only the CLI can decrypt
+    unseen: tuple[str, ...] = ()  # the places of what only the CLI can decrypt
     problems: tuple[Problem, ...] = ()
 
 
 def read_stack(
-    project_directory: Path, stack: str | Path, config_overrides: Mapping[str, Any] | None = None
+    project_directory: Path,
+    stack: str | Path,
+    config_overrides: Mapping[str, Any] | None = None,
+    stand_in: StandIn | None = None,
 ) -> StackConfig:
     """The configuration of one stack, defaults of Pulumi.yaml filled in.
 
     `stack` is a stack's name, or the path of a `Pulumi.<stack>.yaml` anywhere. `config_overrides` replace whole keys
-    (without a namespace: of this project). Raises `SettingsError` when a file is missing or is no YAML mapping.
+    (without a namespace: of this project). `stand_in` gives what takes the place of encrypted values. Raises
+    `SettingsError` when a file is missing or is no YAML mapping.
     """
     project = _load(project_directory / "Pulumi.yaml", "Pulumi.yaml")
     if not isinstance(project.get("name"), str):
-        raise SettingsError([Problem("Pulumi.yaml: name", _shown(project.get("name")), "must be the project's name")])
+        raise SettingsError([Problem("Pulumi.yaml: name", shown(project.get("name")), "must be the project's name")])
     name = str(project["name"])
     main = project_directory / str(project.get("main", "."))
     if not (main.is_file() or (main / "__main__.py").is_file()):
-        given_main = _shown(project.get("main"))
+        given_main = shown(project.get("main"))
         raise SettingsError([Problem("Pulumi.yaml: main", given_main, "must be a folder with a __main__.py in it")])
     folder = _stack_folder(project_directory, project)
     path = Path(stack) if isinstance(stack, Path) or str(stack).endswith((".yaml", ".yml")) else None
@@ -68,7 +70,14 @@ def read_stack(
     given = dict(_mapping(_load(path, path.name), "config", path.name))
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
-    return _Reading(name).read(project, stack_name, project_directory, main, given)
+    return _Reading(name, stand_in).read(project, stack_name, project_directory, main, given)
+
+
+def unseen_text(places: Collection[str]) -> str:
+    """What a person has to know of values that only the engine can decrypt."""
+    return (
+        f"not seen, since only the engine can decrypt: {', '.join(places)}; a text of the right form stands in for each"
+    )
 
 
 def stack_folder(project_directory: Path) -> Path:
@@ -80,62 +89,22 @@ def _stack_folder(project_directory: Path, project: Mapping[str, Any]) -> Path:
     return project_directory / str(project.get("stackConfigDir", "."))
 
 
-def _load(path: Path, shown: str) -> dict[str, Any]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            content = yaml.load(file, Loader=YamlLoader)  # noqa: S506 (it is safe)
-    except FileNotFoundError:
-        raise SettingsError([Problem("stack", shown, "must be an existing file")]) from None
-    except OSError as error:
-        raise SettingsError(
-            [Problem(shown, f"an error ({error.strerror})", "must be a file that can be read")]
-        ) from None
-    except UnicodeDecodeError:
-        raise SettingsError([Problem(shown, "bytes that are no text", "must be YAML in UTF-8")]) from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a timestamp like 2026-13-45
-        raise SettingsError([Problem(shown, "no YAML", " ".join(str(error).split()))]) from None
-    except RecursionError:
-        raise SettingsError([_too_deep(shown)]) from None
+def _load(path: Path, shown_as: str) -> dict[str, Any]:
+    content = read_yaml(path, shown_as)
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise SettingsError([Problem(shown, _kind(content), "must be a mapping")])
-    _check_size(content, shown)
+        raise SettingsError([Problem(shown_as, kind_of(content), "must be a mapping")])
     return content
 
 
-def _check_size(content: Any, shown: str) -> None:
-    level, count, depth = [content], 0, 0
-    while level:
-        depth += 1
-        count += len(level)
-        if depth > DEEPEST:
-            raise SettingsError([_too_deep(shown)])
-        if count > MOST_VALUES:
-            raise SettingsError([Problem(shown, f"more than {MOST_VALUES} values", "must be smaller")])
-        level = [
-            item
-            for value in level
-            if isinstance(value, (dict, list))
-            for item in (value.values() if isinstance(value, dict) else value)
-        ]
-
-
-def _too_deep(shown: str) -> Problem:
-    return Problem(shown, "endless or very deep nesting", f"must be nested at most {DEEPEST} deep")
-
-
-def _mapping(content: Mapping[str, Any], key: str, shown: str) -> Mapping[Any, Any]:
+def _mapping(content: Mapping[str, Any], key: str, file: str) -> Mapping[str, Any]:
     value = content.get(key)
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise SettingsError([Problem(f"{shown}: {key}", _kind(value), "must be a mapping")])
+        raise SettingsError([Problem(f"{file}: {key}", kind_of(value), "must be a mapping")])
     return value
-
-
-def _kind(value: Any) -> str:
-    return {list: "a list", str: "a text", bool: "true or false"}.get(type(value), f"{value!r}")
 
 
 def _full_key(key: str, project: str) -> str:
@@ -145,9 +114,11 @@ def _full_key(key: str, project: str) -> str:
 class _Reading:
     """One pass over declarations and values."""
 
-    def __init__(self, project: str) -> None:
+    def __init__(self, project: str, stand_in: StandIn | None) -> None:
         self._project = project
+        self._stand_in = stand_in
         self._placeholders: set[str] = set()
+        self._unseen: list[str] = []
         self._problems: list[Problem] = []
 
     def read(
@@ -168,7 +139,7 @@ class _Reading:
                 self._problems.append(Problem(str(key), "nothing", "must be set: it has no default in Pulumi.yaml"))
         for key, value in given.items():
             full = _full_key(str(key), self._project)
-            plain = self._opened(full, value)
+            plain = self._opened((full,), value)
             values[full] = _text(plain)
             declaration = declared.get(key) or declared.get(str(key).removeprefix(f"{self._project}:"))
             if plain != value or (isinstance(declaration, Mapping) and declaration.get("secret") is True):
@@ -181,6 +152,7 @@ class _Reading:
             values=values,
             secret_keys=frozenset(secrets),
             placeholders=frozenset(self._placeholders),
+            unseen=tuple(self._unseen),
             problems=tuple(self._problems),
         )
 
@@ -191,22 +163,31 @@ class _Reading:
             return declaration.get("default") if value is None else value
         return declaration
 
-    def _opened(self, path: str, value: Any) -> Any:
-        """The value with a placeholder for every `secure:` part of it."""
+    def _opened(self, path: ValuePath, value: Any) -> Any:
+        """The value with a stand-in for every `secure:` part of it."""
+        if _is_secure(value):
+            return self._in_place_of(path)
         if isinstance(value, Mapping):
-            if set(value) == {"secure"}:
-                text = f"rehearsed-secret-{hashlib.sha256(path.encode()).hexdigest()[:16]}"
-                self._placeholders.add(text)
-                return text
-            return {key: self._opened(f"{path}.{key}", item) for key, item in value.items()}
+            return {key: self._opened((*path, key), item) for key, item in value.items()}
         if isinstance(value, list):
-            return [self._opened(f"{path}[{index}]", item) for index, item in enumerate(value)]
+            return [self._opened((*path, index), item) for index, item in enumerate(value)]
         return value
+
+    def _in_place_of(self, path: ValuePath) -> str:
+        place = spell_path((str(path[0]).removeprefix(f"{self._project}:"), *path[1:]))
+        self._unseen.append(place)
+        text = self._stand_in(path, len(self._unseen)) if self._stand_in is not None else None
+        if isinstance(text, Problem):
+            self._problems.append(text)
+        if not isinstance(text, str):
+            text = f"rehearsed-secret-{hashlib.sha256(place.encode()).hexdigest()[:16]}"
+        self._placeholders.add(text)
+        return text
 
     def _check(self, key: str, declaration: Any, value: Any) -> None:
         if not isinstance(declaration, Mapping):
             return
-        secure = isinstance(value, Mapping) and set(value) == {"secure"}
+        secure = _is_secure(value)
         if declaration.get("secret") is True and not secure:
             self._problems.append(
                 Problem(key, "a value in the clear", f"is a secret: set it with `pulumi config set --secret {key}`")
@@ -218,11 +199,18 @@ class _Reading:
         if not _is_of(wanted, declaration.get("items"), value):
             items = declaration.get("items")
             of = f" of {items.get('type')}" if isinstance(items, Mapping) and wanted == "array" else ""
-            self._problems.append(Problem(key, _shown(value), f"must be of type {wanted}{of}, as Pulumi.yaml declares"))
+            self._problems.append(Problem(key, shown(value), f"must be of type {wanted}{of}, as Pulumi.yaml declares"))
+
+
+def _is_secure(value: Any) -> bool:
+    """Whether a value is an encrypted one, as the engine tells it."""
+    return isinstance(value, Mapping) and set(value) == {"secure"} and isinstance(value["secure"], str)
 
 
 def _is_of(wanted: str, items: Any, value: Any) -> bool:
     """Whether the engine takes `value` for the declared type; numbers and booleans may be text."""
+    if _is_secure(value):
+        return True
     if wanted == "string":
         return not isinstance(value, (Mapping, list))
     if wanted == "integer":
@@ -243,20 +231,21 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, str) and value.lstrip("+-").isdigit()
 
 
-def _shown(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    return json.dumps(value, default=str) if isinstance(value, (Mapping, list, str)) else str(value)
-
-
 def _text(value: Any) -> str:
     """A configuration value as it reaches the program."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (datetime.date, datetime.datetime)):
-        return value.isoformat()
+    if isinstance(value, datetime.datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e6:
+        return str(int(value))
     if isinstance(value, (Mapping, list)):
-        return json.dumps(value, separators=(",", ":"), sort_keys=True, default=_text)
+        return json.dumps(value, separators=(",", ":"), sort_keys=True, default=_inner_text)
     return "" if value is None else str(value)
+
+
+def _inner_text(value: datetime.datetime) -> str:
+    """A date without quotes within an object, as Go prints it: 2027-03-31 00:00:00 +0000 UTC."""
+    return value.strftime("%Y-%m-%d %H:%M:%S %z") + (" UTC" if value.utcoffset() == datetime.timedelta() else "")

@@ -35,7 +35,7 @@ class FieldType:
     choices: tuple[str, ...] = ()  # of a Literal or enum; what else may be passed is for the provider to say
 
     def describe(self) -> str:
-        """As a person would say it: `a list of text`."""
+        """The type as a person would say it: `a list of text`."""
         if self.kind == "list":
             return f"a list of {self.item.describe().removeprefix('a ').removeprefix('an ')}" if self.item else "a list"
         return {

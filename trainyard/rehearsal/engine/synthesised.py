@@ -39,7 +39,7 @@ class Place:
 
     @property
     def dns_suffix(self) -> str:
-        """`amazonaws.com`, or China's."""
+        """Ending of the region's host names: `amazonaws.com`, or China's."""
         return "amazonaws.com.cn" if self.partition == "aws-cn" else "amazonaws.com"
 
 
@@ -54,17 +54,17 @@ class Subject:
 
     @property
     def hex(self) -> str:
-        """Hex digits of this resource."""
+        """Hex digits that depend on the resource's type and name."""
         return digest(self.type, self.name)
 
     @property
     def kind(self) -> str:
-        """`nodeGroup` of `aws:eks/nodeGroup:NodeGroup`."""
+        """The type's last part: `nodeGroup` of `aws:eks/nodeGroup:NodeGroup`."""
         return self._middle[-1]
 
     @property
     def module(self) -> str:
-        """`eks` of `aws:eks/nodeGroup:NodeGroup`."""
+        """The type's module: `eks` of `aws:eks/nodeGroup:NodeGroup`."""
         return self._middle[0]
 
     @property
@@ -73,7 +73,7 @@ class Subject:
 
     @property
     def uuid(self) -> str:
-        """A UUID of version 4's form."""
+        """A text in the form of a UUID of version 4, this resource's own."""
         h = self.hex
         return f"{h[:8]}-{h[8:12]}-4{h[13:16]}-8{h[17:20]}-{h[20:32]}"
 

@@ -41,7 +41,8 @@ RULES: Final = by_type(
         policies,
     )
 )
-"""Of two findings about one place the first is kept, so the order of the modules is part of what is told."""
+"""The rules by resource type. The first of two findings about one place is kept, so the order of the modules is part of
+what is told."""
 
 
 def check_values(resources: Sequence[RecordedResource], context: ValueContext) -> list[Finding]:

@@ -96,7 +96,7 @@ class View:
         return self._at(path) is UNKNOWN
 
     def text(self, path: str) -> str | None:
-        """A known text, or None."""
+        """The text at `path` where it is known, else None."""
         found = self.value(path)
         return found if isinstance(found, str) else None
 
@@ -116,7 +116,7 @@ class View:
         return listed(self.value(path))
 
     def texts(self, path: str) -> list[str]:
-        """The known texts of a list."""
+        """The texts of the list at `path`, as far as they are known."""
         return [item for item in self.entries(path) if isinstance(item, str)]
 
     def items(self, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -189,7 +189,7 @@ class Stack:
         return [self._by_urn[resource.urn] for resource in self.resources.of(type_)]
 
     def referred(self, resource: RecordedResource, path: str, type_: str) -> View | None:
-        """What `View.referred` gives."""
+        """The one resource of `type_` that this one's input refers to, as `View.referred` gives it."""
         found = self.resources.referred(resource, path, type_)
         return self._by_urn[found[0].urn] if len(found) == 1 else None
 

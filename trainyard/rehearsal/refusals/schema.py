@@ -43,7 +43,9 @@ def check_schema(resources: Iterable[RecordedResource], classes: Mapping[str, ty
 
 
 def _unpacked(value: Any, type_: FieldType) -> Any:
-    """An input of a provider: everything but text travels as JSON text."""
+    """An input of a provider: everything but text travels as JSON text, a secret as a secret text."""
+    if isinstance(value, Secret):
+        return _unpacked(value.value, type_)
     if isinstance(value, str) and type_.kind not in ("text", "any"):
         try:
             return json.loads(value)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trainyard.recorded.model import masked
-from trainyard.review.verdict import Review
+from trainyard.review.review import Review
 
 
 def stack_json(review: Review) -> dict[str, Any]:

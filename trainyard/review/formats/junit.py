@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from trainyard.policies.pack import NAME, POLICIES
 from trainyard.review.policy_check.model import Violation
-from trainyard.review.verdict import Review
+from trainyard.review.review import Review
 
 
 def as_junit(reviews: Sequence[Review]) -> str:

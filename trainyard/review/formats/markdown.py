@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.review.formats.document import stack_json
-from trainyard.review.verdict import Review
+from trainyard.review.review import Review
 
 MARKER = "<!-- trainyard check -->"
 """First line of a comment, by which a pipeline finds and replaces its earlier one."""

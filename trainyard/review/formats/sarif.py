@@ -9,7 +9,7 @@ from typing import Any
 from trainyard.policies.pack import NAME, POLICIES, VERSION
 from trainyard.policies.rules import Rule
 from trainyard.review.policy_check.model import Violation
-from trainyard.review.verdict import Review
+from trainyard.review.review import Review
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SECURITY_SEVERITY = {"critical": "9.5", "high": "8.0", "medium": "5.5", "low": "2.0", "unspecified": "0.0"}

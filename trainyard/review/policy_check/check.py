@@ -19,6 +19,7 @@ from trainyard.policies.rules import Rule
 from trainyard.policies.stack_settings import NAMESPACE
 from trainyard.problems import Problem, SettingsError, nearest
 from trainyard.recorded.model import RecordedResource
+from trainyard.rehearsal.engine.first_preview import seen_by_stack_policies
 from trainyard.review.policy_check.analyzer import Analyzer
 from trainyard.review.policy_check.configuration import reconcile
 from trainyard.review.policy_check.model import SEVERITIES, Accepted, Level, PolicyReport, Undecided, Violation
@@ -77,9 +78,12 @@ def _analyze(
         for resource, answer in analyzer.resources(run):
             found.take(answer, heard, resource.urn)
             heard.clear()
-    for answer in analyzer.stack(known):
-        found.take(answer, heard, "")
-        heard.clear()
+    # What the engine would say at the end of a first preview comes last: it knows the least.
+    for shown in (known, seen_by_stack_policies(preview)) if preview else (known,):
+        analyzed.inputs_by_urn.set({})
+        for answer in analyzer.stack(shown):
+            found.take(answer, heard, "")
+            heard.clear()
 
 
 class _Findings:

@@ -16,7 +16,8 @@ from typing import Any
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from pulumi_policy import EnforcementLevel, Policy
 
-from trainyard.problems import Problem, SettingsError, nearest
+from trainyard.problems import Problem, SettingsError, kind_of, nearest, shown
+from trainyard.user_files import parse_json, read_text
 
 ALL = "all"
 _LEVELS = {level.value: level for level in EnforcementLevel}
@@ -32,16 +33,10 @@ class PolicyConfiguration:
 
 def read_configuration(path: Path) -> dict[str, Any]:
     """The content of a configuration file. Raises `SettingsError` where it is no JSON object."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SettingsError([Problem(str(path), str(error.strerror), "must be a readable file")]) from None
-    try:
-        content = json.loads(text) if text.strip() else {}
-    except json.JSONDecodeError as error:
-        raise SettingsError([Problem(str(path), f"no JSON, {error}", "must be a JSON object")]) from None
+    text = read_text(path, str(path))
+    content = parse_json(text, str(path)) if text.strip() else {}
     if not isinstance(content, dict):
-        raise SettingsError([Problem(str(path), type(content).__name__, "must be a JSON object")])
+        raise SettingsError([Problem(str(path), kind_of(content), "must be a JSON object")])
     return content
 
 
@@ -74,7 +69,7 @@ def _split(name: str, value: Any, problems: list[Problem]) -> tuple[EnforcementL
     if text is None:
         return None, properties
     if not isinstance(text, str) or text not in _LEVELS:
-        problems.append(Problem(name, json.dumps(text), f"must be an object or one of {', '.join(_LEVELS)}"))
+        problems.append(Problem(name, shown(text), f"must be an object or one of {', '.join(_LEVELS)}"))
         return None, properties
     return _LEVELS[text], properties
 
@@ -85,12 +80,14 @@ def _properties(policy: Policy, given: Mapping[str, Any], problems: list[Problem
     for key in given:
         if key not in fields:
             allowed = f"must be one of {', '.join(fields)}" if fields else "this policy has no properties"
-            problems.append(Problem(f"{policy.name}.{key}", json.dumps(given[key]), allowed, nearest(key, fields)))
+            problems.append(Problem(f"{policy.name}.{key}", kind_of(given[key]), allowed, nearest(key, fields)))
     found = {key: field["default"] for key, field in fields.items() if "default" in field}
     found.update({key: value for key, value in given.items() if key in fields})
     if schema is not None:
         document = {"type": "object", "properties": fields, "required": schema.required or []}
         for error in sorted(Draft7Validator(document).iter_errors(found), key=lambda error: list(error.path)):
             place = ".".join((policy.name, *(str(part) for part in error.path)))
-            problems.append(Problem(place, json.dumps(error.instance), error.message))
+            got = shown(error.instance)
+            said = error.message if got == json.dumps(error.instance) else f"breaks the policy's rule {error.validator}"
+            problems.append(Problem(place, got, said))
     return found

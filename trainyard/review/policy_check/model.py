@@ -8,7 +8,7 @@ from typing import Any, Literal
 Level = Literal["mandatory", "advisory"]
 
 SEVERITIES = ("critical", "high", "medium", "low", "unspecified")
-"""In order of weight."""
+"""Severities in order of weight, the heaviest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Violation:
     urn: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """All fields, in their order."""
+        """All fields by name, in their order, as JSON has them."""
         return {**asdict(self), "controls": list(self.controls)}
 
     def __str__(self) -> str:

@@ -15,41 +15,21 @@ from trainyard.catalog.staleness import STALE_DAYS
 from trainyard.cost.compare import Alternative
 from trainyard.cost.model import Amounts, Cost, LineItem, Saving, Share, a_unit
 from trainyard.output import page
+from trainyard.review.verdict import dollars, money_of
 
 DEAREST = 10
 """Lines that the terminal shows; the page and the JSON have all."""
 
 
-def money(usd: float) -> str:
-    """`18,360`: whole dollars, since nothing in here is known to the cent; `0.40` below ten."""
-    return f"{usd:,.0f}" if abs(usd) >= 10 or usd == 0 else f"{usd:,.2f}"
-
-
 def spread(figure: Alternative | Saving) -> str:
     """`9,169 to 13,577`; nothing where there is one figure."""
-    low, high = money(figure.low_usd), money(figure.high_usd)
+    low, high = dollars(figure.low_usd), dollars(figure.high_usd)
     return "" if low == high else f"{low} to {high}"
 
 
 def of_budget(usd: float, budget: float) -> str:
-    """`91 %`."""
+    """How much of the budget an amount is: `91 %`."""
     return f"{100 * usd / budget:.0f} %"
-
-
-def verdict(cost: Cost) -> tuple[str, str]:
-    """One sentence about the budget, and whether it is `good`, `warn` or `bad`."""
-    budget = cost.budget_usd
-    if not budget:
-        return "no monthly budget", "warn"
-    if cost.total.floor > budget:
-        return f"over the budget of {money(budget)} USD before any job runs", "bad"
-    if cost.total.expected > budget:
-        return f"expected to be over the budget of {money(budget)} USD", "bad"
-    if cost.high_usd > budget:
-        return f"within the budget of {money(budget)} USD, unless spot is dear", "warn"
-    if cost.total.ceiling > budget:
-        return f"within the budget of {money(budget)} USD as expected, over it with every pool full", "good"
-    return f"within the budget of {money(budget)} USD even with every pool full", "good"
 
 
 def summary(cost: Cost) -> list[tuple[str, str]]:
@@ -77,10 +57,10 @@ _STYLES = {"good": "green", "warn": "yellow", "bad": "bold red"}
 
 def report(cost: Cost, others: Sequence[Alternative] = ()) -> RenderableType:
     """The whole report for a `rich` console."""
-    said, mood = verdict(cost)
+    month = money_of(cost)
     title = Text(f"What {cost.stack or 'the stack'} costs a month", style="bold")
     title.append(f"  USD, {cost.region}", style="dim")
-    parts: list[RenderableType] = [title, Text(said, style=_STYLES[mood]), Text()]
+    parts: list[RenderableType] = [title, Text(month.sentence, style=_STYLES[month.mood]), Text()]
     parts += [_shares("component", cost.by_component, cost), Text()]
     if len(cost.by_team) > 1:
         parts += [_shares("team", cost.by_team, cost), Text()]
@@ -111,7 +91,7 @@ def _shares(title: str, shares: Sequence[Share], cost: Cost) -> Table:
         row = [share.name, share.kind, *_row(share.usd)]
         if share.budget_usd:
             used = of_budget(share.usd.expected, share.budget_usd)
-            row.append(f"{used} of {money(share.budget_usd)}")
+            row.append(f"{used} of {dollars(share.budget_usd)}")
         table.add_row(*row)
     total: list[Text | str] = [
         Text("total", style="bold"),
@@ -120,13 +100,13 @@ def _shares(title: str, shares: Sequence[Share], cost: Cost) -> Table:
     ]
     if cost.budget_usd and (budgets or title == "component"):
         used = of_budget(cost.total.expected, cost.budget_usd)
-        total.append(Text(f"{used} of {money(cost.budget_usd)}", style="bold"))
+        total.append(Text(f"{used} of {dollars(cost.budget_usd)}", style="bold"))
     table.add_row(*total)
     return table
 
 
 def _row(usd: Amounts) -> tuple[str, str, str]:
-    return money(usd.floor), money(usd.expected), money(usd.ceiling)
+    return dollars(usd.floor), dollars(usd.expected), dollars(usd.ceiling)
 
 
 def dearest(cost: Cost) -> list[LineItem]:
@@ -163,7 +143,7 @@ def _savings(savings: Sequence[Saving]) -> Iterator[RenderableType]:
         table.add_column(justify="right", no_wrap=True, style="dim")
         table.add_column(overflow="fold")
         for saving in of_status:
-            table.add_row(money(saving.usd), spread(saving), saving.what + ("  (old price)" if saving.stale else ""))
+            table.add_row(dollars(saving.usd), spread(saving), saving.what + ("  (old price)" if saving.stale else ""))
         yield table
 
 
@@ -173,7 +153,7 @@ def _alternatives(others: Sequence[Alternative]) -> RenderableType:
     table.add_column("range", justify="right", no_wrap=True, style="dim")
     table.add_column("", overflow="fold", style="dim")
     for other in others:
-        table.add_row(other.name, money(other.expected_usd), spread(other), other.why)
+        table.add_row(other.name, dollars(other.expected_usd), spread(other), other.why)
     return table
 
 
@@ -192,12 +172,12 @@ def notes(cost: Cost) -> list[tuple[str, str]]:
     if cost.stale_lines:
         usd = sum(line.usd.expected for line in cost.stale_lines)
         text = (
-            f"{len(cost.stale_lines)} of {len(cost.lines)} lines, {money(usd)} USD of the expected cost, use a price "
+            f"{len(cost.stale_lines)} of {len(cost.lines)} lines, {dollars(usd)} USD of the expected cost, use a price "
             f"older than {STALE_DAYS} days (the oldest of {cost.oldest}); trainyard catalog refresh gets current ones"
         )
         found.append(("warn", text))
     if cost.low_usd != cost.high_usd:
-        text = f"spot prices move: {money(cost.low_usd)} to {money(cost.high_usd)} USD is expected"
+        text = f"spot prices move: {dollars(cost.low_usd)} to {dollars(cost.high_usd)} USD is expected"
         found.append(("note", text))
     used, share = cost.assumptions["utilisation_percent"], cost.assumptions["spot_share_percent"]
     text = (
@@ -256,15 +236,15 @@ def bars(shares: Sequence[Share], scale: float) -> tuple[Bar, ...]:
 def as_html(cost: Cost, others: Sequence[Alternative] = ()) -> str:
     """The report as one self-contained page: no script, nothing to load."""
     scale = max(cost.total.ceiling, cost.budget_usd or 0.0, 1.0) * 1.02
-    said, mood = verdict(cost)
+    month = money_of(cost)
     sources = list(dict.fromkeys((line.source, line.date) for line in cost.lines))
     return page(
         Path(__file__).with_name("cost.html.j2"),
-        {"money": money, "spread": spread, "a_unit": a_unit},
+        {"money": dollars, "spread": spread, "a_unit": a_unit},
         cost=cost,
         others=others,
-        said=said,
-        mood=mood,
+        said=month.sentence,
+        mood=month.mood,
         charts=[
             ("component", cost.by_component, bars(cost.by_component, scale)),
             *([("team", cost.by_team, bars(cost.by_team, scale))] if len(cost.by_team) > 1 else []),

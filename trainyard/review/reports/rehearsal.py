@@ -22,7 +22,12 @@ from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.graph import Step
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.reports.cost import summary
-from trainyard.review.verdict import Review
+from trainyard.review.reports.page_parts import FILTERS, counts_of, money_bar, shares_of
+from trainyard.review.reports.picture.layout import COLOURS, drawings
+from trainyard.review.reports.picture.lettering import STYLES
+from trainyard.review.reports.picture.read import picture_of
+from trainyard.review.reports.picture.words import said_of
+from trainyard.review.review import Outcome, Review, Unjudged
 
 
 @dataclass(slots=True)
@@ -44,7 +49,8 @@ class Branch:
 
 
 def short_type(type_: str) -> str:
-    """`eks.NodeGroup` of `aws:eks/nodeGroup:NodeGroup`, `Secret` of `kubernetes:core/v1:Secret`."""
+    """The type as people say it: `eks.NodeGroup` of `aws:eks/nodeGroup:NodeGroup`, `Secret` of
+    `kubernetes:core/v1:Secret`."""
     parts = type_.split(":")
     if len(parts) != 3:
         return type_
@@ -230,7 +236,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def clock(seconds: float) -> str:
-    """`12:05`: minutes and seconds."""
+    """A duration as minutes and seconds: `12:05`."""
     whole = round(seconds)
     return f"{whole // 60}:{whole % 60:02d}"
 
@@ -276,16 +282,42 @@ def _findings(rehearsal: Rehearsal) -> Iterator[RenderableType]:
             yield Padding(text, (0, 0, 0, 2))
 
 
-def as_html(review: Review) -> str:
-    """The report as one self-contained page."""
-    rehearsal = review.rehearsal
+def as_html(outcome: Outcome) -> str:
+    """The outcome as one self-contained page. A stack that was not judged has one too: its verdict, and why."""
+    verdict = outcome.verdict
+    parts: dict[str, Any] = {"review": None, "drawings": (), "problems": ()}
+    if isinstance(outcome, Unjudged):
+        parts["problems"] = [(mistake.problem, mistake.line) for mistake in outcome.mistakes]
+    else:
+        parts |= _parts_of(outcome)
     return page(
         Path(__file__).with_name("rehearsal.html.j2"),
-        {"clock": clock, "short_type": short_type, "where": _where},
-        rehearsal=rehearsal,
-        tree=tree_of(rehearsal),
-        totals=totals_of(review),
-        groups=grouped(rehearsal.findings),
+        {**FILTERS, "clock": clock, "short_type": short_type, "where": _where},
+        outcome=outcome,
+        verdict=verdict,
+        counts=counts_of(verdict),
+        bar=money_bar(verdict.money) if verdict.money is not None else None,
+        lettering=STYLES,
+        colours=COLOURS,
         times=_times,
-        longest=max((step.finish for step in rehearsal.critical_path), default=1.0),
+        **parts,
     )
+
+
+def _parts_of(review: Review) -> dict[str, Any]:
+    """What the page of a judged stack shows besides the verdict."""
+    rehearsal = review.rehearsal
+    expected = review.cost.total.expected if review.cost is not None else None
+    wrong = Counter(finding.urn for finding in rehearsal.errors)
+    wrong.update(violation.urn for violation in (review.policies.mandatory if review.policies is not None else ()))
+    picture = picture_of(review.stack, rehearsal.resources, expected_usd=expected, wrong=wrong)
+    return {
+        "review": review,
+        "drawings": drawings(picture),
+        "picture_said": said_of(picture),
+        "groups": grouped(rehearsal.findings),
+        "shares": shares_of(review.cost),
+        "longest": max((step.finish for step in rehearsal.critical_path), default=1.0),
+        "totals": totals_of(review),
+        "tree": tree_of(rehearsal),
+    }

@@ -10,7 +10,7 @@ from tests.pulumi_harness import Recorded, plain, record
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES, efa_device_plugin, registry
 from trainyard.components.k8s.charts import ChartArgs
 from trainyard.components.k8s.gpu import GpuEnablement
-from trainyard.conventions import EFA_RESOURCE
+from trainyard.conventions.aws import EFA_RESOURCE
 
 CHART: ChartArgs = {
     "chart": "aws-efa-k8s-device-plugin",

@@ -27,7 +27,7 @@ KNOWN_ADD_ONS = (
 
 
 def add_on(view: View) -> None:
-    """The add-on's name, version and settings."""
+    """An add-on has a name, a version and settings that EKS knows."""
     name = view.text("addonName")
     if name is not None and name not in KNOWN_ADD_ONS:
         view.warning(

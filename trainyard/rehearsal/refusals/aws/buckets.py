@@ -205,7 +205,7 @@ def _transitions(view: View, path: str, entry: Mapping[str, Any]) -> None:
 
 
 def encryption(view: View) -> None:
-    """A key only where the algorithm takes one."""
+    """A bucket names a KMS key only where the algorithm takes one."""
     for path, entry in view.items("rules"):
         default = entry.get("applyServerSideEncryptionByDefault")
         if isinstance(default, Mapping) and default.get("sseAlgorithm") == "AES256" and default.get("kmsMasterKeyId"):

@@ -192,7 +192,7 @@ def windows(view: View) -> None:
 
 
 def subnet_group(view: View) -> None:
-    """At least two zones."""
+    """The subnets of a DB subnet group lie in at least two zones."""
     zones = zones_of(view, "subnetIds")
     if zones is not None and len(zones) == 1:
         view.error(

@@ -123,7 +123,7 @@ def node_group_labels(view: View) -> None:
 
 
 def node_group_types(view: View) -> None:
-    """Instance types that EC2 has."""
+    """A node group's instance types exist in EC2."""
     known = instance_types()
     for index, name in enumerate(view.entries("instanceTypes")):
         if isinstance(name, str) and name not in known:

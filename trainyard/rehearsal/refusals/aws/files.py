@@ -20,7 +20,7 @@ _THROUGHPUT = {
 
 
 def lustre_capacity(view: View) -> None:
-    """The steps in which capacity is sold."""
+    """A file system's capacity is one of the steps in which FSx sells it."""
     kind, storage = _kinds(view)
     capacity = view.number("storageCapacity")
     if storage == "INTELLIGENT_TIERING":
@@ -168,7 +168,7 @@ def association(view: View) -> None:
 
 
 def efs(view: View) -> None:
-    """Lifecycle entries, throughput modes, encryption."""
+    """Lifecycle entries, throughput mode and encryption of an EFS file system suit each other."""
     for path, entry in view.items("lifecyclePolicies"):
         if sum(1 for value in entry.values() if value is not None) > 1:
             view.error("efs-lifecycle", path, "has several transitions", allowed="one transition an entry")

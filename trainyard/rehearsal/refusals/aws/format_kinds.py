@@ -25,7 +25,7 @@ class Format:
 
 
 def one_of(rule_id: str, choices: str | tuple[str, ...]) -> Format:
-    """One of some texts."""
+    """Accepts one of the given texts."""
     names = tuple(choices.split()) if isinstance(choices, str) else choices
     return Format(
         rule_id, lambda value: not isinstance(value, str) or value in names, f"one of {', '.join(names)}", names
@@ -33,7 +33,7 @@ def one_of(rule_id: str, choices: str | tuple[str, ...]) -> Format:
 
 
 def matching(rule_id: str, pattern: str, allowed: str, most: int | None = None) -> Format:
-    """A text that a pattern matches as a whole."""
+    """Accepts a text that a pattern matches as a whole."""
     compiled = re.compile(pattern)
 
     def accepts(value: Any) -> bool:
@@ -45,7 +45,7 @@ def matching(rule_id: str, pattern: str, allowed: str, most: int | None = None) 
 
 
 def between(rule_id: str, least: float, most: float, unit: str = "") -> Format:
-    """A number within a range."""
+    """Accepts a number within a range, both ends included."""
 
     def accepts(value: Any) -> bool:
         number = as_number(value)
@@ -55,7 +55,7 @@ def between(rule_id: str, least: float, most: float, unit: str = "") -> Format:
 
 
 def number_in(rule_id: str, *numbers: int) -> Format:
-    """One of some numbers."""
+    """Accepts one of the given numbers."""
 
     def accepts(value: Any) -> bool:
         number = as_number(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.conventions import RESERVATION_ID
+from trainyard.conventions.aws import RESERVATION_ID
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.refusals.aws.format_kinds import (
@@ -273,7 +273,7 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
 
 
 def formats(view: View) -> None:
-    """Every value of the table."""
+    """Checks each of the resource's values that the table of formats knows."""
     for path, form in FORMATS[view.type].items():
         for here, value in expand(view.inputs, path):
             if not isinstance(value, (dict, list)) and not form.accepts(value):

@@ -21,7 +21,7 @@ _FILTERS = (
 
 
 def key(view: View) -> None:
-    """A rotation period only where the key rotates."""
+    """A key has a rotation period only where it rotates."""
     if (
         view.has("rotationPeriodInDays")
         and not view.flag("enableKeyRotation")
@@ -42,7 +42,7 @@ def topic(view: View) -> None:
 
 
 def subscription(view: View) -> None:
-    """The endpoint suits the protocol."""
+    """A subscription's endpoint is one that its protocol can reach."""
     protocol, endpoint = view.text("protocol"), view.text("endpoint")
     if endpoint is None or protocol is None:
         return

@@ -68,13 +68,13 @@ def _zone(view: View, path: str) -> None:
 
 
 def zone_of_region(view: View) -> None:
-    """A zone of the stack's region."""
+    """The resource's zone is one of the stack's region."""
     for path in ("availabilityZone", "availabilityZoneName"):
         _zone(view, path)
 
 
 def flow_log(view: View) -> None:
-    """One thing to watch; a role where the target is CloudWatch."""
+    """A flow log watches one thing, and has a role where its target is CloudWatch."""
     keys = ("vpcId", "subnetId", "eniId", "transitGatewayId", "transitGatewayAttachmentId", "regionalNatGatewayId")
     given = [key for key in keys if view.has(key)]
     if len(given) != 1:
@@ -87,7 +87,7 @@ def flow_log(view: View) -> None:
 
 
 def route(view: View) -> None:
-    """One destination, one target."""
+    """A route has one destination and one target."""
     targets = (
         "carrierGatewayId",
         "coreNetworkArn",
@@ -152,7 +152,7 @@ def security_group_rule(view: View) -> None:
 
 
 def inline_rules(view: View) -> None:
-    """The same for rules that are written into the group."""
+    """Checks the ports of rules that are written into the group."""
     for side in ("ingress", "egress"):
         for path, _ in view.items(side):
             _ports(view, f"{path}.", "protocol")

@@ -41,22 +41,22 @@ def facts() -> dict[str, Any]:
 
 
 def trust(view: View) -> None:
-    """Who may assume the role."""
+    """Checks a role's trust policy: who may assume it."""
     Policy(view, "assumeRolePolicy", "trust").check()
 
 
 def managed(view: View) -> None:
-    """A managed policy."""
+    """Checks a managed policy's document."""
     Policy(view, "policy", "managed").check()
 
 
 def inline(view: View) -> None:
-    """An inline policy."""
+    """Checks an inline policy's document."""
     Policy(view, "policy", "inline").check()
 
 
 def of_resource(view: View) -> None:
-    """A policy on a resource."""
+    """Checks the document of a policy on a resource."""
     Policy(view, "policy", "resource").check()
 
 

@@ -27,7 +27,7 @@ _BUILT_IN_NAMESPACES: Final = frozenset({"default", "kube-system", "kube-public"
 _CARDS: Final = {
     card.type.rpartition(":")[2]: card for card in cards.BY_TYPE.values() if card.pod_spec or card.job_templates
 }
-"""By kind, whatever the version of its API."""
+"""Cards of types that hold pods, by the object's kind, whatever the version of its API."""
 _QUOTA_RESOURCES: Final = (
     "cpu", "memory", "ephemeral-storage", "pods", "services", "services.loadbalancers", "services.nodeports",
     "replicationcontrollers", "resourcequotas", "secrets", "configmaps", "persistentvolumeclaims", "requests.cpu",

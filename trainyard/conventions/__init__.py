@@ -1,12 +1,12 @@
 """What every part of an environment must spell alike, each fact once: labels, taints, claims, names, prefixes, units.
 
 A label that a node group sets, a queue selects and a policy reads must be the same text; so must a prefix that a right
-grants and a mount uses. Plain values and pure functions, so that every other module can take them from here.
+grants and a mount uses. Plain values and pure functions, so that every other module can take them from here. What only
+one cloud spells is in a module named after it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -16,14 +16,11 @@ Capacity = Literal["reserved", "spot", "on-demand"]
 """How a node is paid for. A reserved node is bound to a capacity reservation or a Capacity Block."""
 
 CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
-"""In the order in which a queue tries them: what is paid for anyway, then the cheapest, then the rest."""
-
-RESERVATION_ID: Final = re.compile(r"cr-([0-9a-f]{8}|[0-9a-f]{17})")
-"""Id of a capacity reservation or a Capacity Block: 17 hex digits, 8 before 2016 (EC2 User Guide, "Resource IDs",
-2026-11)."""
+"""All capacities in the order in which a queue tries them: what is paid for anyway, then the cheapest, then the
+rest."""
 
 HOURS_A_MONTH: Final = 730
-"""A year of 8,760 hours in twelve parts: what AWS and Google Cloud multiply an hourly price by for a month."""
+"""A year of 8,760 hours in twelve parts: what clouds multiply an hourly price by for a month."""
 
 DAYS_A_MONTH: Final = 365 / 12
 
@@ -32,52 +29,36 @@ DAYS_A_MONTH: Final = 365 / 12
 LABEL_PREFIX: Final = "ml.platform/"
 
 POOL_LABEL: Final = f"{LABEL_PREFIX}pool"
-"""On nodes: the GPU pool, or `system`."""
+"""Label of nodes: the GPU pool that they are in, or `system`."""
 
 CAPACITY_LABEL: Final = f"{LABEL_PREFIX}capacity"
-"""On nodes: reserved, spot or on-demand. On spot nodes a taint too."""
+"""Label of nodes: reserved, spot or on-demand. Spot nodes have a taint of this key too."""
 
 TEAM_LABEL: Final = f"{LABEL_PREFIX}team"
-"""On namespaces: the team."""
+"""Label of namespaces: the team that they are for."""
 
 SMOKE_POOL_LABEL: Final = f"{LABEL_PREFIX}smoke-pool"
-"""On smoke jobs: the GPU pool that they prove."""
+"""Label of smoke jobs: the GPU pool that they prove."""
 
 SMOKE_COMPONENT_PREFIX: Final = "smoke-"
 """How the names of the components begin that prove an environment; the rest is the node group."""
 
 RERUN_ANNOTATION: Final = f"{LABEL_PREFIX}rerun-on"
-"""On smoke jobs: what makes them run again when it changes, as JSON."""
+"""Annotation of smoke jobs: what makes them run again when it changes, as JSON."""
 
 NODE_IMAGE_ANNOTATION: Final = f"{LABEL_PREFIX}node-image"
-"""On smoke jobs: image and launch template that the proven nodes start with."""
+"""Annotation of smoke jobs: image and launch template that the proven nodes start with."""
 
 FILE_SYSTEM_ANNOTATION: Final = f"{LABEL_PREFIX}file-system"
-"""On jobs that prepare a file system: which one."""
+"""Annotation of jobs that prepare a file system: the id of that file system."""
 
 RUNTIME_CHECKSUM_ANNOTATION: Final = f"{LABEL_PREFIX}runtime-checksum"
-"""On pods: digest of the programs that are mounted into them, so that a change of these starts new pods."""
+"""Annotation of pods: digest of the programs that are mounted into them, so that a change of these starts new pods."""
 
 # Nodes
 
 GPU_RESOURCE: Final = "nvidia.com/gpu"
 """The extended resource, and the key of the taint of GPU nodes."""
-
-EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
-"""The extended resource of AWS's fabric: one Elastic Fabric Adapter interface."""
-
-GKE_ACCELERATORS: Final[Mapping[str, str]] = {
-    "nvidia-tesla-t4": "T4",
-    "nvidia-l4": "L4",
-    "nvidia-rtx-pro-6000": "RTX PRO 6000",
-    "nvidia-tesla-a100": "A100-40GB",
-    "nvidia-a100-80gb": "A100-80GB",
-    "nvidia-h100-80gb": "H100",
-    "nvidia-h100-mega-80gb": "H100",
-    "nvidia-h200-141gb": "H200",
-    "nvidia-b200": "B200",
-}
-"""Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
 
 
 def taken_whole(gpus_per_node: int, fabric_interfaces: int) -> bool:
@@ -113,7 +94,7 @@ CPU_ONLY_PRIORITY: Final = "cpu-only"
 nodes. Pods with GPUs have none: the queue rations them, and decides who goes first."""
 
 TRAINER_SERVICE_ACCOUNT: Final = "trainer"
-"""Of training pods, in every team's namespace."""
+"""Name of the service account of training pods, in every team's namespace."""
 
 TRAINER_UID: Final = 10001
 TRAINER_GID: Final = 10001
@@ -124,7 +105,7 @@ TRAINING_POD_SECURITY: Final[Mapping[str, bool | int | str | Mapping[str, str]]]
     "runAsNonRoot": True,
     "runAsUser": TRAINER_UID,
     "runAsGroup": TRAINER_GID,
-    # The Mountpoint S3 driver gives the mount to this group; without it only root could use it.
+    # A driver that mounts a bucket gives the mount to this group; without it only root could use it.
     "fsGroup": TRAINER_GID,
     "fsGroupChangePolicy": "OnRootMismatch",
     "seccompProfile": {"type": "RuntimeDefault"},
@@ -139,11 +120,11 @@ TRAINING_CONTAINER_SECURITY: Final[Mapping[str, bool | Mapping[str, list[str]]]]
 """`securityContext` of their containers: nothing more than training needs."""
 
 TRAINING_GRACE_SECONDS: Final = 120
-"""From SIGTERM to SIGKILL of a training pod: two minutes, the longest notice that a cloud gives a spot node."""
+"""Seconds from SIGTERM to SIGKILL of a training pod: two minutes, the longest notice that a cloud gives a spot node."""
 
 TRAINING_SHUTDOWN_SECONDS: Final = 100
-"""What torchrun gives its workers of that. Its own default is 30 s (measured with torch 2.13.0, 2026-11-20), which is
-less than a checkpoint may take."""
+"""Seconds of `TRAINING_GRACE_SECONDS` that torchrun gives its workers. Its own default is 30 s (measured with torch
+2.13.0, 2026-11-20), which is less than a checkpoint may take."""
 
 DATA_CLAIM: Final = "data"
 CHECKPOINTS_CLAIM: Final = "checkpoints"
@@ -152,11 +133,12 @@ SCRATCH_CLAIM: Final = "scratch"
 """Claims of the storage tiers; the same names in every team's namespace, so that one training runtime mounts them."""
 
 MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
-"""In every team's namespace where the environment has an MLflow server: what its clients need."""
+"""Name of the Secret that MLflow's clients need, in every team's namespace where the environment has an MLflow
+server."""
 
 
 LONGEST_NAME: Final = 20
-"""Of a client, an environment or a team, in characters: names that are built from them stay within 63."""
+"""Longest name of a client, an environment or a team, in characters: names that are built from them stay within 63."""
 
 
 def team_namespace(team: str) -> str:
@@ -175,6 +157,11 @@ def team_prefix(team: str) -> str:
     Ends with a slash: rights are granted by prefix, and "teams/a" would also mean "teams/ab/".
     """
     return f"teams/{team}/"
+
+
+def gpu_node_labels(pool: str, capacity: str) -> dict[str, str]:
+    """Labels that the nodes of a pool in one capacity carry on every ground, and by which jobs select them."""
+    return {POOL_LABEL: pool, CAPACITY_LABEL: capacity}
 
 
 def gpu_node_tolerations(capacity: str) -> list[dict[str, str]]:

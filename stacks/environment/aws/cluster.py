@@ -1,0 +1,213 @@
+"""A cluster on AWS: the components of one, and what its workloads need of the ground as a `Ground`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_aws
+import pulumi_kubernetes
+import pulumi_random
+
+from trainyard.components.aws.cluster import Cluster
+from trainyard.components.aws.database import Database
+from trainyard.components.aws.encryption import EnvironmentKey
+from trainyard.components.aws.gpu_launch import GpuNodeGroupArgs, GpuPoolArgs
+from trainyard.components.aws.gpu_nodes import GpuNodeGroups
+from trainyard.components.aws.identity import AGENT_CIDR, AGENT_PORT
+from trainyard.components.aws.network import Network
+from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
+from trainyard.components.aws.on_cluster.volumes import team_volumes
+from trainyard.components.aws.storage import StorageTiers
+from trainyard.conventions import SYSTEM_NODES, gpu_node_labels, team_group
+from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
+from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
+from trainyard.stacks.environment.aws.identities import identity, pod_roles
+from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX, lustre_volume, mlflow_database, mounted, uri
+from trainyard.stacks.environment.ground import Ground, resource_prefix
+
+
+@dataclass(frozen=True)
+class MadeCluster:
+    """A cluster of the plan with its nodes."""
+
+    planned: ClusterPlan
+    cluster: Cluster
+    gpu_nodes: GpuNodeGroups
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all clusters of the environment use."""
+
+    key: EnvironmentKey
+    storage: StorageTiers
+    database: Database | None
+
+
+def make_cluster(
+    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, aws: pulumi_aws.Provider
+) -> MadeCluster:
+    """Makes control plane and nodes."""
+    cluster = _cluster(plan, planned, network, key, pulumi.ResourceOptions(providers=[aws]))
+    after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
+    return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, key, after_nodes))
+
+
+def make_grounds(
+    plan: Plan, clusters: Sequence[MadeCluster], shared: Shared, opts: pulumi.ResourceOptions
+) -> dict[str, Ground]:
+    """Makes the rights of the clusters' pods and what only AWS needs on them; the ground of each by its name."""
+    if not clusters:
+        return {}
+    random = pulumi_random.Provider("random")
+    return {made.planned.name: _ground(plan, made, shared, random, opts) for made in clusters}
+
+
+def _ground(
+    plan: Plan,
+    made: MadeCluster,
+    shared: Shared,
+    random: pulumi_random.Provider,
+    opts: pulumi.ResourceOptions,
+) -> Ground:
+    planned, cluster, storage = made.planned, made.cluster, shared.storage
+    roles = pod_roles(plan, planned, cluster, storage, shared.database, shared.key, opts)
+    kubernetes = pulumi_kubernetes.Provider(
+        f"{resource_prefix(plan, planned)}kubernetes",
+        kubeconfig=cluster.kubeconfig,
+        cluster_identifier=planned.name,
+        opts=pulumi.ResourceOptions(depends_on=cluster.ready),
+    )
+    providers = [kubernetes, random]
+    lustre = lustre_volume(plan, storage)
+    on_cluster = aws_on_cluster.build(
+        plan,
+        planned,
+        providers=providers,
+        node_groups=made.gpu_nodes.node_group_names,
+        lustre=lustre,
+        roles=roles,
+    )
+    volumes = mounted(plan, storage, lustre)
+    return Ground(
+        kubeconfig=cluster.kubeconfig,
+        providers=providers,
+        volumes={team.name: team_volumes(team.name, volumes) for team in planned.teams},
+        volumes_wait_for=on_cluster.drivers.ready,
+        checkpoints_uri=uri(storage.checkpoints_bucket),
+        artifacts_uri=pulumi.Output.concat(uri(storage.artifacts_bucket), f"/{ARTIFACTS_PREFIX}"),
+        database=mlflow_database(plan, shared.database) if plan.tracks(planned) else None,
+        mlflow_identity=identity(roles, "mlflow"),
+        team_identities={team.name: identity(roles, f"team-{team.name}") for team in planned.teams},
+        identity_endpoints=[{"cidr": AGENT_CIDR, "port": AGENT_PORT}],
+        environment=dict(planned.smoke.environment),
+        system_nodes=SYSTEM_NODES,
+        node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
+        device_plugins=aws_on_cluster.device_plugins(plan, planned),
+        unrationed_resources=UNRATIONED_RESOURCES,
+        node_images=made.gpu_nodes.node_images,
+        jobs_wait_for=on_cluster.ready,
+    )
+
+
+def _cluster(
+    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, opts: pulumi.ResourceOptions
+) -> Cluster:
+    control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
+    nodes_in = list(network.private_subnet_ids.values())
+    on_it = [team.name for team in planned.teams]
+    return Cluster(
+        f"{resource_prefix(plan, planned)}cluster",
+        {
+            "cluster_name": planned.name,
+            "region": plan.ground.region,
+            "kubernetes_version": planned.kubernetes_version,
+            "service_cidr": plan.ground.network.service_cidr,
+            "subnet_ids": nodes_in,
+            "node_subnet_ids": nodes_in,
+            "public_access_cidrs": planned.public_access_cidrs,
+            "log_types": control_plane.log_types,
+            "log_retention_days": control_plane.log_retention_days,
+            "key_arn": key.key_arn,
+            "admin_principal_arns": control_plane.admin_principal_arns,
+            "group_principal_arns": {
+                team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it
+            },
+            "add_ons": [{"name": add_on.name, "version": add_on.version} for add_on in control_plane.add_ons],
+            "system_nodes": {
+                "instance_types": system_nodes.instance_types,
+                "min_nodes": system_nodes.min_nodes,
+                "max_nodes": system_nodes.max_nodes,
+                "disk_gib": system_nodes.disk_gib,
+            },
+            "tags": dict(plan.core.tags),
+            "deletion_protection": control_plane.deletion_protection,
+        },
+        opts,
+    )
+
+
+def _gpu_nodes(
+    plan: Plan,
+    planned: ClusterPlan,
+    network: Network,
+    cluster: Cluster,
+    key: EnvironmentKey,
+    opts: pulumi.ResourceOptions,
+) -> GpuNodeGroups:
+    return GpuNodeGroups(
+        f"{resource_prefix(plan, planned)}gpu-nodes",
+        {
+            "cluster_name": cluster.cluster_name,
+            "cluster_security_group_id": cluster.security_group_id,
+            "kubernetes_version": planned.kubernetes_version,
+            "node_role_arn": cluster.node_role_arn,
+            "vpc_id": network.vpc_id,
+            "subnet_ids": network.private_subnet_ids,
+            "key_arn": key.key_arn,
+            "pools": _pools(planned),
+            "tags": dict(plan.core.tags),
+        },
+        opts,
+    )
+
+
+def _pools(planned: ClusterPlan) -> list[GpuPoolArgs]:
+    return [
+        {
+            "name": pool.name,
+            "gpu": pool.node.gpu,
+            "gpus_per_node": pool.node.gpus,
+            "efa_interfaces": pool.node.fabric_interfaces,
+            "network_cards": pool.node.network_cards,
+            "local_nvme_gb": pool.node.local_nvme_gb,
+            "root_disk_gib": pool.node.root_disk_gib,
+            "node_groups": [_node_group(group) for group in pool.node_groups],
+        }
+        for pool in planned.pools
+    ]
+
+
+_RESERVATION_KINDS = {"reservation": "odcr", "block": "capacity-block"}
+
+
+def _node_group(group: NodeGroupPlan) -> GpuNodeGroupArgs:
+    bound = group.reservation
+    return {
+        "name": group.name,
+        "capacity": group.capacity,
+        "instance_types": group.instance_types,
+        "min_nodes": group.min_nodes,
+        "max_nodes": group.max_nodes,
+        "zones": group.zones,
+        "placement_group": group.placement_group,
+        "reservation": {
+            "id": bound.id,
+            "kind": _RESERVATION_KINDS[bound.kind],
+            "availability_zone": bound.availability_zone,
+        }
+        if bound
+        else None,
+    }

@@ -1,0 +1,234 @@
+"""A random value for every field of the settings, derived from the models: a new setting is drawn without being named.
+
+What a field's type says (a choice, bounds, a name, a network) is enough for most. A text or number whose type says less
+than what it means has a line in `MEANT`; a test names the fields that have neither.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from trainyard import catalog
+from trainyard.plan.aws.logs import LOG_RETENTION_DAYS
+from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
+from trainyard.policies.pack import POLICIES
+from trainyard.settings import aws, operations, types
+from trainyard.settings.common import Settings
+from trainyard.settings.mistakes import fields_of
+
+POOLS = ("train", "tune", "dev")
+TEAMS = ("vision", "language", "speech", "tabular", "robotics", "search")
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the values of one file have in common: without it no zone would fit its region."""
+
+    region: str
+    zones: tuple[str, ...]
+    sold: tuple[str, ...]  # GPU instances of the region
+    cpu: tuple[str, ...]  # instances without GPU
+    density: float  # how many of the optional fields are there, 0 to 1
+
+
+def world(rng: Random) -> World:
+    """A region with what it sells, and how much its author wrote."""
+    region = rng.choice(catalog.regions())
+    return World(
+        region=region,
+        zones=catalog.zones(region),
+        sold=tuple(item.type for item in catalog.instances() if catalog.offered(item.type, region))
+        or ("p4d.24xlarge",),
+        cpu=tuple(item.type for item in catalog.cpu_instances() if catalog.offered(item.type, region)),
+        density=rng.choice((0.03, 0.1, 0.2, 0.35, 0.6)),
+    )
+
+
+Draw = Callable[[Random, World], Any]
+
+
+def _name(rng: Random, _: World) -> str:
+    letters = string.ascii_lowercase + string.digits
+    first = rng.choice(string.ascii_lowercase)
+    return first + "".join(rng.choice(letters) for _ in range(rng.choice((0, 1, 3, 6, 9, 12, 19))))
+
+
+def _network(rng: Random, _: World) -> str:
+    prefix = rng.choice((16, 16, 17, 18, 19, 20, 24))
+    base = rng.choice((f"10.{rng.randrange(256)}", f"172.{rng.randrange(16, 32)}", "192.168", "100.64"))
+    return f"{base}.0.0/{prefix}"
+
+
+def _public_network(rng: Random, _: World) -> str:
+    return rng.choice((f"203.0.113.{rng.randrange(256)}/32", "198.51.100.0/24", f"8.{rng.randrange(256)}.0.0/16"))
+
+
+def _principal(rng: Random, _: World) -> str:
+    return f"arn:aws:iam::{rng.randrange(10**11, 10**12)}:{rng.choice(('role/ml', 'user/ann', 'role/path/to/it'))}"
+
+
+KINDS: Mapping[object, Draw] = {
+    types.Name: _name,
+    types.Email: lambda rng, _: rng.choice(("ml@acme.example", "ops+gpu@acme.example", "a@b.co")),
+    types.Label: lambda rng, _: rng.choice(("research", "cc-1200", "team ml", "a/b:c=d+e@f", "x" * 100, "ünï")),
+    types.Cidr: _network,
+    types.PublicCidr: _public_network,
+    types.Image: lambda rng, _: f"registry.example/{rng.choice('ab')}:1@sha256:{rng.randrange(16**64):064x}",
+    types.Quantity: lambda rng, _: rng.choice(("500m", "1", "1.5", "2", "4", "1Gi", "2Gi", "512Mi", "3G")),
+    aws.Principal: _principal,
+}
+"""By the settings' own kinds of text, which several fields share."""
+
+
+def _some(rng: Random, of: tuple[str, ...], most: int) -> list[str]:
+    return rng.sample(of, rng.randint(min(1, len(of)), min(most, len(of))))
+
+
+MEANT: Mapping[str, Draw] = {
+    "region": lambda _, place: place.region,
+    "kubernetesVersion": lambda rng, _: rng.choice(tuple(catalog.kubernetes_versions())),
+    "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
+    "aws.accountId": lambda rng, _: f"{rng.randrange(10**11, 10**12)}",
+    "aws.flowLogRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
+    "aws.databaseInstanceClass": lambda rng, _: rng.choice(
+        [price.key.removeprefix("rds.postgres.") for price in catalog.service_prices("rds.postgres.")]
+    ),
+    "teams[].principals[]": _principal,
+    "network.zones": lambda rng, place: _some(rng, place.zones, 4),
+    "gpuPools.*.purpose": lambda rng, _: rng.choice(("a run", "x" * 200, "日本語", "with: colon", "'quoted'")),
+    "gpuPools.*.gpu": lambda rng, place: catalog.instance(rng.choice(place.sold)).gpu,
+    "gpuPools.*.instanceType": lambda rng, place: rng.choice(place.sold),
+    "gpuPools.*.zone": lambda rng, place: rng.choice(place.zones),
+    "gpuPools.*.reserved.reservationId": lambda rng, _: f"cr-{rng.randrange(16**17):017x}",
+    "gpuPools.*.reserved.availabilityZone": lambda rng, place: rng.choice(place.zones),
+    "gpuPools.*.spot.instanceTypes": lambda rng, place: _some(rng, place.sold, 3),
+    "systemNodes.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
+    "storage.lustre.capacityGib": lambda rng, _: rng.choice((*LUSTRE_FIRST_STEPS, LUSTRE_STEP * rng.randint(1, 40))),
+    "storage.lustre.throughputMbpsPerTib": lambda rng, _: rng.choice(LUSTRE_THROUGHPUTS),
+    "storage.lustre.zone": lambda rng, place: rng.choice(place.zones),
+    "smoke.team": lambda rng, _: rng.choice((*TEAMS, "everyone")),
+    "policyExceptions[].policy": lambda rng, _: rng.choice(POLICIES).name,
+    "policyExceptions[].resource": lambda rng, _: rng.choice(("*", "cluster/*", "gpu-nodes-*")),
+    "policyExceptions[].reason": lambda rng, _: rng.choice(("accepted for a while", "x" * 500)),
+    "policyExceptions[].expires": lambda rng, _: f"20{rng.randint(26, 40)}-{rng.randint(1, 12):02d}-28",
+}
+"""By the path of a field, where its type is only "text" or "a number"."""
+
+NAMES_OF: Mapping[str, tuple[str, ...]] = {
+    "gpuPools": (*POOLS, "extra", "pretrain"),
+    "scheduler.priorities": ("production", "standard", "development", "urgent"),
+    "teams[].name": TEAMS,
+}
+"""Names that mean something where they stand; any name is drawn there now and then."""
+
+
+class NoGeneratorError(LookupError):
+    """A field's type says too little to draw a value of it, and `MEANT` has no line for it."""
+
+
+def draw_model(model: type[BaseModel], rng: Random, place: World, path: str = "") -> dict[str, Any]:
+    """A mapping of a stack file: what is required, and some of the rest."""
+    found = {}
+    for key, field in fields_of(model).items():
+        if field.is_required() or rng.random() < place.density:
+            found[key] = _draw_field(field, rng, place, f"{path}.{key}" if path else key)
+    return found
+
+
+def without_generator(model: type[BaseModel] = Settings) -> Iterator[str]:
+    """The paths of the fields that no value can be drawn for."""
+    yield from _without(model, "")
+
+
+def _without(model: type[BaseModel], path: str) -> Iterator[str]:
+    rng = Random(0)
+    place = replace(world(rng), density=1.0)
+    for key, field in fields_of(model).items():
+        here = f"{path}.{key}" if path else key
+        try:
+            for _ in range(20):
+                _draw_field(field, rng, place, here)
+        except NoGeneratorError as error:
+            yield str(error)
+
+
+def _draw_field(field: FieldInfo, rng: Random, place: World, path: str) -> Any:
+    return _draw(field.annotation, tuple(field.metadata), rng, place, path)
+
+
+def _draw(annotation: Any, metadata: tuple[Any, ...], rng: Random, place: World, path: str) -> Any:
+    """A value of an annotation: a meant one, then of a kind, then of what the type itself says."""
+    if path in MEANT:
+        return MEANT[path](rng, place)
+    if get_origin(annotation) is Annotated:
+        inner, *more = get_args(annotation)
+        return _draw(inner, (*metadata, *more), rng, place, path)
+    if path in NAMES_OF and annotation is str and rng.random() < 0.9:
+        return rng.choice(NAMES_OF[path])
+    for kind, draw in KINDS.items():
+        if _validator(kind) in metadata:
+            return draw(rng, place)
+    if get_origin(annotation) in (Union, UnionType):
+        (inner,) = (part for part in get_args(annotation) if part is not NoneType)
+        return _draw(inner, metadata, rng, place, path)
+    return _of_type(annotation, metadata, rng, place, path)
+
+
+def _validator(kind: object) -> object:
+    """What makes a kind of text itself: the validator in its annotation."""
+    return get_args(kind)[-1]
+
+
+def _of_type(annotation: Any, metadata: tuple[Any, ...], rng: Random, place: World, path: str) -> Any:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return rng.choice(arguments)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return draw_model(annotation, rng, place, path)
+    if origin is list:
+        least, most = _bound(metadata, MinLen, 0), min(4, _bound(metadata, MaxLen, 4))
+        return [_draw(arguments[0], (), rng, place, f"{path}[]") for _ in range(rng.randint(least, most))]
+    if origin is dict:
+        known = NAMES_OF.get(path, ())
+        names = rng.sample(known, rng.randint(0, min(3, len(known)))) if known else []
+        names += [_name(rng, place)] if rng.random() < 0.15 or not known else []
+        return {name: _draw(arguments[1], (), rng, place, f"{path}.*") for name in names}
+    if annotation is bool:
+        return rng.random() < 0.5
+    if annotation in (int, float):
+        return _number(annotation, metadata, rng, path)
+    raise NoGeneratorError(path)
+
+
+def _number(annotation: type, metadata: tuple[Any, ...], rng: Random, path: str) -> float:
+    """Mostly small, at times at a bound: that is where people are."""
+    least = next((bound for kind in (Ge, Gt) if (bound := _bound(metadata, kind, None)) is not None), None)
+    most = next((bound for kind in (Le, Lt) if (bound := _bound(metadata, kind, None)) is not None), None)
+    if least is None:
+        raise NoGeneratorError(path)
+    top = most if most is not None else 10**6
+    drawn = rng.choice((least, least + 1, least + rng.randrange(4), rng.uniform(least, min(top, least + 60)),
+                        rng.uniform(least, top), top))  # fmt: skip
+    return min(top, round(drawn) if annotation is int else max(0.5, round(drawn, 1)))
+
+
+def _bound(metadata: tuple[Any, ...], kind: type, default: Any) -> Any:
+    """The bound of a kind in what pydantic keeps beside a type, or inside of a field that stands there."""
+    for entry in metadata:
+        if isinstance(entry, kind):
+            return getattr(entry, _BOUNDS[kind])
+        if isinstance(entry, FieldInfo) and (found := _bound(tuple(entry.metadata), kind, None)) is not None:
+            return found
+    return default
+
+
+_BOUNDS = {Ge: "ge", Gt: "gt", Le: "le", Lt: "lt", MinLen: "min_length", MaxLen: "max_length"}

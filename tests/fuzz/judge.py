@@ -1,0 +1,116 @@
+"""What came of a settings file: accepted, refused with words, or a mistake of ours."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from tests.fuzz.files import SECRET, Case
+from tests.fuzz.said import said
+from tests.plan import test_plan_properties as properties
+from tests.shared import ROOT
+from trainyard.plan.parts import Plan
+from trainyard.plan.resolve import resolve_config
+from trainyard.problems import SettingsError
+from trainyard.rehearsal.engine.project import read_stack
+from trainyard.review.review import Review, review
+
+LONGEST_SECONDS = 60
+LONGEST_TEXT = 3000
+"""Characters of one problem: whoever reads a log reads no page of values."""
+
+FILE = "Pulumi.dev.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`why` is what is wrong with the file or, where the fault is ours, with us."""
+
+    kind: Literal["accepted", "refused", "unsound", "traceback"]
+    why: str = ""
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is a mistake of the project's."""
+        return self.kind in ("unsound", "traceback")
+
+
+def planned(case: Case, folder: Path) -> Outcome:
+    """Whether the settings are read and planned, or refused in words."""
+    return _judged(case, folder, lambda file: _check_plan(resolve_config(read_stack(ROOT, file)).plan))
+
+
+def rehearsed(case: Case, folder: Path) -> Outcome:
+    """The whole way: settings, rehearsal, policies, price."""
+    return _judged(case, folder, lambda file: _check_review(review(ROOT, file), case.values))
+
+
+def _judged(case: Case, folder: Path, check: Any) -> Outcome:
+    file = folder / FILE
+    file.write_text(case.text, encoding="utf-8")
+    try:
+        with _at_most(LONGEST_SECONDS):
+            faults = list(check(file))
+    except SettingsError as error:
+        faults = list(_check_words(error))
+        return Outcome("unsound", "; ".join(faults)) if faults else Outcome("refused", str(error))
+    except Exception as error:  # whatever it is, it would have reached a user
+        return Outcome("traceback", f"{type(error).__name__}: {error}")
+    return Outcome("unsound", "; ".join(faults)) if faults else Outcome("accepted")
+
+
+def _check_words(error: SettingsError) -> Iterator[str]:
+    """A refusal names a key and what is allowed, is short, and gives no secret away."""
+    if not error.problems:
+        yield "refused without a word"
+    for problem in error.problems:
+        if not problem.key or not problem.got or not problem.allowed:
+            yield f"a refusal lacks words: {problem}"
+        if not str(problem).isprintable():
+            yield f"a refusal has characters that no terminal should get: {str(problem)!r}"
+        if len(str(problem)) > LONGEST_TEXT:
+            yield f"a refusal of {len(str(problem))} characters: {problem.key[:80]}"
+        if SECRET in str(problem) and problem.allowed.startswith("no such key"):
+            yield f"the value of an unknown key is told: {problem}"
+
+
+def _check_plan(plan: Plan) -> Iterator[str]:
+    """The planner's own promises, and that the plan can be written."""
+    for check in (properties.check_network, properties.check_pools, properties.check_queues, properties.check_money):
+        try:
+            check(plan)
+        except AssertionError as error:
+            yield f"{check.__name__}: {error}"
+    json.dumps(plan.as_dict(), allow_nan=False)
+
+
+def _check_review(found: Review, values: Mapping[str, Any]) -> Iterator[str]:
+    """No error, and no mandatory violation but those that the settings ask for."""
+    for finding in found.rehearsal.errors:
+        yield f"rehearsal: {finding}"
+    if found.policies is not None:
+        for violation in found.policies.violations:
+            if violation.level == "mandatory" and not said(violation.policy, values):
+                yield f"policy {violation.policy}: {violation.message}"
+    json.dumps(found.as_json(), allow_nan=False)
+
+
+@contextmanager
+def _at_most(seconds: int) -> Iterator[None]:
+    """Ends what hangs; only a process's first thread can."""
+
+    def ring(*_: object) -> None:
+        raise TimeoutError(f"took longer than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,83 @@
+"""Which policies a stack file may violate, because it says what they are against.
+
+A policy that is not named here may never speak of an accepted stack: what it refuses, the settings have to refuse, or
+the planner has to decide otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from trainyard.settings.read import MOVED
+
+Values = Mapping[str, Any]
+
+
+def said(policy: str, values: Values) -> bool:
+    """Whether the settings ask for what a policy refuses."""
+    return policy in SAID and SAID[policy](values)
+
+
+def at(values: Values, path: str) -> Iterator[Any]:
+    """What stands at a path, `*` for every entry of a mapping; also at the old place of a key that has moved."""
+    paths = [path, *(old for old, new in MOVED.items() if new == path)]
+    for each in paths:
+        nodes: list[Any] = [values]
+        for step in each.split("."):
+            inside = [node for node in nodes if isinstance(node, Mapping)]
+            nodes = [value for node in inside for key, value in node.items() if step == "*" or key == step]
+        yield from (node for node in nodes if node is not None)
+
+
+def any_at(*paths: str) -> Callable[[Values], bool]:
+    """Whether one of these keys is set."""
+    return lambda values: any(True for path in paths for _ in at(values, path))
+
+
+def a_number(path: str, test: Callable[[float], bool]) -> Callable[[Values], bool]:
+    """Whether a number at that path is such."""
+    return lambda values: any(test(float(value)) for value in at(values, path))
+
+
+def is_false(path: str) -> Callable[[Values], bool]:
+    """Whether a switch at that path is off."""
+    return lambda values: any(str(value).lower() == "false" for value in at(values, path))
+
+
+def either(*tests: Callable[[Values], bool]) -> Callable[[Values], bool]:
+    """Whether one of several holds."""
+    return lambda values: any(test(values) for test in tests)
+
+
+SAID: Mapping[str, Callable[[Values], bool]] = {
+    # Money
+    "budget-without-alerts": lambda values: not any(at(values, "alertEmails")),
+    "ceiling-spend-over-budget": any_at(
+        "monthlyBudgetUsd", "profile", "gpuPools", "systemNodes", "storage.lustre.capacityGib",
+        "storage.lustre.throughputMbpsPerTib", "aws.databaseInstanceClass", "mlflow.database",
+    ),
+    "gpu-model-outside-profile": any_at("gpuPools.*.gpu", "gpuPools.*.instanceType"),
+    "gpu-count-over-profile": any_at("profile", "gpuPools.*.spot", "gpuPools.*.onDemand", "gpuPools.*.reserved"),
+    "gpu-pool-never-scales-down": either(
+        a_number("gpuPools.*.spot.minNodes", lambda nodes: nodes > 0),
+        a_number("gpuPools.*.onDemand.minNodes", lambda nodes: nodes > 0),
+    ),
+    "idle-gpus-keep-running": a_number("scheduler.scaleDownAfterMinutes", lambda minutes: minutes > 60),
+    # Data
+    "stateful-resource-unprotected": is_false("protect"),
+    "artifact-versions-kept-too-short": a_number("storage.artifactRetentionDays", lambda days: days < 90),
+    "lifecycle-deletes-newest-version": a_number("storage.checkpointKeepVersions", lambda versions: versions < 2),
+    "database-without-backups": either(
+        a_number("mlflow.database.backupRetentionDays", lambda days: days < 7), is_false("mlflow.database.multiAz")
+    ),
+    "logs-kept-too-short": either(
+        a_number("logRetentionDays", lambda days: days < 365),
+        a_number("aws.flowLogRetentionDays", lambda days: days < 365),
+    ),
+    "exception-expired": any_at("policyExceptions"),
+    # Reliability and queues
+    "pool-without-smoke-job": either(is_false("smoke.enabled"), any_at("smoke.capacities")),
+    "production-does-not-outrank-development": any_at("scheduler.priorities"),
+}  # fmt: skip
+"""Policy -> the settings that ask for what it is against."""

@@ -1,0 +1,45 @@
+"""What decides a setting that is left out is asked of the planner, not written down a second time."""
+
+import pytest
+
+from trainyard.plan.defaults import TYPICAL, defaults, in_words
+from trainyard.plan.profiles import profile
+from trainyard.settings.common import Settings
+from trainyard.settings.mistakes import field_at
+from trainyard.settings.schema import example, leaves
+
+DEFAULTS = defaults()
+
+NOTHING = {
+    "environment", "teamSize", "profile", "owner", "costCentre", "teams.*.share", "aws.accountId",
+    "scheduler.priorities",  # each has a decision of its own
+    "gpuPools.*.purpose", "gpuPools.*.gpu", "gpuPools.*.fabric", "gpuPools.*.zone",  # what the pool or instance has
+    "gpuPools.*.reserved.maxNodes", "gpuPools.*.spot.minNodes", "gpuPools.*.spot.maxNodes",
+    "gpuPools.*.onDemand.minNodes", "gpuPools.*.onDemand.maxNodes",
+}  # fmt: skip
+"""Settings without a default of their own, of which no single figure of a profile decides either."""
+
+
+def left_to_the_plan(path):
+    field = field_at(tuple(step if step != "*" else 0 for step in path.split(".")))
+    return not field.is_required() and field.default is None
+
+
+def test_every_setting_that_is_left_to_the_plan_has_its_default():
+    paths = {path for path, _ in leaves(example()) if left_to_the_plan(path)}
+    assert paths - set(DEFAULTS) == NOTHING
+    assert Settings.model_fields["team_size"].default is None
+
+
+@pytest.mark.parametrize("name", TYPICAL)
+def test_a_figure_of_the_profile_is_what_is_told(name):
+    told = {path: entry for path, entries in DEFAULTS.items() for entry in entries if entry.profile == name}
+    assert told["mlflow.replicas"].value == str(profile(name).figure("mlflow.replicas").value)
+    assert told["monthlyBudgetUsd"].value == str(profile(name).figure("budget.monthly_usd").at(TYPICAL[name]))
+    assert told["aws.natPerZone"].source.startswith(f"profile {name}, network.nat_per_zone: ")
+
+
+def test_profiles_that_agree_are_told_once():
+    assert in_words(DEFAULTS["logRetentionDays"]) == "365"
+    assert in_words(DEFAULTS["mlflow.replicas"]) == "2 for 12 people, 3 for 40 people"
+    assert in_words(DEFAULTS["gpuPools.*.rootDiskGib"]) == "200 (pool train)"

@@ -1,0 +1,99 @@
+"""What policies are shown: everything known, the program's preview, and what the engine shows at a first preview."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.policies.mutants import MUTANTS
+from tests.policies.mutants_subtle import SUBTLE
+from tests.policies.truth import UNKNOWN, made
+from tests.shared import ROOT
+from trainyard.policies.pack import POLICIES
+from trainyard.policies.rules import ResourceRule, StackRule
+from trainyard.rehearsal.engine.first_preview import seen_by_stack_policies
+from trainyard.rehearsal.rehearse import rehearse
+from trainyard.review.policy_check.check import check_policies
+
+RESOURCE_RULES = tuple(policy for policy in POLICIES if isinstance(policy, ResourceRule))
+STACK_RULES = tuple(policy for policy in POLICIES if isinstance(policy, StackRule))
+EXAMPLES = ("demo", "large-aws", "uae-aws")
+VIEWS = {  # what policies on one resource are shown, and what policies on the stack are
+    "known": lambda preview, known: (known, known),
+    "preview": lambda preview, known: (preview, preview),
+    "engine": lambda preview, known: (preview, seen_by_stack_policies(preview)),
+}
+
+
+@pytest.fixture(scope="module")
+def rehearsals():
+    return {stack: rehearse(ROOT, stack) for stack in EXAMPLES}
+
+
+def judged(rehearsal, view, change=None, settings=None):
+    """(what is violated with its URN, what is undecided) in one view alone."""
+    runs = (rehearsal.preview.resources, rehearsal.known.resources)
+    one, together = VIEWS[view](*(change(run) for run in runs) if change else runs)
+    told = {**rehearsal.settings, **(settings or {})}
+    reports = [
+        check_policies(rehearsal.stack, [], one, told, policies=RESOURCE_RULES),
+        check_policies(rehearsal.stack, [], together, told, policies=STACK_RULES),
+    ]
+    violated = {(violation.policy, violation.urn) for report in reports for violation in report.violations}
+    return violated, {found.policy for report in reports for found in report.undecided}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("stack", EXAMPLES)
+def test_a_sound_stack_has_the_same_verdict_in_every_view(stack, view, rehearsals):
+    violated, undecided = judged(rehearsals[stack], view)
+    assert violated == set()
+    assert view != "known" or undecided == set()
+
+
+ALL = [mutant for mutant in (*MUTANTS, *SUBTLE) if not mutant.overrides]
+
+
+@pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])
+def test_a_first_preview_says_nothing_that_is_not_so(mutant, rehearsals):
+    seen, undecided = judged(rehearsals["demo"], "engine", mutant.change, mutant.settings)
+    so, _ = judged(rehearsals["demo"], "known", mutant.change, mutant.settings)
+    assert seen <= so
+    assert {mutant.policy} <= {policy for policy, _ in so}
+    # What the first preview does not find, it has not passed either: it is told as undecided, or found with the rest.
+    assert mutant.policy in {policy for policy, _ in seen} | undecided or mutant.policy == OFFLINE_ONLY
+
+
+OFFLINE_ONLY = None
+
+
+def test_under_a_provider_without_its_inputs_nothing_is_shown():
+    provider = made("pulumi:providers:kubernetes", "kubernetes", {"kubeconfig": UNKNOWN})
+    namespace = made("kubernetes:core/v1:Namespace", "a", {"metadata": {"name": "a"}}, provider=f"{provider.urn}::id")
+    assert seen_by_stack_policies([provider, namespace]) == [provider, replace(namespace, inputs={})]
+    configured = replace(provider, inputs={"kubeconfig": "known"})
+    [_, shown] = seen_by_stack_policies([configured, namespace])
+    assert shown.inputs["metadata"] == {"name": "a"}
+
+
+def test_what_a_provider_computes_is_unknown_where_nothing_is_given(rehearsals):
+    shown = {
+        (found.type, found.name): found.inputs for found in seen_by_stack_policies(rehearsals["demo"].preview.resources)
+    }
+    role = shown["aws:iam/role:Role", "cluster-node"]
+    assert role["inlinePolicies"] is UNKNOWN and role["arn"] is UNKNOWN
+    assert "description" in role and "permissionsBoundary" not in role
+    assert role["assumeRolePolicy"] is not UNKNOWN
+    assert shown["kubernetes:core/v1:Namespace", "mlflow-namespace"] == {}
+    assert shown["pulumi:providers:kubernetes", "kubernetes"]["kubeconfig"] is UNKNOWN
+
+
+@pytest.mark.parametrize("policy", [policy.name for policy in STACK_RULES])
+def test_a_stack_rule_holds_its_tongue_where_an_object_shows_nothing(policy, rehearsals):
+    """Every object of the cluster empty, everything else known: nothing is said that the known view does not say."""
+    known = [
+        replace(found, inputs={}) if found.type.startswith("kubernetes:") else found
+        for found in rehearsals["demo"].known.resources
+    ]
+    rule = next(found for found in STACK_RULES if found.name == policy)
+    report = check_policies("demo", [], known, rehearsals["demo"].settings, policies=(rule,))
+    assert report.violations == ()

@@ -1,0 +1,51 @@
+"""What stands on any ground names no cloud's service: neither in its code nor in its words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.shared import ROOT
+
+OF_A_CLOUD = re.compile(
+    r"(?<![a-z0-9])(aws|amazon\w*|boto3|eks|ec2|s3|efs|fsx|efa|odcr|rds|iam|arn|vpc|ecr|kms|secrets ?manager"
+    r"|gcp|gke|google|gcs)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+
+NEUTRAL = sorted(
+    {
+        *(ROOT / "components" / "k8s").rglob("*.py"),
+        *(ROOT / "stacks").glob("*.py"),
+        *(ROOT / "stacks" / "environment").glob("*.py"),
+        *(ROOT / "trainyard" / "plan").glob("*.py"),
+        ROOT / "trainyard" / "conventions" / "__init__.py",
+        *(ROOT / "smoke_jobs" / "launch").glob("*.py"),
+    }
+    - {ROOT / "smoke_jobs" / "launch" / name for name in ("sagemaker.py", "vertex.py")}
+)
+
+ALLOWED = {
+    "components/k8s/smoke.py": {"s3", "boto3"},  # the stores that the worker can write to, and what it needs for them
+    "smoke_jobs/launch/job.py": {"s3", "efa"},  # values of the worker's options
+    "stacks/environment/build.py": {"aws"},  # picks the ground
+    "trainyard/conventions/__init__.py": {"aws", "gcp"},  # the names of the clouds themselves
+    "trainyard/plan/make.py": {"aws", "s3"},  # picks the ground's planner; names have to suit every store
+    "trainyard/plan/parts.py": {"aws", "efa"},  # what a ground is one of; a fabric's name
+}
+
+
+def words(text: str) -> set[str]:
+    return {found.group(1).lower() for found in OF_A_CLOUD.finditer(text)}
+
+
+@pytest.mark.parametrize("file", NEUTRAL, ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_cloud_is_named(file: Path) -> None:
+    assert words(file.read_text()) == ALLOWED.get(str(file.relative_to(ROOT)), set())
+
+
+@pytest.mark.parametrize("text", ["s3://bucket", "vpc.amazonaws.com/", "secret_arn", "efa_interfaces", "AWS_REGION"])
+def test_the_words_are_found_where_they_are(text: str) -> None:
+    assert words(text)

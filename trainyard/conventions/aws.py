@@ -1,0 +1,17 @@
+"""What every part that knows AWS must spell alike."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+RESERVATION_ID: Final = re.compile(r"cr-([0-9a-f]{8}|[0-9a-f]{17})")
+"""Id of a capacity reservation or a Capacity Block: 17 hex digits, 8 before 2016 (EC2 User Guide, "Resource IDs",
+2026-11)."""
+
+EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
+"""The extended resource of AWS's fabric: one Elastic Fabric Adapter interface."""
+
+EFA_HUGEPAGES_MIB: Final = 5120
+"""2 MiB pages that the adapters pin on a node: the node's image sets them aside, and pods request them as AWS's EKS
+examples do (smoke facts 2.5, 2026-11-20)."""

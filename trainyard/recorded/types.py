@@ -1,0 +1,101 @@
+"""Type tokens that several readers of recorded resources ask for, each under one name.
+
+Node groups and queues have theirs beside what reads them (`node_groups`, `queues`). Two clouds that have the same thing
+are told apart by a prefix: `GCP_BUCKET`, and `BUCKET` for AWS's, which came first.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+AWS_PROVIDER: Final = "pulumi:providers:aws"
+KUBERNETES_PROVIDER: Final = "pulumi:providers:kubernetes"
+
+ACCESS_KEY: Final = "aws:iam/accessKey:AccessKey"
+ADD_ON: Final = "aws:eks/addon:Addon"
+AWS_BUDGET: Final = "aws:budgets/budget:Budget"
+BACKUP_SELECTION: Final = "aws:backup/selection:Selection"
+BUCKET: Final = "aws:s3/bucket:Bucket"
+BUCKET_ACL: Final = "aws:s3/bucketAcl:BucketAcl"
+BUCKET_ENCRYPTION: Final = (
+    "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"  # of a bucket's default
+)
+BUCKET_LOGGING: Final = "aws:s3/bucketLogging:BucketLogging"
+BUCKET_POLICY: Final = "aws:s3/bucketPolicy:BucketPolicy"
+BUCKET_PUBLIC_ACCESS: Final = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
+BUCKET_VERSIONING: Final = "aws:s3/bucketVersioning:BucketVersioning"
+CAPACITY_RESERVATION: Final = "aws:ec2/capacityReservation:CapacityReservation"
+CHATBOTS: Final = (
+    "aws:chatbot/slackChannelConfiguration:SlackChannelConfiguration",
+    "aws:chatbot/teamsChannelConfiguration:TeamsChannelConfiguration",
+)
+DATABASE: Final = "aws:rds/instance:Instance"
+DATABASE_CLUSTER: Final = "aws:rds/cluster:Cluster"
+DATABASE_CLUSTER_INSTANCE: Final = "aws:rds/clusterInstance:ClusterInstance"
+DATABASE_PARAMETERS: Final = "aws:rds/parameterGroup:ParameterGroup"
+DATA_REPOSITORY_ASSOCIATION: Final = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
+EC2_INSTANCE: Final = "aws:ec2/instance:Instance"
+EFS: Final = "aws:efs/fileSystem:FileSystem"
+EFS_BACKUP_POLICY: Final = "aws:efs/backupPolicy:BackupPolicy"
+EFS_POLICY: Final = "aws:efs/fileSystemPolicy:FileSystemPolicy"
+EKS_CLUSTER: Final = "aws:eks/cluster:Cluster"
+FLOW_LOG: Final = "aws:ec2/flowLog:FlowLog"
+IAM_POLICY: Final = "aws:iam/policy:Policy"
+IAM_USER: Final = "aws:iam/user:User"
+KEY: Final = "aws:kms/key:Key"
+KEY_GRANT: Final = "aws:kms/grant:Grant"
+KEY_POLICY: Final = "aws:kms/keyPolicy:KeyPolicy"
+KEYS: Final = (KEY, "aws:kms/externalKey:ExternalKey", "aws:kms/replicaKey:ReplicaKey")
+LIFECYCLE: Final = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
+LOAD_BALANCER: Final = "aws:lb/loadBalancer:LoadBalancer"
+LOGIN_PROFILE: Final = "aws:iam/userLoginProfile:UserLoginProfile"
+LOG_GROUP: Final = "aws:cloudwatch/logGroup:LogGroup"
+LUSTRE: Final = "aws:fsx/lustreFileSystem:LustreFileSystem"
+NAT_GATEWAY: Final = "aws:ec2/natGateway:NatGateway"
+OTHER_FSX: Final = (
+    "aws:fsx/ontapFileSystem:OntapFileSystem",
+    "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
+    "aws:fsx/windowsFileSystem:WindowsFileSystem",
+)
+REPOSITORY_POLICY: Final = "aws:ecr/repositoryPolicy:RepositoryPolicy"
+ROLE: Final = "aws:iam/role:Role"
+ROLE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
+ROLE_POLICY_ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+SECRET_POLICY: Final = "aws:secretsmanager/secretPolicy:SecretPolicy"  # noqa: S105 (a type)
+SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
+SECURITY_GROUP_EGRESS_RULE: Final = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+SECURITY_GROUP_INGRESS_RULE: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+SECURITY_GROUP_RULE: Final = "aws:ec2/securityGroupRule:SecurityGroupRule"
+QUEUE_POLICY: Final = "aws:sqs/queuePolicy:QueuePolicy"
+SNS_TOPIC: Final = "aws:sns/topic:Topic"
+SNS_TOPIC_POLICY: Final = "aws:sns/topicPolicy:TopicPolicy"
+SNS_TOPIC_SUBSCRIPTION: Final = "aws:sns/topicSubscription:TopicSubscription"
+SUBNET: Final = "aws:ec2/subnet:Subnet"
+VPC: Final = "aws:ec2/vpc:Vpc"
+
+CLOUD_SQL: Final = "gcp:sql/databaseInstance:DatabaseInstance"
+GCP_BUCKET: Final = "gcp:storage/bucket:Bucket"
+GCP_BUDGET: Final = "gcp:billing/budget:Budget"
+GCP_FIREWALL: Final = "gcp:compute/firewall:Firewall"
+GCP_KEY: Final = "gcp:serviceaccount/key:Key"
+GCP_PROJECT_MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
+GKE_CLUSTER: Final = "gcp:container/cluster:Cluster"
+
+CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
+DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
+DISRUPTION_BUDGET: Final = "kubernetes:policy/v1:PodDisruptionBudget"
+HELM_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+INGRESS: Final = "kubernetes:networking.k8s.io/v1:Ingress"
+JOB: Final = "kubernetes:batch/v1:Job"
+NAMESPACE: Final = "kubernetes:core/v1:Namespace"
+NETWORK_POLICY: Final = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
+RBAC_CLUSTER_ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"
+RBAC_CLUSTER_ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding"
+RBAC_ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:Role"
+RBAC_ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
+SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105 (a type)
+SERVICE: Final = "kubernetes:core/v1:Service"
+SERVICE_ACCOUNT: Final = "kubernetes:core/v1:ServiceAccount"
+STATEFUL_SET: Final = "kubernetes:apps/v1:StatefulSet"
+VOLUME: Final = "kubernetes:core/v1:PersistentVolume"
+VOLUME_CLAIM: Final = "kubernetes:core/v1:PersistentVolumeClaim"

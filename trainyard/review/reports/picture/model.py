@@ -1,0 +1,166 @@
+"""What a picture shows, as plain frozen data. `?` stands for what is not known, not readable or secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from trainyard.conventions import Capacity
+
+UNTOLD: Final = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Subnet:
+    """One subnet. `reach`: public (the internet reaches it), private (a way out), isolated (neither), or not known."""
+
+    name: str
+    cidr: str
+    reach: str
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """One availability zone with the subnets in it."""
+
+    name: str
+    subnets: tuple[Subnet, ...]
+    nat_gateways: int
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """One VPC."""
+
+    urn: str
+    name: str
+    cidr: str
+    zones: tuple[Zone, ...]
+    has_internet_gateway: bool
+    endpoints: tuple[str, ...]  # services that are reached without the internet
+    flow_logs: str  # traffic that is logged, "all"; "" where none is
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroupFigures:
+    """One node group. Numbers are None where they cannot be read."""
+
+    urn: str
+    name: str
+    capacity: Capacity | None
+    min_nodes: int | None
+    max_nodes: int | None
+    gpus_per_node: int
+    instance_types: tuple[str, ...]
+    zones: tuple[str, ...]
+    facts: tuple[str, ...]  # "EFA", "reservation cr-…"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Node groups that serve one purpose. `gpu` is empty for nodes without one."""
+
+    name: str
+    gpu: str
+    groups: tuple[NodeGroupFigures, ...]
+
+    @property
+    def gpus(self) -> int | None:
+        """GPUs at most; None where a group cannot be read."""
+        sizes = [group.max_nodes for group in self.groups]
+        if None in sizes:
+            return None
+        return sum((group.max_nodes or 0) * group.gpus_per_node for group in self.groups)
+
+    @property
+    def gpus_per_node(self) -> tuple[int, ...]:
+        """Each number of GPUs that a node of it may have, in order."""
+        return tuple(sorted({group.gpus_per_node for group in self.groups if group.gpus_per_node}))
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One Kubernetes cluster. `network` is the URN of its network where that is recorded."""
+
+    urn: str
+    name: str
+    version: str
+    reach: str  # who reaches its API
+    facts: tuple[str, ...]
+    pools: tuple[Pool, ...]
+    network: str
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where files or rows are kept: a bucket, a file system, a database."""
+
+    urn: str
+    name: str  # "checkpoints"
+    kind: str  # "S3 bucket"
+    facts: tuple[str, ...]
+    marks: tuple[str, ...]  # "protected", "own key": what keeps it safe
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a team owns of one pool."""
+
+    pool: str
+    gpus: float
+    nodes: int | None  # where it is a number of whole nodes of several GPUs
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """One cluster queue. `quotas` is None where it cannot be read."""
+
+    urn: str
+    name: str
+    quotas: tuple[Quota, ...] | None
+    lends: bool  # it is in a cohort: what it leaves idle others use
+
+    @property
+    def gpus(self) -> float:
+        """GPUs that it owns, as far as they are known."""
+        return sum(quota.gpus for quota in self.quotas or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Something that runs for all teams, as the MLflow server."""
+
+    urn: str
+    name: str
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """One budget with its alerts."""
+
+    urn: str
+    limit: float | None
+    unit: str  # USD
+    period: str  # "a month"
+    thresholds: tuple[tuple[float, bool], ...]  # percent of the limit, and whether a forecast counts
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All of it."""
+
+    stack: str
+    places: tuple[str, ...]  # "aws us-east-1"
+    networks: tuple[Network, ...]
+    clusters: tuple[Cluster, ...]
+    stores: tuple[Store, ...]
+    databases: tuple[Store, ...]
+    teams: tuple[Team, ...]
+    services: tuple[Service, ...]
+    budgets: tuple[Budget, ...]
+    others: tuple[tuple[str, int], ...]  # what is not drawn, by service
+    expected_usd: float | None = None  # a month
+    wrong: Mapping[str, int] = field(default_factory=dict)  # errors and mandatory violations by URN

@@ -1,0 +1,131 @@
+"""Networks: their zones with subnets, the ways out, and what is reached without the internet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_set
+from trainyard.recorded.resources import Resources
+from trainyard.review.reports.picture.model import UNTOLD, Network, Subnet, Zone
+from trainyard.review.reports.picture.told import entries, on, told
+
+VPC = "aws:ec2/vpc:Vpc"
+SUBNET = "aws:ec2/subnet:Subnet"
+_ROUTE_TABLE = "aws:ec2/routeTable:RouteTable"
+_ROUTE = "aws:ec2/route:Route"
+_ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+_INTERNET_GATEWAY = "aws:ec2/internetGateway:InternetGateway"
+_NAT_GATEWAY = "aws:ec2/natGateway:NatGateway"
+_ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
+_FLOW_LOG = "aws:ec2/flowLog:FlowLog"
+GOOGLE_NETWORK = "gcp:compute/network:Network"
+GOOGLE_SUBNET = "gcp:compute/subnetwork:Subnetwork"
+DRAWN = (
+    *(VPC, SUBNET, _ROUTE_TABLE, _ROUTE, _ASSOCIATION, _INTERNET_GATEWAY, _NAT_GATEWAY, _ENDPOINT, _FLOW_LOG),
+    *(GOOGLE_NETWORK, GOOGLE_SUBNET),
+)
+"""Types that the picture shows, here and below."""
+
+_EVERYWHERE = ("0.0.0.0/0", "::/0")
+_REACHES = ("public", "private", "isolated", "")
+
+
+def networks(resources: Resources) -> Iterator[Network]:
+    """Every network of the recording; last one for subnets whose network is somewhere else."""
+    reaches = _reaches(resources)
+    for vpc in resources.of(VPC):
+        yield Network(
+            urn=vpc.urn,
+            name=told(vpc.inputs, "tags", "Name") or vpc.name,
+            cidr=told(vpc.inputs, "cidrBlock"),
+            zones=_zones(resources, _in(resources, vpc, SUBNET), reaches),
+            has_internet_gateway=bool(_in(resources, vpc, _INTERNET_GATEWAY)),
+            endpoints=tuple(sorted({_service(found) for found in _in(resources, vpc, _ENDPOINT)})),
+            flow_logs=", ".join(sorted({_logged(found) for found in _in(resources, vpc, _FLOW_LOG)})),
+        )
+    for network in resources.of(GOOGLE_NETWORK):
+        subnets = [one for one in resources.of(GOOGLE_SUBNET) if _belongs(resources, one, "network", network)]
+        yield _of_subnets(network.urn, network.name, _zones(resources, subnets, reaches))
+    orphans = [one for one in resources.of(SUBNET) if not resources.referred(one, "vpcId", VPC)]
+    orphans += [one for one in resources.of(GOOGLE_SUBNET) if not resources.referred(one, "network", GOOGLE_NETWORK)]
+    if orphans:
+        yield _of_subnets("", "a network of another program", _zones(resources, orphans, reaches))
+
+
+def _of_subnets(urn: str, name: str, zones: tuple[Zone, ...]) -> Network:
+    return Network(urn, name, cidr="", zones=zones, has_internet_gateway=False, endpoints=(), flow_logs="")
+
+
+def _belongs(resources: Resources, resource: RecordedResource, path: str, to: RecordedResource) -> bool:
+    return to in resources.referred(resource, path, to.type)
+
+
+def _in(resources: Resources, vpc: RecordedResource, type_: str) -> list[RecordedResource]:
+    return [resource for resource in resources.of(type_) if _belongs(resources, resource, "vpcId", vpc)]
+
+
+def zone_of(subnet: RecordedResource) -> str:
+    """The zone of a subnet; a subnet of Google Cloud spans the zones of its region."""
+    return told(subnet.inputs, "region" if subnet.type == GOOGLE_SUBNET else "availabilityZone") or UNTOLD
+
+
+def _zones(resources: Resources, subnets: list[RecordedResource], reaches: dict[str, str]) -> tuple[Zone, ...]:
+    by_zone: dict[str, list[RecordedResource]] = {}
+    for subnet in subnets:
+        by_zone.setdefault(zone_of(subnet), []).append(subnet)
+    nats = [place for nat in resources.of(_NAT_GATEWAY) for place in resources.referred(nat, "subnetId", SUBNET)]
+    return tuple(
+        Zone(
+            zone,
+            tuple(sorted((_subnet(one, reaches) for one in here), key=lambda one: _REACHES.index(one.reach))),
+            sum(place in here for place in nats),
+        )
+        for zone, here in sorted(by_zone.items())
+    )
+
+
+def _subnet(subnet: RecordedResource, reaches: dict[str, str]) -> Subnet:
+    if subnet.type == GOOGLE_SUBNET:
+        return Subnet(subnet.name, told(subnet.inputs, "ipCidrRange") or UNTOLD, "")
+    reach = reaches.get(subnet.urn) or ("public" if on(subnet.inputs, "mapPublicIpOnLaunch") else "")
+    return Subnet(subnet.name, told(subnet.inputs, "cidrBlock") or UNTOLD, reach)
+
+
+def _reaches(resources: Resources) -> dict[str, str]:
+    """How the internet is reached from a subnet, by the default route of its own route table. A subnet without one
+    follows the main table of its network, which is seldom recorded: nothing is said of it."""
+    ways: dict[str, set[str]] = {table.urn: set() for table in resources.of(_ROUTE_TABLE)}
+    for table in resources.of(_ROUTE_TABLE):
+        ways[table.urn] |= {_way(route) for route in entries(table.inputs, "routes")}
+    for route in resources.of(_ROUTE):
+        for table in resources.referred(route, "routeTableId", _ROUTE_TABLE):
+            ways[table.urn].add(_way(route.inputs))
+    return {
+        subnet.urn: next((way for way in _REACHES if way in ways[table.urn]), "isolated")
+        for association in resources.of(_ASSOCIATION)
+        for table in resources.referred(association, "routeTableId", _ROUTE_TABLE)
+        for subnet in resources.referred(association, "subnetId", SUBNET)
+    }
+
+
+def _way(route: Any) -> str:
+    """Where a route leads: `isolated` for one that does not lead everywhere."""
+    to = {
+        told(route, key) for key in ("destinationCidrBlock", "destinationIpv6CidrBlock", "cidrBlock", "ipv6CidrBlock")
+    }
+    if to.isdisjoint(_EVERYWHERE):
+        return "isolated"
+    return "public" if is_set(route, "gatewayId") else "private"
+
+
+def _service(endpoint: RecordedResource) -> str:
+    """`ecr.api` of `com.amazonaws.us-east-1.ecr.api`."""
+    name = told(endpoint.inputs, "serviceName") or UNTOLD
+    parts = name.split(".")
+    return ".".join(parts[3:]) if len(parts) > 3 and "amazonaws" in parts else name
+
+
+def _logged(flow_log: RecordedResource) -> str:
+    return (told(flow_log.inputs, "trafficType") or UNTOLD).lower()

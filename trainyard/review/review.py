@@ -1,0 +1,166 @@
+"""A stack judged: its rehearsal, what the policies say of it, what it costs a month, and the verdict on all three."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from trainyard.cost.model import Cost
+from trainyard.cost.price import price_stack
+from trainyard.problems import Problem, SettingsError
+from trainyard.recorded.model import masked
+from trainyard.rehearsal.graph import proves
+from trainyard.rehearsal.rehearse import Rehearsal, rehearse
+from trainyard.review.policy_check.check import check_policies
+from trainyard.review.policy_check.model import PolicyReport
+from trainyard.review.source import line_of
+from trainyard.review.verdict import Verdict, verdict_on, verdict_on_failure, verdict_on_settings
+from trainyard.settings.unseen import stand_in
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A stack that was judged. Every report and every format is made of this."""
+
+    file: str  # the stack's file, relative to the project where it lies in it
+    rehearsal: Rehearsal
+    policies: PolicyReport | None  # None: the program is wrong, and what it made says nothing of what it should
+    cost: Cost | None  # None: likewise
+    seconds: Mapping[str, float]  # wall time by phase
+    verdict: Verdict = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Makes the verdict, which follows from the rest."""
+        ended = any(map(proves, self.rehearsal.critical_path))
+        told = verdict_on(self.stack, self.rehearsal.findings, self.policies, self.cost, proves=ended)
+        object.__setattr__(self, "verdict", told)
+
+    @property
+    def stack(self) -> str:
+        """The stack's name."""
+        return self.rehearsal.stack
+
+    @property
+    def judged(self) -> PolicyReport:
+        """What the policies say. `ValueError` where the program is wrong, so that there was nothing to judge."""
+        if self.policies is None:
+            raise ValueError(f"the program of stack {self.stack} is wrong: no policy was judged")
+        return self.policies
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract of `trainyard rehearse --json`: secrets masked, in a stable order, equal but for `seconds`."""
+        told = self.rehearsal.as_json()
+        path = told.pop("critical_path")
+        stack = told.pop("stack")
+        del told["seconds"]
+        violations = self.policies.violations if self.policies is not None else ()
+        return {
+            "stack": stack,
+            "verdict": masked(self.verdict.as_json()),
+            **told,
+            "violations": [masked(violation.as_json()) for violation in violations],
+            "cost": masked(self.cost.as_json()) if self.cost is not None else {},
+            "critical_path": path,
+            "seconds": {phase: round(value, 3) for phase, value in self.seconds.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A problem of the settings, with the line of the stack's file that it is on."""
+
+    problem: Problem
+    line: int | None  # None: the key is not in the file
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, in a fixed order."""
+        told = self.problem
+        return {"key": told.key, "line": self.line, "got": told.got, "allowed": told.allowed, "hint": told.hint}
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """A stack of which nothing was recorded: its settings are wrong, or Trainyard failed on it."""
+
+    stack: str
+    file: str
+    mistakes: tuple[Mistake, ...]
+    verdict: Verdict
+
+    def as_json(self) -> dict[str, Any]:
+        """What is wrong, in plain values."""
+        return {
+            "stack": self.stack,
+            "verdict": self.verdict.as_json(),
+            "problems": [mistake.as_json() for mistake in self.mistakes],
+        }
+
+
+Outcome = Review | Unjudged
+"""What comes of looking at a stack."""
+
+
+def judge(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping[str, Any] | None = None) -> Outcome:
+    """As `review`, but wrong settings are an outcome like any other.
+
+    The configuration of the policies belongs to no stack: check it before (`read_configuration`, `reconcile`).
+    """
+    try:
+        return review(project_dir, stack_file, policy_configuration=policy_configuration)
+    except SettingsError as error:
+        return unreadable(project_dir, stack_file, error.problems)
+
+
+def unreadable(project_dir: Path, stack_file: Path, problems: Sequence[Problem]) -> Unjudged:
+    """The outcome for a stack with wrong settings, each problem with its line in the stack's file."""
+    stack = stack_of(stack_file)
+    mistakes = tuple(Mistake(problem, line_of(stack_file, problem.key)) for problem in problems)
+    return Unjudged(stack, _shown(project_dir, stack_file), mistakes, verdict_on_settings(stack, problems))
+
+
+def failed(project_dir: Path, stack_file: Path, reason: str) -> Unjudged:
+    """The outcome for a stack on which Trainyard itself failed."""
+    stack = stack_of(stack_file)
+    return Unjudged(stack, _shown(project_dir, stack_file), (), verdict_on_failure(stack, reason))
+
+
+def stack_of(stack_file: Path) -> str:
+    """`demo` of `Pulumi.demo.yaml`."""
+    return stack_file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
+
+
+def _shown(project_dir: Path, stack_file: Path) -> str:
+    return stack_file.relative_to(project_dir).as_posix() if stack_file.is_relative_to(project_dir) else stack_file.name
+
+
+def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping[str, Any] | None = None) -> Review:
+    """Rehearses a stack, judges it by the policy pack and prices it.
+
+    `policy_configuration` is as in a file for Pulumi's `--policy-pack-config`. Raises `SettingsError` when that, the
+    settings, or an exception from a policy are wrong.
+    """
+    started = time.perf_counter()
+    name = _shown(project_dir, stack_file)
+    rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in)
+    if rehearsal.errors:
+        return Review(name, rehearsal, None, None, rehearsal.seconds)
+    policies = check_policies(
+        rehearsal.stack,
+        rehearsal.preview.resources,
+        rehearsal.known.resources,
+        rehearsal.settings,
+        configuration=policy_configuration,
+    )
+    before_price = time.perf_counter()
+    cost = price_stack(rehearsal.resources, rehearsal.plan)
+    done = time.perf_counter()
+    seconds = {
+        **rehearsal.seconds,
+        "policies": policies.seconds,
+        "price": done - before_price,
+        "total": done - started,
+    }
+    return Review(name, rehearsal, policies, cost, seconds)
