@@ -258,7 +258,8 @@ def manager_configuration(
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
         "health": {"healthProbeBindAddress": ":8081"},
-        # enableClusterQueueResources: the series kueue_cluster_queue_nominal_quota, _resource_usage and the like.
+        # enableClusterQueueResources: the series kueue_cluster_queue_nominal_quota, _resource_usage and the like. Both
+        # replicas export every series: a sum has to take `max without (replica_role, pod, instance)` first.
         "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
         "webhook": {"port": 9443},
         "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},

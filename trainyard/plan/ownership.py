@@ -44,23 +44,16 @@ def node_totals(nodes: int, weights: Sequence[Fraction], given: Sequence[int | N
 def hand_out(capacities: Sequence[int], totals: Sequence[int]) -> list[list[int]]:
     """Whose the nodes of each capacity are: a row a capacity, in it the nodes of each team.
 
-    Node by node, in the order of the capacities (reserved first), each to the team that is furthest behind its part of
-    the nodes handed out so far. So every team gets some of what is safe and some of what is cheap, as far as its nodes
-    go. `capacities` and `totals` have the same sum.
+    In the order of the capacities (reserved first), each team's nodes are spread evenly over the whole: of `n` nodes
+    the first stands at 1/2n, the next at 3/2n, and so on; who comes first in the list wins a tie. So every team gets
+    some of what is safe and some of what is cheap, as far as its nodes go. `capacities` and `totals` have the same sum.
     """
-    nodes, handed = sum(totals), 0
-    owned = [0] * len(totals)
+    places = [(Fraction(2 * place + 1, 2 * total), team) for team, total in enumerate(totals) for place in range(total)]
+    owners = iter([team for _, team in sorted(places)])
     rows = []
     for count in capacities:
         row = [0] * len(totals)
         for _ in range(count):
-            handed += 1
-            # How far a team is behind, times the pool's nodes, so that it stays a whole number.
-            team = max(
-                (index for index, total in enumerate(totals) if owned[index] < total),
-                key=lambda index: (handed * totals[index] - owned[index] * nodes, -index),
-            )
-            owned[team] += 1
-            row[team] += 1
+            row[next(owners)] += 1
         rows.append(row)
     return rows
