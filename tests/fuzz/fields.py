@@ -125,6 +125,7 @@ MEANT: Mapping[str, Draw] = {
 
 NAMES_OF: Mapping[str, tuple[str, ...]] = {
     "gpuPools": (*POOLS, "extra", "pretrain"),
+    "gpuPools.*.owners": TEAMS,
     "scheduler.priorities": ("production", "standard", "development", "urgent"),
     "teams[].name": TEAMS,
 }
