@@ -22,6 +22,7 @@ from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.gpu_guard import gpu_guard
 from trainyard.components.k8s.job_guard import PoolNodeArgs, job_guard
+from trainyard.components.k8s.kueue_manager import manager_configuration
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.outputs import register
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, TEAM_LABEL, gpu_node_tolerations
@@ -30,20 +31,6 @@ NAMESPACE = "kueue-system"
 RELEASE = "kueue"
 DEFAULT_LOCAL_QUEUE = "default"
 """Kueue puts a job that names no queue into the LocalQueue of this name, where the namespace has one."""
-
-FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob")
-"""Kinds that Kueue manages. With `pod`, `deployment` or `statefulset` among them, as by default, no pod could be made
-in any namespace while the manager is down."""
-
-UNRATIONED_RESOURCES = ("cpu", "memory", "ephemeral-storage", "hugepages-")
-"""Prefixes of resources that pods ask for and queues do not count: GPUs are what is scarce. A resource that is neither
-here nor in a queue blocks its job, which is what should happen to a `nvidia.com/mig-...` that nobody has a quota for;
-`quotaCheckStrategy: IgnoreUndeclared` (which excludes this list) would let it pass uncounted."""
-
-PREEMPTION_STRATEGIES = ("LessThanOrEqualToFinalShare",)
-"""Of fair sharing: a job takes borrowed GPUs from a team whose share stays at least as large as its own becomes. With
-`LessThanInitialShare` besides, another team's job of half a node evicts one that fills a whole node, because priorities
-are not compared between teams (Kueue 0.19.2, 34 scenarios on a live cluster, 2026-11-22)."""
 
 WHEN_CAN_BORROW = ("TryNextFlavor", "MayStopSearch")
 
@@ -248,35 +235,6 @@ def _check(args: KueueArgs) -> None:
                     f"queue {queue['cluster_queue']} has a quota of flavor {quota['flavor']}, "
                     f"which is none of {', '.join(flavors) or '(no flavors)'}"
                 )
-
-
-def manager_configuration(
-    pods_ready_timeout_minutes: int, requeue_limit: int, unrationed_resources: Sequence[str]
-) -> dict[str, Any]:
-    """The manager's configuration file. It replaces the chart's whole, so what the chart would set is stated too."""
-    return {
-        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
-        "kind": "Configuration",
-        "health": {"healthProbeBindAddress": ":8081"},
-        # enableClusterQueueResources: the series kueue_cluster_queue_nominal_quota, _resource_usage and the like. Both
-        # replicas export every series: a sum has to take `max without (replica_role, pod, instance)` first.
-        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
-        "webhook": {"port": 9443},
-        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
-        "clientConnection": {"qps": 300, "burst": 500},
-        # A job without a queue is held, not run; only namespaces of teams depend on the manager.
-        "manageJobsWithoutQueueName": True,
-        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]},
-        "waitForPodsReady": {
-            "timeout": f"{pods_ready_timeout_minutes}m",
-            "recoveryTimeout": f"{pods_ready_timeout_minutes}m",
-            "blockAdmission": False,
-            "requeuingStrategy": {"timestamp": "Eviction", "backoffLimitCount": requeue_limit},
-        },
-        "fairSharing": {"preemptionStrategies": list(PREEMPTION_STRATEGIES)},
-        "integrations": {"frameworks": list(FRAMEWORKS)},
-        "resources": {"excludeResourcePrefixes": [*UNRATIONED_RESOURCES, *unrationed_resources]},
-    }
 
 
 def _values(args: KueueArgs) -> dict[str, Any]:

@@ -8,7 +8,7 @@ Optional fields are asked for with `has` first: reading one that is not there is
 from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE, POOL_LABEL
 
 GPU_PREFIX = f"{GPU_RESOURCE.partition('/')[0]}/"
-"""Of every GPU resource: whole GPUs, and slices of them (`nvidia.com/mig-...`)."""
+"""Prefix of every GPU resource: whole GPUs, and slices of them (`nvidia.com/mig-...`)."""
 
 
 def text(value: str) -> str:

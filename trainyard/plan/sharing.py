@@ -19,7 +19,7 @@ MAX_FLAVORS = 64
 """Flavors of one resource group of a Kueue 0.19 ClusterQueue."""
 
 WEIGHT_WITHOUT_GPUS = 1
-"""Of a team that owns no GPUs, in fair sharing: as one that owns one."""
+"""The weight in fair sharing of a team that owns no GPUs: as if it owned one."""
 
 _DESCRIPTIONS = {
     "production": "scheduled runs that others wait for; goes before the rest of its team",

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from trainyard.conventions import GPU_RESOURCE, taken_whole
+from trainyard.conventions import CPU_ONLY_PRIORITY, FAIR_SHARING_STRATEGIES, GPU_RESOURCE, taken_whole
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NODE_GROUP_TYPES, node_group
 from trainyard.recorded.quantities import quantity
@@ -24,9 +24,6 @@ from trainyard.recorded.types import HELM_RELEASE
 
 MANAGER_CONFIGURATION = ("values", "managerConfig", "controllerManagerConfigYaml")
 """Where the Kueue chart's values keep the manager's configuration file, a text."""
-
-PROVEN_STRATEGIES = ("LessThanOrEqualToFinalShare",)
-"""Of fair sharing. With `LessThanInitialShare` another team's job of half a node evicts one that fills a whole node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +141,12 @@ def queue_flaws(queue: RecordedResource, sharing: Sharing) -> Iterator[Flaw]:
 def manager_flaws(configuration: Mapping[str, Any]) -> Iterator[Flaw]:
     """Why one team's job would lose its nodes to a smaller one of another team's."""
     strategies = tuple(map(str, list_at(configuration, "fairSharing", "preemptionStrategies")))
-    if strategies and strategies != PROVEN_STRATEGIES:
+    if strategies and strategies != FAIR_SHARING_STRATEGIES:
         yield Flaw(
             ".".join(MANAGER_CONFIGURATION),
             f"fairSharing.preemptionStrategies {', '.join(strategies)}: a job of half a node evicts another team's job "
             "that fills a whole node",
-            f"[{', '.join(PROVEN_STRATEGIES)}]",
+            f"[{', '.join(FAIR_SHARING_STRATEGIES)}]",
         )
 
 
@@ -193,5 +190,5 @@ def quota_flaws(quota: RecordedResource) -> Iterator[Flaw]:
             yield Flaw(
                 f"spec.hard.{name}",
                 "counts pods that only wait against a job that its queue has admitted: it keeps its GPUs without a pod",
-                "a scope that leaves pods with GPUs out: PriorityClass In [cpu-only]",
+                f"a scope that leaves pods with GPUs out: PriorityClass In [{CPU_ONLY_PRIORITY}]",
             )
