@@ -105,13 +105,13 @@ def _spec(
         f"({_fits(node, devices)} ? 1 : 2) : 0"
         for accepts, node in zip(open_to, nodes, strict=True)
     ]
-    there = "; ".join(f"{node['pool']}: {_described(node)}" for node in nodes)
+    there = "; ".join(f"of {node['pool']} has {_described(node)}" for node in nodes)
     validations: list[admission.ValidationArgsDict] = [
         {
             "expression": "variables.verdicts.all(v, 1 in v && !(2 in v))",
             "message": "A pod of this job fits no node of a pool that its queue may send it to. Ask for less or choose "
             f"a pool by node selector or affinity on {POOL_LABEL} (a TrainJob in runtimePatches). "
-            f"A node has, {there}; of cores and memory a pod gets less than that.",
+            f"A node {there}; of cores and memory a pod gets less than that.",
             "reason": "Invalid",
         }
     ]

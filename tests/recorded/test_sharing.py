@@ -1,4 +1,4 @@
-"""Queues, quotas and node groups as the readers of sharing see them; what they refuse is in the policies' truth tables."""
+"""Queues, quotas and node groups as readers of sharing see them; what is refused is in the policies' truth tables."""
 
 import pytest
 

@@ -147,8 +147,8 @@ def test_a_train_job_that_says_nothing_of_its_nodes_passes() -> None:
 
 def test_the_message_says_what_a_node_has() -> None:
     (message,) = refusals(POLICIES["jobs"], made("jobs", [container(gpu="9")]))
-    assert "train: 8 nvidia.com/gpu, 4 vpc.amazonaws.com/efa, 96 cores, 1152 GiB" in message
-    assert "dev: 1 nvidia.com/gpu, 8 cores, 32 GiB" in message
+    assert "A node of train has 8 nvidia.com/gpu, 4 vpc.amazonaws.com/efa, 96 cores, 1152 GiB; of tune has" in message
+    assert "of dev has 1 nvidia.com/gpu, 8 cores, 32 GiB" in message
     assert "\n" not in message
 
 
