@@ -123,7 +123,7 @@ def _spec(
                 "reason": "Forbidden",
             },
             {
-                "expression": f"variables.pods.all(s, {pods.has_priority_of_its_kind('s')})",
+                "expression": f"variables.pods.all(s, {pods.names_priority_of_its_kind('s')})",
                 "message": MESSAGES["priority"],
                 "reason": "Forbidden",
             },

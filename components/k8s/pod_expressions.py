@@ -44,10 +44,15 @@ def reaches_gpu_nodes(pod: str) -> str:
     return f"(has({pod}.nodeName) || {_listed(pod, 'tolerations')}.exists(t, {key}))"
 
 
-def has_priority_of_its_kind(pod: str) -> str:
-    """Without GPUs the class that counts it against the team's part of the system nodes; with GPUs none at all."""
-    named = f"has({pod}.priorityClassName) && {pod}.priorityClassName != ''"
-    return f"({uses_gpus(pod)} ? !({named}) : ({named} && {pod}.priorityClassName == {text(CPU_ONLY_PRIORITY)}))"
+def is_cpu_only(pod: str) -> str:
+    """Whether it has the priority class that counts it against its team's part of the system nodes."""
+    return f"(has({pod}.priorityClassName) && {pod}.priorityClassName == {text(CPU_ONLY_PRIORITY)})"
+
+
+def names_priority_of_its_kind(pod: str) -> str:
+    """Whether the pod of a template names that class where it has no GPUs, and none at all where it has some."""
+    unnamed = f"(!has({pod}.priorityClassName) || {pod}.priorityClassName == '')"
+    return f"({uses_gpus(pod)} ? {unnamed} : {is_cpu_only(pod)})"
 
 
 def accepts_pool(pod: str, pool: str) -> str:

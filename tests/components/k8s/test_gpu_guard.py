@@ -78,12 +78,15 @@ def test_a_pod_without_gpus_is_counted_by_its_class(resources: dict[str, Any]) -
         assert refusals(GPU_GUARD, pod(containers=[resources], spec=spec)) == [MESSAGES["priority"]]
 
 
-@pytest.mark.parametrize("name", ["cpu-only", "system-node-critical"])
-def test_a_pod_with_gpus_has_no_class(name: str) -> None:
-    """The scheduler would evict single ranks of other jobs for it, or it would wait for the quota of CPU."""
-    assert refusals(GPU_GUARD, pod(containers=[GPU], spec={"priorityClassName": name}, **OF_A_JOB)) == [
-        MESSAGES["priority"]
-    ]
+def test_a_pod_with_gpus_is_not_counted_with_those_without() -> None:
+    """It would wait for the quota of CPU while it holds its GPUs."""
+    counted = pod(containers=[GPU], spec={"priorityClassName": "cpu-only"}, **OF_A_JOB)
+    assert refusals(GPU_GUARD, counted) == [MESSAGES["priority"]]
+
+
+def test_a_pod_with_gpus_may_have_the_clusters_default_class() -> None:
+    """A cluster that somebody has may give one to every pod; a job may not name it (`test_job_guard`)."""
+    assert refusals(GPU_GUARD, pod(containers=[GPU], spec={"priorityClassName": "default"}, **OF_A_JOB)) == []
 
 
 @pytest.mark.parametrize(

@@ -127,9 +127,9 @@ def test_what_its_pods_would_be_refused_for_is_said_of_the_job(kind: str) -> Non
     assert refusals(POLICIES[kind], made(kind, [cpu], priorityClassName="cpu-only", tolerations=gpu_taint)) == [
         MESSAGES["nodes"]
     ]
-    assert refusals(POLICIES[kind], made(kind, [container(gpu="1")], priorityClassName="cpu-only")) == [
-        MESSAGES["priority"]
-    ]
+    for name in ("cpu-only", "system-node-critical"):  # the scheduler would evict single ranks of others for it
+        named = made(kind, [container(gpu="1")], priorityClassName=name)
+        assert refusals(POLICIES[kind], named) == [MESSAGES["priority"]]
     assert refusals(POLICIES[kind], made(kind, [container(gpu="1")], tolerations=gpu_taint)) == []
 
 
