@@ -5,8 +5,8 @@ integration, makes every pod of the cluster depend on its manager; an admission 
 itself. A pod passes when it belongs to a Job, has the label that Kueue writes on admission, and is made by the Job
 controller: anyone who may create pods can write the first two into one (seen on Kubernetes 1.35.4, 2026-11-22; the
 controller drops the reference, and the pod runs on). Jobs of team namespaces cannot run without Kueue, so all three
-together mean that a queue has counted it. JobSets and TrainJobs run as Jobs. That its template names no PriorityClass, which the
-scheduler would use to evict single ranks of a running job, is asked of the job (`job_guard`).
+together mean that a queue has counted it. JobSets and TrainJobs run as Jobs. That its template names no PriorityClass,
+which the scheduler would use to evict single ranks of a running job, is asked of the job (`job_guard`).
 
 Without GPUs: it stays off GPU nodes, which it would start or hold for nothing, and has the PriorityClass that counts it
 against the team's part of the system nodes.
