@@ -132,6 +132,7 @@ MEANT: Mapping[str, Draw] = {
 
 NAMES_OF: Mapping[str, tuple[str, ...]] = {
     "gpuPools": (*POOLS, "extra", "pretrain"),
+    "gpuPools.*.owners": TEAMS,
     "scheduler.priorities": ("production", "standard", "development", "urgent"),
     "gpuPools.*.owners": TEAMS,
     "teams[].name": TEAMS,
