@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from trainyard.problems import Problem, shown
-from trainyard.settings.common import Settings, cross_checks
+from trainyard.settings.common import Settings, advice, cross_checks
 from trainyard.settings.mistakes import field_at, fields_of, problem_of
 
 NAMESPACE = "trainyard"
@@ -68,7 +68,9 @@ def read_settings(config: Mapping[str, str]) -> Reading:
     problems = list(found)
     settings, mistakes = _validate(values)
     problems += mistakes
-    reading = Reading(settings, tuple(problems), frozenset(problem.key for problem in problems), tuple(warnings))
+    reading = Reading(
+        settings, tuple(problems), frozenset(problem.key for problem in problems), (*warnings, *advice(settings))
+    )
     later = reading.new(cross_checks(settings))
     return replace(reading, problems=tuple(dict.fromkeys([*problems, *later])))
 
