@@ -21,15 +21,15 @@ ALIKE = 0.85
 _OURS_AS_PART = re.compile(rf"{NAMESPACE}\s*[.:/_ -]", re.IGNORECASE)
 
 
-def namespace_values(values: Mapping[str, str]) -> dict[str, str]:
+def namespace_values(configuration: Mapping[str, str]) -> dict[str, str]:
     """The values of the project's own keys, without their namespace; the misspelt ones too, so that none is lost."""
     prefix = f"{NAMESPACE}:"
-    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
+    return {key.removeprefix(prefix): value for key, value in configuration.items() if key.startswith(prefix)}
 
 
-def misplaced_keys(values: Mapping[str, str]) -> Iterator[Problem]:
+def misplaced_keys(configuration: Mapping[str, str]) -> Iterator[Problem]:
     """Keys under a namespace that is nearly ours; those of any other namespace belong to whoever reads them."""
-    for key, value in values.items():
+    for key, value in configuration.items():
         namespace, _, name = key.partition(":")
         if namespace == NAMESPACE:
             continue
