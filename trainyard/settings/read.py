@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from trainyard.problems import Problem, shown
+from trainyard.problems import Problem, SettingsError, shown
 from trainyard.settings.common import Settings, advice, cross_checks
 from trainyard.settings.mistakes import field_at, fields_of, problem_of
+from trainyard.user_files import parse_json
 
 NAMESPACE = "trainyard"
 
@@ -80,8 +80,8 @@ def decode(key: str, text: str) -> Any:
     if (key not in fields_of(Settings) and key not in MOVED) or not text.lstrip().startswith(("{", "[")):
         return text
     try:
-        return json.loads(text)
-    except json.JSONDecodeError:
+        return parse_json(text, key)
+    except SettingsError:  # a text where a list or a mapping is wanted, which the validation tells
         return text
 
 
