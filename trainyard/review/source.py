@@ -7,10 +7,12 @@ from pathlib import Path
 
 import yaml
 
-from trainyard.catalog.tables import YamlLoader
+from trainyard.problems import SettingsError
 from trainyard.settings.read import MOVED
+from trainyard.user_files import compose_yaml, read_text
 
 _OLD_PLACES = {new: old for old, new in MOVED.items()}
+_PLACE = re.compile(r"\bline (\d+), column")
 _STEP = re.compile(r"[^.\[\]]+")
 
 
@@ -21,11 +23,10 @@ def line_of(file: Path, key: str) -> int | None:
     file that is no YAML, the line where reading it ended.
     """
     try:
-        root = yaml.compose(file.read_text(encoding="utf-8"), Loader=YamlLoader)
-    except yaml.MarkedYAMLError as error:
-        return error.problem_mark.line + 1 if error.problem_mark is not None else None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
-        return None
+        root = compose_yaml(read_text(file, file.name), file.name)
+    except SettingsError as error:
+        found = _PLACE.search(error.problems[0].allowed)
+        return int(found[1]) if found else None
     config = _entry(root, "config")
     if config is None:
         return None
