@@ -43,6 +43,20 @@ def misplaced_keys(configuration: Mapping[str, str]) -> Iterator[Problem]:
             yield Problem(shown, kind_of(value), allowed, hint)
 
 
+def bare_keys(configuration: Mapping[str, str], project: str) -> Iterator[str]:
+    """Warnings, a line each: settings without a namespace, which the engine puts under the project's name.
+
+    They are mistakes where the project has another name than ours; not for certain, since a program of its own may read
+    keys that are called alike.
+    """
+    if project == NAMESPACE:
+        return
+    for key in configuration:
+        namespace, _, name = key.partition(":")
+        if namespace == project and (name in fields_of(Settings) or name in MOVED):
+            yield f"{key} is not a setting of this environment, whose keys begin with {NAMESPACE}: ({NAMESPACE}:{name})"
+
+
 def _is_meant(namespace: str) -> bool:
     letters = re.sub(r"[^a-z0-9]", "", namespace.casefold())
     return SequenceMatcher(None, letters, NAMESPACE).ratio() >= ALIKE
