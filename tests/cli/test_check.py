@@ -172,3 +172,12 @@ def test_a_policy_configuration_that_is_wrong_is_no_stacks_fault(tmp_path):
     result = run("demo", "--policy-config", str(file), "--json", str(tmp_path / "out.json"))
     assert result.exit_code == 2
     assert "no-such-policy" in result.output and not (tmp_path / "out.json").exists()
+
+
+def test_text_in_a_file_is_plain_whatever_the_terminal(unsound, tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    file = tmp_path / "check.txt"
+    assert run(str(unsound), "-o", str(file)).exit_code == 1
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("unsound must not be deployed") and "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -22,16 +21,6 @@ if TYPE_CHECKING:
     from trainyard.rehearsal.rehearse import Rehearsal
 
 __all__ = ["EXIT_PROGRAM", "EXIT_SETTINGS", "EXIT_VIOLATED"]
-
-
-class FormatName(enum.StrEnum):
-    """How the outcome of a check is told (`review.told.Format`, which takes long to import)."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
 
 
 def path_given(text: str) -> Path:

@@ -61,7 +61,7 @@ class Review:
         violations = self.policies.violations if self.policies is not None else ()
         return {
             "stack": stack,
-            "verdict": masked(self.verdict.as_json()),
+            "verdict": self.verdict.as_json(),
             **told,
             "violations": [masked(violation.as_json()) for violation in violations],
             "cost": masked(self.cost.as_json()) if self.cost is not None else {},
