@@ -43,9 +43,7 @@ def stores(resources: Resources) -> Iterator[Store]:
     for file_system in resources.of(EFS):
         throughput = told(file_system.inputs, "throughputMode")
         facts = [f"{throughput} throughput"] if throughput else []
-        yield Store(
-            file_system.urn, purpose(file_system), "EFS", tuple(facts), _marks(file_system, resources, "kmsKeyId")
-        )
+        yield Store(file_system.urn, purpose(file_system), "EFS", tuple(facts), _marks(file_system, resources, "kmsKeyId"))
     for bucket in resources.of(BUCKET):
         yield _bucket(bucket, resources)
     for bucket in resources.of(GOOGLE_BUCKET):
@@ -66,9 +64,7 @@ def _lustre(file_system: RecordedResource, resources: Resources) -> Store:
             path = told(link.inputs, "dataRepositoryPath")
             bucket = next((one for one in resources.of(BUCKET) if path == f"s3://{told(one.inputs, 'bucket')}"), None)
             facts.append(f"in front of {f'bucket {purpose(bucket)}' if bucket is not None else path or UNTOLD}")
-    return Store(
-        file_system.urn, purpose(file_system), "Lustre", tuple(facts), _marks(file_system, resources, "kmsKeyId")
-    )
+    return Store(file_system.urn, purpose(file_system), "Lustre", tuple(facts), _marks(file_system, resources, "kmsKeyId"))
 
 
 def _marks(resource: RecordedResource, resources: Resources, *keys: str) -> tuple[str, ...]:
