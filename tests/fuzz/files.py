@@ -180,7 +180,22 @@ def _odd_key(values: Values, rng: Random) -> None:
         *(node for path in _places(values) if isinstance(node := _holder(values, path)[path[-1]], dict)),
     ]
     key: Any = rng.choice(
-        ("password", "teamsize", "TeamSize", "on", True, 1, None, 2.5, "a.b", "", "x" * 3000, "gpu-pools", "a\nb", "\x1b[31mred")
+        (
+            "password",
+            "teamsize",
+            "TeamSize",
+            "on",
+            True,
+            1,
+            None,
+            2.5,
+            "a.b",
+            "",
+            "x" * 3000,
+            "gpu-pools",
+            "a\nb",
+            "\x1b[31mred",
+        )
     )
     rng.choice(mappings)[key] = rng.choice((SECRET, {"token": SECRET}, [SECRET]))
 

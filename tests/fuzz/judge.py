@@ -18,6 +18,7 @@ from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_config
 from trainyard.problems import SettingsError
 from trainyard.rehearsal.engine.project import read_stack
+from trainyard.review.reports.page import as_html
 from trainyard.review.review import Review, review
 
 LONGEST_SECONDS = 60
@@ -98,6 +99,7 @@ def _check_review(found: Review, values: Mapping[str, Any]) -> Iterator[str]:
             if violation.level == "mandatory" and not said(violation.policy, values):
                 yield f"policy {violation.policy}: {violation.message}"
     json.dumps(found.as_json(), allow_nan=False)
+    as_html(found)
 
 
 @contextmanager

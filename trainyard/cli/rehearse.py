@@ -44,7 +44,7 @@ def rehearse(
     if json_file is not None:
         write_json(json_file, found.as_json())
     if html_file is not None:
-        from trainyard.review.reports.rehearsal import as_html
+        from trainyard.review.reports.page import as_html
 
         write_whole(html_file, as_html(found))
     if isinstance(found, Unjudged):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -74,6 +74,26 @@ def _violated(verdict: Verdict) -> tuple[tuple[int, str], ...]:
     return (verdict.mandatory, "mandatory"), (verdict.advisory, "advisory")
 
 
+@dataclass(frozen=True, slots=True)
+class ViolatedPolicy:
+    """One policy at one level, with every place where it is violated."""
+
+    first: Violation
+    by_message: tuple[tuple[str, tuple[Violation, ...]], ...]  # what is wrong, and where it is
+
+
+def violated_policies(violations: Iterable[Violation]) -> list[ViolatedPolicy]:
+    """Violations by policy, in their order: what it asks for, how to mend it, and each mistake, is said once."""
+    found: dict[tuple[str, str, str], dict[str, list[Violation]]] = {}
+    for violation in violations:
+        policy = (violation.level, violation.policy, violation.remediation)
+        found.setdefault(policy, {}).setdefault(violation.message, []).append(violation)
+    return [
+        ViolatedPolicy(next(iter(said.values()))[0], tuple((message, tuple(same)) for message, same in said.items()))
+        for said in found.values()
+    ]
+
+
 def sentence(text: str) -> str:
     """With a full stop. A first word may be a name, and stays as it is."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
@@ -93,12 +113,6 @@ def commands(text: str) -> Markup:
     return Markup("").join(pieces)
 
 
-def place(violation: Violation) -> str:
-    """Where a policy is violated."""
-    where = " ".join(part for part in (violation.component, violation.type, violation.name) if part)
-    return where or "the stack"
-
-
 def words(value: str) -> str:
     """`Over budget` of `over-budget`."""
     return value.replace("-", " ").capitalize()
@@ -113,7 +127,6 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "commands": commands,
     "dollars": dollars,
     "opening": opening,
-    "place": place,
     "px": pixels,
     "sentence": sentence,
     "words": words,

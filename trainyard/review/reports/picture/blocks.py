@@ -65,7 +65,7 @@ class Heading:
     def place(self, width: float) -> Placed:
         """On one line, or one below the other."""
         name, aside = printable(self.name), printable(self.aside)
-        if not aside or width_of(name, self.style) + width_of(aside, SOFT) + 2 * GAP > width:
+        if not aside or width_of(name, self.style) + width_of(aside, SOFT) + GAP > width:
             return Stack((Lines(name, self.style), Lines(aside, SOFT)), gap=0).place(width)
         baseline = self.style.size * _BASELINE
         texts = (Text(0.0, baseline, name, self.style), Text(width, baseline, aside, SOFT, ends=True))

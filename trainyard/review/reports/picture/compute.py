@@ -51,7 +51,9 @@ def clusters(resources: Resources) -> Iterator[Cluster]:
         version = told(cluster.inputs, "minMasterVersion")
         name = told(cluster.inputs, "name") or cluster.name
         reach = "private only" if private else "public"
-        yield Cluster(cluster.urn, name, version, reach, (), pools(of_cluster.get(cluster.urn, ()), resources), network="")
+        yield Cluster(
+            cluster.urn, name, version, reach, (), pools(of_cluster.get(cluster.urn, ()), resources), network=""
+        )
     if of_cluster.get(""):
         yield Cluster("", "a cluster of another program", "", "", (), pools(of_cluster[""], resources), network="")
 

@@ -100,7 +100,7 @@ class Store:
     name: str  # "checkpoints"
     kind: str  # "S3 bucket"
     facts: tuple[str, ...]
-    marks: tuple[str, ...]  # "protected", "own key": what keeps it safe
+    marks: tuple[str, ...]  # "protected": what keeps it safe
 
 
 @dataclass(frozen=True, slots=True)

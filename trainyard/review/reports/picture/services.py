@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_set
+from trainyard.recorded.read import is_set, steps
 from trainyard.recorded.resources import Resources
 from trainyard.review.reports.picture.model import UNTOLD, Budget, Service, Store
 from trainyard.review.reports.picture.network import SUBNET, zone_of
-from trainyard.review.reports.picture.told import entries, number, on, purpose, texts, told
+from trainyard.review.reports.picture.told import count, entries, number, on, purpose, texts, told
+
+PROTECTED: Final = "protected"
+OWN_KEY: Final = "encrypted, own key"
+"""What keeps a store safe: it cannot be deleted by mistake, and is encrypted with a key of its own stack."""
 
 _KEY = "aws:kms/key:Key"
 BUCKET = "aws:s3/bucket:Bucket"
 _BUCKET_ENCRYPTION = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
 _BUCKET_VERSIONING = "aws:s3/bucketVersioning:BucketVersioning"
 _BUCKET_LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
+_BUCKET_KEY = "rules[0].applyServerSideEncryptionByDefault.kmsMasterKeyId"
 GOOGLE_BUCKET = "gcp:storage/bucket:Bucket"
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 _LUSTRE_LINK = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
@@ -43,12 +48,14 @@ def stores(resources: Resources) -> Iterator[Store]:
     for file_system in resources.of(EFS):
         throughput = told(file_system.inputs, "throughputMode")
         facts = [f"{throughput} throughput"] if throughput else []
-        yield Store(file_system.urn, purpose(file_system), "EFS", tuple(facts), _marks(file_system, resources, "kmsKeyId"))
+        yield Store(
+            file_system.urn, purpose(file_system), "EFS", tuple(facts), _marks(file_system, resources, "kmsKeyId")
+        )
     for bucket in resources.of(BUCKET):
         yield _bucket(bucket, resources)
     for bucket in resources.of(GOOGLE_BUCKET):
         facts = [fact for fact in (told(bucket.inputs, "location"), told(bucket.inputs, "storageClass")) if fact]
-        yield Store(bucket.urn, purpose(bucket), "GCS bucket", tuple(facts), ("protected",) if bucket.protect else ())
+        yield Store(bucket.urn, purpose(bucket), "GCS bucket", tuple(facts), (PROTECTED,) if bucket.protect else ())
 
 
 def _lustre(file_system: RecordedResource, resources: Resources) -> Store:
@@ -64,22 +71,19 @@ def _lustre(file_system: RecordedResource, resources: Resources) -> Store:
             path = told(link.inputs, "dataRepositoryPath")
             bucket = next((one for one in resources.of(BUCKET) if path == f"s3://{told(one.inputs, 'bucket')}"), None)
             facts.append(f"in front of {f'bucket {purpose(bucket)}' if bucket is not None else path or UNTOLD}")
-    return Store(file_system.urn, purpose(file_system), "Lustre", tuple(facts), _marks(file_system, resources, "kmsKeyId"))
-
-
-def _marks(resource: RecordedResource, resources: Resources, *keys: str) -> tuple[str, ...]:
-    """What keeps it safe: protection from deletion, and encryption with a key of the recording."""
-    own = any(resources.referred(resource, key, _KEY) for key in keys)
-    given = any(is_set(resource.inputs, key) for key in keys)
-    return tuple(
-        mark
-        for mark, holds in (
-            ("protected", resource.protect),
-            ("own key", own),
-            ("a key of another program", given and not own),
-        )
-        if holds
+    return Store(
+        file_system.urn, purpose(file_system), "Lustre", tuple(facts), _marks(file_system, resources, "kmsKeyId")
     )
+
+
+def _marks(resource: RecordedResource, resources: Resources, key: str) -> tuple[str, ...]:
+    """What keeps it safe: protection from deletion, and whose key it is encrypted with."""
+    protected = (PROTECTED,) if resource.protect else ()
+    return (*protected, _whose(resource, key, resources)) if is_set(resource.inputs, key) else protected
+
+
+def _whose(resource: RecordedResource, key: str, resources: Resources) -> str:
+    return OWN_KEY if resources.referred(resource, key, _KEY) else "encrypted, a key of another program"
 
 
 def _bucket(bucket: RecordedResource, resources: Resources) -> Store:
@@ -93,17 +97,13 @@ def _bucket(bucket: RecordedResource, resources: Resources) -> Store:
             old = number(rule, "noncurrentVersionExpiration", "noncurrentDays")
             kept = number(rule, "noncurrentVersionExpiration", "newerNoncurrentVersions")
             if days is not None:
-                facts.append(f"objects go after {days:g} days")
+                facts.append(f"objects go after {count(days, 'day')}")
             elif old is not None:
-                facts.append(f"old versions go after {old:g} days" + (f", {kept:g} newest stay" if kept else ""))
-    marks = ["protected"] if bucket.protect else []
+                facts.append(f"old versions go after {count(old, 'day')}" + (f", {kept:g} newest stay" if kept else ""))
+    marks = [PROTECTED] if bucket.protect else []
     for encryption in _about(bucket, _BUCKET_ENCRYPTION, resources):
-        for rule in entries(encryption.inputs, "rules"):
-            algorithm = told(rule, "applyServerSideEncryptionByDefault", "sseAlgorithm")
-            if resources.referred(encryption, "rules[0].applyServerSideEncryptionByDefault.kmsMasterKeyId", _KEY):
-                marks.append("own key" if algorithm.startswith("aws:kms") else UNTOLD)
-            else:
-                marks.append("AWS's key")
+        key = is_set(encryption.inputs, *steps(_BUCKET_KEY))
+        marks.append(_whose(encryption, _BUCKET_KEY, resources) if key else "encrypted, AWS's key")
     return Store(bucket.urn, purpose(bucket), "S3 bucket", tuple(facts), tuple(dict.fromkeys(marks)))
 
 
@@ -122,13 +122,13 @@ def databases(resources: Resources) -> Iterator[Store]:
         facts.append("two zones" if on(inputs, "multiAz") else "one zone")
         facts.append("public" if on(inputs, "publiclyAccessible") else "not public")
         days = number(inputs, "backupRetentionPeriod")
-        facts.append(f"backups kept {days:g} days" if days else "no backups")
+        facts.append(f"backups kept {count(days, 'day')}" if days else "no backups")
         kind = f"{told(inputs, 'engine')} {told(inputs, 'engineVersion')}".strip() or UNTOLD
         yield Store(database.urn, database.name, kind, tuple(facts), _marks(database, resources, "kmsKeyId"))
     for database in resources.of(GOOGLE_DATABASE):
         kind = told(database.inputs, "databaseVersion") or UNTOLD
         facts = [told(database.inputs, "settings", "tier") or UNTOLD]
-        yield Store(database.urn, database.name, kind, tuple(facts), ("protected",) if database.protect else ())
+        yield Store(database.urn, database.name, kind, tuple(facts), (PROTECTED,) if database.protect else ())
 
 
 def services(resources: Resources) -> Iterator[Service]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from trainyard.review.reports.picture.lettering import Style, width_of
+
+_LONGEST: Final = 1.6  # heights in widths, with which text of 12.5 pixels has 6 points on a sheet of A4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +64,8 @@ class Drawing:
     width: float
     height: float
     shapes: tuple[Shape, ...]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it takes several sheets of paper: on one, too little of it could be read."""
+        return self.height > _LONGEST * self.width

@@ -81,3 +81,8 @@ def purpose(resource: RecordedResource) -> str:
     component's."""
     outer = resource.component.split("/")[0]
     return resource.name.removeprefix(f"{outer}-") if outer else resource.name
+
+
+def count(number: float, noun: str) -> str:
+    """`1 node`, `12 nodes`."""
+    return f"{number:,g} {noun}{'' if number == 1 else 's'}"
