@@ -140,7 +140,8 @@ def test_one_run_writes_every_format_for_every_stack_whatever_is_wrong_with_one(
     assert lines["stateful-resource-unprotected"] == 9, "the line of protect"
     suites = ElementTree.fromstring(files["junit"].read_bytes())
     assert {suite.get("name"): suite.get("failures") for suite in suites} == {"wrong": "1", "unsound": "1", "demo": "0"}
-    assert "| demo | ✅ sound | 55,380 | 60,000 |" in files["markdown"].read_text(encoding="utf-8")
+    table = files["markdown"].read_text(encoding="utf-8")
+    assert re.search(r"\| demo \| ✅ sound \| [\d,]+ \| 60,000 \|", table)
 
 
 def test_a_machine_on_standard_output_leaves_the_log_to_people(unsound):
