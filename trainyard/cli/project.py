@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["EXIT_PROGRAM", "EXIT_SETTINGS", "EXIT_VIOLATED"]
 
 
-def path_given(text: str) -> Path:
+def path_given(text: str | Path) -> Path:
     """The path that an option was given; refuses the next option, which is what stands there when a path is forgotten.
 
     A file whose name begins with `-` can be given as `./-name`.
     """
-    if text.startswith("-") and text != "-":
+    if str(text).startswith("-") and str(text) != "-":  # typer hands an option's default over too
         raise typer.BadParameter(f"{text} is an option, not a file")
     return Path(text)
 
