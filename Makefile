@@ -1,14 +1,16 @@
-# Everything a newcomer, a developer and CI need. `make demo` and `make test` need Python 3.11, make and a package index.
+# Everything a newcomer, a developer and CI need. `make demo` and `make test` need Python 3.11 to 3.13, make and a package
+# index.
 PYTHON ?= python3.11
 ifeq ($(shell command -v $(PYTHON) 2>/dev/null),)
 PYTHON := python3
 endif
 BIN := .venv/bin
 
-.PHONY: demo test quick check map golden bench lock wheel clean
+.PHONY: demo test quick check map golden fuzz bench lock wheel clean
 
-demo: .venv/demo  ## the main job: rehearse the demo stack, then run the smoke job; no account and no Pulumi CLI
+demo: .venv/rehearsal  ## the main job: rehearse the demo stack, then run the smoke job; no account and no Pulumi CLI
 	@$(BIN)/trainyard rehearse demo
+	@$(MAKE) --no-print-directory .venv/smoke
 	@$(BIN)/trainyard smoke --target local --nproc 2
 
 test: .venv/dev  ## all tests; no network
@@ -16,7 +18,7 @@ test: .venv/dev  ## all tests; no network
 
 # What decides and what is seen of it: settings, plan, catalogue, advice, the golden files, the order of the house.
 QUICK := tests/settings tests/plan tests/catalog tests/advice tests/test_golden.py tests/test_documents.py \
-	tests/test_house_map.py tests/test_layering.py tests/test_project_file.py tests/test_workflows.py
+	tests/test_no_cloud.py tests/test_house_map.py tests/test_layering.py tests/test_project_file.py tests/test_workflows.py
 quick: .venv/dev  ## the fast tests, under a minute
 	@$(BIN)/pytest -n auto --dist worksteal $(wildcard $(QUICK))
 
@@ -32,16 +34,22 @@ map: .venv/dev  ## rooms, imports and lines of code; AGAINST=COMMIT puts that co
 golden: .venv/dev  ## write the golden plans and rehearsals anew
 	$(BIN)/python -m tests.golden_files
 
+fuzz: .venv/dev  ## 10,000 random settings files, 200 whole rehearsals, and every region's defaults; SEED=2 draws others
+	@$(BIN)/python -m tests.fuzz.run --seed $(or $(SEED),1)
+
 bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over all stacks
 	$(BIN)/python -m trainyard.rehearsal.bench
 	$(BIN)/python -m trainyard.review.bench
 	$(BIN)/python -m trainyard.advice.bench
 
-COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header
+# The largest first: the smaller ones take its versions, so that one environment can grow from each to the next.
+COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header \
+	--annotation-style line
 lock: .venv/dev  ## resolve the dependencies anew
-	$(COMPILE) --extra smoke --output-file requirements.lock pyproject.toml
 	$(COMPILE) --extra smoke --extra dev --output-file requirements-dev.lock pyproject.toml
-	sed -i 's/^torch==2.13.0+cpu/torch==2.13.0/' requirements*.lock  # the index decides which build; +cpu is not on every one
+	$(COMPILE) --constraint requirements-dev.lock --extra smoke --output-file requirements-smoke.lock pyproject.toml
+	$(COMPILE) --constraint requirements-dev.lock --output-file requirements.lock pyproject.toml
+	sed -i 's/^torch==2.13.0+cpu/torch==2.13.0/; s/ -c requirements-dev.lock,//' requirements*.lock  # the index decides which build of torch; +cpu is not on every one
 
 wheel: .venv/dev  ## build the package that a client installs, in dist/
 	@$(BIN)/python -m hatchling build --target wheel
@@ -54,14 +62,23 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.exit("Trainyard needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv .venv
 
-.venv/demo: requirements.lock pyproject.toml | .venv/bin/python
-	@echo "Installing what the demo needs (PyTorch among it), a minute or two ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
+
+.venv/rehearsal: requirements.lock pyproject.toml | .venv/bin/python
+	@echo "Installing what the rehearsal needs, a minute or so ..."
+	@$(INSTALL) --no-deps --requirement requirements.lock
+	@$(INSTALL) --no-deps --editable .
+	@touch $@
+
+# With dependencies: what PyTorch's own build needs (CUDA or none) depends on the index that it comes from.
+.venv/smoke: requirements-smoke.lock pyproject.toml | .venv/bin/python
+	@echo "Installing what the smoke job needs (PyTorch among it), a minute or two ..."
+	@$(INSTALL) --requirement requirements-smoke.lock
+	@$(INSTALL) --no-deps --editable .
 	@touch $@
 
 .venv/dev: requirements-dev.lock pyproject.toml | .venv/bin/python
 	@echo "Installing what the tests need, a few minutes ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
-	@touch $@ .venv/demo
+	@$(INSTALL) --requirement requirements-dev.lock
+	@$(INSTALL) --no-deps --editable .
+	@touch $@ .venv/rehearsal .venv/smoke

@@ -25,6 +25,9 @@ _SCALARS = frozenset((str, bool, int, type(None)))
 inputs_by_urn: ContextVar[dict[str, dict[str, Any]] | None] = ContextVar("inputs_by_urn", default=None)
 """What has been read already, set by a caller that asks many policies about the same resources in the same state."""
 
+retained_urns: ContextVar[frozenset[str] | None] = ContextVar("retained_urns", default=None)
+"""What a destroy leaves in the cloud (`retain_on_delete`), set by a caller that knows; an engine tells no policy."""
+
 
 def recorded_resource(analyzed: PolicyResource | ResourceValidationArgs) -> RecordedResource:
     """One resource. A policy on one resource is not told what its properties are made of."""
@@ -51,15 +54,13 @@ def recorded_resources(analyzed: Iterable[PolicyResource]) -> Resources:
     return Resources([*map(_recorded_provider, providers.values()), *map(recorded_resource, analyzed)])
 
 
-def without_properties(analyzed: Iterable[PolicyResource]) -> list[PolicyResource]:
-    """Those resources of which the engine shows nothing, because their provider cannot be configured yet.
+def shows_nothing(analyzed: PolicyResource | ResourceValidationArgs) -> bool:
+    """Whether an engine shows nothing of a resource, because its provider cannot be configured yet.
 
     A Kubernetes object has properties always, if only its kind: one without any is such a resource.
     """
-    return [found for found in analyzed if not found.props and _is_unconfigured(found)]
-
-
-def _is_unconfigured(analyzed: PolicyResource) -> bool:
+    if analyzed.props:
+        return False
     provider = analyzed.provider
     return analyzed.resource_type.startswith("kubernetes:") or (
         provider is not None and has_unknown(_plain(provider.props))

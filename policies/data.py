@@ -18,11 +18,16 @@ from trainyard.recorded.types import (
     DATA_REPOSITORY_ASSOCIATION,
     DATABASE,
     DATABASE_CLUSTER,
+    EKS_CLUSTER,
     GCP_BUCKET,
+    GKE_CLUSTER,
     LIFECYCLE,
     LUSTRE,
 )
 
+DELETION_PROTECTION = (DATABASE, DATABASE_CLUSTER, EKS_CLUSTER)
+"""Types whose service has a protection of its own, which holds for a console too."""
+PROTECTED_UNLESS_SAID = (CLOUD_SQL, GKE_CLUSTER)
 STATEFUL = tuple(card.type for card in cards.BY_TYPE.values() if card.stateful)
 
 
@@ -71,16 +76,18 @@ def artifact_versions_kept_too_short(resource: RecordedResource, config: Config)
 @resource_rule(
     "stateful-resource-unprotected",
     "What holds data or the key to it is protected from deletion.",
-    types=STATEFUL,
+    types=(*STATEFUL, *DELETION_PROTECTION, *PROTECTED_UNLESS_SAID),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.10", "NIST 800-53r5 CP-9"),
-    fix="Leave protect at true; lift it only to tear the environment down.",
+    fix="Leave protect at true. To tear the environment down, write that down in policyExceptions (README).",
 )
 def stateful_resource_unprotected(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Pulumi's own protection, and the service's where it has one."""
-    if not resource.protect:
+    if resource.type in STATEFUL and not resource.protect:
         yield "is not protected: a rename or a removed line deletes it"
-    if resource.type == DATABASE and not is_on(resource.inputs, "deletionProtection"):
+    if resource.type in DELETION_PROTECTION and not is_on(resource.inputs, "deletionProtection"):
+        yield "deletionProtection is off"
+    if resource.type in PROTECTED_UNLESS_SAID and value_at(resource.inputs, "deletionProtection") in (False, "false"):
         yield "deletionProtection is off"
     if is_on(resource.inputs, "forceDestroy"):
         yield "forceDestroy deletes a bucket with all that is in it"

@@ -5,7 +5,7 @@
         resource: cluster/*
         reason: the office has no VPN until March
         owner: ml-platform@acme.example
-        expires: 2027-03-31
+        expires: "2027-03-31"
 
 `resource` is a glob on the URN, the logical name, or "component/name" with the component that the resource hangs under;
 `*` for what concerns the stack as a whole. After its last day an exception covers nothing and is a violation itself.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pulumi_policy import Severity
 
@@ -10,18 +11,22 @@ from trainyard.cost.ceiling import hourly_ceiling
 from trainyard.cost.price import DEFAULT_PROFILE
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.stack_settings import stack_profile
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.recorded.read import is_set, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     AWS_BUDGET,
     CAPACITY_RESERVATION,
+    CHATBOTS,
     DATABASE,
     EC2_INSTANCE,
     EKS_CLUSTER,
     GCP_BUDGET,
     LUSTRE,
     NAT_GATEWAY,
+    SNS_TOPIC,
+    SNS_TOPIC_SUBSCRIPTION,
 )
 
 PAID_BY_THE_HOUR = (
@@ -39,13 +44,13 @@ PAID_BY_THE_HOUR = (
 @stack_rule(
     "budget-without-alerts",
     "A stack needs a monthly cost budget that alerts somebody on actual and on forecast spend.",
-    types=(AWS_BUDGET, GCP_BUDGET),
+    types=(AWS_BUDGET, GCP_BUDGET, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION, *CHATBOTS),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6", "NIST 800-53r5 SA-2"),
     fix="Set monthlyBudgetUsd and alertEmails.",
 )
 def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """One budget must do; several may share the alerts."""
+    """One budget must do; several may share the alerts. A topic of the stack that nobody subscribes to tells nobody."""
     budgets = resources.of(AWS_BUDGET, GCP_BUDGET)
     if not budgets:
         yield None, "there is no budget"
@@ -56,7 +61,7 @@ def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViol
             missing -= {
                 value_at(alert, "notificationType")
                 for alert in list_at(budget.inputs, "notifications")
-                if (is_set(alert, "subscriberEmailAddresses") or is_set(alert, "subscriberSnsTopicArns"))
+                if (is_set(alert, "subscriberEmailAddresses") or _reaches_somebody(resources, budget, alert))
                 # An alert above the whole of the budget comes when nothing is left to save.
                 and not (
                     value_at(alert, "thresholdType") == "PERCENTAGE" and value_at(alert, "threshold", default=0) > 100
@@ -67,6 +72,18 @@ def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViol
             missing -= {"FORECASTED" if value_at(rule, "spendBasis") == "FORECASTED_SPEND" else "ACTUAL"}
     if missing:
         yield budgets[0], f"no alert with a subscriber for {' and '.join(sorted(missing)).lower()} monthly spend"
+
+
+def _reaches_somebody(resources: Resources, budget: RecordedResource, alert: Any) -> bool:
+    """Whether an alert's topics have a subscriber. Who hears of one that is made elsewhere is not seen here."""
+    if not is_set(alert, "subscriberSnsTopicArns"):
+        return False
+    own = resources.referred(budget, "notifications", SNS_TOPIC)
+    return not own or any(
+        resources.referring(topic, "topic", SNS_TOPIC_SUBSCRIPTION)
+        or resources.referring(topic, "snsTopicArns", *CHATBOTS)
+        for topic in own
+    )
 
 
 @stack_rule(

@@ -36,7 +36,7 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
-from trainyard.policies.analyzed import recorded_resource, recorded_resources, without_properties
+from trainyard.policies.analyzed import recorded_resource, recorded_resources, shows_nothing
 from trainyard.policies.exceptions import covering_exception
 from trainyard.policies.outcomes import Excepted, Undecidable, Violated, tell
 from trainyard.recorded.model import UNKNOWN, RecordedResource, leaves
@@ -76,6 +76,8 @@ class ResourceRule(ResourceValidationPolicy):
     def validate(self, args: ResourceValidationArgs, report_violation: ReportViolation) -> None:
         """Called by the analyser for every resource."""
         if matches(args.resource_type, self.types):
+            if shows_nothing(args):
+                _undecided(self, [args.resource_type, args.name], None)
             resource = recorded_resource(args)
             violations = ((resource, message) for message in self._check(resource, _config(self, args)))
             _report(self, violations, (resource,), args, report_violation)
@@ -96,9 +98,9 @@ class StackRule(StackValidationPolicy):
         is undecided then, whatever it would say of the others: what it misses may be in those.
         """
         declared = [found for found in args.resources if matches(found.resource_type, self.types)]
-        hidden = without_properties(declared)
-        if hidden:
-            _undecided(self, [hidden[0].resource_type, hidden[0].name], None)
+        hidden = next(filter(shows_nothing, declared), None)
+        if hidden is not None:
+            _undecided(self, [hidden.resource_type, hidden.name], None)
         resources = recorded_resources(declared)
         _report(self, self._check(resources, _config(self, args)), resources.all, args, report_violation)
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from trainyard.policies.rules import Config, resource_rule
+from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import list_at, value_at
-from trainyard.recorded.types import EKS_CLUSTER, LOG_GROUP
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import EKS_CLUSTER, FLOW_LOG, LOG_GROUP, VPC
 
 CONTROL_PLANE = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 
@@ -29,6 +30,23 @@ def control_plane_logs_off(resource: RecordedResource, config: Config) -> Iterat
     missing = [type_ for type_ in config["logTypes"] if type_ not in written]
     if missing:
         yield f"enabledClusterLogTypes lacks {', '.join(missing)}"
+
+
+@stack_rule(
+    "flow-logs-incomplete",
+    "Every network logs all of its traffic, what was let through and what was refused.",
+    types=(VPC, FLOW_LOG),
+    severity=Severity.MEDIUM,
+    controls=("CIS AWS 3.0.0 3.7", "NIST 800-53r5 AU-12", "ISO 27001:2022 A.8.16"),
+    fix="Use the network as it is; its flow log has trafficType ALL.",
+)
+def flow_logs_incomplete(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """What was stolen went out through what was let through: a log of refusals does not show it."""
+    for vpc in resources.of(VPC):
+        logs = resources.referring(vpc, "vpcId", FLOW_LOG)
+        kinds = {str(value_at(log.inputs, "trafficType", default="ALL")) for log in logs}
+        if "ALL" not in kinds and not {"ACCEPT", "REJECT"} <= kinds:
+            yield vpc, f"its flow log has only trafficType {', '.join(sorted(kinds))}" if kinds else "has no flow log"
 
 
 @resource_rule(

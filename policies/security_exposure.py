@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.access import everybody, internet, statements
+from trainyard.policies.access import internet, lets_everybody_in, statements
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, known_texts, list_at, mapping_at, value_at
@@ -32,12 +30,6 @@ from trainyard.recorded.types import (
 
 BLOCKS = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
 PUBLIC_ACLS = ("public-read", "public-read-write", "authenticated-read")
-NARROWING = re.compile(
-    r"aws:(Source(Arn|Account|Ip|Vpc|Vpce|OrgID|OrgPaths)|Principal(Arn|Account|OrgID|OrgPaths)|userId)"
-    r"|s3:DataAccessPoint(Arn|Account)",
-    re.IGNORECASE,
-)
-"""Condition keys with which S3 itself does not take a statement for everybody as public (S3 user guide)."""
 INTERNAL = (
     ("service.beta.kubernetes.io/aws-load-balancer-scheme", "internal"),
     ("service.beta.kubernetes.io/aws-load-balancer-internal", "true"),
@@ -62,9 +54,9 @@ def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
         off = [key for key in BLOCKS if not any(is_on(block.inputs, key) for block in blocks)]
         if off:
             yield bucket, f"public access is not blocked: {', '.join(off)}"
-    for policy in resources.of(BUCKET_POLICY):
+    for policy in resources.of(BUCKET_POLICY, BUCKET):  # a bucket may have its policy within
         for statement in statements(policy.inputs, "policy"):
-            if value_at(statement, "Effect") == "Allow" and everybody(statement) and not _narrowed(statement):
+            if lets_everybody_in(statement):
                 yield policy, f"statement {value_at(statement, 'Sid', default='')} lets everybody in"
     for acl in resources.of(BUCKET_ACL):
         if value_at(acl.inputs, "acl") in PUBLIC_ACLS:
@@ -72,12 +64,6 @@ def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
     for bucket in resources.of(GCP_BUCKET):
         if value_at(bucket.inputs, "publicAccessPrevention") != "enforced":
             yield bucket, "publicAccessPrevention is not enforced"
-
-
-def _narrowed(statement: Any) -> bool:
-    """Whether a condition names who may come; one on TLS or on the request lets everybody in still."""
-    tests = mapping_at(statement, "Condition").values()
-    return any(NARROWING.fullmatch(key) for test in tests for key in mapping_at(test))
 
 
 @resource_rule(

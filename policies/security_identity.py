@@ -15,8 +15,10 @@ from trainyard.recorded.read import is_set, list_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
     ACCESS_KEY,
+    AWS_PROVIDER,
     GCP_KEY,
     GCP_PROJECT_MEMBER,
+    GCP_PROVIDER,
     IAM_POLICY,
     IAM_USER,
     LOGIN_PROFILE,
@@ -38,6 +40,8 @@ LONG_LIVED = (
     LOGIN_PROFILE,
     GCP_KEY,
 )
+STATIC_KEYS = {AWS_PROVIDER: ("accessKey", "secretKey"), GCP_PROVIDER: ("credentials",)}
+"""What providers take in place of whoever deploys."""
 KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS")
 
 
@@ -96,15 +100,19 @@ def _powers(statement: Any) -> Iterator[str]:
 @resource_rule(
     "long-lived-credentials",
     "Nothing uses keys that live until somebody remembers them.",
-    types=(*LONG_LIVED, SECRET, *pods.TYPES),
+    types=(*LONG_LIVED, *STATIC_KEYS, SECRET, *pods.TYPES),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.14", "NIST 800-53r5 IA-5", "ISO 27001:2022 A.5.17"),
     fix="Give the service account a role (Pod Identity, Workload Identity); let people sign in by federation.",
 )
 def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """Users and keys of a cloud, service account tokens in secrets, and keys in a pod's environment."""
+    """Users and keys of a cloud, a provider's too, service account tokens in secrets, keys in a pod's environment."""
     if resource.type in LONG_LIVED:
         yield "a user or a key of the cloud"
+    elif resource.type in STATIC_KEYS:
+        for key in STATIC_KEYS[resource.type]:
+            if is_set(resource.inputs, key):
+                yield f"the provider is given {key}"
     elif resource.type == SECRET:
         if value_at(resource.inputs, "type") == "kubernetes.io/service-account-token":
             yield "a service account token that never expires"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import Any
 
 from pulumi_policy import Severity
 
 from trainyard.conventions import TEAM_LABEL
 from trainyard.policies import pods
+from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, value_at
@@ -38,9 +40,7 @@ _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
 )
 def privileged_pod(resource: RecordedResource, config: Config) -> Iterator[str]:
     """What charts install is fenced by the namespace (namespace-without-pod-security), it is not seen here."""
-    metadata = value_at(resource.inputs, "metadata")
-    place = f"{value_at(metadata, 'namespace', default='')}/{value_at(metadata, 'name')}"
-    if any(fnmatchcase(place, pattern) for pattern in config["systemWorkloads"]):
+    if any(fnmatchcase(pods.place(resource), pattern) for pattern in config["systemWorkloads"]):
         return
     for where, spec in pods.pod_specs(resource):
         for key in ("hostNetwork", "hostPID", "hostIPC"):
@@ -109,6 +109,56 @@ def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iter
             name = value_at(namespace.inputs, "metadata", "name")
             if name not in fenced:
                 yield namespace, f"{name} has no network policy that denies by default"
+
+
+@stack_rule(
+    "team-namespace-open",
+    "No network policy lets everything into a team's namespace, or everything out of it.",
+    types=(NAMESPACE, NETWORK_POLICY),
+    severity=Severity.HIGH,
+    controls=("CIS EKS 1.5.0 4.3.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.22"),
+    fix="Name the pods, the namespaces or the network that are meant, and the ports of what goes out.",
+)
+def team_namespace_open(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Policies add up: one that allows everything undoes the default deny. HTTPS may go out to anywhere."""
+    teams = {
+        value_at(namespace.inputs, "metadata", "name")
+        for namespace in resources.of(NAMESPACE)
+        if is_set(namespace.inputs, "metadata", "labels", TEAM_LABEL)
+    }
+    for policy in resources.of(NETWORK_POLICY):
+        if value_at(policy.inputs, "metadata", "namespace") not in teams:
+            continue
+        for rule in list_at(policy.inputs, "spec", "ingress"):
+            if _from_anywhere(rule, "from"):
+                yield policy, "lets every namespace or the internet in"
+        for rule in list_at(policy.inputs, "spec", "egress"):
+            if _from_anywhere(rule, "to") and not is_set(rule, "ports"):
+                yield policy, "lets everything out to anywhere"
+
+
+def _from_anywhere(rule: Any, key: str) -> bool:
+    """Whether a rule names nobody, every namespace, or the internet. A selector of pods alone stays at home."""
+    peers = list_at(rule, key)
+    return not peers or any(
+        internet(value_at(peer, "ipBlock", "cidr"))
+        if value_at(peer, "ipBlock") is not None
+        else value_at(peer, "namespaceSelector") is not None and _selects_all(value_at(peer, "namespaceSelector"))
+        for peer in peers
+    )
+
+
+def _selects_all(selector: Any) -> bool:
+    """Whether a selector asks for nothing, or for a label that every namespace has."""
+    asked = [expression for expression in list_at(selector, "matchExpressions") if not _always(expression)]
+    return not is_set(selector, "matchLabels") and not asked
+
+
+def _always(expression: Any) -> bool:
+    own_name = value_at(expression, "key") == "kubernetes.io/metadata.name"
+    return value_at(expression, "operator") in ("NotIn", "DoesNotExist") or (
+        own_name and value_at(expression, "operator") == "Exists"
+    )
 
 
 @resource_rule(

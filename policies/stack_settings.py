@@ -7,9 +7,14 @@ The offline check sets the same keys. Without any (a bare analyser) every settin
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import pulumi
+import yaml
+from pulumi.runtime import config as pulumi_config
 
 from trainyard.plan.people import resolve_profile
 from trainyard.plan.profiles import Profile, profile
@@ -38,3 +43,35 @@ def stack_profile() -> Profile | None:
     with suppress(SettingsError):
         return profile(setting("profile") or resolve_profile(team_size()))
     return None
+
+
+def plain_values() -> list[tuple[str, Any]] | None:
+    """Every value of the stack's configuration that is not encrypted, of all namespaces, with its path.
+
+    None where nobody says which values are encrypted: an engine hands them over with the others, in the clear.
+    """
+    given = pulumi_config.CONFIG.get()
+    secret = pulumi_config._SECRET_KEYS.get()
+    if not given and "PULUMI_CONFIG" in os.environ:
+        if "PULUMI_CONFIG_SECRET_KEYS" not in os.environ:
+            return None
+        given, secret = pulumi_config.get_config_env(), set(pulumi_config.get_config_secret_keys_env())
+    return [found for key, text in given.items() if key not in secret for found in _parts(key, text)]
+
+
+def _parts(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value with the parts of the document that it is, if it is one: JSON, or a kubeconfig in YAML."""
+    yield path, value
+    content = value
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(json.JSONDecodeError, RecursionError):
+            content = json.loads(value)
+    elif isinstance(value, str) and "apiVersion:" in value:
+        with suppress(yaml.YAMLError, RecursionError):
+            content = yaml.safe_load(value)
+    if isinstance(content, dict):
+        for key, item in content.items():
+            yield from _parts(f"{path}.{key}", item)
+    elif isinstance(content, list):
+        for index, item in enumerate(content):
+            yield from _parts(f"{path}[{index}]", item)

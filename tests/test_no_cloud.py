@@ -31,7 +31,9 @@ ALLOWED = {
     "components/k8s/smoke.py": {"s3", "boto3"},  # the stores that the worker can write to, and what it needs for them
     "smoke_jobs/launch/job.py": {"s3", "efa"},  # values of the worker's options
     "stacks/environment/build.py": {"aws"},  # picks the ground
+    "stacks/environment/encrypted.py": {"arn"},  # says what a component makes of a name
     "trainyard/conventions/__init__.py": {"aws", "gcp"},  # the names of the clouds themselves
+    "trainyard/plan/defaults.py": {"aws"},  # a stack file to ask the planner with
     "trainyard/plan/make.py": {"aws", "s3"},  # picks the ground's planner; names have to suit every store
     "trainyard/plan/parts.py": {"aws", "efa"},  # what a ground is one of; a fabric's name
 }

@@ -79,7 +79,7 @@ def project(python, tmp_path_factory):
     for name in HOSTILE:
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text("raise ImportError('this is the client folder, not trainyard')\n")
-    made = trainyard(python, "init", ".", "--client", "acme", cwd=folder)
+    made = trainyard(python, "init", ".", "--client", "acme", "--alert-email", "ml@acme.example", cwd=folder)
     assert made.returncode == 0, made.stderr
     return folder
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 
 import pytest
 import yaml
@@ -11,6 +12,8 @@ from trainyard.cli.main import app
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CI = ROOT / ".ci" / "run"
+OTHER_PYTHONS = ROOT / ".ci" / "try_python"
+PYTHONS = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
 
 
 def read(file):
@@ -74,6 +77,27 @@ def test_what_is_called_is_there(file):
 def test_ci_runs_the_tests_and_the_checks():
     assert os.access(CI, os.X_OK)
     assert re.findall(r"^make (\w+)$", CI.read_text(), flags=re.MULTILINE) == ["test", "check"]
+
+
+def test_ci_runs_on_every_python_that_the_project_names():
+    [file] = [file for file in WORKFLOWS if file.name == "tests.yml"]
+    assert PYTHONS[0] == "3.11"
+    assert read(file)["jobs"]["tests"]["strategy"]["matrix"]["python"] == PYTHONS
+    assert "PYTHON" in file.read_text()
+    assert f".ci/try_python {' '.join(PYTHONS[1:])}\n" in CI.read_text()
+
+
+def test_a_python_that_is_not_there_is_named_and_left_out():
+    told = subprocess.run([OTHER_PYTHONS, "3.99"], capture_output=True, text=True, check=True)
+    assert told.stdout == "Python 3.99: is not on this machine, not tried\n"
+
+
+def test_a_python_that_fails_fails_the_run(tmp_path):
+    (tmp_path / "python3.98").write_text('#!/bin/sh\n[ "$1" = -c ] || exit 7\n')
+    (tmp_path / "python3.98").chmod(0o755)
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    told = subprocess.run([OTHER_PYTHONS, "3.98"], env=environment, capture_output=True, text=True, check=False)
+    assert told.returncode == 7
 
 
 def test_every_target_is_declared_and_described():

@@ -23,6 +23,8 @@ class Problem:
 
     def __post_init__(self) -> None:
         """Escapes what a terminal would obey or hide: a stack file may come from whoever opened a pull request."""
+        if not self.got.strip():
+            object.__setattr__(self, "got", json.dumps(self.got))  # an empty text is seen too
         for field in ("key", "got", "allowed", "hint"):
             object.__setattr__(self, field, _printable(getattr(self, field)))
 

@@ -48,7 +48,7 @@ _PREFIXED = re.compile(r"[-+]?0(x[0-9a-fA-F]+|b[01]+)")
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _LONGEST_NUMBER = 400
-"""Characters of the longest number. A longer one is a text: Python refuses to make a number of 5,000 digits, and nobody means one."""
+"""Characters of the longest number. A longer one is a text: Python refuses to make one of 5,000 digits."""
 
 
 def read_text(path: Path, shown: str, largest_bytes: int = LARGEST_BYTES) -> str:

@@ -28,7 +28,7 @@ class EnvironmentKeyArgs(TypedDict):
     deletion_window_days: NotRequired[pulumi.Input[int]]
     """Days between the key's deletion and its end, 7 to 30. Default 30."""
     protect: bool
-    """Whether Pulumi refuses to delete the key: whatever it encrypted is lost with it."""
+    """Whether Pulumi refuses to take the key out of the stack. It never deletes the key itself."""
     create_autoscaling_role: NotRequired[bool]
     """Whether to create AWSServiceRoleForAutoScaling. Default False: every account that ever had an Auto Scaling
     group has it, and a second one is refused. A key policy may not name a role that does not exist, so an account
@@ -90,7 +90,11 @@ def key_policy(account_id: str, region: str, autoscaling_role_arn: str) -> dict[
 
 
 class EnvironmentKey(pulumi.ComponentResource):
-    """A customer-managed key with yearly rotation, an explicit policy and an alias."""
+    """A customer-managed key with yearly rotation, an explicit policy and an alias.
+
+    A destroy leaves the key where it is: what it encrypted and the stack leaves behind stays readable. Whoever deletes
+    the last of that schedules the key's deletion (`aws kms schedule-key-deletion`); until then it costs as before.
+    """
 
     key_arn: pulumi.Output[str]
     """ARN of the key. Most services take nothing else: no alias, no bare id."""
@@ -130,7 +134,9 @@ class EnvironmentKey(pulumi.ComponentResource):
             multi_region=False,
             policy=pulumi.Output.json_dumps(policy),
             tags={"Name": name},
-            opts=pulumi.ResourceOptions(parent=self, protect=args["protect"]),
+            # Never deleted by Pulumi: the database's final snapshot, what is left in buckets and every backup are
+            # encrypted with it, and outlive the stack.
+            opts=pulumi.ResourceOptions(parent=self, protect=args["protect"], retain_on_delete=True),
         )
         alias = kms.Alias(
             f"{name}-alias",

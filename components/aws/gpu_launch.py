@@ -14,7 +14,7 @@ import pulumi_aws.eks as eks
 
 from trainyard.components.aws.nodes import ACCELERATOR_LABEL
 from trainyard.conventions import CAPACITIES, CAPACITY_LABEL, GPU_RESOURCE, gpu_node_labels
-from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE
+from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE, RESERVATION_KINDS
 
 
 class ReservationArgs(TypedDict):
@@ -70,8 +70,6 @@ class GpuPoolArgs(TypedDict):
     """The node groups of the pool: reserved, spot, on-demand."""
 
 
-RESERVATION_KINDS = ("odcr", "capacity-block")
-
 _NODE_CONFIG = """\
 MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="trainyard"
@@ -124,8 +122,10 @@ def check_node_group(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> None:
     reservation, zones = group.get("reservation"), list(group["zones"])
     if group["capacity"] not in CAPACITIES:
         raise ValueError(f"{where}: capacity {group['capacity']!r}; {', '.join(CAPACITIES)}")
-    if reservation is not None and reservation["kind"] not in RESERVATION_KINDS:
-        raise ValueError(f"{where}: reservation of kind {reservation['kind']!r}; {', '.join(RESERVATION_KINDS)}")
+    if reservation is not None and reservation["kind"] not in RESERVATION_KINDS.values():
+        raise ValueError(
+            f"{where}: reservation of kind {reservation['kind']!r}; {', '.join(RESERVATION_KINDS.values())}"
+        )
     if (group["capacity"] == "reserved") != (reservation is not None):
         held = f"reservation {reservation['id']}" if reservation else "no reservation"
         raise ValueError(f"{where}: capacity {group['capacity']} with {held}; reserved capacity names one, others none")

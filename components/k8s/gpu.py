@@ -19,6 +19,8 @@ from trainyard.components.outputs import register
 from trainyard.conventions import POOL_LABEL, gpu_node_tolerations
 
 NAMESPACE = "kube-system"
+DEVICE_PLUGIN = "nvidia-device-plugin"
+METRICS = "dcgm-exporter"
 
 
 class DevicePluginArgs(TypedDict):
@@ -37,10 +39,10 @@ class GpuEnablementArgs(TypedDict):
 
     pools: Sequence[str]
     """Names of the GPU pools, the values of the label `ml.platform/pool` on their nodes. At least one."""
-    device_plugin_chart: ChartArgs
-    """The chart `nvidia-device-plugin`."""
-    dcgm_exporter_chart: ChartArgs
-    """The chart `dcgm-exporter`."""
+    device_plugin_chart: NotRequired[ChartArgs]
+    """The chart `nvidia-device-plugin`. Default: the nodes bring a device plugin; two would fight over their GPUs."""
+    dcgm_exporter_chart: NotRequired[ChartArgs]
+    """The chart `dcgm-exporter`. Default: there is one already."""
     device_plugins: NotRequired[Sequence[DevicePluginArgs]]
     """Further device plugins. Default: none."""
     service_monitors: NotRequired[bool]
@@ -59,20 +61,15 @@ class GpuEnablement(pulumi.ComponentResource):
         if not args["pools"]:
             raise ValueError(f"{name}: pools is empty; without GPU pools leave this component out")
         before = prerequisites(opts)
+        monitors = args.get("service_monitors", False)
+        own = (
+            (DEVICE_PLUGIN, args.get("device_plugin_chart"), device_plugin_values(args["pools"])),
+            (METRICS, args.get("dcgm_exporter_chart"), dcgm_exporter_values(args["pools"], monitors)),
+        )
         plugins: list[DevicePluginArgs] = [
-            {
-                "name": "nvidia-device-plugin",
-                "chart": args["device_plugin_chart"],
-                "values": device_plugin_values(args["pools"]),
-            },
-            {
-                "name": "dcgm-exporter",
-                "chart": args["dcgm_exporter_chart"],
-                "values": dcgm_exporter_values(args["pools"], args.get("service_monitors", False)),
-            },
-            *args.get("device_plugins", ()),
+            {"name": plugin, "chart": chart, "values": values} for plugin, chart, values in own if chart is not None
         ]
-        for plugin in plugins:
+        for plugin in [*plugins, *args.get("device_plugins", ())]:
             release(
                 f"{name}-{plugin['name']}",
                 plugin["chart"],

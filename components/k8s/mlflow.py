@@ -8,8 +8,8 @@ What it leaves to the caller: the database, the object store of the artifacts, a
 may do with them, which has to be granted before the pods start: name it in `depends_on`. Network policies hold only
 where the cluster's network plugin enforces them.
 
-The password of the database is in no specification, variable, command line or log: a sidecar with a program of the
-database's ground writes it into a file in memory, which libpq reads at every new connection.
+The password of the database is in no specification, command line or log: a sidecar with a program of the database's
+ground writes it into a file in memory, or it is a Secret that is mounted (`mlflow_password`).
 
 Why no Helm chart: the community chart takes the password as a value, and a release hides its objects from the
 rehearsal and from the policies.
@@ -31,6 +31,7 @@ from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s import mlflow_runtime
 from trainyard.components.k8s.mlflow_args import MlflowServerArgs
 from trainyard.components.k8s.mlflow_network import network_policies
+from trainyard.components.k8s.mlflow_password import OWN_KEY, password_source, port_text
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
 from trainyard.components.outputs import register
 from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION, SYSTEM_NODES
@@ -106,8 +107,9 @@ class MlflowServer(pulumi.ComponentResource):
         return pulumi.Output.secret(made.result)
 
     def _database_uri(self) -> pulumi.Output[str]:
-        """The database's address as SQLAlchemy takes it, without a password: libpq takes that from PGPASSFILE. The
-        driver is named because SQLAlchemy 2.1 changed its default to one that the image lacks."""
+        """The database's address as SQLAlchemy takes it, without a password: libpq takes that from a file or a
+        variable of the process. The driver is named because SQLAlchemy 2.1 changed its default to one that the image
+        lacks."""
         database = self._args["database"]
         tls = f"sslmode=verify-full&sslrootcert={pod.CA_FILE}" if database.get("ca_certificates") else "sslmode=require"
 
@@ -118,14 +120,14 @@ class MlflowServer(pulumi.ComponentResource):
         return pulumi.Output.all(
             database["username"],
             database["address"],
-            pulumi.Output.from_input(database["port"]).apply(lambda port: str(int(port))),
+            port_text(database),
             database["name"],
         ).apply(compose)
 
     def _secret(self, passwords: Mapping[str, pulumi.Output[str]]) -> core.Secret:
         """Everything that the pod has to keep to itself. Named by Pulumi: changed content makes a new Secret beside the
         old one and a new pod template with its name, so no pod ever starts with half a change."""
-        admin = self._password("admin")
+        admin, database = self._password("admin"), self._args["database"]
         ini = pulumi.Output.all(self._database_uri(), admin).apply(
             lambda parts: auth_configuration(
                 database_uri=parts[0],
@@ -142,14 +144,16 @@ class MlflowServer(pulumi.ComponentResource):
                 "flask-secret-key": self._password("flask-key"),
                 "admin-password": admin,
                 "users.json": users,
+                **({OWN_KEY: pulumi.Output.secret(database["password"])} if "password" in database else {}),
             },
             opts=self._child(),
         )
 
     def _deployment(self, passwords: Mapping[str, pulumi.Output[str]]) -> None:
         args, database = self._args, self._args["database"]
-        password = database["password"]
-        programs = {pod.PGPASS_PROGRAM: password["source"], **mlflow_runtime.sources()}
+        secret = self._secret(passwords)
+        password = password_source(database, _given_name(secret))
+        programs = {**password.programs, **mlflow_runtime.sources()}
         ca = database.get("ca_certificates")
         if ca:
             programs[Path(pod.CA_FILE).name] = ca
@@ -160,7 +164,6 @@ class MlflowServer(pulumi.ComponentResource):
             data=programs,
             opts=self._child(),
         )
-        secret = self._secret(passwords)
         account = service_account(
             f"{self._name}-service-account",
             SERVICE_ACCOUNT,
@@ -176,21 +179,14 @@ class MlflowServer(pulumi.ComponentResource):
             labels=LABELS,
             runtime_config_map=_given_name(runtime),
             secret=_given_name(secret),
-            pgpass_arguments=[
-                password["secret"],
-                database["address"],
-                pulumi.Output.from_input(database["port"]).apply(lambda port: str(int(port))),
-                database["name"],
-                database["username"],
-                pod.PGPASS_FILE,
-                f"--interval={password['interval_seconds']}",
-            ],
+            password=password,
             database_uri=uri,
             server_command=pod.server_command(
                 hosts=pod.allowed_hosts(SERVICE, args["namespace"]),
                 workers=args["workers"],
                 database_uri=uri,
                 artifacts_uri=args["artifacts_uri"],
+                from_files=password.from_files,
             ),
             environment=args.get("environment", {}),
             node_selector=args.get("node_selector", SYSTEM_NODES),

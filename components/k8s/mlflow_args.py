@@ -26,6 +26,15 @@ class PasswordProgramArgs(TypedDict):
     """How long new connections may fail after a rotation, seconds."""
 
 
+class PasswordSecretArgs(TypedDict):
+    """A Secret with the password of a database, in the server's namespace."""
+
+    name: str
+    """Name of the Secret. Pods wait until it is there."""
+    key: str
+    """Key of the password in it. Pods take a new one when they are restarted."""
+
+
 class MlflowDatabaseArgs(TypedDict):
     """The PostgreSQL database that the server keeps its records in."""
 
@@ -37,8 +46,12 @@ class MlflowDatabaseArgs(TypedDict):
     """Name of the database within the instance. Tracking, registry and accounts share it."""
     username: pulumi.Input[str]
     """User that the server connects as."""
-    password: PasswordProgramArgs
-    """How the server gets the user's password."""
+    password_program: NotRequired[PasswordProgramArgs]
+    """A program that gets the user's password and follows its rotation. This, or one of the next two."""
+    password_secret: NotRequired[PasswordSecretArgs]
+    """A Secret, made by somebody else, that holds the password."""
+    password: NotRequired[pulumi.Input[str]]
+    """The password itself, kept in the server's own Secret; a new one starts new pods."""
     cidrs: Sequence[pulumi.Input[str]]
     """Subnets in which the database may be: the only ones that its port can be reached in."""
     ca_certificates: NotRequired[str]

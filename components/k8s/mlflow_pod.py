@@ -1,14 +1,14 @@
 """The pod of the MLflow server: containers, mounts and probes, without any resource.
 
-pgpass   (native sidecar)  keeps the password file of the database up to date, with a program of the database's ground
-migrate  (init container)  database schema, once the password file is there
+pgpass   (native sidecar)  keeps the password file of the database up to date, where it comes from a program
+migrate  (init container)  database schema, once the password is there
 server                     MLflow, started by serve.py
 users                      the teams' accounts
 metrics                    the server's metrics on a port of their own
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pulumi
 import pulumi_kubernetes.core.v1 as core
@@ -22,9 +22,6 @@ USER_ID = 10001  # scanners ask for at least 10000, so that it cannot be a user 
 SCRATCH_GIB = 20  # an artifact on its way through the server lies here as a whole
 
 PROGRAMS_DIR = "/opt/trainyard"
-PGPASS_PROGRAM = "pgpass.py"
-PGPASS_DIR = "/run/pgpass"
-PGPASS_FILE = f"{PGPASS_DIR}/pgpass"
 CA_FILE = f"{PROGRAMS_DIR}/ca.pem"
 AUTH_DIR = "/etc/mlflow/auth"
 AUTH_FILE = f"{AUTH_DIR}/basic_auth.ini"
@@ -34,9 +31,8 @@ USERS_STATE_DIR = "/run/users"
 USERS_STATE = f"{USERS_STATE_DIR}/state"
 METRICS_DIR = "/run/metrics"
 
-_PROGRAMS: core.VolumeMountArgsDict = {"name": "programs", "mount_path": PROGRAMS_DIR, "read_only": True}
-_TMP: core.VolumeMountArgsDict = {"name": "tmp", "mount_path": "/tmp"}  # noqa: S108 — the pod's own volume
-_PASSFILE: core.VolumeMountArgsDict = {"name": "pgpass", "mount_path": PGPASS_DIR}
+PROGRAMS: core.VolumeMountArgsDict = {"name": "programs", "mount_path": PROGRAMS_DIR, "read_only": True}
+TMP: core.VolumeMountArgsDict = {"name": "tmp", "mount_path": "/tmp"}  # noqa: S108 — the pod's own volume
 _AUTH: core.VolumeMountArgsDict = {"name": "auth", "mount_path": AUTH_DIR, "read_only": True}
 _METRICS: core.VolumeMountArgsDict = {"name": "metrics", "mount_path": METRICS_DIR}
 
@@ -46,7 +42,6 @@ _COMMON: Mapping[str, str] = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 _OF_MLFLOW: Mapping[str, str] = {
-    "PGPASSFILE": PGPASS_FILE,
     "MLFLOW_AUTH_CONFIG_PATH": AUTH_FILE,
     # Tracking, registry and accounts have a pool each in every worker: keep their sum below what the database takes,
     # and let connections end before they are older than a password.
@@ -66,7 +61,6 @@ _SMALL: dict[str, Resources] = {
         "limits": {"cpu": cpu_limit, "memory": memory},
     }
     for name, cpu, cpu_limit, memory in (
-        ("pgpass", "20m", "200m", "160Mi"),  # the client of a cloud's secrets alone takes about 70 MiB
         ("users", "10m", "100m", "64Mi"),
         ("metrics", "10m", "100m", "96Mi"),
     )
@@ -87,8 +81,31 @@ def allowed_hosts(service: str, namespace: str) -> list[str]:
     return [host for name in (*names, "localhost", "127.0.0.1") for host in (name, f"{name}:{PORT}")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PasswordSource:
+    """What containers that talk to the database need for its password (`mlflow_password` makes it)."""
+
+    mount: core.VolumeMountArgsDict
+    """Where they find it."""
+    volume: core.VolumeArgsDict
+    """The volume of the mount."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables that lead libpq to it."""
+    from_files: Sequence[str] = ()
+    """NAME=FILE: variables that `serve.py` sets from mounted files."""
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Further programs that lie beside those of the server: file name to source."""
+    sidecar: Callable[[pulumi.Input[str], Sequence[core.EnvVarArgsDict]], core.ContainerArgsDict] | None = None
+    """Makes the container that keeps it up to date, of the image and the variables; None where there is none."""
+
+
 def server_command(
-    *, hosts: Sequence[str], workers: int, database_uri: pulumi.Output[str], artifacts_uri: pulumi.Input[str]
+    *,
+    hosts: Sequence[str],
+    workers: int,
+    database_uri: pulumi.Output[str],
+    artifacts_uri: pulumi.Input[str],
+    from_files: Sequence[str],
 ) -> list[pulumi.Input[str]]:
     """The command line of the server container. `database_uri` holds no password.
 
@@ -99,6 +116,7 @@ def server_command(
         "python",
         f"{PROGRAMS_DIR}/serve.py",
         f"MLFLOW_FLASK_SERVER_SECRET_KEY={FLASK_KEY_FILE}",
+        *from_files,
         "--metrics",
         METRICS_DIR,
         "--",
@@ -129,25 +147,24 @@ class ServerPod:
     runtime_config_map: pulumi.Input[str]
     secret: pulumi.Input[str]
     """Name of the Secret with the keys that `MlflowServer` writes."""
-    pgpass_arguments: Sequence[pulumi.Input[str]]
-    """Arguments of the password program's command `run`; see `PasswordProgramArgs`."""
+    password: PasswordSource
+    """Where the database's password comes from."""
     database_uri: pulumi.Output[str]
     server_command: Sequence[pulumi.Input[str]]
     environment: Mapping[str, pulumi.Input[str]]
     """Further variables of the containers that talk to the ground."""
     node_selector: Mapping[str, str]
+    """Labels of the nodes that it runs on; empty: any."""
     cpu: pulumi.Input[str]
     memory: pulumi.Input[str]
 
     def spec(self) -> core.PodSpecArgsDict:
         """The pod's specification (PodSpec)."""
-        return {
+        spec: core.PodSpecArgsDict = {
             "service_account_name": self.service_account,
             "automount_service_account_token": False,
             "enable_service_links": False,
             "termination_grace_period_seconds": 60,
-            # An empty one is not kept by the API server, and would be a change at every preview.
-            **({"node_selector": dict(self.node_selector)} if self.node_selector else {}),
             "security_context": {
                 "run_as_non_root": True,
                 "run_as_user": USER_ID,
@@ -159,10 +176,13 @@ class ServerPod:
                 self._spread("kubernetes.io/hostname", "DoNotSchedule"),
                 self._spread("topology.kubernetes.io/zone", "ScheduleAnyway"),
             ],
-            "init_containers": [self._pgpass(), self._migrate()],
+            "init_containers": [*self._sidecars(), self._migrate()],
             "containers": [self._server(), self._users(), self._metrics()],
             "volumes": self._volumes(),
         }
+        if self.node_selector:  # an API server keeps no empty one: it would be a change at every preview
+            spec["node_selector"] = dict(self.node_selector)
+        return spec
 
     def _spread(self, key: str, unsatisfiable: str) -> core.TopologySpreadConstraintArgsDict:
         return {
@@ -173,37 +193,28 @@ class ServerPod:
             "match_label_keys": ["pod-template-hash"],  # the replicas of a rollout, not those they replace
         }
 
-    def _pgpass(self) -> core.ContainerArgsDict:
-        def alive(seconds: int, *, period: int, failures: int) -> core.ProbeArgsDict:
-            command = ("python", f"{PROGRAMS_DIR}/{PGPASS_PROGRAM}", "alive", PGPASS_FILE, str(seconds))
-            return parts.exec_probe(*command, period=period, failures=failures)
-
-        return {
-            **parts.restricted_container("pgpass", self.image, _SMALL["pgpass"]),
-            "restart_policy": "Always",  # a native sidecar: the next container starts when its probe passes
-            "command": ["python", f"{PROGRAMS_DIR}/{PGPASS_PROGRAM}", "run", *self.pgpass_arguments],
-            "env": parts.variables(_COMMON, self.environment),
-            "volume_mounts": [_PROGRAMS, _TMP, _PASSFILE],
-            "startup_probe": alive(120, period=3, failures=60),
-            "readiness_probe": alive(300, period=30, failures=3),
-            "liveness_probe": alive(300, period=60, failures=3),
-        }
+    def _sidecars(self) -> list[core.ContainerArgsDict]:
+        if self.password.sidecar is None:
+            return []
+        return [self.password.sidecar(self.image, parts.variables(_COMMON, self.environment))]
 
     def _migrate(self) -> core.ContainerArgsDict:
+        files = self.password.from_files
+        first = ["python", f"{PROGRAMS_DIR}/serve.py", *files, "--"] if files else []
         return {
             **parts.restricted_container("migrate", self.image, self._size()),
-            "command": ["python", f"{PROGRAMS_DIR}/migrate.py", self.database_uri],
-            "env": parts.variables(_COMMON, self.environment, _OF_MLFLOW),
-            "volume_mounts": [_PROGRAMS, _TMP, parts.read_only(_PASSFILE), _AUTH],
+            "command": [*first, "python", f"{PROGRAMS_DIR}/migrate.py", self.database_uri],
+            "env": parts.variables(_COMMON, self.environment, self.password.variables, _OF_MLFLOW),
+            "volume_mounts": [PROGRAMS, TMP, self.password.mount, _AUTH],
         }
 
     def _server(self) -> core.ContainerArgsDict:
         return {
             **parts.restricted_container("server", self.image, self._size()),
             "command": self.server_command,
-            "env": parts.variables(_COMMON, self.environment, _OF_MLFLOW),
+            "env": parts.variables(_COMMON, self.environment, self.password.variables, _OF_MLFLOW),
             "ports": [{"name": "http", "container_port": PORT}],
-            "volume_mounts": [_PROGRAMS, _TMP, parts.read_only(_PASSFILE), _AUTH, _METRICS],
+            "volume_mounts": [PROGRAMS, TMP, self.password.mount, _AUTH, _METRICS],
             # Time for the endpoint to leave every node's rules before the server stops listening.
             "lifecycle": {"pre_stop": {"sleep": {"seconds": 10}}},
             "startup_probe": _health_probe(period=5, failures=60),
@@ -222,7 +233,7 @@ class ServerPod:
             "args": [f"http://127.0.0.1:{PORT}", ADMIN, USERS_DIR, USERS_STATE],
             "env": parts.variables(_COMMON),
             "volume_mounts": [
-                _PROGRAMS,
+                PROGRAMS,
                 {"name": "users", "mount_path": USERS_DIR, "read_only": True},
                 {"name": "users-state", "mount_path": USERS_STATE_DIR},
             ],
@@ -238,7 +249,7 @@ class ServerPod:
             "command": ["python", f"{PROGRAMS_DIR}/metrics.py", str(METRICS_PORT), METRICS_DIR],
             "env": parts.variables(_COMMON),
             "ports": [{"name": "metrics", "container_port": METRICS_PORT}],
-            "volume_mounts": [_PROGRAMS, parts.read_only(_METRICS)],
+            "volume_mounts": [PROGRAMS, parts.read_only(_METRICS)],
             "startup_probe": _metrics_probe(period=5, failures=24),
             "readiness_probe": _metrics_probe(period=30, failures=3),
             "liveness_probe": _metrics_probe(period=60, failures=3),
@@ -254,7 +265,7 @@ class ServerPod:
         return [
             {"name": "programs", "config_map": {"name": self.runtime_config_map, "default_mode": 0o444}},
             {"name": "tmp", "empty_dir": {"size_limit": f"{SCRATCH_GIB}Gi"}},
-            {"name": "pgpass", "empty_dir": {"medium": "Memory", "size_limit": "1Mi"}},
+            self.password.volume,
             {"name": "metrics", "empty_dir": {"medium": "Memory", "size_limit": "64Mi"}},
             {"name": "users-state", "empty_dir": {"medium": "Memory", "size_limit": "1Mi"}},
             parts.secret_volume("auth", self.secret, ("basic_auth.ini", "flask-secret-key")),

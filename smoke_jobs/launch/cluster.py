@@ -13,9 +13,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from trainyard.smoke_jobs.launch.extras import SMOKE, imported
 from trainyard.smoke_jobs.launch.job import LaunchError
 
 Object = dict[str, Any]
+
+_PURPOSE = "submitting to a cluster"
 
 _CUSTOM = {
     "TrainJob": ("trainer.kubeflow.org", "v1alpha1", "trainjobs"),
@@ -36,8 +39,9 @@ class Cluster:
     """A namespace of a cluster, through the official client."""
 
     def __init__(self, namespace: str, api_client: Any) -> None:
-        from kubernetes import client
         from urllib3.exceptions import HTTPError
+
+        client = imported("kubernetes.client", SMOKE, _PURPOSE)
 
         self.namespace = namespace
         self._core = client.CoreV1Api(api_client)
@@ -50,10 +54,8 @@ class Cluster:
     def connect(cls, namespace: str, context: str | None = None) -> Cluster:
         """Connects by the kubeconfig, as kubectl does. Raises LaunchError without the package or a usable
         kubeconfig."""
-        try:
-            from kubernetes import client, config
-        except ImportError:
-            raise LaunchError("submitting needs the kubernetes package: pip install 'trainyard[smoke]'") from None
+        client = imported("kubernetes.client", SMOKE, _PURPOSE)
+        config = imported("kubernetes.config", SMOKE, _PURPOSE)
         try:
             config.load_kube_config(context=context)
         except config.ConfigException as error:

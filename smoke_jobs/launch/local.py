@@ -10,11 +10,13 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
 from trainyard.smoke_jobs.ddp.options import CHECKS, Options
 from trainyard.smoke_jobs.ddp.result import EXIT
+from trainyard.smoke_jobs.launch.extras import SMOKE, require
 from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, check, document, worker_options
 from trainyard.smoke_jobs.launch.payload import WORKER
@@ -37,11 +39,24 @@ def render(spec: SmokeSpec) -> str:
 
 
 def run(spec: SmokeSpec, view: View, result_dir: Path | None = None) -> Ended:
-    """Runs the job and shows its progress; result.json and the ranks' errors stay in `result_dir` where it is given."""
+    """Runs the job and shows its progress; result.json and the ranks' errors stay in `result_dir` where it is given.
+
+    Raises LaunchError where a package of the worker is missing.
+    """
+    require(_packages(options(spec)), SMOKE, "the smoke job on this machine")
     if result_dir is not None:
         return _run(options(spec, str(result_dir.absolute())), view)
     with tempfile.TemporaryDirectory(prefix="smoke-result-") as folder:
         return _run(options(spec, folder), view)
+
+
+def _packages(chosen: Options) -> Iterator[str]:
+    """What the worker imports here with these options; in a container the image has it."""
+    yield from ("torch", "numpy")
+    if "tracking" in chosen.checks and chosen.tracking_uri == "local":
+        yield "mlflow"  # a server of the job's own
+    if chosen.checkpoint_uri.startswith("s3://"):
+        yield "boto3"
 
 
 def _run(chosen: Options, view: View) -> Ended:

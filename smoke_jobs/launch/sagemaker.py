@@ -17,6 +17,7 @@ from urllib.parse import urlparse
 
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
+from trainyard.smoke_jobs.launch.extras import SMOKE, imported
 from trainyard.smoke_jobs.launch.follow import Ended, View, ended
 from trainyard.smoke_jobs.launch.job import (
     ENVIRONMENT,
@@ -143,10 +144,7 @@ def _check(spec: SmokeSpec, settings: SagemakerSettings) -> None:
 
 def connect(region: str | None) -> tuple[Any, Any]:
     """Clients of SageMaker and S3. Raises LaunchError without boto3."""
-    try:
-        import boto3
-    except ImportError:
-        raise LaunchError("submitting needs boto3: pip install 'trainyard[smoke]'") from None
+    boto3 = imported("boto3", SMOKE, "submitting to SageMaker")
     session = boto3.session.Session(region_name=region)
     if session.region_name is None:
         raise LaunchError("no AWS region: give --region, or set AWS_REGION")

@@ -10,11 +10,11 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
+from trainyard.smoke_jobs.launch.extras import GCP, imported
 from trainyard.smoke_jobs.launch.follow import Ended, View, ended
 from trainyard.smoke_jobs.launch.job import (
     ENVIRONMENT,
@@ -148,14 +148,10 @@ class Clients:
 
 def connect(settings: VertexSettings) -> Clients:
     """Clients of Vertex AI and Cloud Storage. Raises LaunchError without the packages, project or region."""
-    try:
-        exceptions = import_module("google.api_core.exceptions")
-        aiplatform = import_module("google.cloud.aiplatform_v1")
-        storage = import_module("google.cloud.storage")
-    except ImportError:
-        raise LaunchError(
-            "submitting to Vertex AI needs google-cloud-aiplatform: pip install 'trainyard[gcp]', or use --render"
-        ) from None
+    purpose = "submitting to Vertex AI"
+    exceptions = imported("google.api_core.exceptions", GCP, purpose)
+    aiplatform = imported("google.cloud.aiplatform_v1", GCP, purpose)
+    storage = imported("google.cloud.storage", GCP, purpose)
     if not settings.project or not settings.region:
         raise LaunchError("Vertex AI needs a project and a region: --gcp-project and --region")
     endpoint = {"api_endpoint": f"{settings.region}-aiplatform.googleapis.com"}

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 import pulumi
 
-from trainyard.components.k8s.gpu import GpuEnablement
+from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
+from trainyard.components.k8s.job_guard import PoolNodeArgs
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.mlflow_pod import PORT as MLFLOW_PORT
 from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.teams import TeamArgs, TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes
-from trainyard.plan.parts import ClusterPlan, Plan, TeamQueuePlan
+from trainyard.conventions import GPU_RESOURCE
+from trainyard.plan.parts import ClusterPlan, Plan, PoolPlan, TeamQueuePlan
 from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, Ground, chart, resource_prefix
 from trainyard.stacks.environment.smoke import smoke_jobs
 
@@ -36,16 +38,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     def after(*waited_for: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(providers=list(ground.providers), depends_on=list(waited_for))
 
-    gpu = GpuEnablement(
-        f"{prefix}gpu",
-        {
-            "pools": [pool.name for pool in planned.pools],
-            "device_plugin_chart": chart(plan, "nvidia-device-plugin"),
-            "dcgm_exporter_chart": chart(plan, "dcgm-exporter"),
-            "device_plugins": ground.device_plugins,
-        },
-        after(),
-    )
+    gpu = GpuEnablement(f"{prefix}gpu", _gpu(plan, planned, ground), after())
     team_roles = [resource for identity in ground.team_identities.values() for resource in identity.wait_for]
     teams = TeamNamespaces(f"{prefix}teams", _teams(plan, planned, ground), after(*team_roles))
     volumes = TeamVolumes(
@@ -84,6 +77,18 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     )
 
 
+def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
+    args: GpuEnablementArgs = {
+        "pools": [pool.name for pool in planned.pools],
+        "device_plugins": ground.device_plugins,
+    }
+    if DEVICE_PLUGIN in ground.gpu_add_ons:
+        args["device_plugin_chart"] = chart(plan, DEVICE_PLUGIN)
+    if METRICS in ground.gpu_add_ons:
+        args["dcgm_exporter_chart"] = chart(plan, METRICS)
+    return args
+
+
 def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesArgs:
     args: TeamNamespacesArgs = {
         "teams": [_team(team, ground) for team in planned.teams],
@@ -98,9 +103,9 @@ def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
     return {
         "name": team.name,
         "namespace": team.namespace,
-        "cpu_limit": team.cpu_limit,
-        "memory_limit_gib": team.memory_limit_gib,
-        "pods": team.pods,
+        "cpu_only_cores": team.cpu_only_cores,
+        "cpu_only_memory_gib": team.cpu_only_memory_gib,
+        "cpu_only_pods": team.cpu_only_pods,
         "service_account_annotations": ground.team_identities[team.name].annotations,
     }
 
@@ -129,6 +134,7 @@ def _queues(
                     "cluster_queue": team.cluster_queue,
                     "local_queue": team.local_queue,
                     "quotas": [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas],
+                    "weight": team.weight,
                 }
                 for team in planned.teams
             ],
@@ -136,6 +142,7 @@ def _queues(
                 {"name": priority.name, "value": priority.value, "description": priority.description}
                 for priority in planned.scheduling.priorities
             ],
+            "nodes": [_node(pool) for pool in planned.pools],
             "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
             "requeue_limit": planned.scheduling.requeue_limit,
             "unrationed_resources": ground.unrationed_resources,
@@ -143,6 +150,18 @@ def _queues(
         },
         opts,
     )
+
+
+def _node(pool: PoolPlan) -> PoolNodeArgs:
+    node = pool.node
+    fabric = {node.fabric.resource: node.fabric.interfaces} if node.fabric else {}
+    return {
+        "pool": pool.name,
+        "cpu": node.vcpus,
+        "memory_gib": node.memory_gib,
+        "devices": {GPU_RESOURCE: node.gpus, **fabric},
+        "largest_flavor_gpus": node.gpus * max(group.max_nodes for group in pool.node_groups),
+    }
 
 
 def _mlflow(

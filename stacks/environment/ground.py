@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pulumi
 
@@ -72,6 +72,8 @@ class Ground:
     node_labels: Mapping[str, Mapping[str, str]]
     """Labels that the nodes of a GPU node group have from their first second, by the plan's name of the group: queues
     find them by these. `gpu_node_labels` are among them, because jobs that prove a pool select by those."""
+    gpu_add_ons: Sequence[Literal["nvidia-device-plugin", "dcgm-exporter"]]
+    """What GPU nodes need that this ground's do not bring: a second device plugin would fight over their GPUs."""
     device_plugins: Sequence[DevicePluginArgs]
     """Device plugins that GPU nodes need besides the GPUs' own: that of the fabric."""
     unrationed_resources: Sequence[str]

@@ -42,3 +42,19 @@ def test_init_quotes_what_yaml_would_take_for_something_else(tmp_path, client):
     config = yaml.safe_load((tmp_path / "Pulumi.dev.yaml").read_text())["config"]
     assert config["trainyard:client"] == client
     assert config["pulumi:disable-default-providers"] == ["*"]
+
+
+def test_init_asks_for_somebody_who_hears_the_alerts(tmp_path):
+    for name, options in (
+        ("told", ["--alert-email", "ml@acme.example", "--alert-email", "ops@acme.example"]),
+        ("not", []),
+    ):
+        done = CliRunner().invoke(app, ["init", str(tmp_path / name), "--client", "acme", *options])
+        assert done.exit_code == 0, done.output
+        config = yaml.safe_load((tmp_path / name / "Pulumi.dev.yaml").read_text())["config"]
+        assert config.get("trainyard:alertEmails", []) == options[1::2]
+        assert ("set trainyard:alertEmails" in done.output) == (not options)
+    refused = CliRunner().invoke(app, ["init", str(tmp_path / "new"), "--client", "acme", "--alert-email", "nobody"])
+    assert refused.exit_code == 2
+    assert "--alert-email" in refused.output
+    assert not (tmp_path / "new").exists()

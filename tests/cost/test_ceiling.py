@@ -29,6 +29,18 @@ def test_a_capacity_block_counts_as_if_it_were_on_demand():
     assert found.unpriced == ()
 
 
+def test_a_block_of_what_is_not_sold_on_demand_counts_at_its_listed_price():
+    """p5e has no price on demand: without that of its block every stack that has bought one would be refused."""
+    block = node_group("block", types=["p5e.48xlarge"], capacity="capacity-block", most=2, disk_gib=1)
+    there = resource("pulumi:providers:aws", "aws", {"region": "us-east-2"})
+    block = [replace(part, provider=f"{there.urn}::id") for part in block]
+    found = hourly_ceiling(Resources([there, *block]), EKS_NODE_GROUP)
+    assert found.usd == pytest.approx(2 * 47.76, abs=1e-3)
+    assert found.unpriced == ()
+    nowhere = hourly_ceiling(Resources([replace(part, provider="") for part in block]), EKS_NODE_GROUP)
+    assert [missing.what for _, missing in nowhere.unpriced] == ["2 p5e.48xlarge"]
+
+
 def test_what_has_no_price_is_named_and_not_free():
     odd = resource(DATABASE, "odd", SIZES | {"instanceClass": "db.z9.huge"})
     nodes = node_group("n", types=["p9.huge"], most=1, disk_gib=1)

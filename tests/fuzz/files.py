@@ -22,7 +22,7 @@ SHARES: dict[Style, int] = {"plausible": 50, "wild": 30, "hostile": 20}
 """How many in a hundred files are of each style."""
 
 NAMESPACE = "trainyard"
-SECRET = "hunter2-not-to-be-told"  # noqa: S105 (a marker)
+SECRET = "hunter2-not-to-be-told"
 """Stands for a password under a key that is none, which must not reach a log."""
 
 Values = dict[str, Any]
@@ -36,6 +36,7 @@ class Case:
     style: Style
     values: Values
     text: str
+    stack: str = "dev"
 
 
 def case(seed: str, style: Style | None = None) -> Case:
@@ -50,7 +51,11 @@ def case(seed: str, style: Style | None = None) -> Case:
     if style == "hostile":
         for _ in range(rng.choice((1, 1, 2, 4))):
             rng.choice(ATTACKS)(values, rng)
-    return Case(seed, style, values, file_text(values))
+    text = file_text(values)
+    if style != "hostile":
+        return Case(seed, style, values, text)
+    stack = rng.choice(("dev", "dev", "production", "Prod_1", "9", "a" * 60, "ünï", "-"))
+    return Case(seed, style, values, garbled(text, rng) if rng.random() < 0.2 else text, stack)
 
 
 def file_text(values: Values) -> str:
@@ -77,17 +82,56 @@ def _settle(values: Values, rng: Random, place: World) -> None:
     _settle_people(values, rng)
     for name, pool in values.get("gpuPools", {}).items():
         _settle_pool(name, pool, rng, place)
-    for block in (values.get("systemNodes", {}), values.get("mlflow", {}).get("database", {})):
-        for low, high in (("minNodes", "maxNodes"), ("storageGib", "maxStorageGib")):
-            if low in block and high in block:
-                block[low], block[high] = sorted((block[low], block[high]))
-                block[high] = max(block[high], block[low] * 2)
+    _settle_owners(values, rng)
+    _settle_ranges(values, rng)
+    _settle_network(values, place)
+    if "capacities" in values.get("smoke", {}):
+        values["smoke"]["capacities"] = rng.choice((["on-demand"], ["on-demand", "spot"], ["reserved", "on-demand"]))
+    if rng.random() < 0.85:
+        values["monthlyBudgetUsd"] = rng.choice((40_000, 90_000, 400_000, 3_000_000, 50_000_000))
+
+
+def _settle_owners(values: Values, rng: Random) -> None:
+    """Whole nodes have owners where a pool has several GPUs a node and a fabric, as the profile's first pool has."""
+    teams = [team["name"] for team in values.get("teams", [])]
+    for name, pool in values.get("gpuPools", {}).items():
+        own = pool.pop("owners", None)
+        if own is not None and name == POOLS[0] and teams and not {"instanceType", "gpu", "fabric"} & pool.keys():
+            pool["owners"] = {rng.choice(teams): rng.choice((0, 1))}
+            pool.pop("spot", None)
+            pool.pop("onDemand", None)
+
+
+def _settle_ranges(values: Values, rng: Random) -> None:
+    nodes = values.get("systemNodes", {})
+    if "minNodes" in nodes or "maxNodes" in nodes:
+        nodes["minNodes"], nodes["maxNodes"] = sorted((rng.randint(1, 12), rng.randint(1, 12)))
+    mlflow = values.get("mlflow", {})
+    if "workers" in mlflow:
+        mlflow["workers"] = min(mlflow["workers"], 4)
+    disk = mlflow.get("database", {})
+    if "maxStorageGib" in disk:
+        disk["storageGib"] = min(disk.get("storageGib", 50), 30_000)
+        disk["maxStorageGib"] = max(disk["maxStorageGib"], disk["storageGib"] * 2)
+
+
+def _settle_network(values: Values, place: World) -> None:
     network = values.get("network", {})
-    network.pop("reservedCidrs", None)
+    if "cidr" in network:
+        network["cidr"] = network["cidr"].rsplit("/", 1)[0] + "/16"
+        network["serviceCidr"] = "10.255.0.0/16" if network["cidr"].startswith("172.20.") else "172.20.0.0/16"
+    else:
+        network.pop("serviceCidr", None)
+    if "reservedCidrs" in network:
+        network["reservedCidrs"] = ["10.254.0.0/16"]
     if len(network.get("zones", ())) < 2:
         network.pop("zones", None)
-    if rng.random() < 0.7:
-        values["monthlyBudgetUsd"] = rng.choice((40_000, 90_000, 400_000, 3_000_000, 50_000_000))
+    zones = network.get("zones", place.zones)
+    lustre = values.get("storage", {}).get("lustre", {})
+    if "zone" in lustre:
+        lustre["zone"] = zones[0]
+    if "endpointAccess" in values:
+        values["endpointAccess"] = values["endpointAccess"][:1]
 
 
 def _settle_people(values: Values, rng: Random) -> None:
@@ -122,11 +166,13 @@ def _settle_pool(name: str, pool: Values, rng: Random, place: World) -> None:
         pool.pop("gpu", None)
     for capacity in ("spot", "onDemand"):
         nodes = pool.get(capacity, {})
-        nodes.pop("instanceTypes", None)
+        if "instanceTypes" in nodes:
+            nodes["instanceTypes"] = _alternatives(pool, place)
         for key in ("minNodes", "maxNodes"):
             if key in nodes:
                 nodes[key] = min(nodes[key], rng.choice((1, 4, 16)))
-        if "minNodes" in nodes:
+        if "minNodes" in nodes or (name not in POOLS and capacity in pool):
+            nodes.setdefault("minNodes", 0)
             nodes["maxNodes"] = max(nodes["minNodes"], nodes.get("maxNodes", 2))
     item = catalog.instance(pool["instanceType"]) if "instanceType" in pool else None
     if item is None or not item.efa_interfaces:
@@ -145,14 +191,30 @@ def _settle_pool(name: str, pool: Values, rng: Random, place: World) -> None:
                 reserved.pop("kind", None)
 
 
+def _alternatives(pool: Values, place: World) -> list[str]:
+    """Spot instances that may stand in for the pool's: none, where the profile picks that."""
+    if "instanceType" not in pool:
+        return []
+    own = catalog.instance(pool["instanceType"])
+    return [
+        other.type
+        for other in catalog.instances(own.gpu)
+        if other.type in place.sold
+        and (other.gpus, other.efa_interfaces) == (own.gpus, own.efa_interfaces)
+        and other.vcpus >= own.vcpus
+        and other.memory_gib >= own.memory_gib
+    ]
+
+
 # Hostile: what comes of typing errors, of templates that were not filled in, and of malice
 
 ODD: tuple[Any, ...] = (
-    None, "", " ", "null", True, 0, -1, 1.5, 10**30, -(10**30), float("inf"), float("nan"), "NaN", "1e9", "0x10", "１２",
-    "a" * 5000, "ünïcödé", "\u202e\u0000\u001b[31m", "日本", "{", "[", "{}", "[]", '{"a": 1}', "[1, 2]", "<script>alert(1)</script>",
-    "${config:region}", "{{ region }}", "$(reboot)", "../../etc/passwd", "'; DROP TABLE runs; --", [], {}, [[]], {"a": {}},
-    [None], {"secure": "AAABAQ=="}, datetime.date(2026, 12, 1), datetime.datetime(2026, 12, 1, 3, 4, 5), b"\x00\xff",  # noqa: DTZ001
-    "0.0.0.0/0", "::/0", "10.0.0.0/0", "127.0.0.0/16", "us-east-1", "p4d.24xlarge", "yes", "on", "12:30:45", "1_000",
+    None, True, 0, -1, 1.5, 10**30, -(10**30), float("inf"), float("nan"), [], {}, [[]], {"a": {}}, [None],
+    "", " ", "null", "NaN", "1e9", "0x10", "１２", "yes", "on", "12:30:45", "1_000", "a" * 5000, "ünïcödé", "日本",
+    "\u202e\u0000\u001b[31m", "{", "[", "{}", "[]", '{"a": 1}', "[1, 2]", "<script>alert(1)</script>",
+    "${config:region}", "{{ region }}", "$(reboot)", "../../etc/passwd", "'; DROP TABLE runs; --",
+    {"secure": "AAABAQ=="}, datetime.date(2026, 12, 1), datetime.datetime(2026, 12, 1, 3, 4, 5), b"\x00\xff",
+    "0.0.0.0/0", "::/0", "10.0.0.0/0", "127.0.0.0/16", "us-east-1", "p4d.24xlarge",
 )  # fmt: skip
 
 
@@ -250,6 +312,29 @@ def _twice(values: Values, rng: Random) -> None:
     found, other = rng.choice(paths), rng.choice(paths)
     if other[: len(found)] != found and found[: len(other)] != other:
         _holder(values, other)[other[-1]] = _holder(values, found)[found[-1]]
+
+
+GARBAGE = (
+    "\t", "\n\t- x\n", ": ", "{", "}", "[", "#", "'", '"', "~", "? ", "|\n", ">-\n", "---\n", "%YAML 9\n", "config:\n",
+    "&a [*a, *a]", "&b {b: *b}", "*a", "<<: *a", "!!python/object:os.system ls", "!!binary x", "!!timestamp 2026-13-45",
+    "\ufeff", "\r\n", "\u2028", "\x85", "\0",
+)  # fmt: skip
+
+
+def garbled(text: str, rng: Random) -> str:
+    """The text of a file after a slip of an editor, a merge or a template."""
+    for _ in range(rng.choice((1, 1, 3))):
+        at, lines = rng.randrange(len(text)), text.splitlines(keepends=True)
+        line = rng.randrange(len(lines))
+        text = rng.choice((
+            text[:at] + rng.choice(GARBAGE) + text[at:],
+            text[:at],
+            text[:at] + text[at + rng.randrange(30) :],
+            "".join((*lines[: line + 1], *lines[line:])),  # a line is there twice
+            "".join((*lines[:line], " " + lines[line], *lines[line + 1 :])),
+            text.replace(": ", ":", 1),
+        )) or "config"  # fmt: skip
+    return text
 
 
 ATTACKS: tuple[Callable[[Values, Random], None], ...] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tests.fuzz.files import SECRET, Case
-from tests.fuzz.said import said
+from tests.fuzz.said import promised, said
 from tests.plan import test_plan_properties as properties
 from tests.shared import ROOT
 from trainyard.plan.parts import Plan
@@ -24,8 +25,6 @@ from trainyard.review.review import Review, review
 LONGEST_SECONDS = 60
 LONGEST_TEXT = 3000
 """Characters of one problem: whoever reads a log reads no page of values."""
-
-FILE = "Pulumi.dev.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Outcome:
 
 def planned(case: Case, folder: Path) -> Outcome:
     """Whether the settings are read and planned, or refused in words."""
-    return _judged(case, folder, lambda file: _check_plan(resolve_config(read_stack(ROOT, file)).plan))
+    return _judged(case, folder, lambda file: _check_plan(resolve_config(read_stack(ROOT, file)).plan, case.values))
 
 
 def rehearsed(case: Case, folder: Path) -> Outcome:
@@ -51,9 +50,14 @@ def rehearsed(case: Case, folder: Path) -> Outcome:
     return _judged(case, folder, lambda file: _check_review(review(ROOT, file), case.values))
 
 
+def spotless(case: Case, folder: Path) -> Outcome:
+    """As `rehearsed`, but nothing at all may be said against it: who decides nothing has asked for nothing."""
+    return _judged(case, folder, lambda file: _check_spotless(review(ROOT, file)))
+
+
 def _judged(case: Case, folder: Path, check: Any) -> Outcome:
-    file = folder / FILE
-    file.write_text(case.text, encoding="utf-8")
+    file = folder / f"Pulumi.{case.stack}.yaml"
+    file.write_bytes(case.text.encode("utf-8", "surrogatepass"))
     try:
         with _at_most(LONGEST_SECONDS):
             faults = list(check(file))
@@ -70,7 +74,7 @@ def _check_words(error: SettingsError) -> Iterator[str]:
     if not error.problems:
         yield "refused without a word"
     for problem in error.problems:
-        if not problem.key or not problem.got or not problem.allowed:
+        if not problem.key or not problem.got.strip() or not problem.allowed:
             yield f"a refusal lacks words: {problem}"
         if not str(problem).isprintable():
             yield f"a refusal has characters that no terminal should get: {str(problem)!r}"
@@ -80,13 +84,15 @@ def _check_words(error: SettingsError) -> Iterator[str]:
             yield f"the value of an unknown key is told: {problem}"
 
 
-def _check_plan(plan: Plan) -> Iterator[str]:
+def _check_plan(plan: Plan, values: Mapping[str, Any]) -> Iterator[str]:
     """The planner's own promises, and that the plan can be written."""
     for check in (properties.check_network, properties.check_pools, properties.check_queues, properties.check_money):
         try:
             check(plan)
         except AssertionError as error:
-            yield f"{check.__name__}: {error}"
+            line = traceback.extract_tb(error.__traceback__)[-1].line
+            if promised(f"{line} {error}", values):
+                yield f"{check.__name__}: {line}: {error}"
     json.dumps(plan.as_dict(), allow_nan=False)
 
 
@@ -100,6 +106,13 @@ def _check_review(found: Review, values: Mapping[str, Any]) -> Iterator[str]:
                 yield f"policy {violation.policy}: {violation.message}"
     json.dumps(found.as_json(), allow_nan=False)
     as_html(found)
+
+
+def _check_spotless(found: Review) -> Iterator[str]:
+    for finding in found.rehearsal.findings:
+        yield f"rehearsal: {finding}"
+    for violation in found.judged.violations:
+        yield f"policy {violation.policy}, {violation.level}: {violation.message}"
 
 
 @contextmanager

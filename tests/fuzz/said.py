@@ -14,6 +14,11 @@ from trainyard.settings.read import MOVED
 Values = Mapping[str, Any]
 
 
+def promised(words: str, values: Values) -> bool:
+    """Whether a promise of the planner's, in the words of its check, holds for such settings at all."""
+    return not any(text in words and asks(values) for text, asks in UNLESS.items())
+
+
 def said(policy: str, values: Values) -> bool:
     """Whether the settings ask for what a policy refuses."""
     return policy in SAID and SAID[policy](values)
@@ -31,8 +36,8 @@ def at(values: Values, path: str) -> Iterator[Any]:
 
 
 def any_at(*paths: str) -> Callable[[Values], bool]:
-    """Whether one of these keys is set."""
-    return lambda values: any(True for path in paths for _ in at(values, path))
+    """Whether one of these keys says something."""
+    return lambda values: any(value not in ({}, []) for path in paths for value in at(values, path))
 
 
 def a_number(path: str, test: Callable[[float], bool]) -> Callable[[Values], bool]:
@@ -54,11 +59,14 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     # Money
     "budget-without-alerts": lambda values: not any(at(values, "alertEmails")),
     "ceiling-spend-over-budget": any_at(
-        "monthlyBudgetUsd", "profile", "gpuPools", "systemNodes", "storage.lustre.capacityGib",
-        "storage.lustre.throughputMbpsPerTib", "aws.databaseInstanceClass", "mlflow.database",
+        "monthlyBudgetUsd", "profile", "systemNodes", "mlflow.database", "aws.databaseInstanceClass",
+        "gpuPools.*.instanceType", "gpuPools.*.gpu", "gpuPools.*.rootDiskGib", "gpuPools.*.spot", "gpuPools.*.onDemand",
+        "gpuPools.*.reserved", "storage.lustre.capacityGib", "storage.lustre.throughputMbpsPerTib",
     ),
     "gpu-model-outside-profile": any_at("gpuPools.*.gpu", "gpuPools.*.instanceType"),
-    "gpu-count-over-profile": any_at("profile", "gpuPools.*.spot", "gpuPools.*.onDemand", "gpuPools.*.reserved"),
+    "gpu-count-over-profile": any_at(
+        "gpuPools.*.instanceType", "gpuPools.*.spot", "gpuPools.*.onDemand", "gpuPools.*.reserved"
+    ),
     "gpu-pool-never-scales-down": either(
         a_number("gpuPools.*.spot.minNodes", lambda nodes: nodes > 0),
         a_number("gpuPools.*.onDemand.minNodes", lambda nodes: nodes > 0),
@@ -81,3 +89,9 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "production-does-not-outrank-development": any_at("scheduler.priorities"),
 }  # fmt: skip
 """Policy -> the settings that ask for what it is against."""
+
+UNLESS: Mapping[str, Callable[[Values], bool]] = {
+    "development gives way": any_at("scheduler.priorities"),
+    "over all capacities, a share": any_at("gpuPools.*.owners"),
+}
+"""Words of a check of plans -> the settings that decide otherwise."""

@@ -105,6 +105,19 @@ CASES = [
         "has 2 fabric interfaces, g6e.12xlarge has 1",
         "",
     ),
+    (
+        {
+            "region": "eu-west-2",
+            "gpuPools": {
+                "train": gpu_pool(
+                    instance_type="g6.8xlarge", fabric=True, zone="eu-west-2c", spot_instance_types=("gr6.8xlarge",)
+                )
+            },
+        },
+        "gpuPools.train.spot.instanceTypes",
+        "no zone of the pool (eu-west-2c) sells all of them",
+        "",
+    ),
     (train(spot_instance_types=("p4x",)), "gpuPools.train.spot.instanceTypes", "no such GPU instance", ""),
     # reservations
     (
@@ -290,6 +303,23 @@ CASES = [
     ),
     (database(backup_retention_days=0), "mlflow.database.backupRetentionDays", "got 0; must be at least 1", ""),
     ({"mlflow": keys(replicas=0)}, "mlflow.replicas", "must be at least 1", ""),
+    # owners of nodes
+    (train(owners={"vison": 1}), "gpuPools.train.owners.vison", "must be one of the teams: vision,", "vision?"),
+    (train(owners={"vision": 2, "language": 2}), "gpuPools.train.owners", "got 4 nodes in all; must be at most 3", ""),
+    (
+        train(owners={"vision": 1, "language": 1, "platform": 0}),
+        "gpuPools.train.owners",
+        "got 2 nodes in all; must be 3, the nodes of the pool's capacities, where it names every team",
+        "leave a team out to give it the rest",
+    ),
+    (train(owners={"vision": 1.5}), "gpuPools.train.owners.vision", "must be a whole number", ""),
+    (train(owners={"vision": -1}), "gpuPools.train.owners.vision", "must be at least 0", ""),
+    (
+        {"gpuPools": {"tune": gpu_pool(owners={"vision": 1})}},
+        "gpuPools.tune.owners",
+        "only a pool of several GPUs a node and with a fabric has owners of nodes",
+        "the teams' shares decide",
+    ),
     ({"scheduler": keys(requeue_limit=-1)}, "scheduler.requeueLimit", "must be at least 0", ""),
     ({"scheduler": keys(priorities={"Top": 1})}, "scheduler.priorities.Top", "lower-case", ""),
     (

@@ -101,6 +101,15 @@ def test_fewer_gpus_a_node_make_more_nodes():
     assert sum(group.max_nodes for group in plan.clusters[0].pools[0].node_groups) == 6, "24 GPUs in nodes of four"
 
 
+def test_whole_nodes_hold_no_more_gpus_than_the_profile_s_most():
+    """19 GPUs of 20 are three nodes of eight, which are 24: more than the profile lets a stack have."""
+    plan = plan_of(teamSize=19, teams=None, gpuPools={"tune": gpu_pool(instance_type="g6e.48xlarge")})
+    tune = plan.clusters[0].pool("tune")
+    assert sum(group.max_nodes for group in tune.node_groups) * tune.node.gpus == 16
+    small = plan_of(gpuPools={"dev": gpu_pool(instance_type="g6e.48xlarge")}).clusters[0].pool("dev")
+    assert [group.max_nodes for group in small.node_groups] == [1], "a pool has a node at least"
+
+
 def test_gpu_alone_takes_the_cheapest_with_the_profile_s_count():
     plan = plan_of(gpuPools={"train": gpu_pool(gpu="H100"), "own": gpu_pool(gpu="L4", spot=node_range(0, 3))})
     (cluster,) = plan.clusters
@@ -206,7 +215,7 @@ def test_overrides_reach_the_plan():
         500,
         31,
     )
-    assert not plan.core.protect and not storage.protect and not plan.ground.database.deletion_protection
+    assert not plan.core.protect and not plan.ground.database.deletion_protection
     assert not plan.ground.control_plane(cluster.name).deletion_protection
     database = plan.ground.database
     assert (database.instance_class, database.storage_gib, database.max_storage_gib) == ("db.m7g.xlarge", 600, 1200)
@@ -215,7 +224,7 @@ def test_overrides_reach_the_plan():
     assert (mlflow.replicas, mlflow.cpu, mlflow.memory, mlflow.workers) == (5, "3", "5Gi", 6)
     assert mlflow.users == ("vision", "language", "platform")
     assert [(p.name, p.value) for p in cluster.scheduling.priorities] == [
-        ("urgent", 2000), ("production", 1000), ("standard", 400), ("development", 100),
+        ("urgent", 2000), ("production", 1000), ("standard", 400), ("development", -100),
     ]  # fmt: skip
     scheduling = cluster.scheduling
     assert (scheduling.pods_ready_timeout_minutes, scheduling.requeue_limit) == (45, 3)
@@ -260,7 +269,8 @@ def test_shares_win_over_members():
     teams = [people("a", 11, 25.0), people("b", 1, 75.0)]
     plan = plan_of(teams=teams)
     assert [team.share_percent for team in plan.core.teams] == [25.0, 75.0]
-    assert [sum(quota.gpus for quota in team.quotas) for team in plan.clusters[0].teams] == [10, 30]
+    # Of 3 train nodes 1 and 2, not 6 and 18 GPUs of them; of 12 and 4 GPUs elsewhere 3 and 1.
+    assert [sum(quota.gpus for quota in team.quotas) for team in plan.clusters[0].teams] == [12, 28]
 
 
 def test_a_plan_is_json():
@@ -300,3 +310,15 @@ def test_an_unknown_price_is_unknown_and_not_nothing():
     assert floor.unpriced[0] in said
     job = next(job for job in plan.clusters[0].smoke.jobs if job.pool == "own")
     assert job.usd_per_node_hour is None
+
+
+def test_spot_nodes_stand_where_every_named_type_is_sold():
+    """EKS makes no node group with a type that one of its zones does not sell (random settings files found it)."""
+    alternatives = {"instance_type": "g6.xlarge", "spot_instance_types": ["gr6.4xlarge"]}
+    own = gpu_pool(**alternatives, spot=node_range(0, 2), on_demand=node_range(0, 2))
+    (pool,) = [
+        pool for pool in plan_of(region="eu-west-2", gpuPools={"own": own}).clusters[0].pools if pool.name == "own"
+    ]
+    spot, on_demand = pool.node_groups
+    assert set(spot.zones) < set(on_demand.zones)
+    assert set(spot.zones) <= set(catalog.offered_zones("gr6.4xlarge", "eu-west-2"))

@@ -71,3 +71,8 @@ def test_what_a_terminal_would_obey_is_escaped():
 def test_an_empty_key_is_seen():
     assert spell_path(["mlflow", ""]) == 'mlflow.""'
     assert spell_path([""]) == '""'
+
+
+def test_an_empty_value_is_seen():
+    assert str(Problem("environment", "", "must be a name")) == 'environment: got ""; must be a name'
+    assert str(Problem("environment", "  ", "must be a name")) == 'environment: got "  "; must be a name'

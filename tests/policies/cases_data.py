@@ -16,6 +16,9 @@ from tests.policies.truth import (
 )
 
 CHECKPOINTS = bucket("acme-checkpoints")
+KEY = made("aws:kms/key:Key", "key", {})
+KEPT_KEY = made("aws:kms/key:Key", "kept", {}, retain_on_delete=True)
+OPEN_ZFS = "aws:fsx/openZfsFileSystem:OpenZfsFileSystem"
 
 
 def volume(*uses):
@@ -48,7 +51,14 @@ def versioning(of, status="Enabled"):
 
 def database(**inputs):
     sound = {"deletionProtection": True, "backupRetentionPeriod": 14, "skipFinalSnapshot": False}
-    return made("aws:rds/instance:Instance", "db", sound | inputs, protect=True)
+    uses = inputs.pop("uses", {})
+    return made("aws:rds/instance:Instance", "db", sound | inputs, protect=True, uses=uses)
+
+
+def encrypted_by(key, **inputs):
+    kept = bucket(**inputs)
+    type_ = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
+    return [kept, made(type_, "encryption", {}, uses={"bucket": [kept], "rules": [key]})]
 
 
 LUSTRE = made("aws:fsx/lustreFileSystem:LustreFileSystem", "fs", {"automaticBackupRetentionDays": 0}, protect=True)
@@ -66,6 +76,16 @@ def association(events=("NEW", "CHANGED"), uses=(CHECKPOINTS,)):
         {"dataRepositoryPath": UNKNOWN, "s3": {"autoExportPolicy": {"events": list(events)}}},
         uses={"fileSystemId": [LUSTRE], "dataRepositoryPath": uses},
     )
+
+
+ENDS = {
+    "policy": "stateful-resource-unprotected",
+    "resource": "*",
+    "reason": "the project ends, the data has moved",
+    "owner": "ml-platform@acme.example",
+    "expires": "2999-12-31",
+}
+TEARDOWN = {"policyExceptions": [ENDS]}
 
 
 CASES = [
@@ -127,6 +147,14 @@ CASES = [
         ("holds nothing", OK, made("aws:ec2/vpc:Vpc", "vpc", {})),
         ("flag unknown", UNDECIDED, database(deletionProtection=UNKNOWN)),
         ("GCP", VIOLATED, made("gcp:storage/bucket:Bucket", "data", {})),
+        ("teardown, written down", OK, bucket(protect=False), TEARDOWN),
+        ("teardown, over", VIOLATED, bucket(protect=False), {"policyExceptions": [{**ENDS, "expires": "2020-01-01"}]}),
+        ("teardown of another", VIOLATED, bucket(protect=False), {"policyExceptions": [{**ENDS, "resource": "other"}]}),
+        ("cluster", VIOLATED, made("aws:eks/cluster:Cluster", "c", {"deletionProtection": False})),
+        ("cluster, protected", OK, made("aws:eks/cluster:Cluster", "c", {"deletionProtection": True})),
+        ("cluster, not said", VIOLATED, made("aws:eks/cluster:Cluster", "c", {})),
+        ("GKE", VIOLATED, made("gcp:container/cluster:Cluster", "c", {"deletionProtection": False})),
+        ("GKE, not said", OK, made("gcp:container/cluster:Cluster", "c", {})),
     ),
     *table(
         "database-without-backups",
@@ -138,6 +166,35 @@ CASES = [
         ("Cloud SQL, none", VIOLATED, cloud_sql()),
         ("Cloud SQL, three", VIOLATED, cloud_sql(enabled=True, backupRetentionSettings={"retainedBackups": 3})),
         ("a day is enough", OK, database(backupRetentionPeriod=1), {}, {"minDays": 1}),
+    ),
+    *table(
+        "key-gone-before-its-data",
+        ("stays", OK, [KEPT_KEY, *encrypted_by(KEPT_KEY)]),
+        ("goes", VIOLATED, [KEY, *encrypted_by(KEY)]),
+        ("goes before a snapshot", VIOLATED, [KEY, database(uses={"kmsKeyId": [KEY]})]),
+        ("no snapshot", OK, [KEY, database(skipFinalSnapshot=True, uses={"kmsKeyId": [KEY]})]),
+        (
+            "no snapshot, backups stay",
+            VIOLATED,
+            [KEY, database(skipFinalSnapshot=True, deleteAutomatedBackups=False, uses={"kmsKeyId": [KEY]})],
+        ),
+        ("a snapshot of another key", OK, [KEY, KEPT_KEY, database(uses={"kmsKeyId": [KEPT_KEY]})]),
+        ("a bucket that is emptied", OK, [KEY, *encrypted_by(KEY, forceDestroy=True)]),
+        (
+            "a volume that stays",
+            VIOLATED,
+            [KEY, made("aws:ebs/volume:Volume", "v", {}, uses={"kmsKeyId": [KEY]}, retain_on_delete=True)],
+        ),
+        ("a volume that goes", OK, [KEY, made("aws:ebs/volume:Volume", "v", {}, uses={"kmsKeyId": [KEY]})]),
+        ("a file system", OK, [KEY, made(LUSTRE.type, "fs", {}, uses={"kmsKeyId": [KEY]})]),
+        (
+            "a file system with a last backup",
+            VIOLATED,
+            [KEY, made(LUSTRE.type, "fs", {"skipFinalBackup": False}, uses={"kmsKeyId": [KEY]})],
+        ),
+        ("OpenZFS backs up by itself", VIOLATED, [KEY, made(OPEN_ZFS, "fs", {}, uses={"kmsKeyId": [KEY]})]),
+        ("nothing encrypted", OK, KEY),
+        ("unknown", UNDECIDED, [KEY, database(skipFinalSnapshot=UNKNOWN, uses={"kmsKeyId": [KEY]})]),
     ),
     *table(
         "lustre-without-durable-bucket",

@@ -1,5 +1,7 @@
 """Truth tables of money."""
 
+from dataclasses import replace
+
 from tests.policies.truth import (
     NOT_APPLICABLE,
     OK,
@@ -26,6 +28,24 @@ def budget(limit="60000", *alerts, **changes):
     alerts = alerts or tuple(alert(kind, subscriberSnsTopicArns=[UNKNOWN]) for kind in ("ACTUAL", "FORECASTED"))
     inputs = {"budgetType": "COST", "timeUnit": "MONTHLY", "limitAmount": limit, "notifications": list(alerts)}
     return made("aws:budgets/budget:Budget", "budget", {**inputs, **changes})
+
+
+TOPIC = made("aws:sns/topic:Topic", "alerts", {})
+OTHER_TOPIC = made("aws:sns/topic:Topic", "others", {})
+
+
+def told_by(topic, **more):
+    alerts = [alert(kind, subscriberSnsTopicArns=[UNKNOWN], **more) for kind in ("ACTUAL", "FORECASTED")]
+    return replace(budget("60000", *alerts), property_dependencies={"notifications": (topic.urn,)})
+
+
+def subscription(topic):
+    return made("aws:sns/topicSubscription:TopicSubscription", "mail", {}, uses={"topic": [topic]})
+
+
+def chat(topic):
+    type_ = "aws:chatbot/slackChannelConfiguration:SlackChannelConfiguration"
+    return made(type_, "chat", {}, uses={"snsTopicArns": [topic]})
 
 
 def gcp_budget(*bases):
@@ -93,6 +113,15 @@ CASES = [
         ("yearly", VIOLATED, budget(timeUnit="ANNUALLY")),
         ("usage", VIOLATED, budget(budgetType="USAGE")),
         ("subscriber unknown counts", OK, budget()),
+        ("a topic that nobody hears", VIOLATED, [told_by(TOPIC), TOPIC]),
+        ("a topic with a subscriber", OK, [told_by(TOPIC), TOPIC, subscription(TOPIC)]),
+        (
+            "a topic beside one with a subscriber",
+            VIOLATED,
+            [told_by(TOPIC), TOPIC, OTHER_TOPIC, subscription(OTHER_TOPIC)],
+        ),
+        ("a topic in a chat", OK, [told_by(TOPIC), TOPIC, chat(TOPIC)]),
+        ("a topic that nobody hears, and an address", OK, [told_by(TOPIC, subscriberEmailAddresses=["a@b.cd"]), TOPIC]),
         ("period unknown", UNDECIDED, unknown(budget(), "timeUnit")),
         ("GCP", OK, gcp_budget("CURRENT_SPEND", "FORECASTED_SPEND")),
         ("GCP without forecast", VIOLATED, gcp_budget("CURRENT_SPEND")),

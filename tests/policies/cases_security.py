@@ -149,6 +149,19 @@ CASES = [
             ],
         ),
         ("deny to everybody", OK, [bucket(), blocks(bucket()), bucket_policy(bucket(), DENY_HTTP)]),
+        (
+            "everybody, by the bucket's own policy",
+            VIOLATED,
+            [
+                bucket(policy=json.dumps({"Statement": {"Effect": "Allow", "Principal": "*", "Action": "s3:*"}})),
+                blocks(bucket()),
+            ],
+        ),
+        (
+            "all but one",
+            VIOLATED,
+            [bucket(), blocks(bucket()), bucket_policy(bucket(), {"Effect": "Allow", "NotPrincipal": {"AWS": "arn"}})],
+        ),
         ("unknown", UNDECIDED, [bucket(), blocks(bucket(), blockPublicAcls=UNKNOWN)]),
         ("GCS", OK, made(GCS, "b", {"publicAccessPrevention": "enforced"})),
         ("GCS inherited", VIOLATED, made(GCS, "b", {"publicAccessPrevention": "inherited"})),

@@ -4,16 +4,20 @@ import pytest
 
 from tests.policies.mutants import MUTANTS
 from tests.policies.mutants_subtle import SUBTLE
+from tests.policies.mutants_unsafe import UNSAFE
 from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
 from trainyard.rehearsal.rehearse import rehearse
 from trainyard.review.policy_check.check import check_policies
 
 
-def judge(rehearsal, change=None, settings=None):
+def judge(rehearsal, change=None, settings=None, others=None):
     runs = (rehearsal.preview.resources, rehearsal.known.resources)
     preview, known = (change(run) for run in runs) if change else runs
-    return check_policies(rehearsal.stack, preview, known, {**rehearsal.settings, **(settings or {})})
+    told = {**rehearsal.other_settings, **(others or {})}
+    return check_policies(
+        rehearsal.stack, preview, known, {**rehearsal.settings, **(settings or {})}, other_settings=told
+    )
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +37,17 @@ def test_the_demo_stack_has_no_violation_and_no_exception(sound):
 
 
 def test_every_policy_of_the_pack_has_a_mutant():
-    assert {mutant.policy for mutant in MUTANTS} == {policy.name for policy in POLICIES}
+    assert {mutant.policy for mutant in ALL} == {policy.name for policy in POLICIES}
 
 
-ALL = (*MUTANTS, *SUBTLE)
+ALL = (*MUTANTS, *SUBTLE, *UNSAFE)
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])
 def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(mutant, demo, sound):
-    assert mutant.overrides or mutant.change or mutant.settings
+    assert mutant.overrides or mutant.change or mutant.settings or mutant.others
     rehearsal = rehearse(ROOT, "demo", config_overrides=mutant.overrides) if mutant.overrides else demo
-    report = judge(rehearsal, mutant.change, mutant.settings)
+    report = judge(rehearsal, mutant.change, mutant.settings, mutant.others)
     before = {(violation.policy, violation.urn, violation.message) for violation in sound.violations}
     caught = {violation.policy for violation in report.violations}
     assert mutant.policy in caught

@@ -1,6 +1,7 @@
 """The pack as Pulumi sees it: what it says of itself, and that it starts and answers over the protocol."""
 
 import ast
+import contextvars
 import importlib.metadata
 import json
 import os
@@ -20,6 +21,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 from tests.shared import ROOT
 from trainyard.policies.pack import NAME, POLICIES, VERSION
 from trainyard.policies.rules import ResourceRule, StackRule
+from trainyard.policies.stack_settings import plain_values
 
 PACK = ROOT / "policies"
 FRAMEWORKS = ("CIS AWS 3.0.0", "CIS EKS 1.5.0", "NIST 800-53r5", "ISO 27001:2022")
@@ -43,7 +45,7 @@ def test_every_policy_says_all_that_a_reader_needs(policy):
     assert policy.framework.name in FRAMEWORKS
     for schema in (policy.config_schema.properties if policy.config_schema else {}).values():
         assert "default" in schema
-    assert policy.types or policy.name == "exception-expired"
+    assert policy.types or policy.name in ("exception-expired", "key-in-the-stack-file")
 
 
 def test_the_manifest_names_the_pack():
@@ -157,3 +159,51 @@ def test_type_tokens_are_spelt_in_one_place():
         }
         spelt[path.name] = sorted(text for text in texts if token.fullmatch(text))
     assert {name: found for name, found in spelt.items() if found} == {}
+
+
+def test_a_first_preview_is_not_blocked_by_what_the_engine_does_not_show(analyzer):
+    """Objects of a cluster that is yet to be made come without properties: one advisory a policy, no violation."""
+    nodes = request(
+        "aws:eks/nodeGroup:NodeGroup",
+        "train",
+        {"instanceTypes": ["p4d.24xlarge"], "capacityType": "SPOT", "scalingConfig": {"minSize": 0, "maxSize": 2}},
+    )
+    hidden = [
+        request(f"kubernetes:{type_}", name, {})
+        for type_, name in (
+            ("core/v1:Namespace", "team-a"),
+            ("kueue.x-k8s.io/v1beta2:ClusterQueue", "team-a"),
+            ("batch/v1:Job", "smoke"),
+            ("helm.sh/v3:Release", "autoscaler"),
+        )
+    ]
+    resources = [
+        analyzer_pb2.AnalyzerResource(type=one.type, urn=one.urn, name=one.name, properties=one.properties)
+        for one in (nodes, *hidden)
+    ]
+    answer = analyzer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), timeout=30)
+    about = {
+        "idle-gpus-keep-running",
+        "pool-without-smoke-job",
+        "spot-pool-without-checkpoint-tier",
+        "team-without-queue",
+    }
+    told = {item.policyName: item for item in answer.diagnostics}
+    assert about <= set(told)
+    for policy in about:
+        assert told[policy].enforcementLevel == analyzer_pb2.ADVISORY
+        assert "can't run policy" in told[policy].message
+    # What concerns none of these is judged as ever.
+    assert told["budget-without-alerts"].enforcementLevel == analyzer_pb2.MANDATORY
+
+
+@pytest.mark.parametrize(
+    ("secret_keys", "read"),
+    [('["aws:secretKey"]', [("aws:region", "us-east-1")]), (None, None)],
+)
+def test_under_an_engine_the_stack_file_is_read_where_it_says_what_is_encrypted(monkeypatch, secret_keys, read):
+    monkeypatch.setenv("PULUMI_CONFIG", '{"aws:region": "us-east-1", "aws:secretKey": "decrypted"}')
+    monkeypatch.delenv("PULUMI_CONFIG_SECRET_KEYS", raising=False)
+    if secret_keys is not None:
+        monkeypatch.setenv("PULUMI_CONFIG_SECRET_KEYS", secret_keys)
+    assert contextvars.Context().run(plain_values) == read

@@ -4,12 +4,19 @@ from collections import Counter
 
 import pytest
 
-from tests.policies import cases_data, cases_money, cases_platform, cases_security
+from tests.policies import cases_data, cases_money, cases_platform, cases_pods, cases_security, cases_trust
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
 
-CASES = [*cases_money.CASES, *cases_data.CASES, *cases_security.CASES, *cases_platform.CASES]
-NOTHING_UNKNOWN = {"exception-expired"}  # looks at no resource
+CASES = [
+    *cases_money.CASES,
+    *cases_data.CASES,
+    *cases_security.CASES,
+    *cases_trust.CASES,
+    *cases_pods.CASES,
+    *cases_platform.CASES,
+]
+NOTHING_UNKNOWN = {"exception-expired", "key-in-the-stack-file"}  # look at no resource
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.policy}: {case.label}" for case in CASES])

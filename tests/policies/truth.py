@@ -35,6 +35,7 @@ class Case:
     resources: tuple[RecordedResource, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     configuration: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)  # what the stack file says to others, by full key
 
     @property
     def unknown(self) -> bool:
@@ -45,7 +46,13 @@ class Case:
         """What the policy says: violated before undecided before not applicable."""
         configuration = {self.policy: self.configuration} if self.configuration else {}
         report = check_policies(
-            "test", [], self.resources, self.settings, policies=(BY_ID[self.policy],), configuration=configuration
+            "test",
+            [],
+            self.resources,
+            self.settings,
+            policies=(BY_ID[self.policy],),
+            configuration=configuration,
+            other_settings=self.others,
         )
         if report.violations:
             return VIOLATED
@@ -55,14 +62,12 @@ class Case:
 
 
 def table(policy: str, *rows: tuple[Any, ...]) -> list[Case]:
-    """Cases of one policy: (label, expected, resources[, settings[, configuration]])."""
+    """Cases of one policy: (label, expected, resources[, settings[, configuration[, others]]])."""
     found = []
     for row in rows:
         label, expected, resources, *rest = row
         resources = resources if isinstance(resources, (list, tuple)) else (resources,)
-        settings = rest[0] if rest else {}
-        configuration = rest[1] if len(rest) > 1 else {}
-        found.append(Case(policy, label, expected, tuple(resources), settings, configuration))
+        found.append(Case(policy, label, expected, tuple(resources), *rest))
     return found
 
 
@@ -108,7 +113,8 @@ def team(name: str) -> RecordedResource:
 
 def bucket(name: str = "data", **inputs: Any) -> RecordedResource:
     """A bucket of S3."""
-    return made("aws:s3/bucket:Bucket", name, {"bucket": f"{name}-1234567", **inputs}, protect=True)
+    protect = inputs.pop("protect", True)
+    return made("aws:s3/bucket:Bucket", name, {"bucket": f"{name}-1234567", **inputs}, protect=protect)
 
 
 def unknown(resource: RecordedResource, *path: str) -> RecordedResource:

@@ -1,6 +1,7 @@
 """The JSON schema of a stack file says what the settings say: the same keys, and the same of each value by itself."""
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -39,6 +40,20 @@ def config(**changes):
 def test_it_is_a_schema_that_editors_know():
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"].startswith("http://json-schema.org/draft-07/")
+
+
+def test_its_patterns_are_those_of_javascript_too():
+    def patterns(node):
+        if isinstance(node, dict):
+            yield from (value for key, value in node.items() if key == "pattern" and isinstance(value, str))
+            yield from (key for key in node.get("patternProperties", {}))
+        for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            yield from patterns(inner)
+
+    found = set(patterns(SCHEMA))
+    assert len(found) > 5
+    # Python's own: named groups, ends of a text, flags, possessive repeats; letters of any alphabet.
+    assert [text for text in found if re.search(r"\(\?[P<#aiLmsux-]|\\[AZwWbB]|[*+?}]\+", text)] == []
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.name)

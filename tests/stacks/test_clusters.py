@@ -6,10 +6,14 @@ import dataclasses
 import functools
 import re
 
+import pytest
+
 from tests.pulumi_harness import Recorded, Recording, plain, record
 from tests.shared import ROOT
+from trainyard.plan import resolve as resolve_module
 from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_stack
+from trainyard.review.review import review
 from trainyard.stacks.environment.build import build_environment
 
 SHARED = {
@@ -155,3 +159,15 @@ def test_an_environment_without_a_cluster() -> None:
     assert outputs["gpuPools"] == []
     assert "kubeconfig" not in outputs
     assert "furtherClusters" not in outputs
+
+
+@pytest.mark.parametrize("further", [["globex-production", "globex-production-burst"], []], ids=["two", "none"])
+def test_neither_cloud_nor_policy_refuses_it(further: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole review: what AWS and an API server would refuse, and every policy. No setting asks for it yet."""
+    unusual = with_clusters(*further)
+    monkeypatch.setattr(resolve_module, "make_plan", lambda settings, stack: unusual)
+    found = review(ROOT, ROOT / "stacks" / "Pulumi.large-aws.yaml")
+    made = [r for r in found.rehearsal.resources if r.type == "aws:eks/cluster:Cluster"]
+    assert len(made) == len(further)
+    assert found.rehearsal.errors == ()
+    assert found.judged.violations == ()

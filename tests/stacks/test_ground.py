@@ -18,7 +18,7 @@ from tests.test_no_cloud import words
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
 from trainyard.conventions import gpu_node_labels
-from trainyard.plan.parts import Plan
+from trainyard.plan.parts import NodePlan, Plan
 from trainyard.plan.resolve import resolve_stack
 from trainyard.stacks.environment import cluster
 from trainyard.stacks.environment.ground import Ground, WorkloadIdentity
@@ -36,7 +36,7 @@ DATABASE: MlflowDatabaseArgs = {
     "port": 5432,
     "name": "mlflow",
     "username": "mlflow",
-    "password": {"source": "print()", "secret": "the-password-is-there", "interval_seconds": 60},
+    "password_secret": {"name": "the-password-is-there", "key": "password"},
     "cidrs": ["10.9.0.0/24"],
 }
 
@@ -45,8 +45,19 @@ DATABASE: MlflowDatabaseArgs = {
 def plan() -> Plan:
     whole = resolve_stack(ROOT, "demo").plan
     (planned,) = whole.clusters
-    unproven = dataclasses.replace(planned, smoke=dataclasses.replace(planned.smoke, jobs=()))
+    unproven = dataclasses.replace(
+        planned,
+        smoke=dataclasses.replace(planned.smoke, jobs=()),
+        pools=tuple(dataclasses.replace(pool, node=on_infiniband(pool.node)) for pool in planned.pools),
+    )
     return dataclasses.replace(whole, clusters=(unproven,))
+
+
+def on_infiniband(node: NodePlan) -> NodePlan:
+    """A node with a fabric, on that of another ground."""
+    if node.fabric is None:
+        return node
+    return dataclasses.replace(node, fabric=dataclasses.replace(node.fabric, name="ib", resource="rdma/hca"))
 
 
 def own_ground(plan: Plan) -> Ground:
@@ -72,6 +83,7 @@ def own_ground(plan: Plan) -> Ground:
             group.name: {**gpu_node_labels(group.pool, group.capacity), "example.com/rack": "7"}
             for group in plan.clusters[0].node_groups
         },
+        gpu_add_ons=["dcgm-exporter"],
         device_plugins=[],
         unrationed_resources=[],
         node_images={},
@@ -127,3 +139,19 @@ def test_a_ground_whose_nodes_no_job_would_find_is_refused(plan: Plan, labels: d
 
     with pytest.raises(ValueError, match="jobs select by"):
         record(program)
+
+
+def test_what_the_nodes_bring_is_not_brought_again(recording: Recording) -> None:
+    releases = {r.name for r in recording.of_type("kubernetes:helm.sh/v3:Release")}
+    assert "gpu-dcgm-exporter" in releases
+    assert "gpu-nvidia-device-plugin" not in releases
+
+
+def test_everything_in_the_contract_is_read() -> None:
+    """A ground that fills a field in for nobody says something that is not so."""
+    neutral = "".join(
+        (ROOT / "stacks" / "environment" / name).read_text() for name in ("build.py", "cluster.py", "smoke.py")
+    )
+    for field in dataclasses.fields(Ground):
+        read = f"ground.{field.name}" if field.name != "node_labels" else "ground.flavor_labels("
+        assert read in neutral, field.name

@@ -27,6 +27,7 @@ _OPTIONS = {
     "region": "--region",
     "teamSize": "--team-size",
     "environment": "--stack",
+    "alertEmails": "--alert-email",
 }
 """The option that gives each setting, by the setting's key. An environment is called after its stack."""
 
@@ -40,11 +41,15 @@ def init(
     region: Annotated[str, typer.Option(help="The cloud's region.")] = "us-east-1",
     team_size: Annotated[int, typer.Option(help="How many people train models: picks the profile.")] = 12,
     stack: Annotated[str, typer.Option(help="The first stack's name.")] = "dev",
+    alert_email: Annotated[
+        list[str] | None, typer.Option(help="Who is told when the budget runs out; once for each address.")
+    ] = None,
 ) -> None:
     """Start a project: Pulumi.yaml, a stack file and its schema, a program of two lines, the policy pack, requirements.
 
-    The stack rehearses, checks and prices at once; `pulumi install` makes the environment that `pulumi up` uses. Files
-    that are there already are not touched: the command then writes nothing.
+    The stack rehearses, checks and prices at once; a policy asks for somebody who hears its alerts (--alert-email).
+    `pulumi install` makes the environment that `pulumi up` uses. Files that are there already are not touched: the
+    command then writes nothing.
     Exit codes: 0 written; 2 a value is wrong, a file is there already, or the folder cannot be written.
     """
     values = {
@@ -52,6 +57,7 @@ def init(
         "cloud": cloud,
         "region": region,
         "teamSize": str(team_size),
+        **({"alertEmails": json.dumps(alert_email)} if alert_email else {}),
     }
     _check(values, stack)
     content = _content(values, stack)
@@ -60,6 +66,8 @@ def init(
         fail(f"{folder}: {', '.join(there)} {'are' if len(there) > 1 else 'is'} there already; nothing is written")
     _write(folder, content)
     typer.echo(f"Wrote {', '.join(content)} in {folder}.")
+    if not alert_email:
+        typer.echo(f"Nobody is told when the budget runs out yet: set trainyard:alertEmails in Pulumi.{stack}.yaml.")
     typer.echo(f"Next: trainyard rehearse {stack} --project {folder}")
 
 
@@ -82,7 +90,10 @@ def _content(values: dict[str, str], stack: str) -> dict[str, str]:
 
 
 def _stack_file(values: dict[str, str], stack: str) -> str:
-    config = {f"trainyard:{key}": int(value) if key == "teamSize" else value for key, value in values.items()}
+    config: dict[str, object] = {f"trainyard:{key}": value for key, value in values.items()}
+    config["trainyard:teamSize"] = int(values["teamSize"])
+    if "alertEmails" in values:
+        config["trainyard:alertEmails"] = json.loads(values["alertEmails"])
     return (
         schema_comment(SCHEMA_FILE)
         + f"# What every key means is told in Pulumi.yaml; `trainyard explain {stack}` lists what the rest comes to.\n"
@@ -100,7 +111,9 @@ def _check(values: dict[str, str], stack: str) -> None:
         resolve(values, stack)
     except SettingsError as error:
         fail_options(
-            SettingsError(replace(problem, key=_OPTIONS.get(problem.key, problem.key)) for problem in error.problems)
+            SettingsError(
+                replace(problem, key=_OPTIONS.get(problem.key.split("[")[0], problem.key)) for problem in error.problems
+            )
         )
 
 

@@ -11,11 +11,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
+import typer
+
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """The command as typer takes it: a parameter that is a dataclass stands for its fields, in their order.
 
-    Raises TypeError where two groups have a field of one name, or a group's field has no default.
+    A parameter of the type `typer.Context` is typer's own and stays as it is. Raises TypeError where two groups have a
+    field of one name, or a group's field has no default.
     """
     groups: dict[str, type] = {}
     flat: dict[str, inspect.Parameter] = {}
@@ -25,6 +28,9 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             groups[name] = hints[name]
             of_group = get_type_hints(hints[name], include_extras=True)
             added = {field.name: (of_group[field.name], field.default) for field in dataclasses.fields(hints[name])}
+        elif hints[name] is typer.Context:
+            flat[name] = parameter.replace(annotation=typer.Context, kind=inspect.Parameter.KEYWORD_ONLY)
+            continue
         else:
             added = {name: (hints[name], parameter.default)}
         for option, (annotation, default) in added.items():

@@ -23,6 +23,7 @@ EXIT_INTERRUPTED = 130
 
 @grouped
 def smoke(
+    invocation: typer.Context,
     *,
     stack: Annotated[
         str | None,
@@ -41,9 +42,9 @@ def smoke(
     """Run the ten checks of the DDP smoke job, on this machine or where the stack's jobs run.
 
     Exit codes: 0 pass; 10 a check failed; 20 below a threshold; 75 preempted, run it again; 124 out of time; 1 the job
-    broke; 2 the command line or the settings are wrong.
+    broke; 2 the command line or the settings are wrong, or a package is missing.
     """
-    from trainyard.cli import smoke_spec
+    from trainyard.cli import smoke_fit, smoke_spec
     from trainyard.plan.parts import NoSuchName
     from trainyard.smoke_jobs.launch.job import LaunchError
 
@@ -52,6 +53,7 @@ def smoke(
     if plan is None and target in (Target.kubernetes, Target.trainjob):
         fail(f"--target {target}: name the STACK, whose team, queue and GPU pool the job uses")
     try:
+        smoke_fit.check_options(smoke_fit.given_options(invocation), target)
         spec = smoke_spec.of_stack(plan, target, job) if plan else smoke_spec.of_command_line(target, job)
         if where.partition:
             spec = replace(spec, queue=where.partition)

@@ -8,7 +8,7 @@ from typing import Any
 from trainyard.cli.smoke_options import JobOptions, Target
 from trainyard.conventions import Capacity, team_prefix
 from trainyard.plan.parts import NoSuchName, Plan, PoolPlan
-from trainyard.plan.smoke import cores_for, memory_gib_for, smoke_job, smoke_spec
+from trainyard.plan.smoke import cores_for, memory_gib_for, owner_of, smoke_job, smoke_spec
 from trainyard.problems import SettingsError, nearest
 from trainyard.smoke_jobs.ddp.entrypoint import visible_gpus
 from trainyard.smoke_jobs.ddp.options import CHECKS, Options
@@ -21,8 +21,6 @@ LOCAL_PROCESSES = 2
 
 def of_command_line(target: Target, options: JobOptions) -> SmokeSpec:
     """The job without a stack. Raises LaunchError."""
-    if options.capacity:
-        raise LaunchError(f"--capacity {options.capacity}: is for a stack's pool with --target kubernetes or trainjob")
     local = target is Target.local
     gpus = options.gpus or 0
     processes = options.nproc or (visible_gpus() or LOCAL_PROCESSES if local else 0)
@@ -42,10 +40,11 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
     if not plan.clusters:
         raise NoSuchName(f"stack {plan.core.stack} has no cluster")
     cluster = plan.clusters[0]
-    owner, chosen = cluster.team(options.team), cluster.pool(options.pool)
+    chosen = cluster.pool(options.pool)
     on_cluster = target in (Target.kubernetes, Target.trainjob)
     capacity: Capacity | None = options.capacity.value if options.capacity else None
-    _check_capacity(chosen, capacity, on_cluster)
+    owner = cluster.team(options.team) if options.team else owner_of(cluster.teams, chosen, capacity)
+    _check_capacity(chosen, capacity)
     job = smoke_job(cluster, chosen, owner, capacity, options.nodes)
     if options.nodes and options.nodes > job.nodes:
         raise LaunchError(
@@ -53,7 +52,7 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
             + (f" of capacity {capacity}" if capacity else "")
             + ", and a job never spans two"
         )
-    spec = smoke_spec(plan, cluster, job, owner)
+    spec = smoke_spec(plan, cluster, job)
     if on_cluster:
         # The bucket's name is known to the engine only; without --checkpoint-uri the team's scratch has to do.
         scratch = f"{spec.data_path}/checkpoints" if spec.data_path else ""
@@ -68,12 +67,10 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
     return _overridden(elsewhere, target, options)
 
 
-def _check_capacity(pool: PoolPlan, capacity: Capacity | None, on_cluster: bool) -> None:
-    """A capacity is one of the pool's, and only a cluster's queue chooses among them. Raises LaunchError."""
+def _check_capacity(pool: PoolPlan, capacity: Capacity | None) -> None:
+    """A capacity is one of the pool's. Raises LaunchError."""
     if capacity is None:
         return
-    if not on_cluster:
-        raise LaunchError(f"--capacity {capacity}: only --target kubernetes and trainjob choose among a pool's nodes")
     capacities = [group.capacity for group in pool.node_groups]
     if capacity not in capacities:
         raise LaunchError(f"--capacity {capacity}: pool {pool.name} has nodes of {', '.join(capacities)} only")

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from trainyard.conventions import ReservationKind
 
 RESERVATION_ID: Final = re.compile(r"cr-([0-9a-f]{8}|[0-9a-f]{17})")
 """Id of a capacity reservation or a Capacity Block: 17 hex digits, 8 before 2016 (EC2 User Guide, "Resource IDs",
 2026-11)."""
+
+RESERVATION_KINDS: Final[Mapping[ReservationKind, Literal["odcr", "capacity-block"]]] = {
+    "reservation": "odcr",
+    "block": "capacity-block",
+}
+"""How stack files and components call what AWS sells ahead: On-Demand Capacity Reservations and Capacity Blocks."""
 
 EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
 """The extended resource of AWS's fabric: one Elastic Fabric Adapter interface."""

@@ -24,7 +24,8 @@ class HourlyCeiling:
 def hourly_ceiling(resources: Resources, *types: str, profile: str = DEFAULT_PROFILE) -> HourlyCeiling:
     """The most that the resources of these types cost in an hour; the others are looked at for references only.
 
-    What is bought for a time (a Capacity Block) counts at the on-demand price of the same, which it does not pass.
+    What is bought for a time (a Capacity Block) counts at the on-demand price of the same, which it does not pass; at
+    its listed price where the same is not sold on demand.
     `profile` is the team size whose assumptions hold.
 
     Raises:

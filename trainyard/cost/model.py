@@ -116,7 +116,9 @@ class Unpriced:
     type: str
     what: str
     reason: str
-    on_demand_usd: float | None = None  # a month of the same at the on-demand price, where it could be had so
+    on_demand_usd: float | None = (
+        None  # a month of the same on demand, or at a block's listed price where it is not sold so
+    )
 
     def as_json(self) -> dict[str, str]:
         """The item without a price as the JSON of a rehearsal has it."""

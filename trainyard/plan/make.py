@@ -25,6 +25,9 @@ from trainyard.settings.types import NAME_ALLOWED, NAME_PATTERN
 MAX_PREFIX = 33
 """Longest `<client>-<environment>`, in characters: S3 allows 63, of which purpose and account id take up to 30."""
 
+_GROUNDS = {"aws": plan_aws}
+"""What plans the ground and the clusters on it, by the cloud."""
+
 _STAND_IN_REGION = "us-east-1"
 """Region that stands in for one that the catalogue does not know, so that the rest of a stack file can still be
 checked."""
@@ -82,7 +85,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     budget = plan_budget(context)
     mlflow = plan_mlflow(teams, context)
     storage = plan_storage(context)
-    ground, clusters, floor = plan_aws(name, teams, mlflow.enabled, context)
+    ground, clusters, floor = _GROUNDS[settings.cloud](name, teams, mlflow.enabled, context)
     return Plan(
         core=Core(
             client=settings.client,

@@ -156,6 +156,8 @@ def _elastic(
         gpus, percent = context.grown(f"{path}.gpus"), context.grown(f"{path}.on_demand_percent")
         least = context.grown(f"{path}.min_nodes")
         nodes = math.ceil(gpus / item.gpus)
+        if (most := context.profile.figure(f"{path}.gpus").maximum) is not None:
+            nodes = min(nodes, max(1, int(most) // item.gpus))  # whole nodes hold no more than the profile's most
         on_demand = max(1, nodes * percent // 100) if percent else 0
         source = (
             f"{context.source(f'{path}.gpus')}: {gpus} GPUs for {context.team_size} people are {nodes} nodes, "

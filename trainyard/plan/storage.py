@@ -20,5 +20,4 @@ def plan_storage(context: Context) -> StoragePlan:
         multipart_cleanup_days=days("multipart_cleanup_days", "multipartCleanupDays"),
         artifact_retention_days=days("artifact_retention_days", "artifactRetentionDays"),
         artifact_transition_days=days("artifact_transition_days", "artifactTransitionDays"),
-        protect=context.ledger.decide("storage.protect", context.settings.protect, "setting protect"),
     )

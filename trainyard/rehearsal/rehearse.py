@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ class Rehearsal:
     seconds: Mapping[str, float]  # wall time by phase
     preview: Recording
     known: Recording
+    other_settings: Mapping[str, str] = field(default_factory=dict)  # for others, by full key; none that is encrypted
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -159,6 +160,11 @@ def rehearse(
         seconds=seconds,
         preview=preview_run,
         known=known_run,
+        other_settings={
+            key: text
+            for key, text in config.values.items()
+            if not key.startswith(f"{config.project}:") and key not in config.secret_keys
+        },
     )
 
 

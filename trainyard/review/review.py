@@ -166,6 +166,7 @@ def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping
         rehearsal.known.resources,
         rehearsal.settings,
         configuration=policy_configuration,
+        other_settings=rehearsal.other_settings,
     )
     before_price = time.perf_counter()
     cost = price_stack(rehearsal.resources, rehearsal.plan)

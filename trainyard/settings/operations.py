@@ -49,8 +49,8 @@ class Scheduler(Model):
     scale_down_after_minutes: int | None = Field(
         default=None, ge=1, le=720, description="minutes without work after which a GPU node goes"
     )
-    priorities: dict[Name, Annotated[int, Field(ge=0, le=1_000_000)]] | None = Field(
-        default=None, description="name to value"
+    priorities: dict[Name, Annotated[int, Field(ge=-1_000_000, le=1_000_000)]] | None = Field(
+        default=None, description="name to value; a job without one has 0"
     )
 
 
@@ -90,7 +90,10 @@ class Smoke(Model):
         default=None,
         description="by digest, for all pools; on a pool with a fabric it must hold the fabric's NCCL plugin",
     )
-    team: Name | None = Field(default=None, description="in whose queue they run; the first by default")
+    team: Name | None = Field(
+        default=None,
+        description="in whose queue they run; by default, of each node group, that of the team that owns most of it",
+    )
     capacities: list[Capacity] = Field(
         default=list(CAPACITIES),
         description="which of a pool's capacities are proven; spot that is not to be had fails the `up`",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.settings.types import Model, Nodes, StandIn
+from trainyard.settings.types import Model, Name, Nodes, StandIn
 
 
 class NodeRange(Model):
@@ -50,6 +50,13 @@ class GpuPool(Model):
     reserved: Reserved | None = Field(default=None, description="capacity that is bought already")
     spot: SpotNodes | None = Field(default=None, description="spot nodes")
     on_demand: NodeRange | None = Field(default=None, description="on-demand nodes")
+    owners: dict[Name, Nodes] | None = Field(
+        default=None,
+        description=(
+            "how many whole nodes teams own, by team, of a pool with several GPUs a node and a fabric; the others "
+            "share the rest by their shares, which decide alone by default"
+        ),
+    )
     root_disk_gib: int | None = Field(default=None, ge=50, le=16_384, description="root disk of a node, GiB")
 
 

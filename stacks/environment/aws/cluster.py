@@ -21,6 +21,7 @@ from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.volumes import team_volumes
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.conventions import SYSTEM_NODES, gpu_node_labels, team_group
+from trainyard.conventions.aws import RESERVATION_KINDS
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
@@ -105,6 +106,7 @@ def _ground(
         environment=dict(planned.smoke.environment),
         system_nodes=SYSTEM_NODES,
         node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
+        gpu_add_ons=["nvidia-device-plugin", "dcgm-exporter"],  # the image of the nodes has the driver only
         device_plugins=aws_on_cluster.device_plugins(plan, planned),
         unrationed_resources=UNRATIONED_RESOURCES,
         node_images=made.gpu_nodes.node_images,
@@ -190,9 +192,6 @@ def _pools(planned: ClusterPlan) -> list[GpuPoolArgs]:
     ]
 
 
-_RESERVATION_KINDS = {"reservation": "odcr", "block": "capacity-block"}
-
-
 def _node_group(group: NodeGroupPlan) -> GpuNodeGroupArgs:
     bound = group.reservation
     return {
@@ -205,7 +204,7 @@ def _node_group(group: NodeGroupPlan) -> GpuNodeGroupArgs:
         "placement_group": group.placement_group,
         "reservation": {
             "id": bound.id,
-            "kind": _RESERVATION_KINDS[bound.kind],
+            "kind": RESERVATION_KINDS[bound.kind],
             "availability_zone": bound.availability_zone,
         }
         if bound

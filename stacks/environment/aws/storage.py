@@ -41,7 +41,7 @@ def make_storage(
             "multipart_cleanup_days": tiers.multipart_cleanup_days,
             "artifact_retention_days": tiers.artifact_retention_days,
             "artifact_transition_days": tiers.artifact_transition_days,
-            "protect": tiers.protect,
+            "protect": plan.core.protect,
             "lustre": {
                 "subnet_id": network.private_subnet_ids[lustre.zone],
                 "capacity_gib": lustre.capacity_gib,
@@ -97,7 +97,7 @@ def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs
         "port": database.port,
         "name": database.database_name,
         "username": database.username,
-        "password": secrets_manager_password(database.secret_arn),
+        "password_program": secrets_manager_password(database.secret_arn),
         "cidrs": [zone.isolated_cidr for zone in plan.ground.network.zones],
     }
 

@@ -28,6 +28,7 @@ from trainyard.components.aws.on_cluster.database_password import secrets_manage
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs, MlflowServerArgs
+from trainyard.components.k8s.mlflow_password import OWN_KEY
 
 IMAGE = "docker.io/burakince/mlflow:3.15.1@sha256:" + "a" * 64
 SECRET_ARN = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"
@@ -38,7 +39,7 @@ DATABASE: MlflowDatabaseArgs = {
     "port": 5432,
     "name": "mlflow",
     "username": "mlflow",
-    "password": secrets_manager_password(SECRET_ARN),
+    "password_program": secrets_manager_password(SECRET_ARN),
     "cidrs": ["10.0.96.0/22", "10.0.100.0/22"],
 }
 
@@ -190,6 +191,7 @@ class Pod:
             (pod.PROGRAMS_DIR, programs),
             ("/etc/mlflow/auth", {key: secret[key] for key in ("basic_auth.ini", "flask-secret-key")}),
             ("/etc/mlflow/users", {key: secret[key] for key in ("admin-password", "users.json")}),
+            ("/etc/mlflow/database", {OWN_KEY: secret[OWN_KEY]} if OWN_KEY in secret else {}),
         ):
             target = Path(made.here(folder))
             target.mkdir(parents=True)

@@ -15,6 +15,7 @@ from tests.components.k8s.mlflow_support import DATABASE, IMAGE, SECRET_ARN, arg
 from tests.pulumi_harness import Recorded, Recording, plain, record
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s.mlflow import MlflowServer
+from trainyard.components.k8s.mlflow_password import PGPASS_FILE
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 SECRET = "kubernetes:core/v1:Secret"
@@ -73,6 +74,63 @@ def test_the_password_of_the_database_is_nowhere(recording: Recording) -> None:
     ]
 
 
+SOMEBODYS = {"password_secret": {"name": "database", "key": "pw"}}
+OWN = {"password": "rehearsed-database-password"}
+
+
+def _with(source: dict[str, Any], *, preview: bool = False) -> Recording:
+    others = {key: value for key, value in DATABASE.items() if not key.startswith("password")}
+    return recorded(database={**others, **source}, preview=preview)
+
+
+@pytest.mark.parametrize("source", [SOMEBODYS, OWN], ids=["somebody's secret", "the server's secret"])
+def test_a_password_in_a_secret_needs_no_program(source: dict[str, Any]) -> None:
+    recording = _with(source)
+    containers = _containers(recording)
+    assert set(containers) == {"migrate", "server", "users", "metrics"}
+    assert "pgpass.py" not in _inputs(recording, "kubernetes:core/v1:ConfigMap")["data"]
+    text = json.dumps(_pod(recording))
+    assert "PGPASSFILE" not in text
+    assert "rehearsed-" not in text
+    (volume,) = [volume["secret"] for volume in _pod(recording)["volumes"] if volume["name"] == "database"]
+    (item,) = volume["items"]
+    file = f"/etc/mlflow/database/{item['path']}"
+    for name in ("migrate", "server"):
+        command = containers[name]["command"]
+        assert command[:2] == ["python", "/opt/trainyard/serve.py"], name
+        assert f"PGPASSWORD={file}" in command[: command.index("--")], name
+        assert "PGPASSWORD" not in {entry["name"] for entry in containers[name]["env"]}, "only in the process"
+        assert {"name": "database", "mountPath": "/etc/mlflow/database", "readOnly": True} in containers[name][
+            "volumeMounts"
+        ]
+    assert all("database" not in json.dumps(containers[name]["volumeMounts"]) for name in ("users", "metrics"))
+    as_plain = dataclasses.replace(recording, resources=[_as_plain(resource) for resource in recording.resources])
+    check_plain_objects(as_plain)
+
+
+def test_somebodys_secret_is_named_and_the_servers_own_holds_what_it_was_given() -> None:
+    somebodys, own = _with(SOMEBODYS), _with(OWN)
+    (volume,) = [volume["secret"] for volume in _pod(somebodys)["volumes"] if volume["name"] == "database"]
+    assert (volume["secretName"], volume["items"]) == ("database", [{"key": "pw", "path": "pw"}])
+    assert "database-password" not in plain(somebodys.one(SECRET, "mlflow-server").inputs)["stringData"]
+    server = own.one(SECRET, "mlflow-server").inputs
+    assert plain(server)["stringData"]["database-password"] == OWN["password"]
+    assert plain(server) != server, "a secret in the state"
+    volumes = {volume["name"]: volume["secret"] for volume in _pod(own)["volumes"] if "secret" in volume}
+    assert volumes["database"]["secretName"] == volumes["auth"]["secretName"]
+    assert {r.urn for r in _with(OWN, preview=True).resources} == {r.urn for r in own.resources}
+
+
+@pytest.mark.parametrize(
+    ("source", "got"),
+    [({}, "none"), ({**SOMEBODYS, **OWN}, "password_secret and password")],
+    ids=["no source", "two sources"],
+)
+def test_a_password_has_one_source(source: dict[str, Any], got: str) -> None:
+    with pytest.raises(ValueError, match=f"password_program, password_secret, password; got {got}$"):
+        _with(source)
+
+
 def test_a_given_authority_is_verified() -> None:
     recording = recorded(database={**DATABASE, "ca_certificates": "-----BEGIN CERTIFICATE-----"})
     assert f"sslmode=verify-full&sslrootcert={pod.CA_FILE}" in json.dumps(_pod(recording))
@@ -85,7 +143,7 @@ def test_the_server_starts_after_the_password_file_and_the_migration(recording: 
     assert pgpass["startupProbe"]["exec"]["command"][1:] == [
         "/opt/trainyard/pgpass.py",
         "alive",
-        pod.PGPASS_FILE,
+        PGPASS_FILE,
         "120",
     ]
     assert migrate["name"] == "migrate"

@@ -90,8 +90,9 @@ def _capacity_block(group: NodeGroup, reservation: str, context: PriceContext) -
     try:
         on_demand_usd: float | None = _month(context.instance(first).usd, group.max_nodes)
         most = f"; on demand they would be up to {on_demand_usd:,.0f} USD"
-    except NotPriced:
-        on_demand_usd, most = None, ""
+    except NotPriced:  # it is sold in blocks only: their price is the most there is
+        on_demand_usd = _month(offer.usd_per_hour, group.max_nodes) if offer is not None else None
+        most = ""
     reason = f"Capacity Block {reservation}: paid for once, when it is bought, at the price of its offer{listed}{most}"
     what = f"{group.max_nodes:g} {first}"
     return replace(unpriced(group.resource, what, reason), on_demand_usd=on_demand_usd)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from trainyard import catalog
-from trainyard.conventions import Capacity
-from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE
+from trainyard.conventions import Capacity, ReservationKind
+from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE, RESERVATION_KINDS
 from trainyard.plan.aws.cidr import MAX_ZONES
 from trainyard.plan.context import Context
 from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
 from trainyard.plan.pools import Nodes, PoolDraft
 from trainyard.problems import nearest
 
-_KINDS: Mapping[str, Literal["reservation", "block"]] = {"odcr": "reservation", "capacity-block": "block"}
-"""How a stack file names what AWS sells, and the plan what any cloud does."""
+_KINDS: Mapping[str, ReservationKind] = {name: kind for kind, name in RESERVATION_KINDS.items()}
 
 _NAMES_DIFFER = "zone names of older regions stand for different places in each account: compare with yours"
 
@@ -138,7 +136,9 @@ def _node_groups(
         groups.append(_group(draft, "reserved", (draft.instance.type,), nodes, (own or spread[0],), bound, context))
     if draft.spot is not None:
         types = (draft.instance.type, *_alternatives(draft, spread, context))
-        groups.append(_group(draft, "spot", types, draft.spot, spread, None, context))
+        groups.append(
+            _group(draft, "spot", types, draft.spot, _selling_all(types, draft, spread, context), None, context)
+        )
     if draft.on_demand is not None:
         groups.append(_group(draft, "on-demand", (draft.instance.type,), draft.on_demand, spread, None, context))
     return tuple(groups)
@@ -168,6 +168,20 @@ def _group(
         placement_group=draft.fabric and reservation is None,
         reservation=reservation,
     )
+
+
+def _selling_all(types: tuple[str, ...], draft: PoolDraft, zones: tuple[str, ...], context: Context) -> tuple[str, ...]:
+    """Those of the zones that sell every one of the types: a node group of any other cannot be made."""
+    found = tuple(
+        zone for zone in zones if all(zone in catalog.offered_zones(type_, context.region) for type_ in types)
+    )
+    if not found:
+        where = "; ".join(
+            f"{type_} in {', '.join(catalog.offered_zones(type_, context.region)) or 'none'}" for type_ in types
+        )
+        allowed = f"no zone of the pool ({', '.join(zones)}) sells all of them: {where}"
+        context.ledger.regional(f"{draft.key}.spot.instanceTypes", types[1:], allowed)
+    return found or zones
 
 
 def _alternatives(draft: PoolDraft, zones: tuple[str, ...], context: Context) -> tuple[str, ...]:

@@ -277,9 +277,9 @@ _BY_ENDING: tuple[tuple[str | tuple[str, ...], str], ...] = (
     ("region", "{region}"),
     (("accountid", "ownerid", "registryid"), "{account}"),
     ("cidrblock", "10.0.0.0/16"),
-    (("dnsname", "domainname"), "{name}.{h8}.{region}.amazonaws.com"),
+    (("dnsname", "domainname"), "{name}.{h8}.{region}.{dns}"),
     (("hostname", "address"), "{name}.{h8}.internal"),
-    (("endpoint", "url"), "https://{name}.{h8}.{region}.amazonaws.com"),
+    (("endpoint", "url"), "https://{name}.{h8}.{region}.{dns}"),
     ("ip", "10.0.0.10"),
     ("status", "ACTIVE"),
     ("state", "available"),
@@ -297,7 +297,10 @@ def plausible_text(key: str, subject: synthesised.Subject) -> str:
     if lower.endswith("arn"):
         return synthesised.arn(subject, h[:17])
     place = subject.place
+    dns = place.dns_suffix if subject.type.startswith("aws:") else "internal"
     for ending, form in _BY_ENDING:
         if lower.endswith(ending):
-            return form.format(h=h[:17], h8=h[:8], name=subject.name, region=place.region, account=place.account)
+            return form.format(
+                h=h[:17], h8=h[:8], name=subject.name, region=place.region, account=place.account, dns=dns
+            )
     return f"{subject.name}-{h[:8]}"

@@ -37,11 +37,13 @@ def check_policies(
     *,
     policies: Sequence[Rule] = POLICIES,
     configuration: Mapping[str, Any] | None = None,
+    other_settings: Mapping[str, str] | None = None,
 ) -> PolicyReport:
     """Runs the pack over the resources of a preview and of a run with everything known.
 
     `settings`: the stack file's keys (camelCase) with their values; `configuration`: as in a file for Pulumi's
-    `--policy-pack-config`. Raises `SettingsError` when the configuration or an exception is wrong.
+    `--policy-pack-config`; `other_settings`: what the stack file says to others, by full keys (`aws:region`), without
+    what is encrypted. Raises `SettingsError` when the configuration or an exception is wrong.
     """
     started = time.perf_counter()
     found = _Findings(policies, {resource.urn: resource for resource in (*preview, *known)})
@@ -49,7 +51,7 @@ def check_policies(
     _check_exceptions(settings, {policy.name for policy in POLICIES})
     context = contextvars.copy_context()
     with _no_engine(), properties_read_once():
-        context.run(_analyze, analyzer, stack, preview, known, settings, found)
+        context.run(_analyze, analyzer, stack, preview, known, {**_own(settings), **(other_settings or {})}, found)
     return PolicyReport(
         stack=stack,
         policies=len(policies),
@@ -66,12 +68,12 @@ def _analyze(
     stack: str,
     preview: Sequence[RecordedResource],
     known: Sequence[RecordedResource],
-    settings: Mapping[str, Any],
+    config: Mapping[str, str],
     found: _Findings,
 ) -> None:
     """Runs in a context of its own: Pulumi keeps a stack's configuration in context variables."""
     configure(Settings(project=NAMESPACE, stack=stack, dry_run=True))
-    set_all_config({f"{NAMESPACE}:{key}": _text(value) for key, value in settings.items() if value is not None})
+    set_all_config(dict(config), [])
     heard: list[outcomes.Outcome] = []
     outcomes.listener.set(heard)
     for run in (preview, known):
@@ -80,8 +82,13 @@ def _analyze(
             found.take(answer, heard, resource.urn)
             heard.clear()
     # What the engine would say at the end of a first preview comes last: it knows the least.
-    for shown in (known, seen_by_stack_policies(preview)) if preview else (known,):
+    kept = frozenset(resource.urn for resource in known if resource.retain_on_delete)
+    views: list[tuple[Sequence[RecordedResource], frozenset[str] | None]] = [(known, kept)]
+    if preview:
+        views.append((seen_by_stack_policies(preview), None))
+    for shown, retained in views:
         analyzed.inputs_by_urn.set({})
+        analyzed.retained_urns.set(retained)
         for answer in analyzer.stack(shown):
             found.take(answer, heard, "")
             heard.clear()
@@ -169,6 +176,11 @@ def _check_exceptions(settings: Mapping[str, Any], known: set[str]) -> None:
     ]
     if problems:
         raise SettingsError(problems)
+
+
+def _own(settings: Mapping[str, Any]) -> dict[str, str]:
+    """The project's own settings by their full keys, as they reach a program."""
+    return {f"{NAMESPACE}:{key}": _text(value) for key, value in settings.items() if value is not None}
 
 
 def _text(value: Any) -> str:

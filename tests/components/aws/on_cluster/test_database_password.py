@@ -134,7 +134,7 @@ def _pod(root: Path, postgres: Postgres, cloud: Cloud, **database: Any) -> Pod:
             "port": postgres.port,
             "name": "mlflow",
             "username": "mlflow",
-            "password": secrets_manager_password(cloud.arn),
+            "password_program": secrets_manager_password(cloud.arn),
             "cidrs": ["127.0.0.1/32"],
             **database,
         },
@@ -190,6 +190,21 @@ def test_the_pod_serves_through_a_rotation_and_its_replicas_migrate_together(
     finally:
         for process in reversed(started):
             process.stop()
+
+
+def test_a_password_in_a_secret_opens_the_database_too(postgres: Postgres, tmp_path: Path) -> None:
+    postgres.set_password(FIRST)
+    database = {"address": "localhost", "port": postgres.port, "name": "mlflow", "username": "mlflow", "cidrs": []}
+    pod = Pod.render(tmp_path / "pod", database={**database, "password": FIRST}, workers=1)
+    migrate = pod.start("migrate")
+    _finish(migrate, "migration")
+    assert "up to date" in migrate.log
+    assert FIRST not in migrate.log
+
+    wrong = Pod.render(tmp_path / "wrong", database={**database, "password": SECOND}, workers=1).start("migrate")
+    wait_for(lambda: wrong.popen.poll() is not None, "refusal", 60)
+    assert wrong.stop() != 0
+    assert "password authentication failed" in wrong.log
 
 
 def test_another_certificate_is_not_believed(postgres: Postgres, cloud: Cloud, tmp_path: Path) -> None:

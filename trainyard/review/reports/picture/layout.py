@@ -16,7 +16,7 @@ from trainyard.review.reports.picture.shapes import Drawing, moved
 from trainyard.review.reports.picture.told import count
 
 WIDTHS: Final = {"wide": 960.0, "middle": 700.0, "narrow": 362.0}
-"""Of the three drawings of a page: a desk's screen or a sheet of paper, a tablet, a telephone of 390 pixels."""
+"""Widths of the three drawings of a page: a desk's screen or a sheet of paper, a tablet, a telephone of 390 pixels."""
 
 _EDGE: Final = 1.0  # room for half a line around the outermost boxes
 _MOST_SUBNETS: Final = 12  # of one zone

@@ -28,12 +28,13 @@ _WIDTHS: Final = {
     for bold, table in ((False, _REGULAR), (True, _BOLD))
 }
 _OTHER: Final = 1.15
-"""Of a character that is not in the tables; of one that fills the square of an ideograph, a little more than that."""
+"""Width of a character that is not in the tables, and a little more than that of one that fills the square of an
+ideograph."""
 
 _SPACES: Final = re.compile(rf"[^\S{NO_BREAK}]+")
 _ELLIPSIS: Final = "…"
 MOST_LINES: Final = 6
-"""Of one text: a name of a thousand characters is cut."""
+"""Most lines of one text: a name of a thousand characters is cut."""
 
 
 @dataclass(frozen=True, slots=True)

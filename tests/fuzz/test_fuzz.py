@@ -1,0 +1,153 @@
+"""A small share of `make fuzz`, and that it would find something."""
+
+import json
+from dataclasses import replace
+from random import Random
+from types import SimpleNamespace
+
+import pytest
+from pydantic import Field, TypeAdapter
+
+from tests.fuzz import judge, run
+from tests.fuzz.fields import KINDS, without_generator, world
+from tests.fuzz.files import ATTACKS, case, file_text
+from tests.fuzz.judge import Outcome, planned
+from tests.fuzz.said import SAID, promised, said
+from tests.fuzz.shorten import shortened
+from trainyard.policies.pack import POLICIES
+from trainyard.problems import Problem, SettingsError
+from trainyard.settings.common import Settings
+from trainyard.settings.types import Email, Model, Name, PublicCidr
+
+FILES = 120
+REHEARSALS = 3
+
+
+def test_every_setting_is_drawn():
+    assert list(without_generator()) == []
+
+
+def test_what_is_drawn_of_a_kind_is_of_that_kind():
+    """Else a field of another kind would be drawn wrong and refused for ever, and nothing behind it be tried."""
+    rng = Random("kinds")
+    for kind, draw in KINDS.items():
+        for _ in range(50):
+            TypeAdapter(kind).validate_python(draw(rng, world(rng)))
+    for field, kind in (("endpointAccess", PublicCidr), ("alertEmails", Email)):
+        drawn = [value for i in range(60) for value in case(f"k:{i}", "wild").values.get(field, ())]
+        assert len(drawn) > 5
+        for value in drawn:
+            TypeAdapter(kind).validate_python(value)
+
+
+def test_a_setting_whose_type_says_too_little_is_named():
+    class Part(Model):
+        colour: str = Field(default="red", description="one nobody can guess")
+        name: Name = Field(default="a", description="a name says enough")
+
+    class More(Settings):
+        part: Part = Field(default=Part(), description="new")
+        depth: int = Field(default=1, description="a number without bounds")
+
+    assert set(without_generator(More)) == {"part.colour", "depth"}
+
+
+def test_the_same_seed_draws_the_same_file():
+    assert [case(f"s:{i}").text for i in range(30)] == [case(f"s:{i}").text for i in range(30)]
+    assert len({case(f"s:{i}").text for i in range(30)}) == 30
+    assert case("s:1", "wild").text != case("s:1", "plausible").text
+
+
+def test_every_kind_of_attack_is_made():
+    """One that never changes anything would be none."""
+    for attack in ATTACKS:
+        changed = 0
+        for seed in range(40):
+            values = case(f"a:{seed}", "plausible").values
+            before = json.dumps(values, default=str, sort_keys=False)
+            attack(values, Random(seed))
+            changed += json.dumps(values, default=str, skipkeys=True) != before
+        assert changed, attack.__name__
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_settings_files_are_planned_or_refused_in_words(part, tmp_path):
+    outcomes = [planned(case(f"suite:{index}"), tmp_path) for index in range(part, FILES, 4)]
+    assert [outcome.why for outcome in outcomes if outcome.ours] == []
+    kinds = {outcome.kind for outcome in outcomes}
+    assert kinds == {"accepted", "refused"}, "neither is worth much alone"
+
+
+@pytest.mark.parametrize("index", range(REHEARSALS))
+def test_an_accepted_stack_has_no_error_and_breaks_no_mandatory_policy(index):
+    found = run.rehearse_one(f"suite:r:{index}")
+    assert not found.outcome.ours, (found.outcome.why, found.case.text)
+    assert found.outcome.kind == "accepted"
+
+
+def test_a_failure_is_found_kept_and_cut_to_what_fails(monkeypatch, tmp_path, capsys):
+    def broken(config):
+        if config.values.get("trainyard:owner"):
+            raise TypeError("no such thing")
+        raise SettingsError([Problem("client", "a", "must be another")])
+
+    monkeypatch.setattr(judge, "resolve_config", broken)
+    monkeypatch.setattr(run, "OUT", run.ROOT / "out" / "fuzz-of-the-tests")
+    values = {**case("x", "plausible").values, "owner": "me"}
+    drawn = replace(case("x", "plausible"), values=values, text=file_text(values))
+    outcome = planned(drawn, tmp_path)
+    assert outcome == Outcome("traceback", "TypeError: no such thing")
+    small, same = shortened(drawn, outcome, lambda smaller: planned(smaller, tmp_path))
+    assert (small.values, same) == ({"owner": "me"}, outcome)
+    assert run.told("files", [run.Result(drawn, outcome)], 1, planned) == 1
+    kept = (run.OUT / "traceback-x.yaml").read_text()
+    assert kept == "# seed x\n# TypeError: no such thing\nconfig:\n  trainyard:owner: me\n"
+    assert "1 traceback" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("problem", "fault"),
+    [
+        (Problem("", "nothing", "must be there"), "lacks words"),
+        (Problem("client", '"a"', "x" * 4000), "a refusal of 4"),
+        (Problem("password", "hunter2-not-to-be-told", "no such key; known here: client"), "is told"),
+    ],
+)
+def test_a_poor_refusal_is_no_refusal(problem, fault):
+    (told,) = judge._check_words(SettingsError([problem]))
+    assert fault in told
+
+
+def test_a_violation_that_nobody_asked_for_is_unsound():
+    def reviewed(*violations):
+        found = [SimpleNamespace(policy=name, level=level, message="m") for name, level in violations]
+        return SimpleNamespace(
+            rehearsal=SimpleNamespace(errors=()), policies=SimpleNamespace(violations=found), as_json=dict
+        )
+
+    asked = {"endpointAccess": ["198.51.100.0/24"], "protect": False}
+    assert list(judge._check_review(reviewed(("public-bucket", "mandatory")), asked)) == ["policy public-bucket: m"]
+    assert list(judge._check_review(reviewed(("public-bucket", "advisory")), asked)) == []
+    lifted = reviewed(("stateful-resource-unprotected", "mandatory"))
+    assert list(judge._check_review(lifted, asked)) == []
+    assert list(judge._check_review(lifted, {"protect": True})) == ["policy stateful-resource-unprotected: m"]
+
+
+def test_what_settings_may_ask_for_is_of_the_pack():
+    assert set(SAID) <= {policy.name for policy in POLICIES}
+    # Nothing is asked for by who says nothing, but that nobody is told.
+    assert [policy for policy in SAID if said(policy, {})] == ["budget-without-alerts"]
+    assert said("logs-kept-too-short", {"network": {"flowLogRetentionDays": 30}}), "also at its old place"
+    assert not said("logs-kept-too-short", {"logRetentionDays": 400})
+    assert said("ceiling-spend-over-budget", {"gpuPools": {"train": {"gpu": "H100"}}})
+    assert not said("ceiling-spend-over-budget", {"gpuPools": {"train": {"purpose": "x", "spot": {}}}, "teamSize": 5})
+    assert said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 1}}}})
+    assert not said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 0}}}})
+
+
+def test_a_promise_is_lifted_by_who_decides_otherwise_only():
+    own = {"gpuPools": {"train": {"owners": {"vision": 2}}}}
+    words = "check_queues: over all capacities, a share is its exact part"
+    assert promised(words, {"gpuPools": {"train": {"owners": {}}}})
+    assert not promised(words, own)
+    assert promised("check_network: anything else", own)
