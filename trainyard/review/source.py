@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -138,8 +139,13 @@ def made_at(made: Constructed, root: Path) -> Place | None:
     """The line of the project's own code that made a resource; None for code from elsewhere."""
     if not made.file:
         return None
-    path = Path(made.file).resolve()
+    path = _resolved(made.file)
     return Place(path.relative_to(root).as_posix(), made.line) if path.is_relative_to(root) else None
+
+
+@functools.cache
+def _resolved(file: str) -> Path:
+    return Path(file).resolve()
 
 
 def _top(config: yaml.MappingNode, name: str) -> tuple[yaml.Node, yaml.Node] | None:
