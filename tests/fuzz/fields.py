@@ -134,7 +134,6 @@ NAMES_OF: Mapping[str, tuple[str, ...]] = {
     "gpuPools": (*POOLS, "extra", "pretrain"),
     "gpuPools.*.owners": TEAMS,
     "scheduler.priorities": ("production", "standard", "development", "urgent"),
-    "gpuPools.*.owners": TEAMS,
     "teams[].name": TEAMS,
 }
 """Names that mean something where they stand; any name is drawn there now and then."""
