@@ -97,6 +97,13 @@ def _check_plan(plan: Plan, values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _check_review(found: Review, values: Mapping[str, Any]) -> Iterator[str]:
+    """Nothing that was not asked for, and it can be written down and shown."""
+    yield from _check_asked(found, values)
+    json.dumps(found.as_json(), allow_nan=False)
+    as_html(found)
+
+
+def _check_asked(found: Review, values: Mapping[str, Any]) -> Iterator[str]:
     """No error, and no mandatory violation but those that the settings ask for."""
     for finding in found.rehearsal.errors:
         yield f"rehearsal: {finding}"
@@ -104,8 +111,6 @@ def _check_review(found: Review, values: Mapping[str, Any]) -> Iterator[str]:
         for violation in found.policies.violations:
             if violation.level == "mandatory" and not said(violation.policy, values):
                 yield f"policy {violation.policy}: {violation.message}"
-    json.dumps(found.as_json(), allow_nan=False)
-    as_html(found)
 
 
 def _check_spotless(found: Review) -> Iterator[str]:

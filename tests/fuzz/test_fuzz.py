@@ -121,16 +121,14 @@ def test_a_poor_refusal_is_no_refusal(problem, fault):
 def test_a_violation_that_nobody_asked_for_is_unsound():
     def reviewed(*violations):
         found = [SimpleNamespace(policy=name, level=level, message="m") for name, level in violations]
-        return SimpleNamespace(
-            rehearsal=SimpleNamespace(errors=()), policies=SimpleNamespace(violations=found), as_json=dict
-        )
+        return SimpleNamespace(rehearsal=SimpleNamespace(errors=()), policies=SimpleNamespace(violations=found))
 
     asked = {"endpointAccess": ["198.51.100.0/24"], "protect": False}
-    assert list(judge._check_review(reviewed(("public-bucket", "mandatory")), asked)) == ["policy public-bucket: m"]
-    assert list(judge._check_review(reviewed(("public-bucket", "advisory")), asked)) == []
+    assert list(judge._check_asked(reviewed(("public-bucket", "mandatory")), asked)) == ["policy public-bucket: m"]
+    assert list(judge._check_asked(reviewed(("public-bucket", "advisory")), asked)) == []
     lifted = reviewed(("stateful-resource-unprotected", "mandatory"))
-    assert list(judge._check_review(lifted, asked)) == []
-    assert list(judge._check_review(lifted, {"protect": True})) == ["policy stateful-resource-unprotected: m"]
+    assert list(judge._check_asked(lifted, asked)) == []
+    assert list(judge._check_asked(lifted, {"protect": True})) == ["policy stateful-resource-unprotected: m"]
 
 
 def test_what_settings_may_ask_for_is_of_the_pack():

@@ -16,6 +16,7 @@ NOTHING = {
     "gpuPools.*.purpose", "gpuPools.*.gpu", "gpuPools.*.fabric", "gpuPools.*.zone",  # what the pool or instance has
     "gpuPools.*.reserved.maxNodes", "gpuPools.*.spot.minNodes", "gpuPools.*.spot.maxNodes",
     "gpuPools.*.onDemand.minNodes", "gpuPools.*.onDemand.maxNodes",
+    "gpuPools.*.owners",  # the teams' shares decide
 }  # fmt: skip
 """Settings without a default of their own, of which no single figure of a profile decides either."""
 
