@@ -54,7 +54,7 @@ def test_a_project_without_stacks_has_nothing_to_check(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [("explain",), ("check",), ("cost",), ("smoke", "--target", "slurm", "--render", "--image", "i")]
+    "command", [("explain",), ("check",), ("cost",), ("smoke", "--target", "trainjob", "--render")]
 )
 def test_keys_at_their_old_place_are_told(tmp_path, command):
     (tmp_path / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text())
