@@ -28,7 +28,7 @@ STACKS_A_WORKER: Final = 2
 """At least so many: a process takes two seconds to import what a rehearsal needs, as long as two stacks take then."""
 
 _THRESHOLDS = (1_900_000, 5, 20)
-"""Of a worker's garbage collector: it collects after each run, not within one (`rehearsal.engine.loop`)."""
+"""Thresholds of a worker's garbage collector: it collects after each run, not within one (`rehearsal.engine.loop`)."""
 
 
 def workers_for(stacks: int) -> int:
