@@ -55,7 +55,7 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
     types=(PRIORITY_CLASS, CLUSTER_QUEUE),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 SC-6", "NIST 800-53r5 CP-2"),
-    fix="Order scheduler.priorities: production above the others, development below.",
+    fix="Order scheduler.priorities: production above the others, development below 0.",
     config={
         "order": {
             "type": "array",
@@ -67,7 +67,7 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
     },
 )
 def production_does_not_outrank_development(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """Values strictly fall along the order; the first and the last class must exist."""
+    """Values strictly fall along the order, the last one below 0; the first and the last class must exist."""
     queues = resources.of(CLUSTER_QUEUE)
     if not queues:
         raise NotApplicable("no queues")
@@ -80,6 +80,9 @@ def production_does_not_outrank_development(resources: Resources, config: Config
         first, second = (value_at(classes[name].inputs, "value", default=0) for name in (higher, lower))
         if first <= second:
             yield classes[higher], f"{higher} ({first:.0f}) does not outrank {lower} ({second:.0f})"
+    last = classes.get(config["order"][-1])
+    if last is not None and (value := value_at(last.inputs, "value", default=0)) >= 0:
+        yield last, f"{config['order'][-1]} ({value:.0f}) does not give way to jobs without a priority, which have 0"
     for queue in queues:
         if value_at(queue.inputs, "spec", "preemption", "withinClusterQueue", default="Never") == "Never":
             yield queue, "preemption.withinClusterQueue is Never: a priority makes nobody give way"

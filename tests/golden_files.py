@@ -17,8 +17,11 @@ from tests.shared import ROOT
 from trainyard.cli.files import as_json
 from trainyard.cli.schema import SCHEMA_FILE, schema_document
 from trainyard.components.plugin import provider
+from trainyard.output import as_text
 from trainyard.plan.resolve import resolve_stack
 from trainyard.rehearsal.rehearse import rehearse
+from trainyard.review.reports import terminal
+from trainyard.review.review import review
 from trainyard.settings.declarations import project_file
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -47,6 +50,15 @@ def schema_text() -> str:
     """What the components are to other languages, without descriptions: a change of it changes their contract."""
     schema = json.loads(provider().schema)
     return _json(_undescribed({key: value for key, value in schema.items() if key not in ("version", "language")}))
+
+
+def readme_text() -> str:
+    """The README with what `trainyard rehearse demo` prints first."""
+    before, title, after = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What `make demo` shows\n")
+    told = review(ROOT, ROOT / "stacks" / "Pulumi.demo.yaml")
+    printed = as_text(lambda out: out.print(terminal.head(told)))
+    prose, _, rest = after.partition("```\n")
+    return f"{before}{title}{prose}```\n{printed}```\n{rest.partition('```' + chr(10))[2]}"
 
 
 def _undescribed(value: Any) -> Any:
@@ -79,6 +91,7 @@ def golden_texts() -> dict[Path, str]:
     """Every golden file with what it should hold now."""
     texts = {ROOT / "Pulumi.yaml": project_file("stacks"), GOLDEN / "components.schema.json": schema_text()}
     texts |= settings_texts()
+    texts[ROOT / "README.md"] = readme_text()
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
         texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)

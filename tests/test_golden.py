@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.golden_files import EXAMPLES, GOLDEN, plan_text, rehearsal_text, schema_text, settings_texts
+from tests.golden_files import EXAMPLES, GOLDEN, plan_text, readme_text, rehearsal_text, schema_text, settings_texts
+from tests.shared import ROOT
 
 
 @pytest.mark.parametrize("stack", EXAMPLES)
@@ -17,6 +18,10 @@ def test_rehearsal(stack):
 
 def test_schema_of_the_components():
     assert schema_text() == (GOLDEN / "components.schema.json").read_text()
+
+
+def test_the_readme_shows_what_is_printed():
+    assert readme_text() == (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("path", "text"), settings_texts().items(), ids=lambda value: getattr(value, "name", ""))

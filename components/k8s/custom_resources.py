@@ -62,6 +62,7 @@ def cluster_queue(
     resource: str,
     quotas: Sequence[tuple[str, int]],
     when_can_borrow: str,
+    weight: int,
 ) -> Manifest:
     """A ClusterQueue that rations one resource over flavors, tried in the given order.
 
@@ -69,10 +70,15 @@ def cluster_queue(
     Without any the queue covers no resource, and a job that asks for `resource` is refused with a message that says so.
 
     - `namespaceSelector` names the one team: a LocalQueue may point to anybody's ClusterQueue, so this is the fence.
-    - `reclaimWithinCohort: Any`: an owner gets lent quota back at once, whatever the borrower's priority.
-    - `borrowWithinCohort: Never`: who borrows evicts nobody for it. Any team may call its jobs `production`; that
-      must not cost other teams theirs.
+    - `reclaimWithinCohort: Any`: an owner gets lent quota back at once, whatever the borrower's priority, for a job
+      that fits its quota of one flavor.
+    - `borrowWithinCohort: Never`, the only policy that goes with fair sharing; any other is accepted and ignored. Any
+      team may call its jobs `production`; that must not cost other teams theirs.
     - `withinClusterQueue: LowerPriority`: a production job preempts a development one of its own team.
+    - `fairSharing.weight`: its part of what others leave idle, in proportion to the other queues' weights. Above 0: a
+      queue of weight 0 is behind everybody for ever.
+    - No `stopPolicy`: an administrator holds a queue by hand, and a manifest that says `None` makes the next apply fail
+      (409) or lifts the hold.
     - `when_can_borrow` (`TryNextFlavor`, `MayStopSearch`): own quota of later flavors before borrowing, or not.
     - `whenCanPreempt: TryNextFlavor`: a free flavor comes before somebody's eviction.
     - `BestEffortFIFO`: a job that can never fit does not hold up those behind it.
@@ -102,7 +108,7 @@ def cluster_queue(
                 "withinClusterQueue": "LowerPriority",
             },
             "flavorFungibility": {"whenCanBorrow": when_can_borrow, "whenCanPreempt": "TryNextFlavor"},
-            "stopPolicy": "None",
+            "fairSharing": {"weight": whole(weight)},
         },
     }
 

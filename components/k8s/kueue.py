@@ -2,10 +2,14 @@
 
 A flavor for every GPU node group, a ClusterQueue for every team in one cohort, LocalQueues in the teams' namespaces and
 the workload priorities. Jobs, JobSets and TrainJobs in team namespaces start only when their queue has GPUs for all of
-their pods; an admission policy keeps GPU pods that came another way out.
+their pods; admission policies keep out GPU pods that came another way, and jobs that no node takes.
 
-No Kubernetes PriorityClass is made. The scheduler would use it to evict single ranks of a running job for a pod of
-another; Kueue's own priorities evict and restart a job as a whole.
+What a team owns it gets back at once, for any job that fits its quota of one flavor, and for no larger one: where jobs
+take nodes whole, quotas are whole nodes. What the owners leave idle is evened out by weight: one team's borrowed GPUs
+are taken for another only where that leaves the other with no larger a share.
+
+Pods with GPUs have no Kubernetes PriorityClass. The scheduler would use it to evict single ranks of a running job for a
+pod of another; Kueue's own priorities evict and restart a job as a whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +21,8 @@ import yaml
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.gpu_guard import gpu_guard
+from trainyard.components.k8s.job_guard import PoolNodeArgs, job_guard
+from trainyard.components.k8s.kueue_manager import manager_configuration
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.outputs import register
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, TEAM_LABEL, gpu_node_tolerations
@@ -25,15 +31,6 @@ NAMESPACE = "kueue-system"
 RELEASE = "kueue"
 DEFAULT_LOCAL_QUEUE = "default"
 """Kueue puts a job that names no queue into the LocalQueue of this name, where the namespace has one."""
-
-FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob")
-"""Kinds that Kueue manages. With `pod`, `deployment` or `statefulset` among them, as by default, no pod could be made
-in any namespace while the manager is down."""
-
-UNRATIONED_RESOURCES = ("cpu", "memory", "ephemeral-storage", "hugepages-")
-"""Prefixes of resources that pods ask for and queues do not count: GPUs are what is scarce. A resource that is neither
-here nor in a queue blocks its job, which is what should happen to a `nvidia.com/mig-...` that nobody has a quota for;
-`quotaCheckStrategy: IgnoreUndeclared` (which excludes this list) would let it pass uncounted."""
 
 WHEN_CAN_BORROW = ("TryNextFlavor", "MayStopSearch")
 
@@ -71,6 +68,8 @@ class TeamQueueArgs(TypedDict):
     """Name of the team's LocalQueue; one called `default` is made besides."""
     quotas: Sequence[QuotaArgs]
     """What the team owns of each flavor, in the order in which flavors are tried. Empty: the team has no GPUs."""
+    weight: int
+    """Its part of what others leave idle, in proportion to the other teams' weights; at least 1."""
 
 
 class PriorityArgs(TypedDict):
@@ -97,6 +96,8 @@ class KueueArgs(TypedDict):
     """The queues, one for each team."""
     priorities: Sequence[PriorityArgs]
     """The workload priorities that jobs may have."""
+    nodes: Sequence[PoolNodeArgs]
+    """What a node of each GPU pool has: a job that no node takes is refused when it is made."""
     pods_ready_timeout_minutes: int
     """How long all pods of an admitted job may take to be ready; above node start and image pull from zero nodes."""
     requeue_limit: int
@@ -119,8 +120,8 @@ class Kueue(pulumi.ComponentResource):
     hang on what is left. So a destroy takes LocalQueues, then ClusterQueues, then flavors, then the chart.
     `ready` is what a job in a queue waits for.
 
-    Raises ValueError for two queues or flavors of one name, a quota of a flavor that is not given, an unknown capacity
-    and an unknown `when_can_borrow`.
+    Raises ValueError for two queues or flavors of one name, a quota of a flavor that is not given, a weight below 1, an
+    unknown capacity and an unknown `when_can_borrow`.
     """
 
     namespace: pulumi.Output[str]
@@ -170,6 +171,7 @@ class Kueue(pulumi.ComponentResource):
                     resource=GPU_RESOURCE,
                     quotas=[(quota["flavor"], quota["gpus"]) for quota in queue["quotas"]],
                     when_can_borrow=args.get("when_can_borrow", WHEN_CAN_BORROW[0]),
+                    weight=queue["weight"],
                 ),
                 cohort,
                 *(flavors[quota["flavor"]] for quota in queue["quotas"]),
@@ -185,6 +187,7 @@ class Kueue(pulumi.ComponentResource):
                 local_queues.append(local_queue)
                 self.local_queues.setdefault(queue["team"], named(local_queue, local))
         gpu_guard(name, self)
+        job_guard(name, args["nodes"], self)
         # Annotated here: a resource list at class level would be taken for an output of the component.
         self.ready: list[pulumi.Resource] = [self._release, *priorities, *local_queues]
         register(self)
@@ -221,6 +224,10 @@ def _check(args: KueueArgs) -> None:
     if borrow not in WHEN_CAN_BORROW:
         raise ValueError(f"when_can_borrow is {' or '.join(WHEN_CAN_BORROW)}, got {borrow}")
     for queue in args["queues"]:
+        if queue["weight"] < 1:
+            raise ValueError(
+                f"queue {queue['cluster_queue']} has weight {queue['weight']}: 0 is behind everybody for ever"
+            )
         for quota in queue["quotas"]:
             if quota["flavor"] not in flavors:
                 # One missing flavor closes the whole queue.
@@ -228,33 +235,6 @@ def _check(args: KueueArgs) -> None:
                     f"queue {queue['cluster_queue']} has a quota of flavor {quota['flavor']}, "
                     f"which is none of {', '.join(flavors) or '(no flavors)'}"
                 )
-
-
-def manager_configuration(
-    pods_ready_timeout_minutes: int, requeue_limit: int, unrationed_resources: Sequence[str]
-) -> dict[str, Any]:
-    """The manager's configuration file. It replaces the chart's whole, so what the chart would set is stated too."""
-    return {
-        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
-        "kind": "Configuration",
-        "health": {"healthProbeBindAddress": ":8081"},
-        # enableClusterQueueResources: the series kueue_cluster_queue_nominal_quota, _resource_usage and the like.
-        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
-        "webhook": {"port": 9443},
-        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
-        "clientConnection": {"qps": 300, "burst": 500},
-        # A job without a queue is held, not run; only namespaces of teams depend on the manager.
-        "manageJobsWithoutQueueName": True,
-        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]},
-        "waitForPodsReady": {
-            "timeout": f"{pods_ready_timeout_minutes}m",
-            "recoveryTimeout": f"{pods_ready_timeout_minutes}m",
-            "blockAdmission": False,
-            "requeuingStrategy": {"timestamp": "Eviction", "backoffLimitCount": requeue_limit},
-        },
-        "integrations": {"frameworks": list(FRAMEWORKS)},
-        "resources": {"excludeResourcePrefixes": [*UNRATIONED_RESOURCES, *unrationed_resources]},
-    }
 
 
 def _values(args: KueueArgs) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
     """The spec of a training pod: one a node, not root, nothing writable but the mounts, /tmp and /dev/shm.
 
     It names no node: Kueue adds the labels and tolerations of the flavor that it admits the job to. CPU and memory are
-    stated because the team's quota counts them; a TrainJob's `resourcesPerNode` is merged over them, with the GPUs.
+    stated so that no pod does without; a TrainJob's `resourcesPerNode` is merged over them, with the GPUs.
     """
     if "@sha256:" not in image:
         raise ValueError(f"the image of the training runtime has to be pinned by its digest, got {image}")

@@ -27,7 +27,8 @@ from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, job_name
 from trainyard.smoke_jobs.launch.kubernetes import LAST_SECONDS, Deferred, render
 
 QUEUE_SECONDS = 900
-"""How long the job may wait for quota beside nodes and run. It goes before development jobs, not before production."""
+"""How long the job may wait for quota beside nodes and run. Its priority puts it before its own team's development, not
+before production; who borrows what its team owns gives way at once."""
 
 OF_KUEUE = ["spec.suspend", "spec.template.spec.nodeSelector", "spec.template.spec.tolerations"]
 """Fields of an admitted Job that Kueue writes, and that Pulumi therefore leaves alone."""

@@ -7,12 +7,13 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.networking.v1 as networking
 import pulumi_kubernetes.rbac.v1 as rbac
+import pulumi_kubernetes.scheduling.v1 as scheduling
 
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s.objects import named, prerequisites, service_account
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.outputs import register
-from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
+from trainyard.conventions import CPU_ONLY_PRIORITY, TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
 
 ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
 READ_VERBS = ["get", "list", "watch"]
@@ -46,6 +47,10 @@ CLUSTER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
 )
 """What every member may read outside of it: what a job can refer to, and why it waits."""
 
+CPU_ONLY_VALUE = -1
+"""Below 0, which the platform's pods have. Not below -10, where the Cluster Autoscaler starts no node for a pod
+(its flag expendable-pods-priority-cutoff)."""
+
 INSTANCE_METADATA = "169.254.169.254/32"
 """The node's own identity, at the same address in every cloud; no pod's business."""
 
@@ -57,12 +62,12 @@ class TeamArgs(TypedDict):
     """Short name: value of the label `ml.platform/team`, and `team:<name>` is its members' group."""
     namespace: str
     """Name of the team's namespace."""
-    cpu_limit: int
-    """CPU cores that the team's pods may request together."""
-    memory_limit_gib: int
-    """Memory that the team's pods may request together, GiB."""
-    pods: int
-    """How many pods the team may have."""
+    cpu_only_cores: int
+    """CPU cores that the team's pods without GPUs may request together."""
+    cpu_only_memory_gib: int
+    """Memory that the team's pods without GPUs may request together, GiB."""
+    cpu_only_pods: int
+    """How many pods without GPUs the team may have."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account of training pods for them to have a role in it. Default: none."""
 
@@ -93,9 +98,12 @@ class TeamNamespaces(pulumi.ComponentResource):
     - Pod security: `baseline` is enforced (no privileged pods, no host paths or networks). `restricted` only warns and
       is audited: the stock PyTorch images run as root, and a job that is refused for it is admitted by the queue,
       takes quota and never makes a pod.
-    - ResourceQuota on CPU, memory and pods, not on GPUs: Kueue is the quota there, and one below what a team may borrow
-      would hold admitted jobs up. Requests have to be stated for it to count; the LimitRange states them for jobs that
-      do not, which else would fail without a pod.
+    - Pods with GPUs are rationed by Kueue alone. A ResourceQuota that counts them, or that counts other pods beside
+      them, holds a job up after its admission, while it keeps its GPUs: pods that only wait count too.
+    - Pods without GPUs are counted by a ResourceQuota of their own, by their PriorityClass (the admission policy
+      `gpu_guard` sees to it that they have it, and no others). The class is below 0, so that they give way to the
+      platform's own pods on the system nodes, and evicts nobody. Requests have to be stated for the quota to count; the
+      LimitRange states them for pods that do not, which else would be refused.
     - Nothing comes in or goes out except what the network policies name. A network plugin that enforces them is the
       caller's part.
 
@@ -120,6 +128,14 @@ class TeamNamespaces(pulumi.ComponentResource):
         self._before = prerequisites(opts)
         self.service_account = TRAINER_SERVICE_ACCOUNT
         self.groups = {team["name"]: team_group(team["name"]) for team in args["teams"]}
+        self._cpu_only = scheduling.PriorityClass(
+            f"{name}-{CPU_ONLY_PRIORITY}",
+            metadata={"name": CPU_ONLY_PRIORITY},
+            value=CPU_ONLY_VALUE,
+            preemption_policy="Never",
+            description="Pods without GPUs in teams' namespaces, on the system nodes as far as there is room.",
+            opts=self._child(),
+        )
         policies = network_policies(args.get("mlflow"), args.get("identity_endpoints", ()))
         self.namespaces = {team["name"]: self._team(f"{name}-{team['name']}", team, policies) for team in args["teams"]}
         self._cluster_reader(name)
@@ -149,17 +165,26 @@ class TeamNamespaces(pulumi.ComponentResource):
         quota = core.ResourceQuota(
             f"{name}-quota",
             metadata={"name": "team", "namespace": namespace},
+            # Nothing in a team's namespace is reachable from outside of the cluster.
+            spec={"hard": {"services.loadbalancers": "0", "services.nodeports": "0"}},
+            opts=self._child(),
+        )
+        cpu_only = core.ResourceQuota(
+            f"{name}-{CPU_ONLY_PRIORITY}",
+            metadata={"name": CPU_ONLY_PRIORITY, "namespace": namespace},
             spec={
                 "hard": {
-                    "requests.cpu": whole(team["cpu_limit"]),
-                    "requests.memory": gibibytes(team["memory_limit_gib"]),
-                    "pods": whole(team["pods"]),
-                    # Nothing in a team's namespace is reachable from outside of the cluster.
-                    "services.loadbalancers": "0",
-                    "services.nodeports": "0",
-                }
+                    "requests.cpu": whole(team["cpu_only_cores"]),
+                    "requests.memory": gibibytes(team["cpu_only_memory_gib"]),
+                    "pods": whole(team["cpu_only_pods"]),
+                },
+                "scope_selector": {
+                    "match_expressions": [
+                        {"scope_name": "PriorityClass", "operator": "In", "values": [CPU_ONLY_PRIORITY]}
+                    ]
+                },
             },
-            opts=self._child(),
+            opts=self._child(self._cpu_only),
         )
         defaults = core.LimitRange(
             f"{name}-defaults",
@@ -196,7 +221,7 @@ class TeamNamespaces(pulumi.ComponentResource):
             opts=self._child(),
         )
         # A job that starts before quota and defaults are there would escape them.
-        return pulumi.Output.all(resource.urn, quota.urn, defaults.urn).apply(lambda _: team["namespace"])
+        return pulumi.Output.all(resource.urn, quota.urn, cpu_only.urn, defaults.urn).apply(lambda _: team["namespace"])
 
     def _cluster_reader(self, name: str) -> None:
         role = rbac.ClusterRole(

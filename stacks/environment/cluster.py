@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import pulumi
 
 from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
+from trainyard.components.k8s.job_guard import PoolNodeArgs
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.mlflow_pod import PORT as MLFLOW_PORT
 from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.teams import TeamArgs, TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes
-from trainyard.plan.parts import ClusterPlan, Plan, TeamQueuePlan
+from trainyard.conventions import GPU_RESOURCE
+from trainyard.plan.parts import ClusterPlan, Plan, PoolPlan, TeamQueuePlan
 from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, Ground, chart, resource_prefix
 from trainyard.stacks.environment.smoke import smoke_jobs
 
@@ -37,8 +39,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         return pulumi.ResourceOptions(providers=list(ground.providers), depends_on=list(waited_for))
 
     gpu = GpuEnablement(f"{prefix}gpu", _gpu(plan, planned, ground), after())
-    team_roles = [resource for identity in ground.team_identities.values() for resource in identity.wait_for]
-    teams = TeamNamespaces(f"{prefix}teams", _teams(plan, planned, ground), after(*team_roles))
+    teams = TeamNamespaces(f"{prefix}teams", _teams(plan, planned, ground), after())
     volumes = TeamVolumes(
         f"{prefix}volumes",
         {
@@ -66,7 +67,8 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         after(),
     )
     server = _mlflow(plan, planned, ground, teams, after(*ground.mlflow_identity.wait_for))
-    # A smoke job needs what a user's job needs.
+    # A smoke job needs what a user's job needs. It waits for its team's identity, and nothing else does: if all objects
+    # of all teams waited for the identities of all teams, a hundred teams would have a hundred thousand dependencies.
     needs = [*ground.jobs_wait_for, gpu, teams, volumes, queues, *([server] if server else [])]
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
@@ -101,9 +103,9 @@ def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
     return {
         "name": team.name,
         "namespace": team.namespace,
-        "cpu_limit": team.cpu_limit,
-        "memory_limit_gib": team.memory_limit_gib,
-        "pods": team.pods,
+        "cpu_only_cores": team.cpu_only_cores,
+        "cpu_only_memory_gib": team.cpu_only_memory_gib,
+        "cpu_only_pods": team.cpu_only_pods,
         "service_account_annotations": ground.team_identities[team.name].annotations,
     }
 
@@ -132,6 +134,7 @@ def _queues(
                     "cluster_queue": team.cluster_queue,
                     "local_queue": team.local_queue,
                     "quotas": [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas],
+                    "weight": team.weight,
                 }
                 for team in planned.teams
             ],
@@ -139,6 +142,7 @@ def _queues(
                 {"name": priority.name, "value": priority.value, "description": priority.description}
                 for priority in planned.scheduling.priorities
             ],
+            "nodes": [_node(pool) for pool in planned.pools],
             "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
             "requeue_limit": planned.scheduling.requeue_limit,
             "unrationed_resources": ground.unrationed_resources,
@@ -146,6 +150,18 @@ def _queues(
         },
         opts,
     )
+
+
+def _node(pool: PoolPlan) -> PoolNodeArgs:
+    node = pool.node
+    fabric = {node.fabric.resource: node.fabric.interfaces} if node.fabric else {}
+    return {
+        "pool": pool.name,
+        "cpu": node.vcpus,
+        "memory_gib": node.memory_gib,
+        "devices": {GPU_RESOURCE: node.gpus, **fabric},
+        "largest_flavor_gpus": node.gpus * max(group.max_nodes for group in pool.node_groups),
+    }
 
 
 def _mlflow(

@@ -1,7 +1,8 @@
 """The smoke jobs of an environment, through the queue that its users use, as part of `pulumi up`.
 
-They run beside each other. A job whose capacity has no nodes to give fails the `up`: a spot market without that
-instance, a reservation that others fill with work of at least the same priority.
+They run beside each other, each in the queue of a team that owns what it proves, so that others who borrow it give
+way. A job that gets no nodes in time fails the `up`: a spot market without that instance, nodes that the owners' own
+work of at least the same priority fills, or, for a job larger than what its team owns, nodes that others use.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ def smoke_jobs(
 
     `after` is everything that a user's job needs: queues, volumes, device plugins, the autoscaler, accounts.
     """
-    team = cluster.team(cluster.smoke.team)
     prefix = resource_prefix(plan, cluster)
     jobs = {}
     for job in cluster.smoke.jobs:
-        args = smoke_args(smoke_spec(plan, cluster, job, team))
+        team = cluster.team(job.team)
+        args = smoke_args(smoke_spec(plan, cluster, job))
         args["namespace"] = teams.namespaces[team.name]
         # The team's own prefix: what its role may write.
         folder = f"/{team_prefix(team.name)}smoke/{prefix}{job.name}"

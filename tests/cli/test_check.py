@@ -118,3 +118,67 @@ def test_a_wrong_program_is_exit_3_and_no_pass(tmp_path):
     assert "one would fail: 1 error" in result.output
     assert "no policy and no price was judged yet" in result.output
     assert "broken" in result.output
+
+
+def test_one_run_writes_every_format_for_every_stack_whatever_is_wrong_with_one(unsound, tmp_path):
+    wrong = tmp_path / "Pulumi.wrong.yaml"
+    wrong.write_text(STACK.replace("us-east-1", "us-esat-1"))
+    files = {form: tmp_path / f"check.{form}" for form in ("json", "sarif", "junit", "markdown")}
+    arguments = [part for form, file in files.items() for part in (f"--{form}", str(file))]
+    result = run(str(wrong), str(unsound), "demo", *arguments)
+    assert result.exit_code == 2, "of the worst"
+    assert result.stdout.startswith("3 stacks: 1 sound, 1 violated, 1 wrong-settings.")
+    document = json.loads(files["json"].read_text())
+    assert [one["stack"] for one in document["stacks"]] == ["wrong", "unsound", "demo"]
+    assert [one["verdict"]["exit_code"] for one in document["stacks"]] == [2, 1, 0]
+    assert document["stacks"][2]["verdict"]["money"]["budget"] == 60000
+    [log] = json.loads(files["sarif"].read_text())["runs"]
+    lines = {
+        result["ruleId"]: result["locations"][0]["physicalLocation"]["region"]["startLine"] for result in log["results"]
+    }
+    assert lines["wrong-setting"] == 5, "the line of the region"
+    assert lines["stateful-resource-unprotected"] == 9, "the line of protect"
+    suites = ElementTree.fromstring(files["junit"].read_bytes())
+    assert {suite.get("name"): suite.get("failures") for suite in suites} == {"wrong": "1", "unsound": "1", "demo": "0"}
+    table = files["markdown"].read_text(encoding="utf-8")
+    assert re.search(r"\| demo \| ✅ sound \| [\d,]+ \| 60,000 \|", table)
+
+
+def test_a_machine_on_standard_output_leaves_the_log_to_people(unsound):
+    result = run(str(unsound), "--sarif", "-")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["version"] == "2.1.0"
+    assert "unsound must not be deployed" in result.stderr and "Leave protect at true" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("demo", "--sarif", "-", "--json", "-"), "cannot both be written to standard output"),
+        (("demo", "--sarif", "x", "--json", "x"), "cannot both be written to x"),
+        (("demo", "--sarif", "x", "-f", "sarif"), "one of them is enough"),
+        (("demo", "--sarif", "--json"), "--json is an option, not a file"),
+        (("demo", "-j", "0"), "--jobs"),
+    ],
+)
+def test_outputs_that_exclude_each_other_are_exit_2(arguments, said):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_policy_configuration_that_is_wrong_is_no_stacks_fault(tmp_path):
+    file = tmp_path / "policy.json"
+    file.write_text('{"no-such-policy": "advisory"}')
+    result = run("demo", "--policy-config", str(file), "--json", str(tmp_path / "out.json"))
+    assert result.exit_code == 2
+    assert "no-such-policy" in result.output and not (tmp_path / "out.json").exists()
+
+
+def test_text_in_a_file_is_plain_whatever_the_terminal(unsound, tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    file = tmp_path / "check.txt"
+    assert run(str(unsound), "-o", str(file)).exit_code == 1
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("unsound must not be deployed") and "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 100

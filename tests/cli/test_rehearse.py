@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -25,3 +26,40 @@ def test_two_things_cannot_both_have_standard_output() -> None:
     ended = CliRunner().invoke(app, ["rehearse", "demo", "-C", str(PROJECT), "--html", "-", "--json", "-"])
     assert ended.exit_code == 2
     assert "only one of them can have standard output" in ended.stderr
+
+
+def test_the_tree_is_behind_an_option() -> None:
+    short = CliRunner().invoke(app, ["rehearse", "demo", "-C", str(PROJECT)])
+    assert short.exit_code == 0
+    assert len(short.stdout.splitlines()) <= 10
+    assert " expected, " in short.stdout and "`pulumi up --stack demo`" in short.stdout
+    long = CliRunner().invoke(app, ["rehearse", "demo", "--tree", "-C", str(PROJECT)])
+    assert long.stdout.startswith("demo is sound") and "gpu-nodes  GpuNodeGroups" in long.stdout
+    assert "Critical path of the first up" in long.stdout
+
+
+def test_a_stack_that_breaks_policies_says_so_in_every_output(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.open.yaml"
+    demo = (PROJECT / "stacks" / "Pulumi.uae-aws.yaml").read_text(encoding="utf-8")
+    file.write_text(f"{demo}  trainyard:protect: false\n", encoding="utf-8")
+    data, page = tmp_path / "open.json", tmp_path / "open.html"
+    outputs = ["--json", str(data), "--html", str(page)]
+    ended = CliRunner().invoke(app, ["rehearse", str(file), "-C", str(PROJECT), *outputs])
+    assert ended.exit_code == 1
+    headline = json.loads(data.read_text(encoding="utf-8"))["verdict"]["headline"]
+    assert headline.startswith("open must not be deployed: ")
+    assert ended.stdout.startswith(f"{headline}.\n") and headline in page.read_text(encoding="utf-8")
+
+
+def test_wrong_settings_are_in_the_document_and_on_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.odd.yaml"
+    file.write_text("config:\n  trainyard:client: acme\n  trainyard:region: us-esat-1\n", encoding="utf-8")
+    data, page = tmp_path / "odd.json", tmp_path / "odd.html"
+    outputs = ["--json", str(data), "--html", str(page)]
+    ended = CliRunner().invoke(app, ["rehearse", str(file), "-C", str(PROJECT), *outputs])
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "region: got us-esat-1" in ended.stderr
+    document = json.loads(data.read_text(encoding="utf-8"))
+    assert document["verdict"]["exit_code"] == 2
+    assert {problem["key"]: problem["line"] for problem in document["problems"]}["region"] == 3
+    assert "us-esat-1" in page.read_text(encoding="utf-8")

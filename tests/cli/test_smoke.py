@@ -321,13 +321,6 @@ def test_each_capacity_of_a_pool_is_a_job_of_its_own(cluster):
         assert (after != jobs[group.capacity].rerun_on) == (group.capacity == last.capacity)
 
 
-def test_a_job_stays_inside_the_teams_limits(cluster):
-    team = replace(cluster.teams[0], cpu_limit=8, memory_limit_gib=64)
-    job = smoke_job(cluster, cluster.pools[0], team, None, None)
-    assert job.cpu * job.nodes <= 8
-    assert job.memory_gib * job.nodes <= 64
-
-
 def test_the_job_runs_again_when_the_pool_changes(cluster):
     pool = cluster.pools[0]
     before = smoke_job(cluster, pool, cluster.teams[0], None, None).rerun_on

@@ -127,11 +127,21 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "clusterQueue": "vision",
                 "localQueue": "vision",
                 "quotas": [{"flavor": "train-spot", "gpus": 16}],
+                "weight": 16,
             }
         ],
         "priorities": [{"name": "standard", "value": 1000, "description": "As usual"}],
         "podsReadyTimeoutMinutes": 30,
-        "requeueLimit": 5,
+        "requeueLimit": 2,
+        "nodes": [
+            {
+                "pool": "train",
+                "cpu": 96,
+                "memoryGib": 1152,
+                "devices": {"nvidia.com/gpu": 8},
+                "largestFlavorGpus": 16,
+            }
+        ],
     },
     "LustreFileSystem": {
         "lustre": LUSTRE,
@@ -234,7 +244,15 @@ INPUTS: dict[str, dict[str, Any]] = {
         "sharedDirectories": ["vision"],
     },
     "TeamNamespaces": {
-        "teams": [{"name": "vision", "namespace": "team-vision", "cpuLimit": 100, "memoryLimitGib": 1024, "pods": 50}]
+        "teams": [
+            {
+                "name": "vision",
+                "namespace": "team-vision",
+                "cpuOnlyCores": 20,
+                "cpuOnlyMemoryGib": 80,
+                "cpuOnlyPods": 100,
+            }
+        ]
     },
     "TeamVolumes": {
         "teams": [

@@ -224,7 +224,7 @@ def test_overrides_reach_the_plan():
     assert (mlflow.replicas, mlflow.cpu, mlflow.memory, mlflow.workers) == (5, "3", "5Gi", 6)
     assert mlflow.users == ("vision", "language", "platform")
     assert [(p.name, p.value) for p in cluster.scheduling.priorities] == [
-        ("urgent", 2000), ("production", 1000), ("standard", 400), ("development", 100),
+        ("urgent", 2000), ("production", 1000), ("standard", 400), ("development", -100),
     ]  # fmt: skip
     scheduling = cluster.scheduling
     assert (scheduling.pods_ready_timeout_minutes, scheduling.requeue_limit) == (45, 3)
@@ -269,7 +269,8 @@ def test_shares_win_over_members():
     teams = [people("a", 11, 25.0), people("b", 1, 75.0)]
     plan = plan_of(teams=teams)
     assert [team.share_percent for team in plan.core.teams] == [25.0, 75.0]
-    assert [sum(quota.gpus for quota in team.quotas) for team in plan.clusters[0].teams] == [10, 30]
+    # Of 3 train nodes 1 and 2, not 6 and 18 GPUs of them; of 12 and 4 GPUs elsewhere 3 and 1.
+    assert [sum(quota.gpus for quota in team.quotas) for team in plan.clusters[0].teams] == [12, 28]
 
 
 def test_a_plan_is_json():

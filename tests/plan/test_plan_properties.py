@@ -175,17 +175,39 @@ def check_queues(plan):
     assert prices == sorted(prices), "cheapest pool first"
     for flavor in flavors:
         assert flavor.gpus == groups[flavor.name].max_nodes * pools[flavor.pool].node.gpus
-        quotas = [quota.gpus for team in cluster.teams for quota in team.quotas if quota.flavor == flavor.name]
-        assert sum(quotas) == flavor.gpus
+        quotas = [quota for team in cluster.teams for quota in team.quotas if quota.flavor == flavor.name]
+        assert sum(quota.gpus for quota in quotas) == flavor.gpus
+        node = pools[flavor.pool].node
+        if node.gpus > 1 and node.fabric:
+            assert sum(quota.nodes for quota in quotas) == groups[flavor.name].max_nodes, "each node is one team's"
+            assert all(quota.gpus == quota.nodes * node.gpus for quota in quotas), "wholly"
+            continue
+        assert {quota.nodes for quota in quotas} == {None}
         for team, quota in zip(plan.core.teams, quotas, strict=True):
             exact = flavor.gpus * team.share_percent / 100
-            assert exact - 1.01 <= quota <= exact + 1.01, "a share is its exact part, rounded"
+            assert exact - 1.01 <= quota.gpus <= exact + 1.01, "a share is its exact part, rounded"
+    for pool in cluster.pools:
+        names = {group.name for group in pool.node_groups}
+        nodes = sum(group.max_nodes for group in pool.node_groups)
+        for team, queue in zip(plan.core.teams, cluster.teams, strict=True):
+            owned = [quota.nodes for quota in queue.quotas if quota.flavor in names]
+            if None not in owned:
+                exact = nodes * team.share_percent / 100
+                assert exact - 1.01 <= sum(owned) <= exact + 1.01, "over all capacities, a share is its exact part"
     for team in cluster.teams:
         assert [quota.flavor for quota in team.quotas] == [flavor.name for flavor in flavors]
-        assert team.pods >= sum(flavor.gpus for flavor in flavors), "a team may borrow everything"
+        assert team.weight == max(1, sum(quota.gpus for quota in team.quotas)), "0 would be behind everybody for ever"
+        assert min(team.cpu_only_cores, team.cpu_only_memory_gib, team.cpu_only_pods) > 0
         assert len(team.namespace) <= 63
+    said = {decision.key: decision.source for decision in plan.core.decisions}
+    for job in cluster.smoke.jobs:
+        if said[f"smoke.jobs.{job.name}.team"].startswith("setting smoke.team"):
+            continue
+        mine = {team.name: sum(q.gpus for q in team.quotas if q.flavor == job.name) for team in cluster.teams}
+        assert mine[job.team] == max(mine.values()) > 0, "nobody owns more of what the job proves"
     values = [priority.value for priority in cluster.scheduling.priorities]
     assert values == sorted(values, reverse=True)
+    assert values[-1] < 0, "development gives way to jobs without a priority, which have 0"
 
 
 def check_money(plan):

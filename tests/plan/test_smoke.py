@@ -4,7 +4,7 @@ import pytest
 
 from tests.plan.stack_files import bought, gpu_pool, node_range, plan_of
 from trainyard.plan.parts import NoSuchName
-from trainyard.plan.smoke import MAX_NODES, RESERVED_CORES, smoke_job, smoke_spec
+from trainyard.plan.smoke import MAX_NODES, RESERVED_CORES, owner_of, smoke_job, smoke_spec
 
 SIZES = ("nodes", "cpu", "memory_gib", "shared_memory_gib", "hugepages_mib", "usd_per_node_hour")
 
@@ -21,18 +21,35 @@ def test_one_job_a_pool_and_capacity_with_a_reason_for_every_size():
             assert len(decision.source) > 5
 
 
-def test_a_job_fits_its_nodes_and_its_team():
+def test_a_job_fits_its_nodes():
     (cluster,) = plan_of().clusters
-    team = cluster.team(cluster.smoke.team)
     for job in cluster.smoke.jobs:
         node = cluster.pool(job.pool).node
         assert 1 <= job.nodes <= MAX_NODES
         assert job.cpu <= node.vcpus - RESERVED_CORES
         assert job.memory_gib + job.hugepages_mib / 1024 < node.memory_gib
         assert job.shared_memory_gib < job.memory_gib
-        assert job.nodes * job.cpu <= team.cpu_limit
-        assert job.nodes * job.memory_gib <= team.memory_limit_gib
         assert (job.hugepages_mib > 0) == bool(node.fabric)
+
+
+def test_a_job_runs_in_the_queue_of_a_team_that_owns_what_it_proves():
+    """A queue takes back from borrowers only what the job's own team owns there."""
+    reserved = gpu_pool(reserved=bought("cr-0123456789abcdef0", 1, "us-east-1b"))
+    (cluster,) = plan_of(gpuPools={"train": reserved}).clusters
+    for job in cluster.smoke.jobs:
+        owned = {team.name: sum(q.gpus for q in team.quotas if q.flavor == job.name) for team in cluster.teams}
+        assert owned[job.team] == max(owned.values()) > 0
+    by_job = {job.name: job.team for job in cluster.smoke.jobs}
+    assert (by_job["train-reserved"], by_job["train-spot"]) == ("vision", "language"), "vision owns no spot node"
+
+
+def test_the_stack_file_may_name_the_team_and_is_told_what_the_job_can_count_on():
+    plan = plan_of(smoke={"team": "platform"})
+    assert {job.team for job in plan.clusters[0].smoke.jobs} == {"platform"}
+    sources = {decision.key: decision.source for decision in plan.core.decisions}
+    assert sources["smoke.jobs.train-spot.team"].startswith("setting smoke.team; it owns 0 of the 16 GPUs that the job")
+    owner = {decision.key: decision.source for decision in plan_of().core.decisions}
+    assert "it takes back what it owns, at once" in owner["smoke.jobs.train-on-demand.team"]
 
 
 @pytest.mark.parametrize("smoke", [{"enabled": False}, {"enabled": True, "capacities": ["spot", "on-demand"]}])
@@ -55,11 +72,11 @@ def test_without_lustre_there_is_no_folder_to_write_to():
 def test_a_planned_job_and_one_of_the_command_line_are_the_same():
     plan = plan_of()
     (cluster,) = plan.clusters
-    team = cluster.team(cluster.smoke.team)
     for planned in cluster.smoke.jobs:
-        asked = smoke_job(cluster, cluster.pool(planned.pool), team, planned.capacity, None)
+        pool = cluster.pool(planned.pool)
+        asked = smoke_job(cluster, pool, owner_of(cluster.teams, pool, planned.capacity), planned.capacity, None)
         assert asked == planned
-        assert smoke_spec(plan, cluster, asked, team) == smoke_spec(plan, cluster, planned, team)
+        assert smoke_spec(plan, cluster, asked) == smoke_spec(plan, cluster, planned)
 
 
 def test_the_queue_may_pick_the_capacity():
@@ -68,7 +85,7 @@ def test_the_queue_may_pick_the_capacity():
     pool, team = cluster.pool("train"), cluster.team("language")
     job = smoke_job(cluster, pool, team, None, 1)
     assert (job.name, job.capacity, job.nodes) == ("train", None, 1)
-    spec = smoke_spec(plan, cluster, job, team)
+    spec = smoke_spec(plan, cluster, job)
     assert (spec.name, spec.namespace, spec.transport) == ("smoke-train", "team-language", "efa")
     assert (spec.gpu, spec.fabric_resource, spec.fabric_interfaces) == ("A100", "vpc.amazonaws.com/efa", 4)
 

@@ -88,6 +88,36 @@ def queue(name="a", gpus="8", **spec):
     return kubernetes("kueue.x-k8s.io/v1beta2:ClusterQueue", name, spec={**sound, **spec})
 
 
+def sharing(cohort="gpus", manager=None, nodes=None, **second):
+    """Two queues of a cohort, each with one of the two p4d nodes, which have a fabric; the second is changed."""
+    sound = {"cohortName": cohort, "preemption": {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}}
+    gpus = second.pop("gpus", "8")
+    queues = [queue("a", **sound), queue("b", gpus, **{**sound, **second})]
+    return [*(nodes or whole_nodes()), flavor(), *queues, *([kueue_chart(manager)] if manager is not None else [])]
+
+
+def whole_nodes(kind="efa"):
+    interfaces = [{"networkCardIndex": card, "interfaceType": kind} for card in range(4)]
+    template = made("aws:ec2/launchTemplate:LaunchTemplate", "t", {"networkInterfaces": interfaces})
+    return [template, node_group(uses={"launchTemplate": [template]})]
+
+
+def kueue_chart(*strategies):
+    text = json.dumps({"fairSharing": {"preemptionStrategies": list(strategies[0])}} if strategies[0] else {})
+    values = {"managerConfig": {"controllerManagerConfigYaml": text}}
+    return kubernetes("helm.sh/v3:Release", "kueue", chart="oci://registry.k8s.io/kueue/charts/kueue", values=values)
+
+
+FAIR = ["LessThanOrEqualToFinalShare"]
+CPU_ONLY = [{"scopeName": "PriorityClass", "operator": "In", "values": ["cpu-only"]}]
+
+
+def namespace_quota(*counted, scopes=None, selector=None, namespace="team-a"):
+    spec = {"hard": dict.fromkeys(counted, "10"), "scopes": scopes or []}
+    spec |= {"scopeSelector": {"matchExpressions": selector}} if selector else {}
+    return [local_queue(), kubernetes("core/v1:ResourceQuota", "q", namespace, spec=spec)]
+
+
 def local_queue(namespace="team-a", of="a"):
     return kubernetes("kueue.x-k8s.io/v1beta2:LocalQueue", "default", namespace, spec={"clusterQueue": of})
 
@@ -346,14 +376,16 @@ CASES = [
     ),
     *table(
         "production-does-not-outrank-development",
-        ("ordered", OK, priorities(production=1000, standard=500, development=100)),
-        ("equal", VIOLATED, priorities(production=500, standard=500, development=100)),
-        ("reversed", VIOLATED, priorities(production=1, development=100)),
+        ("ordered", OK, priorities(production=1000, standard=500, development=-100)),
+        ("equal", VIOLATED, priorities(production=500, standard=500, development=-100)),
+        ("reversed", VIOLATED, priorities(production=-200, development=-100)),
+        ("before jobs without one", VIOLATED, priorities(production=1000, standard=500, development=100)),
+        ("beside jobs without one", VIOLATED, priorities(production=1000, standard=500, development=0)),
         ("no development", VIOLATED, priorities(production=1000)),
-        ("nobody gives way", VIOLATED, [*priorities(production=2, development=1), queue("b", preemption={})]),
+        ("nobody gives way", VIOLATED, [*priorities(production=2, development=-1), queue("b", preemption={})]),
         ("no queues", NOT_APPLICABLE, team("a")),
-        ("own order", OK, priorities(high=2, low=1), {}, {"order": ["high", "low"]}),
-        ("unknown", UNDECIDED, priorities(production=UNKNOWN, development=1)),
+        ("own order", OK, priorities(high=2, low=-1), {}, {"order": ["high", "low"]}),
+        ("unknown", UNDECIDED, priorities(production=UNKNOWN, development=-1)),
     ),
     *table(
         "queue-admits-everything",
@@ -365,6 +397,64 @@ CASES = [
         ("any team", VIOLATED, queue(namespaceSelector=expression("Exists"))),
         ("any but one", VIOLATED, queue(namespaceSelector=expression("NotIn", "vision"))),
         ("unknown", UNDECIDED, queue(namespaceSelector=UNKNOWN)),
+    ),
+    *table(
+        "owner-cannot-reclaim",
+        ("whole nodes", OK, sharing()),
+        ("shared fairly", OK, sharing(manager=FAIR, fairSharing={"weight": "8"})),
+        ("weight left to its default", OK, sharing(manager=FAIR)),
+        ("nobody to lend to", NOT_APPLICABLE, queue()),
+        ("no cohort", OK, sharing(cohort=None, gpus="4")),
+        ("a cohort each", OK, sharing(cohortName="other", gpus="4")),
+        ("half a node", VIOLATED, sharing(gpus="4")),
+        ("half a node, where small jobs share nodes", OK, sharing(gpus="4", nodes=whole_nodes("interface"))),
+        ("a node and a half", VIOLATED, sharing(gpus="12")),
+        ("thousands of GPUs as the server spells them", OK, sharing(gpus="2k")),
+        ("no reclaim", VIOLATED, sharing(preemption={"withinClusterQueue": "LowerPriority"})),
+        ("reclaim from the less important", VIOLATED, sharing(preemption={"reclaimWithinCohort": "LowerPriority"})),
+        ("no reclaim of nothing", OK, sharing(gpus="0", preemption={"withinClusterQueue": "LowerPriority"})),
+        ("weight 0", VIOLATED, sharing(manager=FAIR, fairSharing={"weight": "0"})),
+        ("weight 0 that nobody asks for", OK, sharing(manager=[], fairSharing={"weight": "0"})),
+        ("both strategies", VIOLATED, sharing(manager=[*FAIR, "LessThanInitialShare"])),
+        ("the other strategy", VIOLATED, sharing(manager=["LessThanInitialShare"])),
+        (
+            "borrowing by priority, shared fairly",
+            VIOLATED,
+            sharing(
+                manager=FAIR,
+                preemption={"reclaimWithinCohort": "Any", "borrowWithinCohort": {"policy": "LowerPriority"}},
+            ),
+        ),
+        (
+            "borrowing by priority, the classic way",
+            OK,
+            sharing(preemption={"reclaimWithinCohort": "Any", "borrowWithinCohort": {"policy": "LowerPriority"}}),
+        ),
+        (
+            "half a node, lent to a nested cohort",
+            VIOLATED,
+            [
+                *sharing(cohortName="below", gpus="4"),
+                kubernetes("kueue.x-k8s.io/v1beta2:Cohort", "below", spec={"parentName": "gpus"}),
+            ],
+        ),
+        ("unknown", UNDECIDED, sharing(gpus=UNKNOWN)),
+    ),
+    *table(
+        "namespace-quota-counts-gpu-pods",
+        ("of pods without GPUs", OK, namespace_quota("requests.cpu", "pods", selector=CPU_ONLY)),
+        ("services and storage", OK, namespace_quota("services.nodeports", "requests.storage", "count/jobs.batch")),
+        ("no queue", OK, namespace_quota("pods", namespace="tools")),
+        ("CPU", VIOLATED, namespace_quota("requests.cpu")),
+        ("memory", VIOLATED, namespace_quota("memory")),
+        ("limits", VIOLATED, namespace_quota("limits.cpu")),
+        ("pods", VIOLATED, namespace_quota("pods")),
+        ("GPUs", VIOLATED, namespace_quota("requests.nvidia.com/gpu")),
+        ("pods of no class", VIOLATED, namespace_quota("pods", selector=[{**CPU_ONLY[0], "operator": "DoesNotExist"}])),
+        ("pods of other classes", VIOLATED, namespace_quota("pods", selector=[{**CPU_ONLY[0], "operator": "NotIn"}])),
+        ("pods with a deadline", OK, namespace_quota("pods", scopes=["Terminating"])),
+        ("pods without one", VIOLATED, namespace_quota("pods", scopes=["NotTerminating"])),
+        ("unknown", UNDECIDED, [local_queue(), unknown(namespace_quota("pods")[1], "spec", "hard")]),
     ),
     *table(
         "placement-group-with-reservation",

@@ -101,7 +101,7 @@ def _tagged_image(inputs: dict[str, Any]) -> None:
 
 def _large_quota(inputs: dict[str, Any]) -> None:
     for flavor in inputs["spec"]["resourceGroups"][0]["flavors"]:
-        flavor["resources"][0]["nominalQuota"] = "50"
+        flavor["resources"][0]["nominalQuota"] = "48"
 
 
 def _no_forecast(inputs: dict[str, Any]) -> None:
@@ -117,6 +117,7 @@ TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 NAMESPACE = "kubernetes:core/v1:Namespace"
+QUOTA = "kubernetes:core/v1:ResourceQuota"
 QUEUE = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
 CLUSTER = "aws:eks/cluster:Cluster"
 INGRESS_RULE = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
@@ -286,7 +287,9 @@ MUTANTS = (
         change=edit("aws:kms/key:Key", "key-key", put("multiRegion", value=True)),
     ),
     Mutant(
-        "quota-exceeds-pool", "fifty GPUs for a team", change=edit(QUEUE, "kueue-cluster-queue-language", _large_quota)
+        "quota-exceeds-pool",
+        "six nodes of every pool for a team",
+        change=edit(QUEUE, "kueue-cluster-queue-language", _large_quota),
     ),
     Mutant(
         "team-without-queue",
@@ -302,6 +305,18 @@ MUTANTS = (
         "queue-admits-everything",
         "everybody",
         change=edit(QUEUE, "kueue-cluster-queue-language", put("spec", "namespaceSelector", value={})),
+    ),
+    Mutant(
+        "owner-cannot-reclaim",
+        "nothing is given back",
+        change=edit(
+            QUEUE, "kueue-cluster-queue-vision", put("spec", "preemption", "reclaimWithinCohort", value="Never")
+        ),
+    ),
+    Mutant(
+        "namespace-quota-counts-gpu-pods",
+        "CPU of all pods",
+        change=edit(QUOTA, "teams-language-quota", put("spec", "hard", "requests.cpu", value="500")),
     ),
     Mutant(
         "placement-group-with-reservation",

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import yaml
+
 from tests.policies.mutants import (
     CLUSTER,
     EVERYTHING,
@@ -44,6 +46,31 @@ def add(type_: str, name: str, inputs: dict[str, Any]) -> Change:
         return [*resources, added]
 
     return change
+
+
+def _both_strategies(inputs: dict[str, Any]) -> None:
+    text = inputs["values"]["managerConfig"]["controllerManagerConfigYaml"]
+    configuration = yaml.safe_load(text)
+    configuration["fairSharing"]["preemptionStrategies"].append("LessThanInitialShare")
+    inputs["values"]["managerConfig"]["controllerManagerConfigYaml"] = yaml.safe_dump(configuration)
+
+
+def halved_nodes(resources: Resources) -> list[RecordedResource]:
+    """Two teams own half of two spot nodes each, instead of one of them."""
+    found = list(resources)
+    for team, gpus in (("language", "12"), ("tabular", "4")):
+        found = edit(QUEUE, f"kueue-cluster-queue-{team}", _spot_quota(gpus))(found)
+    return found
+
+
+def _spot_quota(gpus: str) -> Callable[[dict[str, Any]], Any]:
+    def into(inputs: dict[str, Any]) -> None:
+        (spot,) = [
+            flavor for flavor in inputs["spec"]["resourceGroups"][0]["flavors"] if flavor["name"] == "train-spot"
+        ]
+        spot["resources"][0]["nominalQuota"] = gpus
+
+    return into
 
 
 def without(*path: str | int) -> Callable[[dict[str, Any]], Any]:
@@ -174,6 +201,22 @@ SUBTLE = (
         "quota-exceeds-pool",
         "quota of the cohort's own",
         change=edit("kubernetes:kueue.x-k8s.io/v1beta2:Cohort", "kueue-cohort", _own_quota),
+    ),
+    Mutant("owner-cannot-reclaim", "a node in two halves, the sum kept", change=halved_nodes),
+    Mutant(
+        "owner-cannot-reclaim",
+        "weight 0",
+        change=edit(QUEUE, "kueue-cluster-queue-tabular", put("spec", "fairSharing", "weight", value="0")),
+    ),
+    Mutant(
+        "owner-cannot-reclaim",
+        "both strategies",
+        change=edit(RELEASE, "kueue-release", _both_strategies),
+    ),
+    Mutant(
+        "production-does-not-outrank-development",
+        "development before jobs without a priority",
+        {"scheduler": {"priorities": {"development": 100}}},
     ),
     Mutant(
         "queue-admits-everything",

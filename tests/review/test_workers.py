@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.shared import ROOT
+from trainyard.review.formats.names import Format
 from trainyard.review.review import failed
-from trainyard.review.told import Asked, Format, Told, tell, told
+from trainyard.review.told import Asked, Told, tell, told
 from trainyard.review.verdict import State
 from trainyard.review.workers import MOST_WORKERS, tell_all, workers_for
 

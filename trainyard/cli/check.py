@@ -11,7 +11,6 @@ import typer
 from trainyard.cli.files import write_whole
 from trainyard.cli.project import (
     EXIT_SETTINGS,
-    FormatName,
     ProjectOption,
     debugging,
     error_line,
@@ -24,7 +23,9 @@ from trainyard.cli.project import (
     stack_files,
     warn,
 )
+from trainyard.output import PLAIN, Look, look, rendered
 from trainyard.problems import SettingsError
+from trainyard.review.formats.names import Format
 from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def check(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Check every stack of the project.")] = False,
     form: Annotated[
-        FormatName | None,
+        Format | None,
         typer.Option("--format", "-f", help="What --output gets; text by default.", rich_help_panel=OUTPUT),
     ] = None,
     output: Annotated[
@@ -79,15 +80,20 @@ def check(
     Every stack is judged, whatever is wrong with another. The exit code is that of the worst:
     0 well; 1 a mandatory policy is violated; 3 the program is wrong; 2 the settings are wrong; 70 Trainyard failed.
     """
-    also = {"json": json_file, "sarif": sarif_file, "junit": junit_file, "markdown": markdown_file}
+    also = {
+        Format.JSON: json_file,
+        Format.SARIF: sarif_file,
+        Format.JUNIT: junit_file,
+        Format.MARKDOWN: markdown_file,
+    }
     outputs = _outputs(form, output, {name: file for name, file in also.items() if file is not None})
-    if compare is not None and "markdown" not in outputs:
+    if compare is not None and Format.MARKDOWN not in outputs:
         fail("--compare tells what changed in Markdown: add --markdown FILE or --format markdown")
     folder = find_project(project)
     files = _files(folder, stacks or [], every=every)
     before = _document(compare) if compare is not None else None
     configuration = _configuration(policy_config)
-    found = _judged(folder, files, [*outputs], configuration, before, jobs)
+    found = _judged(folder, files, outputs, configuration, before, jobs)
     _write(found, outputs, before)
     worst = max((told.verdict.state for told in found), key=_weight)
     if worst.exit_code:
@@ -99,11 +105,11 @@ def _weight(state: State) -> int:
     return list(type(state)).index(state)
 
 
-def _outputs(form: FormatName | None, output: Path | None, also: Mapping[str, Path]) -> dict[str, Path]:
+def _outputs(form: Format | None, output: Path | None, also: Mapping[Format, Path]) -> dict[Format, Path]:
     """Where each format goes. Text gives standard output up to what was sent there, unless it was asked for."""
     found = dict(also)
     chosen = form is not None or output is not None
-    name = (form or FormatName.TEXT).value
+    name = form or Format.TEXT
     if name in also:
         fail(f"--format {name} and --{name} {also[name]}: one of them is enough")
     if chosen or "-" not in map(str, also.values()):
@@ -157,21 +163,20 @@ def _configuration(path: Path | None) -> dict[str, Any] | None:
 def _judged(
     folder: Path,
     files: Sequence[Path],
-    formats: Sequence[str],
+    outputs: Mapping[Format, Path],
     configuration: dict[str, Any] | None,
     before: Mapping[str, Any] | None,
     jobs: int | None,
 ) -> list[Told]:
     """Every stack judged and told, in the order of the files."""
-    from trainyard.output import look
     from trainyard.review.review import stack_of
-    from trainyard.review.told import Asked, Format
+    from trainyard.review.told import Asked
     from trainyard.review.workers import tell_all, workers_for
 
     asked = Asked(
         project=folder,
-        formats=tuple(Format(name) for name in formats),
-        look=look(),
+        formats=tuple(outputs),
+        look=_look(outputs),
         alone=len(files) == 1,
         policy_configuration=configuration,
         compared=before is not None,
@@ -186,23 +191,25 @@ def _judged(
     return found
 
 
-def _write(found: Sequence[Told], outputs: Mapping[str, Path], before: Mapping[str, Any] | None) -> None:
+def _look(outputs: Mapping[Format, Path]) -> Look:
+    """How the text is to look: as standard output takes it, or plain in a file."""
+    return look() if str(outputs.get(Format.TEXT)) == "-" else PLAIN
+
+
+def _write(found: Sequence[Told], outputs: Mapping[Format, Path], before: Mapping[str, Any] | None) -> None:
     for name, file in outputs.items():
-        write_whole(file, _text(name, found, before))
-    if str(outputs.get("text", "")) != "-":  # what reads the formats is a machine: a person reads the log
+        write_whole(file, _text(name, found, before, _look(outputs)))
+    if str(outputs.get(Format.TEXT, "")) != "-":  # what reads the formats is a machine: a person reads the log
         for told in found:
             warn(f"{told.verdict.stack}: {text}" for text in told.warnings)
             if not told.verdict.state.deployable:
                 error_line(f"{told.verdict.headline}; {'; '.join(told.verdict.next_steps)}")
 
 
-def _text(name: str, found: Sequence[Told], before: Mapping[str, Any] | None) -> str:
-    from trainyard.output import look, rendered
+def _text(wanted: Format, found: Sequence[Told], before: Mapping[str, Any] | None, how: Look) -> str:
     from trainyard.review.formats import document, junit, markdown, sarif
     from trainyard.review.reports import terminal
-    from trainyard.review.told import Format
 
-    wanted = Format(name)
     parts, verdicts = [told.parts[wanted] for told in found], [told.verdict for told in found]
     match wanted:
         case Format.JSON:
@@ -214,5 +221,5 @@ def _text(name: str, found: Sequence[Told], before: Mapping[str, Any] | None) ->
         case Format.MARKDOWN:
             removed = [stack for stack in before or {} if stack not in {told.stack for told in verdicts}]
             return markdown.whole(parts, verdicts, removed)
-    overview = rendered(lambda out: out.print(terminal.many(verdicts)), look()) if len(found) > 1 else ""
+    overview = rendered(lambda out: out.print(terminal.many(verdicts)), how) if len(found) > 1 else ""
     return overview + "".join(parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -24,22 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["EXIT_PROGRAM", "EXIT_SETTINGS", "EXIT_VIOLATED"]
 
 
-class FormatName(enum.StrEnum):
-    """How the outcome of a check is told (`review.told.Format`, which takes long to import)."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
-
-
-def path_given(text: str) -> Path:
+def path_given(text: str | Path) -> Path:
     """The path that an option was given; refuses the next option, which is what stands there when a path is forgotten.
 
     A file whose name begins with `-` can be given as `./-name`.
     """
-    if text.startswith("-") and text != "-":
+    if str(text).startswith("-") and str(text) != "-":  # typer hands an option's default over too
         raise typer.BadParameter(f"{text} is an option, not a file")
     return Path(text)
 

@@ -77,7 +77,7 @@ class JobOptions:
     tracking_uri: Annotated[str, _job("--tracking-uri", "MLflow server; 'none' skips that check.")] = ""
     pool: Annotated[str | None, _place("--pool", "GPU pool of the stack. Default: its first.")] = None
     capacity: Annotated[CapacityName | None, _place("--capacity", "Nodes of this capacity only (a cluster's).")] = None
-    team: Annotated[str | None, _place("--team", "Team whose queue it uses. Default: the first.")] = None
+    team: Annotated[str | None, _place("--team", "Team whose queue it uses. Default: who owns most there.")] = None
     nodes: Annotated[int | None, _place("--nodes", "Nodes. Default: up to 2 of the pool's, else 1.", min=1)] = None
     image: Annotated[str, _place("--image", "Container image with torch.")] = ""
     instance: Annotated[str, _place("--instance", "Instance or machine type.")] = ""

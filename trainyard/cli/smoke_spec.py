@@ -8,7 +8,7 @@ from typing import Any
 from trainyard.cli.smoke_options import JobOptions, Target
 from trainyard.conventions import Capacity, team_prefix
 from trainyard.plan.parts import NoSuchName, Plan, PoolPlan
-from trainyard.plan.smoke import cores_for, memory_gib_for, smoke_job, smoke_spec
+from trainyard.plan.smoke import cores_for, memory_gib_for, owner_of, smoke_job, smoke_spec
 from trainyard.problems import SettingsError, nearest
 from trainyard.smoke_jobs.ddp.entrypoint import visible_gpus
 from trainyard.smoke_jobs.ddp.options import CHECKS, Options
@@ -40,9 +40,10 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
     if not plan.clusters:
         raise NoSuchName(f"stack {plan.core.stack} has no cluster")
     cluster = plan.clusters[0]
-    owner, chosen = cluster.team(options.team), cluster.pool(options.pool)
+    chosen = cluster.pool(options.pool)
     on_cluster = target in (Target.kubernetes, Target.trainjob)
     capacity: Capacity | None = options.capacity.value if options.capacity else None
+    owner = cluster.team(options.team) if options.team else owner_of(cluster.teams, chosen, capacity)
     _check_capacity(chosen, capacity)
     job = smoke_job(cluster, chosen, owner, capacity, options.nodes)
     if options.nodes and options.nodes > job.nodes:
@@ -51,7 +52,7 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
             + (f" of capacity {capacity}" if capacity else "")
             + ", and a job never spans two"
         )
-    spec = smoke_spec(plan, cluster, job, owner)
+    spec = smoke_spec(plan, cluster, job)
     if on_cluster:
         # The bucket's name is known to the engine only; without --checkpoint-uri the team's scratch has to do.
         scratch = f"{spec.data_path}/checkpoints" if spec.data_path else ""

@@ -63,6 +63,16 @@ RUNTIME_CHECKSUM_ANNOTATION: Final = f"{LABEL_PREFIX}runtime-checksum"
 GPU_RESOURCE: Final = "nvidia.com/gpu"
 """The extended resource, and the key of the taint of GPU nodes."""
 
+
+def taken_whole(gpus_per_node: int, fabric_interfaces: int) -> bool:
+    """Whether jobs take the nodes of a pool whole: several GPUs a node, and a fabric between the nodes.
+
+    Quotas of such a pool are in whole nodes, because a queue gives nothing back to a job that is larger than what its
+    team owns of a capacity. In every other pool small jobs share nodes, and quotas are in GPUs.
+    """
+    return gpus_per_node > 1 and fabric_interfaces > 0
+
+
 SYSTEM_POOL: Final = "system"
 SYSTEM_NODES: Final[Mapping[str, str]] = {POOL_LABEL: SYSTEM_POOL}
 """Node selector of everything that is not a training job. The system node group has no taint."""
@@ -81,6 +91,16 @@ SPOT_TOLERATION: Final[Mapping[str, str]] = {
 }
 
 # Teams and their pods
+
+FAIR_SHARING_STRATEGIES: Final = ("LessThanOrEqualToFinalShare",)
+"""How queues share what the owners leave idle: a job takes borrowed GPUs from a team whose share stays at least as
+large as its own becomes. With `LessThanInitialShare` besides, another team's job of half a node evicts one that fills a
+whole node, because priorities are not compared between teams (Kueue 0.19.2, 34 scenarios on a live cluster,
+2026-11-22)."""
+
+CPU_ONLY_PRIORITY: Final = "cpu-only"
+"""PriorityClass of the pods without GPUs in teams' namespaces, which it counts against the team's part of the system
+nodes. Pods with GPUs have none: the queue rations them, and decides who goes first."""
 
 TRAINER_SERVICE_ACCOUNT: Final = "trainer"
 """Name of the service account of training pods, in every team's namespace."""

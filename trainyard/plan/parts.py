@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from trainyard.catalog.versions import Pins
-from trainyard.conventions import Capacity, ReservationKind
+from trainyard.conventions import Capacity, ReservationKind, taken_whole
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.problems import nearest
 
@@ -179,6 +179,11 @@ class NodePlan:
         """Fast interfaces of a node; 0 without a fabric."""
         return self.fabric.interfaces if self.fabric else 0
 
+    @property
+    def is_taken_whole(self) -> bool:
+        """Whether jobs take a node whole, so that quotas are in nodes."""
+        return taken_whole(self.gpus, self.fabric_interfaces)
+
 
 @dataclass(frozen=True, slots=True)
 class ReservationPlan:
@@ -251,10 +256,11 @@ class SchedulingPlan:
 
 @dataclass(frozen=True, slots=True)
 class QuotaPlan:
-    """A team's nominal quota of one flavor, in GPUs."""
+    """What a team owns of one flavor: its nominal quota, in GPUs."""
 
     flavor: str
     gpus: int
+    nodes: int | None  # the same in whole nodes; None in a pool whose nodes small jobs share
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +272,10 @@ class TeamQueuePlan:
     cluster_queue: str
     local_queue: str
     quotas: tuple[QuotaPlan, ...]  # one a flavor, in the order of `SchedulingPlan.flavors`
-    cpu_limit: int  # namespace ResourceQuota of pods, cores; no GPU quota there, Kueue is the quota
-    memory_limit_gib: int
-    pods: int
+    weight: int  # in fair sharing of what others leave idle: the GPUs that it owns, 1 where it owns none
+    cpu_only_cores: int  # of its pods without GPUs, together; GPUs are rationed by the queue alone
+    cpu_only_memory_gib: int
+    cpu_only_pods: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +283,7 @@ class SmokeJobPlan:
     """The smoke job that proves a pool's nodes of one capacity, or of whichever the queue picks. Sizes are a node's."""
 
     name: str  # of the node group, "train-spot"; of the pool where the queue picks the capacity
+    team: str  # in whose queue and namespace it runs
     pool: str
     capacity: Capacity | None
     nodes: int
@@ -294,7 +302,6 @@ class SmokePlan:
 
     enabled: bool
     image: str  # by digest
-    team: str  # in whose queue and namespace they run
     priority: str
     capacities: tuple[Capacity, ...]  # of a pool, that are proven
     mounts: tuple[tuple[str, str], ...]  # claim -> path, of every training container of the platform

@@ -8,9 +8,9 @@ from typing import cast
 
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
+from trainyard.plan.ownership import largest_remainder
 from trainyard.plan.parts import ProfileName, TeamPlan
 from trainyard.plan.profiles import PROFILE_NAMES, Profile, profile
-from trainyard.plan.sharing import largest_remainder
 from trainyard.problems import SettingsError
 from trainyard.settings.common import Settings
 from trainyard.settings.people import Team

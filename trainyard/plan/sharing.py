@@ -9,31 +9,23 @@ from fractions import Fraction
 from trainyard import catalog
 from trainyard.conventions import team_namespace
 from trainyard.plan.context import Context
+from trainyard.plan.ownership import hand_out, largest_remainder, node_totals
+from trainyard.plan.ownership_words import in_words
 from trainyard.plan.parts import FlavorPlan, PoolPlan, PriorityPlan, QuotaPlan, SchedulingPlan, TeamQueuePlan
+from trainyard.problems import nearest
 from trainyard.settings.people import Team
 
 MAX_FLAVORS = 64
 """Flavors of one resource group of a Kueue 0.19 ClusterQueue."""
 
+WEIGHT_WITHOUT_GPUS = 1
+"""The weight in fair sharing of a team that owns no GPUs: as if it owned one."""
+
 _DESCRIPTIONS = {
-    "production": "scheduled runs that others wait for; preempts the rest",
+    "production": "scheduled runs that others wait for; goes before the rest of its team",
     "standard": "ordinary training",
-    "development": "experiments; first to give way",
+    "development": "experiments; first to give way, also to jobs without a priority",
 }
-
-
-def largest_remainder(total: int, weights: Sequence[Fraction]) -> list[int]:
-    """Whole parts of `total` in proportion to the weights, which add up to `total` exactly.
-
-    Each part is its exact share rounded down or up; who comes first in the list wins a tie. Weights are positive.
-    """
-    whole = sum(weights, Fraction(0))
-    exact = [total * weight / whole for weight in weights]
-    parts = [math.floor(share) for share in exact]
-    by_remainder = sorted(range(len(weights)), key=lambda i: (parts[i] - exact[i], i))
-    for i in by_remainder[: total - sum(parts)]:
-        parts[i] += 1
-    return parts
 
 
 def plan_scheduling(pools: Sequence[PoolPlan], context: Context) -> SchedulingPlan:
@@ -96,35 +88,29 @@ def plan_queues(
     scheduling: SchedulingPlan,
     context: Context,
 ) -> tuple[TeamQueuePlan, ...]:
-    """Each team with its quotas: for every flavor the teams' quotas add up to its GPUs.
+    """Each team with what it owns: for every flavor the teams' quotas add up to its GPUs.
 
     `weights` are what the quotas are in proportion to, `source` says where these come from.
     """
     ledger = context.ledger
-    quotas = [largest_remainder(flavor.gpus, weights) for flavor in scheduling.flavors]
-    # A team may borrow every GPU node, so that no namespace quota may be below all of them.
-    cores = sum(group.max_nodes * pool.node.vcpus for pool in pools for group in pool.node_groups)
-    memory = math.ceil(sum(group.max_nodes * pool.node.memory_gib for pool in pools for group in pool.node_groups))
-    gpus = sum(flavor.gpus for flavor in scheduling.flavors)
+    quotas = _quotas(teams, weights, pools, scheduling, context)
+    by_setting = frozenset(name for name, pool in context.settings.gpu_pools.items() if pool.owners is not None)
     queues = []
     for index, team in enumerate(teams):
         key = f"teams.{team.name}"
-        limits = [
-            ledger.decide(
-                f"{key}.{field}",
-                floor + int(context.figure(path)) * team.members,
-                f"{what}, and {context.source(path)}",
-            )
-            for field, floor, path, what in (
-                ("cpu_limit", cores, "teams.cpu_per_member", "vCPUs of all GPU nodes, which a team may borrow"),
-                ("memory_limit_gib", memory, "teams.memory_gib_per_member", "memory of all GPU nodes"),
-                ("pods", gpus, "teams.pods_per_member", "one pod a GPU"),
+        mine = tuple(quotas[flavor.name][index] for flavor in scheduling.flavors)
+        gpus = sum(quota.gpus for quota in mine)
+        ledger.decide(f"{key}.quotas", [f"{quota.flavor} {quota.gpus}" for quota in mine], "what it owns, in GPUs")
+        for field, words, why in in_words(mine, pools, source, by_setting, len(teams)):
+            ledger.decide(f"{key}.{field}", words, why)
+        bounds = [
+            ledger.decide(f"{key}.{field}", int(context.figure(path)) * team.members, context.source(path))
+            for field, path in (
+                ("cpu_only_cores", "teams.cpu_per_member"),
+                ("cpu_only_memory_gib", "teams.memory_gib_per_member"),
+                ("cpu_only_pods", "teams.pods_per_member"),
             )
         ]
-        mine = tuple(QuotaPlan(flavor.name, quotas[i][index]) for i, flavor in enumerate(scheduling.flavors))
-        ledger.decide(
-            f"{key}.quotas", [f"{quota.flavor} {quota.gpus}" for quota in mine], f"{source}; largest remainder"
-        )
         queues.append(
             TeamQueuePlan(
                 name=team.name,
@@ -133,9 +119,67 @@ def plan_queues(
                 # Kueue sends jobs without a queue's name to the LocalQueue `default` of their namespace.
                 local_queue="default",
                 quotas=mine,
-                cpu_limit=limits[0],
-                memory_limit_gib=limits[1],
-                pods=limits[2],
+                weight=ledger.decide(
+                    f"{key}.weight",
+                    gpus or WEIGHT_WITHOUT_GPUS,
+                    "the GPUs that it owns: what others leave idle is shared in this proportion"
+                    if gpus
+                    else "it owns no GPUs, and counts as a team of one; 0 would put it behind everybody for ever",
+                ),
+                cpu_only_cores=bounds[0],
+                cpu_only_memory_gib=bounds[1],
+                cpu_only_pods=bounds[2],
             )
         )
     return tuple(queues)
+
+
+def _quotas(
+    teams: Sequence[Team],
+    weights: Sequence[Fraction],
+    pools: Sequence[PoolPlan],
+    scheduling: SchedulingPlan,
+    context: Context,
+) -> dict[str, list[QuotaPlan]]:
+    """What each team owns of each flavor, by the flavor's name: whole nodes of some pools, GPUs of the others."""
+    quotas: dict[str, list[QuotaPlan]] = {}
+    for pool in pools:
+        given = _owners(pool, teams, context)
+        if pool.node.is_taken_whole:
+            capacities = [group.max_nodes for group in pool.node_groups]
+            rows = hand_out(capacities, node_totals(sum(capacities), weights, given))
+            for group, row in zip(pool.node_groups, rows, strict=True):
+                quotas[group.name] = [QuotaPlan(group.name, nodes * pool.node.gpus, nodes) for nodes in row]
+    for flavor in scheduling.flavors:
+        if flavor.name not in quotas:
+            parts = largest_remainder(flavor.gpus, weights)
+            quotas[flavor.name] = [QuotaPlan(flavor.name, gpus, None) for gpus in parts]
+    return quotas
+
+
+def _owners(pool: PoolPlan, teams: Sequence[Team], context: Context) -> list[int | None]:
+    """How many nodes of a pool each team owns by the stack file; None where it does not say."""
+    settings, ledger = context.settings.gpu_pools.get(pool.name), context.ledger
+    nothing: list[int | None] = [None] * len(teams)
+    if settings is None or settings.owners is None:
+        return nothing
+    key, owners = f"gpuPools.{pool.name}.owners", settings.owners
+    names = [team.name for team in teams]
+    nodes, claimed = sum(group.max_nodes for group in pool.node_groups), sum(owners.values())
+    found = len(ledger.problems)
+    if not pool.node.is_taken_whole:
+        allowed = (
+            "only a pool of several GPUs a node and with a fabric has owners of nodes; the quotas of others are GPUs"
+        )
+        ledger.problem(key, owners, allowed, "leave it out: the teams' shares decide")
+    for name in owners:
+        if name not in names:
+            ledger.problem(
+                f"{key}.{name}", owners[name], f"must be one of the teams: {', '.join(names)}", nearest(name, names)
+            )
+    if claimed > nodes:
+        ledger.problem(key, f"{claimed} nodes in all", f"must be at most {nodes}, the nodes of the pool's capacities")
+    elif claimed < nodes and set(names) <= owners.keys():
+        allowed = f"must be {nodes}, the nodes of the pool's capacities, where it names every team"
+        ledger.problem(key, f"{claimed} nodes in all", allowed, "leave a team out to give it the rest")
+    return nothing if len(ledger.problems) > found else [owners.get(name) for name in names]

@@ -66,7 +66,7 @@ def plan_smoke(
     environment: tuple[tuple[str, str], ...],
     context: Context,
 ) -> SmokePlan:
-    """The jobs of every pool and capacity that the settings want proven, through one team's queue."""
+    """The jobs of every pool and capacity that the settings want proven, each through the queue of one who owns it."""
     own, ledger = context.settings.smoke, context.ledger
     names = [queue.name for queue in queues]
     if own.team is not None and own.team not in names:
@@ -78,9 +78,8 @@ def plan_smoke(
             got = ", ".join(own.capacities) or "none"
             allowed = f"must name a capacity of pool {pool.name}, which has {', '.join(has)} nodes"
             ledger.problem("smoke.capacities", got, allowed, "to prove none: smoke.enabled false")
-    source = "setting smoke.team" if own.team else "the first team"
     image_source = "setting smoke.image" if own.image else "catalog/versions.yaml: it has the plugin of the fabric"
-    team = next((queue for queue in queues if queue.name == own.team), queues[0])
+    wanted = next((queue for queue in queues if queue.name == own.team), None)
     enabled = ledger.decide("smoke.enabled", own.enabled, "setting smoke.enabled; on unless turned off")
     capacities = ledger.decide(
         "smoke.capacities", tuple(dict.fromkeys(own.capacities)), "setting smoke.capacities; all by default"
@@ -88,20 +87,41 @@ def plan_smoke(
     jobs = []
     for pool, capacity in [(each, group.capacity) for each in pools for group in each.node_groups]:
         if enabled and capacity in capacities:
+            team = wanted or owner_of(queues, pool, capacity)
             job, sources = _sized(pool, team, capacity, MAX_NODES, kubernetes_version, dict(mounts))
+            chosen = "setting smoke.team" if wanted else "it owns the most there, the first of several alike"
+            ledger.decide(f"smoke.jobs.{job.name}.team", team.name, f"{chosen}; {_claim(job, pool, team)}")
             for field, why in sources.items():
                 ledger.decide(f"smoke.jobs.{job.name}.{field}", getattr(job, field), why)
             jobs.append(job)
     return SmokePlan(
         enabled=enabled,
         image=ledger.decide("smoke.image", own.image or catalog.pins().image("smoke"), image_source),
-        team=ledger.decide("smoke.team", team.name, source),
         priority=PRIORITY,
         capacities=capacities,
         mounts=mounts,
         environment=environment,
         jobs=tuple(jobs),
     )
+
+
+def owner_of(queues: Sequence[TeamQueuePlan], pool: PoolPlan, capacity: Capacity | None) -> TeamQueuePlan:
+    """The team that owns the most of a pool, or of one capacity of it: a queue gives it back to this one's jobs."""
+    return max(queues, key=lambda queue: sum(_owned(pool, queue, capacity)))
+
+
+def _owned(pool: PoolPlan, team: TeamQueuePlan, capacity: Capacity | None) -> list[int]:
+    """GPUs that a team owns of a pool, or of one capacity of it, a flavor each."""
+    flavors = [group.name for group in pool.node_groups if capacity in (None, group.capacity)]
+    return [quota.gpus for quota in team.quotas if quota.flavor in flavors]
+
+
+def _claim(job: SmokeJobPlan, pool: PoolPlan, team: TeamQueuePlan) -> str:
+    """What the job can count on."""
+    needs, owned = job.nodes * pool.node.gpus, max(_owned(pool, team, job.capacity), default=0)
+    if owned >= needs:
+        return "it takes back what it owns, at once"
+    return f"it owns {owned} of the {needs} GPUs that the job takes, and waits for what others leave idle"
 
 
 def smoke_job(
@@ -120,7 +140,7 @@ def _sized(
     kubernetes_version: str,
     mounts: Mapping[str, str],
 ) -> tuple[SmokeJobPlan, dict[str, str]]:
-    """What a job takes of a pool, whole nodes inside the team's limits, and where each of its sizes comes from.
+    """What a job of a team takes of a pool, in whole nodes, and where each of its sizes comes from.
 
     With a `capacity` it runs on the nodes of that one, and again when they change. A job never spans two capacities, so
     it has as many nodes as the largest node group at most.
@@ -135,12 +155,10 @@ def _sized(
     cpu, cpu_source = min(
         (node.vcpus - RESERVED_CORES, f"cores of a node less {RESERVED_CORES} for the kubelet and drivers"),
         (cores_for(node.gpus), f"4 cores and {CORES_PER_GPU} a GPU"),
-        (team.cpu_limit // nodes, "the team's limit of cores, over the nodes"),
     )
     memory, memory_source = min(
         (int(node.memory_gib * MEMORY_SHARE), f"{100 * MEMORY_SHARE:.0f} % of a node's memory"),
         (memory_gib_for(node.gpus), f"16 GiB and {MEMORY_PER_GPU_GIB} a GPU"),
-        (team.memory_limit_gib // nodes, "the team's limit of memory, over the nodes"),
     )
     facts = {
         "instance types": ",".join(sorted({kind for group in groups for kind in group.instance_types})),
@@ -151,6 +169,7 @@ def _sized(
     scratch = mounts.get(SCRATCH_CLAIM)
     job = SmokeJobPlan(
         name=name,
+        team=team.name,
         pool=pool.name,
         capacity=capacity,
         nodes=nodes,
@@ -172,9 +191,9 @@ def _sized(
     }
 
 
-def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan, team: TeamQueuePlan) -> SmokeSpec:
+def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec:
     """The job as its launchers take it, without what only the engine knows: where the checkpoint tier is."""
-    node = cluster.pool(job.pool).node
+    node, team = cluster.pool(job.pool).node, cluster.team(job.team)
     return SmokeSpec(
         name=job_name(job.pool, job.capacity or ""),
         stack=plan.core.stack,

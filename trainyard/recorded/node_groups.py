@@ -13,12 +13,14 @@ from trainyard.catalog import instance
 from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL, Capacity
 from trainyard.conventions.gcp import GKE_ACCELERATORS
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, mappings_at, number_at, value_at
+from trainyard.recorded.read import is_on, is_set, length_at, list_at, mapping_at, mappings_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 
 EKS_NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 GKE_NODE_POOL = "gcp:container/nodePool:NodePool"
 NODE_GROUP_TYPES = (EKS_NODE_GROUP, GKE_NODE_POOL)
+EFA_INTERFACES = ("efa", "efa-only")
+"""Kinds of network interface of a launch template that are Elastic Fabric Adapters."""
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 NODE_GROUP_PARTS = (*NODE_GROUP_TYPES, LAUNCH_TEMPLATE)
 """Types that a reader of node groups needs: reservations, and instance types of Capacity Blocks, stand in templates."""
@@ -34,6 +36,7 @@ class NodeGroup:
     instance_types: tuple[str, ...]  # in order of preference; empty: nobody says
     gpu_models: tuple[str, ...]  # by the catalogue's names where it has them; empty: no GPU
     gpus_per_node: int  # at most, where types differ
+    fabric_interfaces: int  # fast interfaces between nodes, a node; 0 for the plain network
     min_nodes: int
     max_nodes: int
     capacity: Capacity
@@ -106,6 +109,10 @@ def _eks(resource: RecordedResource, resources: Resources) -> NodeGroup:
         instance_types=types,
         gpu_models=tuple(dict.fromkeys(model for model, _ in gpus)),
         gpus_per_node=max((count for _, count in gpus), default=0),
+        fabric_interfaces=sum(
+            value_at(interface, "interfaceType", unknown="") in EFA_INTERFACES
+            for interface in mappings_at(launched, "networkInterfaces")
+        ),
         min_nodes=int(number_at(inputs, "scalingConfig", "minSize", default=0)),
         max_nodes=int(number_at(inputs, "scalingConfig", "maxSize", default=0)),
         capacity=_capacity(
@@ -136,6 +143,7 @@ def _gke(resource: RecordedResource) -> NodeGroup:
         instance_types=tuple(map(str, list_at(node, "machineType"))),
         gpu_models=tuple(GKE_ACCELERATORS.get(model, model) for model in models),
         gpus_per_node=int(sum(number_at(accelerator, "count", default=0) for accelerator in accelerators)),
+        fabric_interfaces=length_at(resource.inputs, "networkConfig", "additionalNodeNetworkConfigs"),
         min_nodes=nodes("min"),
         max_nodes=nodes("max"),
         capacity=_capacity(

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import mapping_at, mappings_at, number_at, value_at
+from trainyard.recorded.quantities import quantity
+from trainyard.recorded.read import UnreadableInput, mapping_at, mappings_at, value_at
 
 _KUEUE = "kubernetes:kueue.x-k8s.io/*:"
 CLUSTER_QUEUE = f"{_KUEUE}ClusterQueue"
@@ -21,13 +22,17 @@ def gpu_quotas(queue: RecordedResource) -> Iterator[tuple[str, float]]:
 
     Raises:
         UnknownInput: a part of them is not known yet.
-        UnreadableInput: a quota is not a number of 0 or more.
+        UnreadableInput: a quota is no quantity of 0 or more.
     """
     for group in mappings_at(queue.inputs, "spec", "resourceGroups"):
         for flavor in mappings_at(group, "flavors"):
             for quota in mappings_at(flavor, "resources"):
                 if value_at(quota, "name") == GPU_RESOURCE:
-                    yield str(value_at(flavor, "name")), number_at(quota, "nominalQuota")
+                    given = value_at(quota, "nominalQuota")
+                    gpus = quantity(given)
+                    if gpus is None or gpus < 0:
+                        raise UnreadableInput("nominalQuota", f"{given!r} is not a quantity of 0 or more")
+                    yield str(value_at(flavor, "name")), gpus
 
 
 def nodes_of_flavor(flavor: RecordedResource) -> tuple[str, str]:

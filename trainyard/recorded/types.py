@@ -94,6 +94,7 @@ RBAC_CLUSTER_ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"
 RBAC_CLUSTER_ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding"
 RBAC_ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:Role"
 RBAC_ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
+RESOURCE_QUOTA: Final = "kubernetes:core/v1:ResourceQuota"
 SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105 (a type)
 SERVICE: Final = "kubernetes:core/v1:Service"
 SERVICE_ACCOUNT: Final = "kubernetes:core/v1:ServiceAccount"

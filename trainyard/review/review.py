@@ -31,6 +31,7 @@ class Review:
     cost: Cost | None  # None: likewise
     seconds: Mapping[str, float]  # wall time by phase
     project: Path = Path()  # the project's folder
+    outside: Path | None = None  # the stack's file where it does not lie in the project
     verdict: Verdict = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +61,7 @@ class Review:
         violations = self.policies.violations if self.policies is not None else ()
         return {
             "stack": stack,
-            "verdict": masked(self.verdict.as_json()),
+            "verdict": self.verdict.as_json(),
             **told,
             "violations": [masked(violation.as_json()) for violation in violations],
             "cost": masked(self.cost.as_json()) if self.cost is not None else {},
@@ -91,6 +92,7 @@ class Unjudged:
     mistakes: tuple[Mistake, ...]
     verdict: Verdict
     project: Path = Path()  # the project's folder
+    outside: Path | None = None  # the stack's file where it does not lie in the project
 
     def as_json(self) -> dict[str, Any]:
         """What is wrong, in plain values."""
@@ -122,13 +124,16 @@ def unreadable(project_dir: Path, stack_file: Path, problems: Sequence[Problem])
     file = StackFile(stack_file)
     mistakes = tuple(Mistake(problem, file.line_of(problem.key)) for problem in problems)
     told = verdict_on_settings(stack, problems)
-    return Unjudged(stack, _shown(project_dir, stack_file), mistakes, told, project_dir)
+    return Unjudged(
+        stack, _shown(project_dir, stack_file), mistakes, told, project_dir, _outside(project_dir, stack_file)
+    )
 
 
 def failed(project_dir: Path, stack_file: Path, reason: str) -> Unjudged:
     """The outcome for a stack on which Trainyard itself failed."""
     stack = stack_of(stack_file)
-    return Unjudged(stack, _shown(project_dir, stack_file), (), verdict_on_failure(stack, reason), project_dir)
+    told = verdict_on_failure(stack, reason)
+    return Unjudged(stack, _shown(project_dir, stack_file), (), told, project_dir, _outside(project_dir, stack_file))
 
 
 def stack_of(stack_file: Path) -> str:
@@ -137,7 +142,11 @@ def stack_of(stack_file: Path) -> str:
 
 
 def _shown(project_dir: Path, stack_file: Path) -> str:
-    return stack_file.relative_to(project_dir).as_posix() if stack_file.is_relative_to(project_dir) else stack_file.name
+    return stack_file.name if _outside(project_dir, stack_file) else stack_file.relative_to(project_dir).as_posix()
+
+
+def _outside(project_dir: Path, stack_file: Path) -> Path | None:
+    return None if stack_file.is_relative_to(project_dir) else stack_file
 
 
 def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping[str, Any] | None = None) -> Review:
@@ -150,7 +159,7 @@ def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping
     name = _shown(project_dir, stack_file)
     rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in)
     if rehearsal.errors:
-        return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir)
+        return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir, _outside(project_dir, stack_file))
     policies = check_policies(
         rehearsal.stack,
         rehearsal.preview.resources,
@@ -168,4 +177,4 @@ def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping
         "price": done - before_price,
         "total": done - started,
     }
-    return Review(name, rehearsal, policies, cost, seconds, project_dir)
+    return Review(name, rehearsal, policies, cost, seconds, project_dir, _outside(project_dir, stack_file))

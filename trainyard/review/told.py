@@ -5,25 +5,15 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from trainyard import output
 from trainyard.review.formats import document, junit, markdown, sarif
+from trainyard.review.formats.names import Format
 from trainyard.review.reports import terminal
 from trainyard.review.review import Outcome, Review, failed, judge
 from trainyard.review.verdict import Verdict
-
-
-class Format(StrEnum):
-    """How the outcome of a check is told."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
 
 
 @dataclass(frozen=True, slots=True)

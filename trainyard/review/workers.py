@@ -18,17 +18,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told
 
+Judge = Callable[[Asked, Path, Mapping[str, Any] | None], Told]
+"""What judges one stack and tells it."""
+
 MOST_WORKERS: Final = 8
-"""Processes at most: each takes about 250 MB and a core."""
+"""Processes at most: each takes about 200 MB and a core."""
 
 STACKS_A_WORKER: Final = 2
 """At least so many: a process takes two seconds to import what a rehearsal needs, as long as two stacks take then."""
 
 _THRESHOLDS = (1_900_000, 5, 20)
-"""Thresholds of a worker's garbage collector: it collects after each run, not within one (`rehearsal.engine.loop`)."""
+"""Thresholds of a worker's garbage collector: it collects after each stack, not within one (`rare_collections`)."""
 
 
 def workers_for(stacks: int) -> int:
@@ -43,7 +47,7 @@ def tell_all(
     earlier: Mapping[Path, Mapping[str, Any]],
     *,
     workers: int,
-    judge_one: Callable[[Asked, Path, Mapping[str, Any] | None], Told] = tell,
+    judge_one: Judge = tell,
 ) -> Iterator[Told]:
     """What became of every stack, in the order of `files`. With one worker all happens in this process."""
     if workers <= 1:
@@ -51,7 +55,7 @@ def tell_all(
         gc.set_threshold(*_THRESHOLDS)
         try:
             for file in files:
-                yield judge_one(asked, file, earlier.get(file))
+                yield _and_forget(judge_one, asked, file, earlier.get(file))
         finally:
             gc.set_threshold(*before)
         return
@@ -73,7 +77,7 @@ def _in_order(
     asked: Asked,
     files: Sequence[Path],
     earlier: Mapping[Path, Mapping[str, Any]],
-    judge_one: Callable[[Asked, Path, Mapping[str, Any] | None], Told],
+    judge_one: Judge,
 ) -> Iterator[Told]:
     running: dict[Future[Told], tuple[int, int]] = {}  # the stack and the worker
     done: dict[int, Told] = {}
@@ -82,7 +86,7 @@ def _in_order(
         while left and idle:
             stack, worker = left.pop(), idle.pop()
             with _interrupts_ignored():  # a worker starts with the first of its stacks
-                future = pool[worker].submit(judge_one, asked, files[stack], earlier.get(files[stack]))
+                future = pool[worker].submit(_and_forget, judge_one, asked, files[stack], earlier.get(files[stack]))
             running[future] = (stack, worker)
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             stack, worker = running.pop(future)
@@ -97,6 +101,12 @@ def _in_order(
         while next_told in done:
             yield done.pop(next_told)
             next_told += 1
+
+
+def _and_forget(judge_one: Judge, asked: Asked, file: Path, earlier: Mapping[str, Any] | None) -> Told:
+    """Judges one stack and frees what that took: what was there before is not looked at, which would take long."""
+    with rare_collections():
+        return judge_one(asked, file, earlier)
 
 
 def _executor() -> ProcessPoolExecutor:

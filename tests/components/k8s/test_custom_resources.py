@@ -17,6 +17,7 @@ def queue(**changes: Any) -> cr.Manifest:
         "resource": "nvidia.com/gpu",
         "quotas": [("reserved", 16), ("spot", 0)],
         "when_can_borrow": "TryNextFlavor",
+        "weight": 16,
     }
     return cr.cluster_queue("vision", **{**arguments, **changes})
 

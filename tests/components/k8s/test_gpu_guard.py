@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import cel
 import pulumi
 import pytest
 
+from tests.components.k8s.admission import JOB_CONTROLLER, refusals
 from tests.components.k8s.checkers import check_plain_objects, depends_on
 from tests.pulumi_harness import record
-from trainyard.components.k8s.gpu_guard import GPU_GUARD, POD_SET_LABEL, gpu_guard
+from trainyard.components.k8s.gpu_guard import GPU_GUARD, MESSAGES, POD_SET_LABEL, gpu_guard
 
 
 class Parent(pulumi.ComponentResource):
@@ -16,37 +16,37 @@ class Parent(pulumi.ComponentResource):
         super().__init__("test:index:Parent", "parent")
 
 
-def allowed(pod: dict[str, Any]) -> bool:
-    """The policy's verdict, evaluated as the API server does: variables in order, then the one validation."""
-    guard: Any = GPU_GUARD
-    variables: dict[str, Any] = {}
-    for variable in guard["variables"]:
-        context = {"object": pod, "variables": dict(variables)}
-        variables[variable["name"]] = cel.evaluate(variable["expression"], context)
-    (validation,) = guard["validations"]
-    return bool(cel.evaluate(validation["expression"], {"object": pod, "variables": variables}))
-
-
 OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "1", "controller": True}
 GPU = {"resources": {"limits": {"nvidia.com/gpu": "8", "cpu": "8"}}}
 
 
-def pod(*, containers: list[dict[str, Any]], **metadata: Any) -> dict[str, Any]:
-    return {"metadata": {"name": "p", **metadata}, "spec": {"containers": containers}}
+def pod(*, containers: list[dict[str, Any]], spec: dict[str, Any] | None = None, **metadata: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "p", **metadata}, "spec": {"containers": containers, **(spec or {})}}
 
 
 ADMITTED = {POD_SET_LABEL: "main", "kueue.x-k8s.io/queue-name": "vision"}
+CPU = {"resources": {"requests": {"cpu": "1"}}}
+OF_A_JOB = {"labels": ADMITTED, "ownerReferences": [OWNER]}
+
+
+def test_a_pod_of_an_admitted_job_passes_where_the_job_controller_makes_it() -> None:
+    made = pod(containers=[GPU], **OF_A_JOB)
+    assert refusals(GPU_GUARD, made) == []
+    assert refusals(GPU_GUARD, made, "system:kube-controller-manager") == []
+
+
+@pytest.mark.parametrize("who", ["somebody", "system:serviceaccount:team-vision:job-controller", JOB_CONTROLLER + "x"])
+def test_a_forged_pod_of_a_job_is_refused(who: str) -> None:
+    """Whoever may create pods can write label and owner; the controller drops the reference and the pod runs on."""
+    assert refusals(GPU_GUARD, pod(containers=[GPU], **OF_A_JOB), who) == [MESSAGES["queue"]]
 
 
 @pytest.mark.parametrize(
-    ("which", "subject", "verdict"),
+    ("which", "subject"),
     [
-        ("pod of an admitted job", pod(containers=[GPU], labels=ADMITTED, ownerReferences=[OWNER]), True),
-        ("pod without GPUs", pod(containers=[{"resources": {"requests": {"cpu": "1"}}}]), True),
-        ("pod without resources", pod(containers=[{}]), True),
-        ("bare GPU pod", pod(containers=[GPU]), False),
-        ("bare GPU pod that bears the label", pod(containers=[GPU], labels=ADMITTED), False),
-        ("pod of a job that no queue admitted", pod(containers=[GPU], labels={}, ownerReferences=[OWNER]), False),
+        ("bare GPU pod", pod(containers=[GPU])),
+        ("bare GPU pod that bears the label", pod(containers=[GPU], labels=ADMITTED)),
+        ("pod of a job that no queue admitted", pod(containers=[GPU], labels={}, ownerReferences=[OWNER])),
         (
             "pod of a deployment",
             pod(
@@ -54,21 +54,59 @@ ADMITTED = {POD_SET_LABEL: "main", "kueue.x-k8s.io/queue-name": "vision"}
                 labels=ADMITTED,
                 ownerReferences=[{**OWNER, "apiVersion": "apps/v1", "kind": "ReplicaSet"}],
             ),
-            False,
         ),
         (
             "owned but not controlled",
             pod(containers=[GPU], labels=ADMITTED, ownerReferences=[{**OWNER, "controller": False}]),
-            False,
         ),
-        ("GPU in requests only", pod(containers=[{"resources": {"requests": {"nvidia.com/gpu": "1"}}}]), False),
-        ("GPU slice", pod(containers=[{"resources": {"limits": {"nvidia.com/mig-1g.10gb": "1"}}}]), False),
-        ("GPU of the second container", pod(containers=[{}, GPU]), False),
-        ("GPU of an init container", {"metadata": {}, "spec": {"containers": [{}], "initContainers": [GPU]}}, False),
+        ("GPU in requests only", pod(containers=[{"resources": {"requests": {"nvidia.com/gpu": "1"}}}])),
+        ("GPU slice", pod(containers=[{"resources": {"limits": {"nvidia.com/mig-1g.10gb": "1"}}}])),
+        ("GPU of the second container", pod(containers=[{}, GPU])),
+        ("GPU of an init container", {"metadata": {}, "spec": {"containers": [{}], "initContainers": [GPU]}}),
     ],
 )
-def test_gpu_guard(which: str, subject: dict[str, Any], verdict: bool) -> None:
-    assert allowed(subject) is verdict, which
+def test_gpus_are_taken_through_a_queue_only(which: str, subject: dict[str, Any]) -> None:
+    assert refusals(GPU_GUARD, subject) == [MESSAGES["queue"]], which
+
+
+@pytest.mark.parametrize("resources", [CPU, {}, {"resources": {"limits": {"nvidia.com/gpu": "0", "cpu": "1"}}}])
+def test_a_pod_without_gpus_is_counted_by_its_class(resources: dict[str, Any]) -> None:
+    """With none, another or a GPU of 0 it would take CPU past every quota."""
+    counted = pod(containers=[resources], spec={"priorityClassName": "cpu-only"})
+    assert refusals(GPU_GUARD, counted, "somebody") == []
+    for spec in ({}, {"priorityClassName": ""}, {"priorityClassName": "system-cluster-critical"}):
+        assert refusals(GPU_GUARD, pod(containers=[resources], spec=spec)) == [MESSAGES["priority"]]
+
+
+def test_a_pod_with_gpus_is_not_counted_with_those_without() -> None:
+    """It would wait for the quota of CPU while it holds its GPUs."""
+    counted = pod(containers=[GPU], spec={"priorityClassName": "cpu-only"}, **OF_A_JOB)
+    assert refusals(GPU_GUARD, counted) == [MESSAGES["priority"]]
+
+
+def test_a_pod_with_gpus_may_have_the_clusters_default_class() -> None:
+    """A cluster that somebody has may give one to every pod; a job may not name it (`test_job_guard`)."""
+    assert refusals(GPU_GUARD, pod(containers=[GPU], spec={"priorityClassName": "default"}, **OF_A_JOB)) == []
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]},
+        {"tolerations": [{"key": "other", "operator": "Exists"}, {"operator": "Exists"}]},
+        {"nodeName": "ip-10-0-0-1"},
+    ],
+)
+@pytest.mark.parametrize("admitted", [{}, OF_A_JOB])
+def test_a_pod_without_gpus_stays_off_gpu_nodes(spec: dict[str, Any], admitted: dict[str, Any]) -> None:
+    """One that waits there would start a node of eight GPUs. A queue admits it for nothing: it counts GPUs."""
+    subject = pod(containers=[CPU], spec={"priorityClassName": "cpu-only", **spec}, **admitted)
+    assert refusals(GPU_GUARD, subject) == [MESSAGES["nodes"]]
+
+
+def test_a_pod_without_gpus_may_tolerate_other_things() -> None:
+    spec = {"priorityClassName": "cpu-only", "tolerations": [{"key": "node.kubernetes.io/not-ready"}]}
+    assert refusals(GPU_GUARD, pod(containers=[CPU], spec=spec)) == []
 
 
 def test_gpu_guard_binds_team_namespaces_only_and_denies() -> None:

@@ -46,6 +46,7 @@ def arguments(**changes: Any) -> KueueArgs:
                     {"flavor": "train-spot", "gpus": spot},
                     {"flavor": "train-on-demand", "gpus": 0},
                 ],
+                "weight": reserved + spot,
             }
             for team, reserved, spot in (("vision", 16, 8), ("speech", 8, 2000))
         ],
@@ -53,6 +54,15 @@ def arguments(**changes: Any) -> KueueArgs:
             {"name": "production", "value": 1000, "description": "For customers."},
             {"name": "standard", "value": 500, "description": "Ordinary work."},
             {"name": "development", "value": 100, "description": "Trying things out."},
+        ],
+        "nodes": [
+            {
+                "pool": "train",
+                "cpu": 96,
+                "memory_gib": 1152,
+                "devices": {"nvidia.com/gpu": 8},
+                "largest_flavor_gpus": 2000,
+            }
         ],
         "pods_ready_timeout_minutes": 30,
         "requeue_limit": 5,
@@ -80,8 +90,8 @@ def test_every_object_is_valid_at_the_pinned_version() -> None:
     recording = run()
     # A cohort, 3 flavors, 3 priorities, 2 cluster queues, 2 local queues of each team.
     assert check_custom_resources(recording) == 13
-    # The namespace, the admission policy and its binding.
-    assert check_plain_objects(recording) == 3
+    # The namespace, and four admission policies with their bindings: of pods and of each kind of job.
+    assert check_plain_objects(recording) == 1 + 4 * 2
 
 
 def test_objects_are_the_same_before_anything_is_known() -> None:
@@ -119,7 +129,8 @@ def test_configuration_touches_team_namespaces_only() -> None:
     }
     assert config["manageJobsWithoutQueueName"] is True
     assert config["metrics"]["enableClusterQueueResources"] is True
-    assert "fairSharing" not in config  # an empty block makes the manager exit
+    # An empty block makes the manager exit; the other strategy lets half a node evict a whole one.
+    assert config["fairSharing"] == {"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}
 
 
 def test_configuration_gives_up_in_the_end() -> None:
@@ -178,6 +189,14 @@ def test_queue_admits_its_team_only_and_lends_and_reclaims() -> None:
     assert queue["flavorFungibility"] == {"whenCanBorrow": "TryNextFlavor", "whenCanPreempt": "TryNextFlavor"}
     for flavor in queue["resourceGroups"][0]["flavors"]:
         assert "borrowingLimit" not in flavor["resources"][0]
+    assert queue["fairSharing"] == {"weight": "24"}
+    assert queue_of(run(), "speech")["fairSharing"] == {"weight": "2008"}
+
+
+def test_no_manifest_says_whether_a_queue_is_held() -> None:
+    """The next apply after a person's hold would fail, or lift it."""
+    for resource in custom_resources(run()):
+        assert "stopPolicy" not in (resource.inputs.get("spec") or {}), resource.name
 
 
 def test_borrowing_before_own_spot_nodes_can_be_chosen() -> None:
@@ -270,6 +289,7 @@ def test_priorities_keep_their_value_beside_the_metadata() -> None:
         ({"flavors": []}, r"which is none of \(no flavors\)"),
         ({"flavors": [*arguments()["flavors"], arguments()["flavors"][0]]}, "two flavors are called train-reserved"),
         ({"queues": [arguments()["queues"][0]] * 2}, "two queues are called vision"),
+        ({"queues": [{**arguments()["queues"][0], "weight": 0}]}, "queue vision has weight 0: 0 is behind everybody"),
         ({"when_can_borrow": "Borrow"}, "when_can_borrow is TryNextFlavor or MayStopSearch, got Borrow"),
         (
             {"flavors": [{**flavor, "capacity": "spott"} for flavor in arguments()["flavors"]]},

@@ -11,8 +11,20 @@ from tests.pulumi_harness import Recorded, Recording, record
 from trainyard.components.k8s.teams import TeamNamespaces, TeamNamespacesArgs
 
 TEAMS = [
-    {"name": "vision", "namespace": "team-vision", "cpu_limit": 768, "memory_limit_gib": 4096, "pods": 200},
-    {"name": "speech", "namespace": "team-speech", "cpu_limit": 1000, "memory_limit_gib": 1500, "pods": 100},
+    {
+        "name": "vision",
+        "namespace": "team-vision",
+        "cpu_only_cores": 20,
+        "cpu_only_memory_gib": 1024,
+        "cpu_only_pods": 100,
+    },
+    {
+        "name": "speech",
+        "namespace": "team-speech",
+        "cpu_only_cores": 2000,
+        "cpu_only_memory_gib": 80,
+        "cpu_only_pods": 50,
+    },
 ]
 
 
@@ -43,8 +55,9 @@ def of_team(recording: Recording, kind: str, team: str) -> Recorded:
 
 
 def test_every_object_is_valid() -> None:
-    # A team: namespace, quota, defaults, account, six network policies, role, binding. All: a cluster role and binding.
-    assert check_plain_objects(run()) == 2 * 12 + 2
+    # A team: namespace, two quotas, defaults, account, six network policies, role, binding.
+    # All: a priority class, a cluster role and its binding.
+    assert check_plain_objects(run()) == 2 * 13 + 3
 
 
 def test_namespace_is_labelled_for_the_queue_and_for_pod_security() -> None:
@@ -58,22 +71,62 @@ def test_namespace_is_labelled_for_the_queue_and_for_pod_security() -> None:
     }
 
 
-def test_quota_counts_requests_but_no_gpus() -> None:
+def quotas(recording: Recording, team: str) -> dict[str, Any]:
+    found = recording.of_type("kubernetes:core/v1:ResourceQuota")
+    return {
+        quota.inputs["metadata"]["name"]: quota.inputs["spec"]
+        for quota in found
+        if quota.inputs["metadata"]["namespace"] == f"team-{team}"
+    }
+
+
+def counts(quota: dict[str, Any], pod: dict[str, Any]) -> bool:
+    """Whether a quota counts a pod, as the API server decides: no scope, or a priority class that its scope names."""
+    if not any(key in quota["hard"] for key in ("pods", "requests.cpu", "requests.memory")):
+        return False
+    (expression,) = quota.get("scopeSelector", {}).get("matchExpressions") or [None]
+    if expression is None:
+        return True
+    assert (expression["scopeName"], expression["operator"]) == ("PriorityClass", "In")
+    return pod.get("priorityClassName") in expression["values"]
+
+
+def test_pods_that_wait_never_hold_up_an_admitted_gpu_job() -> None:
+    """A hundred waiting CPU pods made a job "exceeded quota" after its admission, while it held its GPUs."""
+    for team in ("vision", "speech"):
+        found = quotas(run(), team)
+        gpu_pod: dict[str, Any] = {}  # the admission policies let it have no priority class
+        cpu_pod = {"priorityClassName": "cpu-only"}  # they let it have no other
+        assert not any(counts(quota, gpu_pod) for quota in found.values()), "Kueue alone rations it"
+        assert [name for name, quota in found.items() if counts(quota, cpu_pod)] == ["cpu-only"], "bounded"
+        assert not any("gpu" in key for quota in found.values() for key in quota["hard"])
+
+
+def test_what_a_team_does_without_gpus_is_bounded() -> None:
     recording = run()
-    vision = of_team(recording, "core/v1:ResourceQuota", "vision").inputs["spec"]["hard"]
-    speech = of_team(recording, "core/v1:ResourceQuota", "speech").inputs["spec"]["hard"]
-    assert vision["requests.cpu"] == "768"
-    assert vision["requests.memory"] == "4Ti"
-    assert vision["pods"] == "200"
-    assert (speech["requests.cpu"], speech["requests.memory"]) == ("1k", "1500Gi")
-    assert not any("gpu" in key for key in {**vision, **speech})
+    vision, speech = quotas(recording, "vision")["cpu-only"]["hard"], quotas(recording, "speech")["cpu-only"]["hard"]
+    assert vision == {"requests.cpu": "20", "requests.memory": "1Ti", "pods": "100"}
+    assert speech == {"requests.cpu": "2k", "requests.memory": "80Gi", "pods": "50"}
+    kind = recording.one("kubernetes:scheduling.k8s.io/v1:PriorityClass").inputs
+    assert kind["metadata"]["name"] == "cpu-only"
+    assert kind["preemptionPolicy"] == "Never", "it evicts nobody"
+    assert -10 <= kind["value"] < 0, "it gives way to the platform, and the autoscaler still starts nodes for it"
+    assert not kind.get("globalDefault")
 
 
-def test_defaults_state_every_request_that_the_quota_counts() -> None:
+def test_nothing_in_a_namespace_is_reachable_from_outside() -> None:
+    assert quotas(run(), "vision")["team"] == {"hard": {"services.loadbalancers": "0", "services.nodeports": "0"}}
+
+
+def test_defaults_state_every_request_that_a_quota_counts() -> None:
     recording = run()
     (limits,) = of_team(recording, "core/v1:LimitRange", "vision").inputs["spec"]["limits"]
-    quota = of_team(recording, "core/v1:ResourceQuota", "vision").inputs["spec"]["hard"]
-    counted = {key.removeprefix("requests.") for key in quota if key.startswith("requests.")}
+    counted = {
+        key.removeprefix("requests.")
+        for quota in quotas(recording, "vision").values()
+        for key in quota["hard"]
+        if key.startswith("requests.")
+    }
     assert limits["type"] == "Container"
     assert set(limits["defaultRequest"]) == counted
     assert "default" not in limits  # no limit for who stated none
@@ -196,6 +249,7 @@ def test_namespace_output_is_known_at_preview_and_brings_quota_and_defaults() ->
     assert job.inputs["metadata"]["namespace"] == "team-vision"
     waits = depends_on(recording, job)
     assert {"teams-vision-namespace", "teams-vision-quota", "teams-vision-defaults", "cluster"} <= waits
+    assert {"teams-vision-cpu-only", "teams-cpu-only"} <= waits
     assert not any(name.startswith("teams-speech") for name in waits)
 
 

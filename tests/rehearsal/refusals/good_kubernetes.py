@@ -142,7 +142,12 @@ KUBERNETES = [
         "ResourceQuota",
         "research",
         "research",
-        spec={"hard": {"requests.cpu": "400", "requests.memory": "4Ti", "pods": "200"}},
+        spec={
+            "hard": {"requests.cpu": "400", "requests.memory": "4Ti", "pods": "200"},
+            "scopeSelector": {
+                "matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["cpu-only"]}]
+            },
+        },
     ),
     obj(
         "v1",
@@ -215,7 +220,8 @@ KUBERNETES = [
             "namespaceSelector": {"matchLabels": {"ml.platform/team": "research"}},
             "queueingStrategy": "BestEffortFIFO",
             "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"},
-            "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": [quota("train-reserved", "10")]}],
+            "fairSharing": {"weight": "8"},
+            "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": [quota("train-reserved", "8")]}],
         },
     ),
     obj(
@@ -225,7 +231,8 @@ KUBERNETES = [
         spec={
             "cohortName": "acme",
             "namespaceSelector": {"matchLabels": {"ml.platform/team": "product"}},
-            "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": [quota("train-reserved", "6")]}],
+            "preemption": {"reclaimWithinCohort": "Any"},
+            "resourceGroups": [{"coveredResources": ["nvidia.com/gpu"], "flavors": [quota("train-reserved", "8")]}],
         },
     ),
     obj("kueue.x-k8s.io/v1beta2", "LocalQueue", "research", "research", spec={"clusterQueue": "research"}),
@@ -274,6 +281,7 @@ KUBERNETES = [
                 "managerConfig": {
                     "controllerManagerConfigYaml": "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
                     "resources: {quotaCheckStrategy: IgnoreUndeclared}\n"
+                    "fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}\n"
                 },
             },
         },

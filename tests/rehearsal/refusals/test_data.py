@@ -12,8 +12,9 @@ import yaml
 from tests.rehearsal.refusals.builders import findings, resource
 from tests.shared import shared
 from trainyard.catalog import kubernetes_versions, pins
+from trainyard.recorded.quantities import quantity
 from trainyard.rehearsal.refusals import generate
-from trainyard.rehearsal.refusals.kubernetes.schema import QUANTITY, definitions, quantity
+from trainyard.rehearsal.refusals.kubernetes.schema import QUANTITY, definitions
 
 
 def table(name: str) -> dict[str, Any]:

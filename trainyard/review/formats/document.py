@@ -16,7 +16,7 @@ def stack_json(outcome: Outcome) -> dict[str, Any]:
     told: dict[str, Any] = {
         "stack": outcome.verdict.stack,
         "file": outcome.file,
-        "verdict": masked_in_order(outcome.verdict.as_json()),
+        "verdict": outcome.verdict.as_json(),
     }
     if isinstance(outcome, Unjudged):
         return {**told, "problems": [mistake.as_json() for mistake in outcome.mistakes]}
@@ -29,11 +29,6 @@ def stack_json(outcome: Outcome) -> dict[str, Any]:
         "plan": masked(outcome.rehearsal.plan),
         "cost": masked(outcome.cost.as_json()) if outcome.cost is not None else {},
     }
-
-
-def masked_in_order(document: dict[str, Any]) -> dict[str, Any]:
-    """Secrets masked in the values, the keys of the document itself in the order that they have."""
-    return {key: masked(value) for key, value in document.items()}
 
 
 def part(outcome: Outcome) -> str:

@@ -137,7 +137,8 @@ class _Results:
         self._outcome = outcome
         self._root = outcome.project.resolve()
         self._base = _repository(self._root)
-        self._file = StackFile(self._root / outcome.file)
+        self._path = outcome.outside or self._root / outcome.file
+        self._file = StackFile(self._path)
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], str]]:
         if isinstance(self._outcome, Unjudged):
@@ -212,7 +213,7 @@ class _Results:
 
     def _uri(self, file: str) -> str:
         """The file from the root of the repository, which is where GitHub looks for it."""
-        path = self._root / file
+        path = self._path if file == self._outcome.file else self._root / file
         base = self._base if path.is_relative_to(self._base) else self._root
         return quote(path.relative_to(base).as_posix() if path.is_relative_to(base) else file)
 

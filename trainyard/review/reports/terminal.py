@@ -143,7 +143,8 @@ def _problems(outcome: Unjudged) -> Iterator[RenderableType]:
     for mistake in outcome.mistakes:
         problem = mistake.problem
         place = outcome.file if mistake.line is None else f"{outcome.file}:{mistake.line}"
-        text = Text(problem.key, style="bold")
+        text = Text()
+        text.append(problem.key, style="bold")
         text.append(f"  {place}", style="dim")
         text.append(f"\ngot {problem.got}; {problem.allowed}")
         if problem.hint:
@@ -160,7 +161,8 @@ def _findings(rehearsal: Rehearsal) -> Iterator[RenderableType]:
         yield Text(component, style="bold")
         for same in group:
             finding = same.finding
-            text = Text(f"{finding.level} ", style="red" if finding.level == "error" else "yellow")
+            text = Text()
+            text.append(f"{finding.level} ", style="red" if finding.level == "error" else "yellow")
             text.append(f"{finding.rule}", style="dim")
             for subject in same.subjects:
                 text.append(f"\n{subject}", style="bold")
@@ -197,7 +199,8 @@ def _by_policy(violations: Sequence[Violation]) -> list[list[Violation]]:
 def _violation(violations: Sequence[Violation], stack: str) -> Text:
     """The policy, a line a place, and what to change."""
     first = violations[0]
-    text = Text(first.level, style="bold red" if first.level == "mandatory" else "bold yellow")
+    text = Text()
+    text.append(first.level, style="bold red" if first.level == "mandatory" else "bold yellow")
     text.append(f" {first.severity} ", style="")
     text.append(first.policy, style="bold")
     for violation in violations:

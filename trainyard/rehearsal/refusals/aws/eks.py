@@ -11,7 +11,7 @@ from typing import Final
 from trainyard.conventions import LABEL_PREFIX
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
 from trainyard.rehearsal.refusals.aws.models import operation
 from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.labels import LABEL_KEY, check_label, is_label_key
@@ -207,7 +207,7 @@ def _agreement(view: View, template: View) -> None:
             )
     _market(view, template)
     cards = template.entries("networkInterfaces")
-    if any(isinstance(item, Mapping) and item.get("interfaceType") in ("efa", "efa-only") for item in cards):
+    if any(isinstance(item, Mapping) and item.get("interfaceType") in EFA_INTERFACES for item in cards):
         zones = zones_of(view, "subnetIds")
         if len(view.entries("subnetIds")) > 1 and (zones is None or len(zones) > 1):
             view.error(

@@ -13,7 +13,7 @@ from typing import Any, Final
 from trainyard.catalog import Instance, instances
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
+from trainyard.recorded.node_groups import EFA_INTERFACES, LAUNCH_TEMPLATE
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.refusals.aws.eks import instance_types
 from trainyard.rehearsal.refusals.context import View, show
@@ -21,7 +21,6 @@ from trainyard.rehearsal.refusals.rules import Rules
 
 PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
-_EFA = ("efa", "efa-only")
 
 
 def catalogue(instance_type: str | None) -> Instance | None:
@@ -157,7 +156,7 @@ def _against_catalogue(view: View, items: list[tuple[str, Mapping[str, Any]]]) -
     found = catalogue(name)
     if found is None:
         return
-    efa = [(path, item) for path, item in items if item.get("interfaceType") in _EFA]
+    efa = [(path, item) for path, item in items if item.get("interfaceType") in EFA_INTERFACES]
     if efa and not found.efa_interfaces:
         view.error(
             "efa-unsupported",

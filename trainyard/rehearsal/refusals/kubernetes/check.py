@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.refusals.context import Stack
-from trainyard.rehearsal.refusals.kubernetes import charts, kueue, objects
+from trainyard.rehearsal.refusals.kubernetes import charts, kueue, kueue_sharing, objects
 from trainyard.rehearsal.refusals.kubernetes.index import Objects
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
 
@@ -24,3 +24,4 @@ def check(stack: Stack) -> None:
                 view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")
             objects.check(view, known)
     kueue.check(stack, known)
+    kueue_sharing.check(stack)

@@ -12,12 +12,12 @@ from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, gpu_model, node_group
+from trainyard.recorded.quantities import quantity
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR
 from trainyard.recorded.read import UnknownInput, UnreadableInput, follow
 from trainyard.rehearsal.refusals.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
 from trainyard.rehearsal.refusals.kubernetes.kueue_manager import check_manager
-from trainyard.rehearsal.refusals.kubernetes.schema import quantity
 
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 

@@ -43,6 +43,9 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "controller": ("groupKindConcurrency", "cacheSyncTimeout"),
     "tls": ("minVersion", "cipherSuites"),
 }  # fmt: skip
+_STRATEGIES: Final = (
+    ["LessThanOrEqualToFinalShare"], ["LessThanInitialShare"], ["LessThanOrEqualToFinalShare", "LessThanInitialShare"],
+)  # fmt: skip
 _FRAMEWORKS: Final = (
     "batch/job", "kubeflow.org/mpijob", "ray.io/rayjob", "ray.io/rayservice", "ray.io/raycluster",
     "jobset.x-k8s.io/jobset", "kubeflow.org/paddlejob", "kubeflow.org/pytorchjob", "kubeflow.org/tfjob",
@@ -117,12 +120,13 @@ def _combinations(release: View, config: Mapping[str, Any]) -> None:
             "excludeResourcePrefixes beside quotaCheckStrategy IgnoreUndeclared",
             allowed="one of them: with both the manager exits",
         )
-    if "fairSharing" in config and not section("fairSharing").get("preemptionStrategies"):
+    if "fairSharing" in config and section("fairSharing").get("preemptionStrategies") not in _STRATEGIES:
         release.error(
             _RULE,
             _PATH,
-            "fairSharing without preemptionStrategies: the manager exits",
-            allowed="[LessThanOrEqualToFinalShare, LessThanInitialShare]",
+            f"fairSharing.preemptionStrategies is {show(section('fairSharing').get('preemptionStrategies'))}: "
+            "the manager exits",
+            allowed=" or ".join(f"[{', '.join(known)}]" for known in _STRATEGIES),
         )
     if release.value("values.controllerManager.featureGates") and config.get("featureGates"):
         release.error(

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
-from trainyard.rehearsal.refusals.kubernetes.schema import quantity
 from trainyard.rehearsal.refusals.labels import check_label
 
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")

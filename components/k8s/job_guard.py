@@ -1,0 +1,159 @@
+"""Refuses jobs in team namespaces that a queue would admit and no node would ever take.
+
+Kueue counts GPUs and looks at no node. A pod that asks for more of anything than a node has is admitted, stays Pending,
+and keeps its GPUs for the time that pods get to start, once for every retry. So a Job, JobSet or TrainJob is refused
+when it is made: where one of its pods fits no node of a pool that the queue may send it to. A queue may send a pod to
+every pool that its node selector or affinity leaves open and that has as many GPUs in one capacity.
+
+And where its pods would be refused one by one (`gpu_guard`): the job would be admitted and never have any.
+
+Of CPU and memory a pod must ask for less than a node has, because the kubelet and the drivers' pods always take some.
+That is the least that is true on every ground: what is asked for closely below may fit no node either.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+import pulumi
+import pulumi_kubernetes.admissionregistration.v1 as admission
+
+from trainyard.components.k8s import pod_expressions as pods
+from trainyard.components.k8s.gpu_guard import MESSAGES, in_team_namespaces
+from trainyard.conventions import GPU_RESOURCE, POOL_LABEL
+
+POLICY = "{}-fit-their-nodes"
+"""Name of the policy of a kind."""
+
+
+class PoolNodeArgs(TypedDict):
+    """What a node of a pool has."""
+
+    pool: str
+    """Value of the nodes' label `ml.platform/pool`."""
+    cpu: int
+    """Cores."""
+    memory_gib: float
+    """Memory, GiB."""
+    devices: Mapping[str, int]
+    """Extended resources of a node: {"nvidia.com/gpu": 8}."""
+    largest_flavor_gpus: int
+    """GPUs of the pool's largest node group: a queue sends no pod with more to the pool."""
+
+
+def job_guard(name: str, nodes: Sequence[PoolNodeArgs], parent: pulumi.Resource) -> None:
+    """Makes a policy for each kind of job and binds it to the namespaces of teams; none where there are no pools."""
+    for kind, spec in specs(nodes).items() if nodes else ():
+        in_team_namespaces(f"{name}-{kind}-guard", POLICY.format(kind), spec, parent)
+
+
+def specs(nodes: Sequence[PoolNodeArgs]) -> dict[str, admission.ValidatingAdmissionPolicySpecArgsDict]:
+    """The policies by the plural of the kind that they are about."""
+    of_job = "[object.spec.template.spec]"
+    of_job_set = "object.spec.replicatedJobs.map(j, j.template.spec.template.spec)"
+    own = [_own_pool(node) for node in nodes]
+    return {
+        "jobs": _spec("batch", "jobs", of_job, own, nodes, pods_too=True),
+        "jobsets": _spec("jobset.x-k8s.io", "jobsets", of_job_set, own, nodes, pods_too=True),
+        # A TrainJob says what a node's container asks for; the rest stands in its runtime and in patches of it. A pod
+        # that names no GPUs holds none, and is refused with the JobSet that the Trainer makes.
+        "trainjobs": _spec(
+            "trainer.kubeflow.org", "trainjobs", _TRAIN_JOB, [_patched_pool(node) for node in nodes], nodes
+        ),
+    }
+
+
+_NODE = "object.spec.trainer.resourcesPerNode"
+_TRAIN_JOB = (
+    # `dyn`: the literal's own type would make every other field of a pod a list of containers.
+    f"({pods.present('object.spec', 'trainer.resourcesPerNode')} ? "
+    f"[dyn({{'containers': [{{'resources': {_NODE}}}]}})] : [])"
+)
+_RUNTIME_JOBS = "trainingRuntimeSpec.template.spec.replicatedJobs"
+_JOB_POD = "template.spec.template.spec"
+
+
+def _own_pool(node: PoolNodeArgs) -> str:
+    """Whether the pod of an `a`, by its own spec, may stand in a pool."""
+    return pods.accepts_pool("a.pod", node["pool"])
+
+
+def _patched_pool(node: PoolNodeArgs) -> str:
+    """Whether the patches of a TrainJob's runtime leave a pool open to it."""
+    job = f"!({pods.present('j', _JOB_POD)}) || {pods.accepts_pool(f'j.{_JOB_POD}', node['pool'])}"
+    patch = f"!({pods.present('p', _RUNTIME_JOBS)}) || p.{_RUNTIME_JOBS}.all(j, {job})"
+    return f"(!has(object.spec.runtimePatches) || object.spec.runtimePatches.all(p, {patch}))"
+
+
+def _spec(
+    group: str,
+    kind: str,
+    templates: str,
+    open_to: Sequence[str],
+    nodes: Sequence[PoolNodeArgs],
+    *,
+    pods_too: bool = False,
+) -> admission.ValidatingAdmissionPolicySpecArgsDict:
+    """The policy of a kind whose pods' specs are the list `templates`; `open_to` asks a pool each.
+
+    `asks` are the pods with GPUs and what each needs, `verdicts` a list a pod with a number a pool: 0 the queue does
+    not send it there, 1 it fits a node there, 2 it does not.
+    """
+    devices = sorted({device for node in nodes for device in node["devices"]})
+    needs = ", ".join(f"{pods.text(name)}: dyn({pods.needs('s', name)})" for name in ("cpu", "memory", *devices))
+    verdicts = [
+        f"{accepts} && a[{pods.text(GPU_RESOURCE)}] <= {float(node['largest_flavor_gpus'])} ? "
+        f"({_fits(node, devices)} ? 1 : 2) : 0"
+        for accepts, node in zip(open_to, nodes, strict=True)
+    ]
+    there = "; ".join(f"of {node['pool']} has {_described(node)}" for node in nodes)
+    validations: list[admission.ValidationArgsDict] = [
+        {
+            "expression": "variables.verdicts.all(v, 1 in v && !(2 in v))",
+            "message": "A pod of this job fits no node of a pool that its queue may send it to. Ask for less or choose "
+            f"a pool by node selector or affinity on {POOL_LABEL} (a TrainJob in runtimePatches). "
+            f"A node {there}; of cores and memory a pod gets less than that.",
+            "reason": "Invalid",
+        }
+    ]
+    if pods_too:
+        validations += [
+            {
+                "expression": f"variables.pods.all(s, {pods.uses_gpus('s')} || !{pods.reaches_gpu_nodes('s')})",
+                "message": MESSAGES["nodes"],
+                "reason": "Forbidden",
+            },
+            {
+                "expression": f"variables.pods.all(s, {pods.names_priority_of_its_kind('s')})",
+                "message": MESSAGES["priority"],
+                "reason": "Forbidden",
+            },
+        ]
+    return {
+        "failure_policy": "Fail",
+        "match_constraints": {
+            "resource_rules": [
+                {"api_groups": [group], "api_versions": ["*"], "operations": ["CREATE"], "resources": [kind]}
+            ]
+        },
+        "variables": [
+            {"name": "pods", "expression": templates},
+            {
+                "name": "asks",
+                "expression": f"variables.pods.filter(s, {pods.uses_gpus('s')}).map(s, {{'pod': dyn(s), {needs}}})",
+            },
+            {"name": "verdicts", "expression": f"variables.asks.map(a, [{', '.join(verdicts)}])"},
+        ],
+        "validations": validations,
+    }
+
+
+def _fits(node: PoolNodeArgs, devices: Sequence[str]) -> str:
+    """Whether the pod of an `a` fits an empty node. A device that only other pools have is none here."""
+    limits = {"cpu": f"< {float(node['cpu'])}", "memory": f"< {node['memory_gib'] * 2**30:.1f}"}
+    limits |= {device: f"<= {float(node['devices'].get(device, 0))}" for device in devices}
+    return " && ".join(f"a[{pods.text(name)}] {limit}" for name, limit in limits.items())
+
+
+def _described(node: PoolNodeArgs) -> str:
+    devices = [f"{count} {device}" for device, count in node["devices"].items()]
+    return ", ".join([*devices, f"{node['cpu']} cores", f"{node['memory_gib']:g} GiB"])

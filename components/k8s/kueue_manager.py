@@ -1,0 +1,44 @@
+"""The configuration file of Kueue's manager: what it manages, what it counts, how it shares, when it gives up."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from trainyard.conventions import FAIR_SHARING_STRATEGIES, TEAM_LABEL
+
+FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob")
+"""Kinds that Kueue manages. With `pod`, `deployment` or `statefulset` among them, as by default, no pod could be made
+in any namespace while the manager is down."""
+
+UNRATIONED_RESOURCES = ("cpu", "memory", "ephemeral-storage", "hugepages-")
+"""Prefixes of resources that pods ask for and queues do not count: GPUs are what is scarce. A resource that is neither
+here nor in a queue blocks its job, which is what should happen to a `nvidia.com/mig-...` that nobody has a quota for;
+`quotaCheckStrategy: IgnoreUndeclared` (which excludes this list) would let it pass uncounted."""
+
+
+def manager_configuration(
+    pods_ready_timeout_minutes: int, requeue_limit: int, unrationed_resources: Sequence[str]
+) -> dict[str, Any]:
+    """The manager's configuration file. It replaces the chart's whole, so what the chart would set is stated too."""
+    return {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "health": {"healthProbeBindAddress": ":8081"},
+        # enableClusterQueueResources: the series kueue_cluster_queue_nominal_quota, _resource_usage and the like. Both
+        # replicas export every series: a sum has to take `max without (replica_role, pod, instance)` first.
+        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
+        "webhook": {"port": 9443},
+        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "clientConnection": {"qps": 300, "burst": 500},
+        # A job without a queue is held, not run; only namespaces of teams depend on the manager.
+        "manageJobsWithoutQueueName": True,
+        "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]},
+        "waitForPodsReady": {
+            "timeout": f"{pods_ready_timeout_minutes}m",
+            "recoveryTimeout": f"{pods_ready_timeout_minutes}m",
+            "blockAdmission": False,
+            "requeuingStrategy": {"timestamp": "Eviction", "backoffLimitCount": requeue_limit},
+        },
+        "fairSharing": {"preemptionStrategies": list(FAIR_SHARING_STRATEGIES)},
+        "integrations": {"frameworks": list(FRAMEWORKS)},
+        "resources": {"excludeResourcePrefixes": [*UNRATIONED_RESOURCES, *unrationed_resources]},
+    }

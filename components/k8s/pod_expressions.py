@@ -1,0 +1,88 @@
+"""Questions about a pod's spec in CEL, the language of admission policies, for whoever writes one.
+
+Each function takes the CEL name of a pod's spec (`object.spec`, or the variable of a macro) and gives an expression.
+Optional fields are asked for with `has` first: reading one that is not there is an error, which refuses the object.
+`quantity`, `sum` and `max` are the API server's own CEL libraries.
+"""
+
+from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE, POOL_LABEL
+
+GPU_PREFIX = f"{GPU_RESOURCE.partition('/')[0]}/"
+"""Prefix of every GPU resource: whole GPUs, and slices of them (`nvidia.com/mig-...`)."""
+
+
+def text(value: str) -> str:
+    """A text in CEL. Raises ValueError where it would need escaping; no name or label of Kubernetes does."""
+    if "'" in value or "\\" in value:
+        raise ValueError(f"{value!r} cannot stand in an expression")
+    return f"'{value}'"
+
+
+def present(root: str, path: str) -> str:
+    """Whether there is something at a dotted path below what is there for sure."""
+    steps = path.split(".")
+    return " && ".join(f"has({root}.{'.'.join(steps[: end + 1])})" for end in range(len(steps)))
+
+
+def _listed(root: str, path: str) -> str:
+    return f"({present(root, path)} ? {root}.{path} : [])"
+
+
+def uses_gpus(pod: str) -> str:
+    """Whether a container asks for GPUs or slices of them. A request of 0 is none: it would pass for a GPU pod."""
+    asked = " || ".join(
+        f"({present('c', f'resources.{kind}')} && "
+        f"c.resources.{kind}.exists(r, r.startsWith({text(GPU_PREFIX)}) && string(c.resources.{kind}[r]) != '0'))"
+        for kind in ("limits", "requests")
+    )
+    return f"({pod}.containers + {_listed(pod, 'initContainers')}).exists(c, {asked})"
+
+
+def reaches_gpu_nodes(pod: str) -> str:
+    """Whether it may stand on GPU nodes: by a toleration of their taint, or past the scheduler by a node's name."""
+    key = f"!has(t.key) || t.key == '' || t.key == {text(GPU_RESOURCE)}"
+    return f"(has({pod}.nodeName) || {_listed(pod, 'tolerations')}.exists(t, {key}))"
+
+
+def is_cpu_only(pod: str) -> str:
+    """Whether it has the priority class that counts it against its team's part of the system nodes."""
+    return f"(has({pod}.priorityClassName) && {pod}.priorityClassName == {text(CPU_ONLY_PRIORITY)})"
+
+
+def names_priority_of_its_kind(pod: str) -> str:
+    """Whether the pod of a template names that class where it has no GPUs, and none at all where it has some."""
+    unnamed = f"(!has({pod}.priorityClassName) || {pod}.priorityClassName == '')"
+    return f"({uses_gpus(pod)} ? {unnamed} : {is_cpu_only(pod)})"
+
+
+def accepts_pool(pod: str, pool: str) -> str:
+    """Whether its node selector and required node affinity leave the nodes of a pool open to it."""
+    label, name = text(POOL_LABEL), text(pool)
+    selector = f"!(has({pod}.nodeSelector) && {label} in {pod}.nodeSelector) || {pod}.nodeSelector[{label}] == {name}"
+    path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    meant = (
+        f"e.key != {label} || (e.operator == 'In' ? {name} in e.values : "
+        f"e.operator == 'NotIn' ? !({name} in e.values) : e.operator != 'DoesNotExist')"
+    )
+    terms = f"{pod}.{path}.nodeSelectorTerms.exists(t, !has(t.matchExpressions) || t.matchExpressions.all(e, {meant}))"
+    return f"(({selector}) && (!({present(pod, path)}) || {terms}))"
+
+
+def needs(pod: str, resource: str) -> str:
+    """How much of a resource a node must have for a pod: a number, the largest of what is asked for.
+
+    That is what its containers ask for together, each init container, and the pod as a whole.
+    """
+    together = f"{pod}.containers.map(c, {_amount('c', resource)}).sum()"
+    first = f"{_listed(pod, 'initContainers')}.map(c, {_amount('c', resource)})"
+    return f"([{together}, {_amount(pod, resource)}] + {first}).max()"
+
+
+def _amount(holder: str, resource: str) -> str:
+    """What a container or a pod requests; its limit where it states no request, as the API server has it."""
+    name, found = text(resource), "0.0"
+    for kind in ("limits", "requests"):
+        there = f"{present(holder, f'resources.{kind}')} && {name} in {holder}.resources.{kind}"
+        amount = f"quantity(string({holder}.resources.{kind}[{name}])).asApproximateFloat()"
+        found = f"({there} ? {amount} : {found})"
+    return found

@@ -1,0 +1,46 @@
+"""Evaluates an admission policy as the API server does: variables in order, then every validation."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import cel
+
+_QUANTITY = re.compile(r"([0-9.]+)([A-Za-z]*)")
+_UNITS = {"": 1.0, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_UNITS |= {f"{unit}i": 2.0 ** (10 * power) for power, unit in enumerate("KMGTP", start=1)}
+
+JOB_CONTROLLER = "system:serviceaccount:kube-system:job-controller"
+
+
+def _quantity(text: str) -> float:
+    found = _QUANTITY.fullmatch(text)
+    assert found, f"{text!r} is no quantity"
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def refusals(policy: Any, item: dict[str, Any], username: str = JOB_CONTROLLER) -> list[str]:
+    """The messages of the validations that an object fails. `policy` is the spec, in either spelling of its keys."""
+    variables: dict[str, Any] = {}
+    for variable in policy.get("variables", []):
+        variables[variable["name"]] = _evaluate(variable["expression"], item, variables, username)
+    return [
+        validation["message"]
+        for validation in policy["validations"]
+        if not _evaluate(validation["expression"], item, variables, username)
+    ]
+
+
+def _evaluate(expression: str, item: dict[str, Any], variables: dict[str, Any], username: str) -> Any:
+    context = cel.Context()
+    context.add_variable("object", item)
+    context.add_variable("variables", dict(variables))
+    context.add_variable("request", {"userInfo": {"username": username}})
+    # Libraries of the API server's that the evaluator does not have.
+    context.add_function("quantity", _quantity)
+    context.add_function("asApproximateFloat", float)
+    context.add_function("sum", lambda numbers: float(sum(numbers)))
+    context.add_function("max", max)
+    context.add_function("dyn", lambda value: value)
+    return cel.evaluate(expression, context)
