@@ -48,7 +48,7 @@ def bare(wheel, tmp_path_factory):
 @pytest.fixture(scope="module")
 def project(bare, tmp_path_factory):
     folder = tmp_path_factory.mktemp("client")
-    made = trainyard(bare, "init", ".", "--client", "acme", cwd=folder)
+    made = trainyard(bare, "init", ".", "--client", "acme", "--alert-email", "ml@acme.example", cwd=folder)
     assert made.returncode == 0, made.stderr
     return folder
 
@@ -67,7 +67,7 @@ WITHOUT = {
         ("smoke", "--render"),
         ("smoke", "dev", "--target", "kubernetes", "--render"),
         ("smoke", "dev", "--target", "trainjob", "--render"),
-        ("smoke", "dev", "--target", "slurm", "--image", "image:1", "--render"),
+        ("smoke", "dev", "--target", "slurm", "--render"),
     ],
 }
 """What each verb does without an extra."""

@@ -21,7 +21,7 @@ SOURCES = ("password_program", "password_secret", "password")
 """Arguments of a database of which one is given."""
 
 OWN_KEY = "database-password"
-"""Of the password in the server's own Secret."""
+"""Key of the password in the server's own Secret."""
 
 SECRET_DIR = "/etc/mlflow/database"  # noqa: S105 - a folder
 

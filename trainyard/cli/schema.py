@@ -14,8 +14,8 @@ SCHEMA_FILE = "trainyard.schema.json"
 
 def schema(
     output: Annotated[
-        Path, file_option("--output", "-o", help="Where to write it; standard output by default.")
-    ] = Path("-"),
+        Path | None, file_option("--output", "-o", help="Where to write it; standard output by default.")
+    ] = None,
 ) -> None:
     """The JSON schema of a stack file: every key with its type, default, description and example.
 
@@ -23,7 +23,7 @@ def schema(
     `# yaml-language-server: $schema=trainyard.schema.json`, the schema's place seen from there. `init` writes both.
     Exit codes: 0 written; 2 the file cannot be written.
     """
-    write_json(output, schema_document())
+    write_json(output or Path("-"), schema_document())
 
 
 def schema_document() -> dict[str, Any]:

@@ -32,7 +32,7 @@ STACKS_A_WORKER: Final = 2
 """At least so many: a process takes two seconds to import what a rehearsal needs, as long as two stacks take then."""
 
 _THRESHOLDS = (1_900_000, 5, 20)
-"""Of a worker's garbage collector: it collects after each stack, not within one (`rare_collections`)."""
+"""Thresholds of a worker's garbage collector: it collects after each stack, not within one (`rare_collections`)."""
 
 
 def workers_for(stacks: int) -> int:

@@ -24,8 +24,8 @@ KUBELET_MIB = 255 + 11 * MAX_PODS + 100
 (awslabs/amazon-eks-ami, nodeadm, 2026-11)."""
 
 VIRTUAL_MACHINE_SHARE = Fraction(75, 1000)
-"""Of an instance's memory: what the hypervisor and the kernel take before the kubelet counts (default of Karpenter's
-`vm-memory-overhead-percent`, 2026-11)."""
+"""Share of an instance's memory that the hypervisor and the kernel take before the kubelet counts (default of
+Karpenter's `vm-memory-overhead-percent`, 2026-11)."""
 
 DAEMONS_CORES = Fraction("0.25")
 DAEMONS_MIB = 450

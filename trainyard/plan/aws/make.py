@@ -22,7 +22,7 @@ from trainyard.plan.smoke import plan_smoke, training_mounts
 from trainyard.settings.people import Team
 
 RESERVED_BUCKET_PREFIXES = ("sthree-", "amzn-s3-demo-")
-"""Of those that S3 reserves, the ones that a client's name can begin with; no name of ours ends in a reserved suffix,
+"""Prefixes that S3 reserves and that a client's name can begin with; no name of ours ends in a reserved suffix,
 since the engine ends a bucket's name with seven hex digits (S3 User Guide, "General purpose bucket naming rules",
 2026-11).
 """

@@ -52,7 +52,7 @@ def _group(group: NodeGroupFigures, look: Look) -> Block:
 
 
 def _size(group: NodeGroupFigures) -> str:
-    """`0 to 2 nodes`."""
+    """How many nodes a group may have: `0 to 2 nodes`."""
     if group.min_nodes is None or group.max_nodes is None:
         return f"{UNTOLD} nodes"
     if group.min_nodes == group.max_nodes:

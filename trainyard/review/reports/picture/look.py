@@ -24,7 +24,7 @@ class Look:
 
     @classmethod
     def of(cls, picture: Picture) -> Look:
-        """Of a picture: a colour each for the pools with GPUs, then for those that only a queue names."""
+        """The look of a picture: a colour each for the pools with GPUs, then for those that only a queue names."""
         return cls({name: index % COLOURS for index, name in enumerate(_pool_names(picture))}, picture.wrong)
 
     def marks(self, urn: str, *others: tuple[str, str]) -> Block:
