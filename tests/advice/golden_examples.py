@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from tests.shared import ROOT
 from trainyard.cli.main import app
+from trainyard.output import WIDTH
 
 TODAY = date(2026, 11, 21)
 FOLDER = ROOT / "tests" / "golden" / "recommend"
@@ -41,7 +42,10 @@ def examples() -> dict[str, str]:
     """File name to text of every example, its command in the first line."""
     texts = {}
     for name, command in EXAMPLES.items():
-        with mock.patch("trainyard.cli.training_options.date") as clock:
+        with (
+            mock.patch("trainyard.cli.training_options.date") as clock,
+            mock.patch("trainyard.output.ENDLESS", WIDTH),  # as a person sees them on a terminal
+        ):
             clock.today.return_value = TODAY
             shown = CliRunner().invoke(app, shlex.split(command)).stdout
         lines = [f"$ trainyard {command}", *(line.rstrip() for line in shown.splitlines())]

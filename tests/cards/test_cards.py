@@ -27,7 +27,6 @@ TOKEN = re.compile(r"(aws|gcp|kubernetes|random|tls|pulumi):[\w.-]+(/[\w.-]+)?:\
 OTHER_TABLES = {
     "trainyard/rehearsal/engine/invokes.py": "functions, not resources",
     "trainyard/rehearsal/refusals/aws/formats.py": "single values that Amazon's models leave open",
-    "policies/reliability.py": "which input pins a version, where it is not called version",
 }
 """Modules that may have a table by resource type, with what is in it: none of what a card says."""
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from trainyard.settings.types import Model, StandIn, TextLikeNumber, matching
 
 PRINCIPAL = re.compile(
-    r"arn:(?P<partition>aws|aws-cn|aws-us-gov|aws-iso|aws-iso-b):iam::[0-9]{12}:(?P<what>role|user)"
+    r"arn:(aws|aws-cn|aws-us-gov|aws-iso|aws-iso-b):iam::[0-9]{12}:(role|user)"
     r"/(?!aws-service-role/)([!-.0-~]+/)*[A-Za-z0-9_+=,.@-]{1,64}"
 )
 PRINCIPAL_ALLOWED = (

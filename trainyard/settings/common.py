@@ -182,6 +182,6 @@ def _principal_checks(settings: Settings) -> Iterator[Problem]:
         found = PRINCIPAL.fullmatch(principal)
         if found is None:
             yield Problem(key, shown(principal), PRINCIPAL_ALLOWED)
-        elif found["partition"] != partition:
+        elif found[1] != partition:
             allowed = f"must be of the partition {partition}, as {settings.region} is: arn:{partition}:iam::…"
             yield Problem(key, shown(principal), allowed)
