@@ -21,7 +21,7 @@ def main() -> None:
     values = stack_configuration()
     secret = secret_keys(values)
     try:
-        resolved = resolve_all(values, pulumi.get_stack(), secret)
+        resolved = resolve_all(values, pulumi.get_stack(), secret, pulumi.get_project())
     except SettingsError as error:
         raise pulumi.RunError(f"The settings of stack {pulumi.get_stack()} are wrong:\n{error}") from error
     for warning in resolved.warnings:

@@ -23,8 +23,14 @@ for {people}, in us-east-1; `trainyard explain STACK` says it for a stack of you
 
 In the file each key of the first level is written with the namespace, `trainyard:teamSize: 12`, and a key like
 `storage.lustre.zone` stands in the mapping `trainyard:storage`. `<name>` is a name that you give, `[]` each entry of a
-list. A value may be encrypted, at every depth: `{{ secure: ... }}`, as `pulumi config set --secret` writes it. Keys of
-other namespaces (`aws:`, `pulumi:`) are other packages' and pass; an unknown key of this one is refused.
+list. What only identifies somebody or something (`alertEmails`, `endpointAccess`, `aws.accountId`, principals, ids of
+reservations, `smoke.image`, who accepts a violation and why) may be encrypted: `{{ secure: ... }}`, as
+`pulumi config set --secret` writes it. It stays a secret in the state; a rehearsal, which cannot decrypt it, puts a
+text of its form in its place and says so. What decides what is made, or stands in names and tags, must be in the clear.
+
+Keys of other namespaces (`aws:`, `pulumi:`) are other packages' and pass; an unknown key of this one is refused, and so
+is one under a namespace that is nearly this one (`trainyrd:residency`). A stack file is read as the Pulumi engine reads
+it: `no` and `on` are texts. It has at most 2 MB, 200,000 values and 32 levels.
 """
 
 MOVED_HEAD = """\

@@ -13,7 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainyard.problems import SettingsError
-from trainyard.user_files import DEEPEST, LARGEST_BYTES, MOST_VALUES, parse_json, parse_yaml, read_json, read_yaml
+from trainyard.user_files import (
+    DEEPEST,
+    LARGEST_BYTES,
+    MOST_VALUES,
+    compose_yaml,
+    parse_json,
+    parse_yaml,
+    read_json,
+    read_yaml,
+)
 
 PASSWORD = "hunter2-and-some-more"
 
@@ -81,6 +90,12 @@ def test_a_wrong_yaml_text_is_refused_in_words(text, words):
         f"a:\n\t{PASSWORD}: 1",
         f"a: |9x{PASSWORD}\n x",
         f"- a\n{PASSWORD}: - b",
+        f"a: !{PASSWORD}!x y",
+        f"%YAML {PASSWORD}\n---\na: 1",
+        f"a: [1, 2\nb: {PASSWORD}",
+        f"a: {{1, {PASSWORD}",
+        f"a: >{PASSWORD}",
+        f"a: !<{PASSWORD} x",
     ],
 )
 @pytest.mark.parametrize("loader", [getattr(yaml, "CSafeLoader", yaml.SafeLoader), yaml.SafeLoader])
@@ -91,6 +106,16 @@ def test_what_is_told_of_a_broken_file_quotes_none_of_it(monkeypatch, text, load
     except SettingsError as error:
         assert "hunter2" not in str(error)
         assert "line" in str(error)
+
+
+@pytest.mark.parametrize("text", ["a: " + "[" * 300_000, ALIASES], ids=["deep", "aliases"])
+def test_nodes_are_bounded_before_they_are_composed(text):
+    refusal(compose_yaml, text, "file.yaml")
+
+
+def test_nodes_have_their_places():
+    root = compose_yaml("a: 1\nb: {c: 2}\n", "file.yaml")
+    assert [key.start_mark.line for key, _ in root.value] == [0, 1]
 
 
 @pytest.mark.parametrize("text", ["[" * 50_000, "[" * 40 + "]" * 40, '{"a":' * 40 + "1" + "}" * 40])

@@ -48,7 +48,7 @@ _PREFIXED = re.compile(r"[-+]?0(x[0-9a-fA-F]+|b[01]+)")
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _LONGEST_NUMBER = 400
-"""Characters of the longest number. A longer one is a text: Python refuses to make one of 5,000 digits."""
+"""Characters of the longest number. A longer one is a text: Python refuses to make a number of 5,000 digits."""
 
 
 def read_text(path: Path, shown: str, largest_bytes: int = LARGEST_BYTES) -> str:
@@ -114,6 +114,16 @@ def parse_yaml(text: str, shown: str) -> Any:
         raise _no_yaml(shown, None, "a character that YAML does not allow") from None
 
 
+def compose_yaml(text: str, shown: str) -> yaml.Node | None:
+    """The nodes of a YAML text, with their places. Raises `SettingsError` as `parse_yaml` does.
+
+    PyYAML's own composer follows brackets as deep as they go, and the C one ends the process there.
+    """
+    parse_yaml(text, shown)
+    found: yaml.Node | None = yaml.compose(text, Loader=_LOADER)
+    return found
+
+
 class _TwiceError(Exception):
     """A key that a JSON object has twice."""
 
@@ -156,8 +166,8 @@ def _no_yaml(shown: str, mark: Any, what: str) -> SettingsError:
 
 
 def _unquoted(error: yaml.MarkedYAMLError) -> str:
-    """What the parser says, without the pieces of the file that it quotes."""
-    return re.sub(r"""(['"])(?:(?!\1).){2,}\1""", "…", " ".join((error.problem or "it cannot be read").split()))
+    """What the parser says. It quotes single characters of a file, and of words no more than a tag's handle."""
+    return re.sub(r"(tag handle) .*", r"\1", " ".join((error.problem or "it cannot be read").split()))
 
 
 class _Builder:

@@ -39,8 +39,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         return pulumi.ResourceOptions(providers=list(ground.providers), depends_on=list(waited_for))
 
     gpu = GpuEnablement(f"{prefix}gpu", _gpu(plan, planned, ground), after())
-    team_roles = [resource for identity in ground.team_identities.values() for resource in identity.wait_for]
-    teams = TeamNamespaces(f"{prefix}teams", _teams(plan, planned, ground), after(*team_roles))
+    teams = TeamNamespaces(f"{prefix}teams", _teams(plan, planned, ground), after())
     volumes = TeamVolumes(
         f"{prefix}volumes",
         {
@@ -68,7 +67,8 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         after(),
     )
     server = _mlflow(plan, planned, ground, teams, after(*ground.mlflow_identity.wait_for))
-    # A smoke job needs what a user's job needs.
+    # A smoke job needs what a user's job needs. It waits for its team's identity, and nothing else does: if all objects
+    # of all teams waited for the identities of all teams, a hundred teams would have a hundred thousand dependencies.
     needs = [*ground.jobs_wait_for, gpu, teams, volumes, queues, *([server] if server else [])]
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,

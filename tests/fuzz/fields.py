@@ -88,7 +88,8 @@ KINDS: Mapping[object, Draw] = {
     types.Cidr: _network,
     types.PublicCidr: _public_network,
     types.Image: lambda rng, _: f"registry.example/{rng.choice('ab')}:1@sha256:{rng.randrange(16**64):064x}",
-    types.Quantity: lambda rng, _: rng.choice(("500m", "1", "1.5", "2", "4", "1Gi", "2Gi", "512Mi", "3G")),
+    types.Cores: lambda rng, _: rng.choice(("500m", "1", "1.5", "2", "4")),
+    types.Memory: lambda rng, _: rng.choice(("1Gi", "2Gi", "512Mi", "3G", "4096Mi")),
     aws.Principal: _principal,
 }
 """By the settings' own kinds of text, which several fields share."""
@@ -134,7 +135,6 @@ NAMES_OF: Mapping[str, tuple[str, ...]] = {
     "gpuPools": (*POOLS, "extra", "pretrain"),
     "gpuPools.*.owners": TEAMS,
     "scheduler.priorities": ("production", "standard", "development", "urgent"),
-    "gpuPools.*.owners": TEAMS,
     "teams[].name": TEAMS,
 }
 """Names that mean something where they stand; any name is drawn there now and then."""

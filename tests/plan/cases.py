@@ -336,4 +336,154 @@ CASES = [
         "FSx for Lustre (4800 GiB) 1,632",
     ),
     ({"budget": keys(anomaly_threshold_usd=0)}, "budget.anomalyThresholdUsd", "got 0; must be at least 1", ""),
+    ({"monthlyBudgetUsd": 10**30}, "monthlyBudgetUsd", "must be at most 1e+09", ""),
+    (
+        reserved(65, zone="us-east-1b", kind="capacity-block"),
+        "gpuPools.train.reserved.nodes",
+        "got 65; a Capacity Block has at most 64 instances",
+        "",
+    ),
+    # names that somebody else has
+    (own("system", spot=node_range(0, 1)), "gpuPools.system", "the name of the nodes without GPUs", "another name"),
+    ({"client": "sthree"}, "client", "S3 keeps names that begin with sthree- for itself", "another name"),
+    ({"client": "amzn-s3-demo"}, "client", "S3 keeps names that begin with amzn-s3-demo-", ""),
+    ({"client": "amzn", "environment": "s3-demo"}, "environment", "S3 keeps names that begin with amzn-s3-demo-", ""),
+    ({"teams": (people("admin", 5),)}, "teams[0].name", "the name of MLflow's administrator", ""),
+    ({"owner": "aws:me"}, "owner", "not begin with aws:", ""),
+    ({"costCentre": "AWS:me"}, "costCentre", "not begin with aws:", ""),
+    # addresses
+    *(
+        (
+            network(cidr=cidr),
+            "network.cidr",
+            f"must be addresses that a network can have, not {what} ones",
+            "10.0.0.0/8",
+        )
+        for cidr, what in (
+            ("127.0.0.0/16", "loopback"),
+            ("169.254.0.0/16", "link-local"),
+            ("0.0.0.0/16", "this host"),
+            ("224.0.0.0/16", "multicast"),
+            ("239.255.0.0/16", "multicast"),
+            ("240.0.0.0/16", "reserved"),
+            ("255.255.0.0/16", "reserved"),
+        )
+    ),
+    *(
+        (network(service_cidr=cidr), "network.serviceCidr", "must be a private range", "")
+        for cidr in ("127.0.0.0/16", "169.254.0.0/16", "224.0.0.0/16", "100.64.0.0/16")
+    ),
+    *(
+        ({"endpointAccess": (cidr,)}, "endpointAccess[0]", "nobody comes from there over the internet", "")
+        for cidr in (
+            "0.0.0.0/8",
+            "0.1.0.0/16",
+            "10.1.0.0/16",
+            "100.64.0.0/16",
+            "127.0.0.1/32",
+            "169.254.0.0/16",
+            "172.16.0.0/12",
+            "192.168.1.0/24",
+            "198.18.0.0/16",
+            "224.0.0.1/32",
+            "239.0.0.0/8",
+            "240.0.0.0/8",
+            "255.255.255.255/32",
+        )
+    ),
+    # people of the cloud
+    *(
+        ({"teams": ({**people("vision", 5), "principals": [arn]},)}, "teams[0].principals[0]", words, "")
+        for arn, words in (
+            ("arn:aws:iam::123456789012:root", "no root"),
+            ("arn:aws:iam::123456789012:role/*", "no *"),
+            ("*", "no *"),
+            ("arn:aws:sts::123456789012:assumed-role/x/y", "no session"),
+            ("arn:aws:iam::123456789012:role/aws-service-role/x.amazonaws.com/Y", "no service's role"),
+            ("arn:aws:iam::12345678901:role/x", "must be the ARN"),
+            ("arn:aws:iam::123456789012:role/", "must be the ARN"),
+            ("arn:aws:iam::123456789012:role/a b", "must be the ARN"),
+            ("arn:aws-nowhere:iam::123456789012:role/x", "must be the ARN"),
+            ("arn:aws-cn:iam::123456789012:role/x", "must be of the partition aws, as us-east-1 is"),
+            ("arn:aws-us-gov:iam::123456789012:user/x", "must be of the partition aws"),
+        )
+    ),
+    (
+        {"aws": keys(admin_principals=["arn:aws-cn:iam::123456789012:role/x"])},
+        "aws.adminPrincipals[0]",
+        "must be of the partition aws",
+        "",
+    ),
+    ({"alertEmails": ("a@b.example", "c@d.example", "A@B.example")}, "alertEmails[2]", "must not be there twice", ""),
+    *(
+        ({"alertEmails": (address,)}, "alertEmails[0]", "must be an e-mail address", "")
+        for address in (
+            "a@b",
+            "a@b..c",
+            ".a@b.c",
+            "a..b@c.d",
+            "a b@c.d",
+            "<a@b.c>",
+            "a@-b.c",
+            "a@b.c.",
+            "a@b@c.d",
+            "ä@b.c",
+        )
+    ),
+    # servers
+    *(({"mlflow": keys(cpu=cpu)}, "mlflow.cpu", "must be at least 50m", "") for cpu in ("0", "0m", "49m", "0.001")),
+    *(
+        ({"mlflow": keys(cpu=cpu)}, "mlflow.cpu", "must be cores as a Kubernetes quantity", "")
+        for cpu in ("-1", "1Gi", "1e3", "one", "+1", "1.", "0.0001")
+    ),
+    *(
+        ({"mlflow": keys(memory=memory)}, "mlflow.memory", "must be at least 256Mi", "")
+        for memory in ("0", "1", "0Gi", "255Mi", "1000k", "2")
+    ),
+    *(
+        ({"mlflow": keys(memory=memory)}, "mlflow.memory", "must be bytes as a Kubernetes quantity", "")
+        for memory in ("-1Gi", "500m", "4GB", "4K", "4 Gi", "1e9")
+    ),
+    (
+        {"mlflow": keys(memory="1Gi", workers=8)},
+        "mlflow.memory",
+        "must be at least 1600Mi: 8 workers of 200 MiB",
+        "fewer mlflow.workers",
+    ),
+    (
+        {"mlflow": keys(cpu="4")},
+        "mlflow.cpu",
+        "got 4; must be at most 3.65, which a system node has for it (m7i.xlarge",
+        "larger systemNodes.instanceTypes",
+    ),
+    ({"mlflow": keys(memory="16Gi")}, "mlflow.memory", "got 16Gi; must be at most 12980Mi", ""),
+    (
+        {"mlflow": keys(cpu="3", replicas=6)},
+        "mlflow.replicas",
+        "do not fit: 6 system nodes (m7i.xlarge) have room for 6 servers of 3 cores",
+        "raise systemNodes.maxNodes",
+    ),
+    (
+        {"systemNodes": keys(instance_types=["m7i.large"], min_nodes=1, max_nodes=1)},
+        "systemNodes.maxNodes",
+        "too few: the platform's own pods request 2.5 cores",
+        "more nodes",
+    ),
+    (
+        {"systemNodes": keys(instance_types=["m7i.xlarge", "m7i.large"]), "mlflow": keys(cpu="2")},
+        "mlflow.cpu",
+        "m7i.large",
+        "",
+    ),
+    (
+        {"systemNodes": keys(instance_types=["m7i.xlarge", "m7i.xlarge"])},
+        "systemNodes.instanceTypes",
+        "must not be there twice",
+        "",
+    ),
+    *(
+        ({"smoke": keys(image=f"{image}@sha256:{'0' * 64}")}, "smoke.image", "must be an image that is pinned", "")
+        for image in ("", "https://x.example/y", "UPPER/Case", "a b", "x:", "/x", "x//y:z:w")
+    ),
+    (own(purpose="two\nlines", spot=node_range(0, 1)), "gpuPools.own.purpose", "must be one line", ""),
 ]

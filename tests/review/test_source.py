@@ -76,7 +76,8 @@ def test_the_entry_that_a_message_names_is_the_one_that_decides(file):
         ("a: &x [1]\n" + "".join(f"k{index}: {{a: *x, b: *x}}\n" for index in range(3)), None),
         ("- a list\n", None),
         ("", None),
-        ("[" * 100_000, None),
+        ("[" * 300_000, None),  # ended the process
+        ("config: \x00\n", None),
     ],
 )
 def test_a_file_that_is_no_configuration_has_at_most_the_line_where_reading_ended(file, text, line):

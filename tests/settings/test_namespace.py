@@ -71,3 +71,12 @@ def test_it_is_told_together_with_what_is_wrong_in_our_own():
 
 def test_a_long_key_is_cut():
     assert len(refusal({**engine(), "trainyrd:" + "x" * 500: "1"}).key) <= 60
+
+
+def test_a_setting_under_another_project_s_name_is_a_warning():
+    """Without a namespace the engine puts a key under the project's name, where no setting is read."""
+    values = {**engine(), "acme-ml:residency": "eu", "acme-ml:something": "x", "other:residency": "eu"}
+    (warning,) = resolve_all(values, STACK, project="acme-ml").warnings
+    assert warning.startswith("acme-ml:residency is not a setting")
+    assert "trainyard:residency" in warning
+    assert not resolve_all(engine(), STACK).warnings

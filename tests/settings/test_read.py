@@ -128,3 +128,49 @@ def test_a_date_with_an_hour_is_no_date():
     exception = {"policy": "public-bucket", "resource": "*", "reason": "long enough a reason", "owner": "me"}
     reading = read_settings(configuration(policyExceptions=[{**exception, "expires": "2099-03-31 10:00:00 +0000 UTC"}]))
     assert [problem.key for problem in reading.problems] == ["policyExceptions[0].expires"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, "[" * 50 + "]" * 50, "[" + "9" * 6000 + "]", '{"a": 1, "a": 2}', "[1, 2"],
+    ids=lambda text: text[:9],
+)
+@pytest.mark.parametrize("key", ["teams", "gpuPools"])
+def test_a_text_that_is_no_list_or_mapping_is_told_by_its_size(key, text):
+    with pytest.raises(SettingsError) as caught:
+        resolve({**configuration(), key: text}, STACK)
+    assert [(problem.key, problem.got) for problem in caught.value.problems] == [
+        (key, f"a text of {len(text)} characters")
+    ]
+
+
+PASSWORD = "hunter2-and-more"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"password": PASSWORD},
+        {"aws": {"secretKey": PASSWORD}},
+        {"teams": [{"name": "a", "members": 2, "password": PASSWORD}]},
+        {"teams": PASSWORD},
+        {"region": {"password": PASSWORD}},
+        {"client": [PASSWORD]},
+        {"gpuPools": {"train": PASSWORD}},
+        {"mlflow": {"database": PASSWORD}},
+        {"alertEmails": {"password": PASSWORD}},
+        {"client": PASSWORD * 5},
+        {"region": PASSWORD * 5},
+        {"gpuPools": {"own": {"instanceType": PASSWORD * 5, "spot": {"maxNodes": 1}}}},
+        {"kubernetesVersion": PASSWORD * 5},
+        {"network": {"zones": [PASSWORD * 5, "us-east-1a"]}},
+        {"monthlyBudgetUsd": PASSWORD * 5},
+        {"awsAccountId": {"password": PASSWORD}},
+    ],
+    ids=str,
+)
+def test_no_message_quotes_what_may_be_a_password(changes):
+    """Values of keys that there are not, of the wrong kind, and long ones."""
+    with pytest.raises(SettingsError) as caught:
+        resolve(configuration(**changes), STACK)
+    assert "hunter2" not in str(caught.value)

@@ -64,6 +64,9 @@ def test_the_examples_are_right_and_name_it_to_an_editor(file):
     assert json.loads((file.parent / place).read_text()) == SCHEMA
 
 
+EXCEPTION = {"policy": "public-bucket", "resource": "*", "reason": "long enough a reason", "expires": "2099-01-01"}
+
+
 def described(node):
     while "$ref" in node or "anyOf" in node:
         node = SCHEMA["$defs"][node["$ref"].rpartition("/")[2]] if "$ref" in node else node["anyOf"][0]
@@ -136,6 +139,10 @@ def test_the_example_names_every_setting_and_is_a_sound_stack(tmp_path):
         {"aws": {"accountId": "12"}},
         {"network": {"cidr": "10.0.0.0-16"}},
         {"client": {"secure": "v1:abc", "salt": "x"}},
+        {"client": {"secure": "v1:abc"}},
+        {"owner": {"secure": "v1:abc"}},
+        {"gpuPools": {"secure": "v1:abc"}},
+        {"teams": [{"name": {"secure": "v1:abc"}, "members": 5}]},
     ],
     ids=str,
 )
@@ -151,9 +158,9 @@ def test_what_the_settings_refuse_where_it_stands_is_refused(changes):
         {"protect": "false"},
         {"kubernetesVersion": 1.35},
         {"owner": "Jürgen Müller"},
-        {"owner": {"secure": "v1:abc"}},
+        {"policyExceptions": [{**EXCEPTION, "owner": {"secure": "v1:abc"}}]},
         {"aws": {"accountId": {"secure": "v1:abc"}}},
-        {"gpuPools": {"secure": "v1:abc"}},
+        {"alertEmails": {"secure": "v1:abc"}},
         {"alertEmails": [{"secure": "v1:abc"}]},
         {"storage": {"lustre": {"zone": None}}},
         {"mlflow": {"replicas": "2"}},

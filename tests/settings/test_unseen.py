@@ -145,6 +145,8 @@ def test_only_what_may_be_encrypted_is_taken_for_secret():
     }
     assert secret_texts(values, {"alertEmails"}) == {"a@example.com", "b@example.com"}
     assert secret_texts(values, ()) == frozenset()
+    exceptions = json.dumps([{"policy": "public-bucket", "resource": "*", "reason": "as agreed", "owner": "me"}])
+    assert secret_texts({"policyExceptions": exceptions}, {"policyExceptions"}) == frozenset(), "no resource holds them"
 
 
 def test_no_problem_quotes_a_key_that_holds_something_encrypted():

@@ -52,15 +52,15 @@ def init(
     command then writes nothing.
     Exit codes: 0 written; 2 a value is wrong, a file is there already, or the folder cannot be written.
     """
-    values = {
+    chosen = {
         "client": client or folder.resolve().name,
         "cloud": cloud,
         "region": region,
         "teamSize": str(team_size),
         **({"alertEmails": json.dumps(alert_email)} if alert_email else {}),
     }
-    _check(values, stack)
-    content = _content(values, stack)
+    _check(chosen, stack)
+    content = _content(chosen, stack)
     there = [name for name in content if (folder / name).exists() or (folder / name).is_symlink()]
     if there:
         fail(f"{folder}: {', '.join(there)} {'are' if len(there) > 1 else 'is'} there already; nothing is written")
@@ -71,7 +71,7 @@ def init(
     typer.echo(f"Next: trainyard rehearse {stack} --project {folder}")
 
 
-def _content(values: dict[str, str], stack: str) -> dict[str, str]:
+def _content(chosen: dict[str, str], stack: str) -> dict[str, str]:
     """The project's files by their path in it."""
     from trainyard.settings.declarations import project_file
 
@@ -79,7 +79,7 @@ def _content(values: dict[str, str], stack: str) -> dict[str, str]:
     pack = files("trainyard.policies")
     return {
         "Pulumi.yaml": project_file(),
-        f"Pulumi.{stack}.yaml": _stack_file(values, stack),
+        f"Pulumi.{stack}.yaml": _stack_file(chosen, stack),
         SCHEMA_FILE: as_json(schema_document()),
         "__main__.py": program,
         f"{POLICY_PACK}/PulumiPolicy.yaml": pack.joinpath("PulumiPolicy.yaml").read_text(encoding="utf-8"),
@@ -89,11 +89,11 @@ def _content(values: dict[str, str], stack: str) -> dict[str, str]:
     }
 
 
-def _stack_file(values: dict[str, str], stack: str) -> str:
-    config: dict[str, object] = {f"trainyard:{key}": value for key, value in values.items()}
-    config["trainyard:teamSize"] = int(values["teamSize"])
-    if "alertEmails" in values:
-        config["trainyard:alertEmails"] = json.loads(values["alertEmails"])
+def _stack_file(chosen: dict[str, str], stack: str) -> str:
+    config: dict[str, object] = {f"trainyard:{key}": value for key, value in chosen.items()}
+    config["trainyard:teamSize"] = int(chosen["teamSize"])
+    if "alertEmails" in chosen:
+        config["trainyard:alertEmails"] = json.loads(chosen["alertEmails"])
     return (
         schema_comment(SCHEMA_FILE)
         + f"# What every key means is told in Pulumi.yaml; `trainyard explain {stack}` lists what the rest comes to.\n"
@@ -103,12 +103,12 @@ def _stack_file(values: dict[str, str], stack: str) -> str:
     )
 
 
-def _check(values: dict[str, str], stack: str) -> None:
+def _check(chosen: dict[str, str], stack: str) -> None:
     """Ends the command where the settings refuse a value, before anything is written."""
     from trainyard.plan.resolve import resolve
 
     try:
-        resolve(values, stack)
+        resolve(chosen, stack)
     except SettingsError as error:
         fail_options(
             SettingsError(

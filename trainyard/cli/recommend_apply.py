@@ -10,7 +10,7 @@ import yaml
 
 from trainyard.advice import Option
 from trainyard.problems import Problem, SettingsError
-from trainyard.user_files import parse_yaml, read_text
+from trainyard.user_files import compose_yaml, parse_yaml, read_text
 
 KEY = "trainyard:gpuPools"
 SCHEDULED = {
@@ -103,7 +103,7 @@ def with_pool(text: str, pool: str, settings: dict[str, Any]) -> str:
 
 
 def _edit(text: str, pool: str, flow: str) -> str:
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    root = compose_yaml(text, "the stack file")
     config = _child(root, "config")
     if config is None or not isinstance(config[1], yaml.MappingNode) or config[1].flow_style:
         raise SettingsError([Problem("--apply", "no block of config:", "the stack file must have one")])

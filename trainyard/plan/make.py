@@ -85,7 +85,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     budget = plan_budget(context)
     mlflow = plan_mlflow(teams, context)
     storage = plan_storage(context)
-    ground, clusters, floor = _GROUNDS[settings.cloud](name, teams, mlflow.enabled, context)
+    ground, clusters, floor = _GROUNDS[settings.cloud](name, teams, mlflow, context)
     return Plan(
         core=Core(
             client=settings.client,

@@ -11,7 +11,7 @@ from trainyard.plan.parts import Plan
 from trainyard.problems import SettingsError
 from trainyard.rehearsal.engine.project import StackConfig, read_stack, unseen_text
 from trainyard.settings.common import Settings
-from trainyard.settings.namespace import misplaced_keys, namespace_values
+from trainyard.settings.namespace import bare_keys, misplaced_keys, namespace_values
 from trainyard.settings.read import NAMESPACE, STAND_INS, read_settings
 from trainyard.settings.unseen import stand_in, without_values
 
@@ -49,13 +49,16 @@ def resolve(config: Mapping[str, str], stack: str) -> Resolved:
     return Resolved(reading.settings, plan, reading.warnings)
 
 
-def resolve_all(values: Mapping[str, str], stack: str, secret_keys: Collection[str] = ()) -> Resolved:
+def resolve_all(
+    values: Mapping[str, str], stack: str, secret_keys: Collection[str] = (), project: str = NAMESPACE
+) -> Resolved:
     """The settings and the plan of a stack, from every key that the engine hands over, with its namespace.
 
     Args:
         values: as the engine hands them to a program; keys of other namespaces are passed over, misspelt ones are not.
         stack: the stack's name.
         secret_keys: those that hold something encrypted; no problem quotes their values.
+        project: the project's name, under which the engine puts keys that have no namespace.
 
     Raises:
         SettingsError: as `resolve` does, and for keys whose namespace was meant to be ours.
@@ -68,7 +71,7 @@ def resolve_all(values: Mapping[str, str], stack: str, secret_keys: Collection[s
     if problems:
         own = {key.removeprefix(f"{NAMESPACE}:") for key in secret_keys if key.startswith(f"{NAMESPACE}:")}
         raise SettingsError(without_values(problems, own))
-    return resolved
+    return replace(resolved, warnings=(*resolved.warnings, *bare_keys(values, project)))
 
 
 def resolve_stack(project: Path, stack: str | Path) -> Resolved:
@@ -83,7 +86,7 @@ def resolve_config(config: StackConfig) -> Resolved:
     """The settings and the plan of a stack file that was read; raises `SettingsError`."""
     if config.problems:
         raise SettingsError(config.problems)
-    resolved = resolve_all(config.values, config.stack, config.secret_keys)
+    resolved = resolve_all(config.values, config.stack, config.secret_keys, config.project)
     if not config.unseen:
         return resolved
     return replace(resolved, warnings=(*resolved.warnings, unseen_text(config.unseen)))

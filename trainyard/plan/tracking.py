@@ -4,19 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainyard.conventions.quantities import MEBIBYTE, quantity
 from trainyard.plan.context import Context
+from trainyard.plan.ledger import Ledger
 from trainyard.plan.parts import MlflowPlan
 from trainyard.settings.people import Team
+
+WORKER_MIB = 200
+"""Memory that a process of the server does not start with less of. Own choice: half of the 400 MiB, with headroom, of
+the profile."""
+
+ADMINISTRATOR = "admin"
+"""The account that MLflow's server has from the start (`components.k8s.mlflow_pod`)."""
 
 
 def plan_mlflow(teams: Sequence[Team], context: Context) -> MlflowPlan:
     """The MLflow server with an account a team."""
     own = context.settings.mlflow
+    enabled = context.take("mlflow.enabled", "mlflow.enabled", own.enabled)
+    replicas = context.take("mlflow.replicas", "mlflow.replicas", own.replicas)
+    cpu = context.take("mlflow.cpu", "mlflow.cpu", own.cpu)
+    memory = context.take("mlflow.memory", "mlflow.memory", own.memory)
+    workers = context.take("mlflow.workers", "mlflow.workers", own.workers)
+    if enabled:
+        _check_memory(memory, workers, context.ledger)
+        _check_users(teams, context.ledger)
     return MlflowPlan(
-        enabled=context.take("mlflow.enabled", "mlflow.enabled", own.enabled),
-        replicas=context.take("mlflow.replicas", "mlflow.replicas", own.replicas),
-        cpu=context.take("mlflow.cpu", "mlflow.cpu", own.cpu),
-        memory=context.take("mlflow.memory", "mlflow.memory", own.memory),
-        workers=context.take("mlflow.workers", "mlflow.workers", own.workers),
+        enabled=enabled,
+        replicas=replicas,
+        cpu=cpu,
+        memory=memory,
+        workers=workers,
         users=context.ledger.decide("mlflow.users", tuple(team.name for team in teams), "one a team"),
     )
+
+
+def _check_memory(memory: str, workers: int, ledger: Ledger) -> None:
+    """A worker is a process of its own, with MLflow loaded."""
+    amount = quantity(memory)
+    if amount is not None and amount < workers * WORKER_MIB * MEBIBYTE:
+        allowed = f"must be at least {workers * WORKER_MIB}Mi: {workers} workers of {WORKER_MIB} MiB"
+        ledger.problem("mlflow.memory", memory, allowed, "or take fewer mlflow.workers")
+
+
+def _check_users(teams: Sequence[Team], ledger: Ledger) -> None:
+    """A team's account has the team's name, and one name is taken."""
+    for index, team in enumerate(teams):
+        if team.name == ADMINISTRATOR:
+            allowed = "is the name of MLflow's administrator, and every team has an account of its name there"
+            ledger.problem(f"teams[{index}].name", team.name, allowed, "take another name")

@@ -15,9 +15,10 @@ from trainyard.rehearsal.engine.recorder import Constructed
 from trainyard.settings.common import Settings
 from trainyard.settings.mistakes import fields_of
 from trainyard.settings.read import MOVED
-from trainyard.user_files import parse_yaml, read_text
+from trainyard.user_files import compose_yaml, read_text
 
 _OLD_PLACES = {new: old for old, new in MOVED.items()}
+_PLACE = re.compile(r"\bline (\d+), column")
 _STEP = re.compile(r"[^.\[\]]+")
 _NAMED = re.compile(r"(?:^|(?<=[\s(`]))[a-z][\w<>*]*(?:\.[\w<>*]+)*")
 _ASKS = frozenset(("Leave", "Set", "Raise", "Lower", "Narrow", "Choose", "Order"))
@@ -40,11 +41,9 @@ class StackFile:
         self.config_line = 1
         self._broken_at: int | None = None
         try:
-            text = read_text(path, path.name)
-            parse_yaml(text, path.name)  # what it refuses must not reach the composer, which is not bounded
-            root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+            root = compose_yaml(read_text(path, path.name), path.name)
         except SettingsError as error:
-            place = re.match(r"line (\d+), column", error.problems[0].allowed)
+            place = _PLACE.search(error.problems[0].allowed)
             self._broken_at = int(place[1]) if place else None
             return
         found = _entry(root, "config")

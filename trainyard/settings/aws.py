@@ -9,8 +9,14 @@ from pydantic import Field
 
 from trainyard.settings.types import Model, StandIn, TextLikeNumber, matching
 
-PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/\S+")
-PRINCIPAL_ALLOWED = "must be the ARN of an IAM role or user"
+PRINCIPAL = re.compile(
+    r"arn:(?P<partition>aws|aws-cn|aws-us-gov|aws-iso|aws-iso-b):iam::[0-9]{12}:(?P<what>role|user)"
+    r"/(?!aws-service-role/)([!-.0-~]+/)*[A-Za-z0-9_+=,.@-]{1,64}"
+)
+PRINCIPAL_ALLOWED = (
+    "must be the ARN of an IAM role or user, like arn:aws:iam::123456789012:role/name: no root, no *, no session, no "
+    "service's role"
+)
 PRINCIPAL_STAND_IN = StandIn("arn:aws:iam::123456789012:role/unseen-{number}")
 Principal = Annotated[str, matching(PRINCIPAL.pattern, PRINCIPAL_ALLOWED), PRINCIPAL_STAND_IN]
 
@@ -41,3 +47,9 @@ class Aws(Model):
     activate_cost_tags: bool | None = Field(
         default=None, description="activates the cost tags: payer account only, a day after the first deployment"
     )
+
+
+def partition_of(region: str) -> str:
+    """The partition of ARNs in a region (AWS General Reference, "Amazon Resource Names", 2026-11)."""
+    prefixes = {"cn-": "aws-cn", "us-gov-": "aws-us-gov", "us-iso-": "aws-iso", "us-isob-": "aws-iso-b"}
+    return next((partition for prefix, partition in prefixes.items() if region.startswith(prefix)), "aws")

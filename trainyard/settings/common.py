@@ -17,12 +17,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from trainyard.problems import Problem
-from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, Aws
+from trainyard.conventions import SYSTEM_POOL
+from trainyard.problems import Problem, shown
+from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, Aws, partition_of
 from trainyard.settings.operations import BudgetAlerts, Mlflow, PolicyException, Scheduler, Smoke, Storage
 from trainyard.settings.people import Team
 from trainyard.settings.pools import GpuPool, SystemNodes
-from trainyard.settings.types import Cidr, Email, Label, Model, Name, PublicCidr, TextLikeNumber
+from trainyard.settings.types import PRIVATE, Cidr, Email, Label, Model, Name, PublicCidr, TextLikeNumber
 
 
 class Network(Model):
@@ -62,6 +63,7 @@ class Settings(Model):
     monthly_budget_usd: int | None = Field(
         default=None,
         ge=1,
+        le=1_000_000_000,
         description="The budget in US dollars a month, a whole number. The profile's by default.",
     )
     alert_emails: list[Email] = Field(
@@ -117,6 +119,31 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
                 yield Problem(
                     f"endpointAccess[{index}]", cidr, f"must not overlap {other}, which is in the list already"
                 )
+    yield from _address_checks(settings)
+    if SYSTEM_POOL in settings.gpu_pools:
+        allowed = "is the name of the nodes without GPUs, which everything else of the platform runs on"
+        yield Problem(f"gpuPools.{SYSTEM_POOL}", "a GPU pool", allowed, "take another name")
+
+
+def advice(settings: Settings) -> Iterator[str]:
+    """What works and is seldom meant, a line each."""
+    if settings.network.cidr is None:
+        return
+    network = ipaddress.IPv4Network(settings.network.cidr)
+    shared = ipaddress.IPv4Network("100.64.0.0/10")
+    if not any(network.subnet_of(private) for private in (*PRIVATE, shared)):
+        yield f"network.cidr {network} is not private: whoever has these addresses on the internet cannot be reached"
+    elif network.overlaps(ipaddress.IPv4Network("172.17.0.0/16")):
+        yield f"network.cidr {network} overlaps 172.17.0.0/16, which Docker and some services of AWS use inside a host"
+
+
+def _address_checks(settings: Settings) -> Iterator[Problem]:
+    """An alert is sent once: AWS refuses a second subscriber of one address."""
+    first: dict[str, int] = {}
+    for index, address in enumerate(settings.alert_emails):
+        other = first.setdefault(address.casefold(), index)
+        if other != index:
+            yield Problem(f"alertEmails[{index}]", address, f"must not be there twice; it is alertEmails[{other}] too")
 
 
 def _team_checks(settings: Settings) -> Iterator[Problem]:
@@ -143,8 +170,18 @@ def _team_checks(settings: Settings) -> Iterator[Problem]:
 
 
 def _principal_checks(settings: Settings) -> Iterator[Problem]:
-    """Who a team's members are to the cloud is spelt as that cloud spells it."""
-    for index, team in enumerate(settings.teams):
-        for place, principal in enumerate(team.principals):
-            if not PRINCIPAL.fullmatch(principal):
-                yield Problem(f"teams[{index}].principals[{place}]", principal, PRINCIPAL_ALLOWED)
+    """Who a team's members are to the cloud is spelt as that cloud spells it, and is of the region's part of it."""
+    named = [
+        (f"teams[{index}].principals[{place}]", principal)
+        for index, team in enumerate(settings.teams)
+        for place, principal in enumerate(team.principals)
+    ]
+    named += [(f"aws.adminPrincipals[{place}]", arn) for place, arn in enumerate(settings.aws.admin_principals)]
+    partition = partition_of(settings.region)
+    for key, principal in named:
+        found = PRINCIPAL.fullmatch(principal)
+        if found is None:
+            yield Problem(key, shown(principal), PRINCIPAL_ALLOWED)
+        elif found["partition"] != partition:
+            allowed = f"must be of the partition {partition}, as {settings.region} is: arn:{partition}:iam::…"
+            yield Problem(key, shown(principal), allowed)

@@ -21,15 +21,15 @@ ALIKE = 0.85
 _OURS_AS_PART = re.compile(rf"{NAMESPACE}\s*[.:/_ -]", re.IGNORECASE)
 
 
-def namespace_values(values: Mapping[str, str]) -> dict[str, str]:
+def namespace_values(configuration: Mapping[str, str]) -> dict[str, str]:
     """The values of the project's own keys, without their namespace; the misspelt ones too, so that none is lost."""
     prefix = f"{NAMESPACE}:"
-    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
+    return {key.removeprefix(prefix): value for key, value in configuration.items() if key.startswith(prefix)}
 
 
-def misplaced_keys(values: Mapping[str, str]) -> Iterator[Problem]:
+def misplaced_keys(configuration: Mapping[str, str]) -> Iterator[Problem]:
     """Keys under a namespace that is nearly ours; those of any other namespace belong to whoever reads them."""
-    for key, value in values.items():
+    for key, value in configuration.items():
         namespace, _, name = key.partition(":")
         if namespace == NAMESPACE:
             continue
@@ -41,6 +41,20 @@ def misplaced_keys(values: Mapping[str, str]) -> Iterator[Problem]:
             shown = key if len(key) <= LONGEST_VALUE else f"{key[: LONGEST_VALUE - 1]}…"
             allowed = f"nothing reads this namespace; a setting's key is {NAMESPACE}: and its name"
             yield Problem(shown, kind_of(value), allowed, hint)
+
+
+def bare_keys(configuration: Mapping[str, str], project: str) -> Iterator[str]:
+    """Warnings, a line each: settings without a namespace, which the engine puts under the project's name.
+
+    They are mistakes where the project has another name than ours; not for certain, since a program of its own may read
+    keys that are called alike.
+    """
+    if project == NAMESPACE:
+        return
+    for key in configuration:
+        namespace, _, name = key.partition(":")
+        if namespace == project and (name in fields_of(Settings) or name in MOVED):
+            yield f"{key} is not a setting of this environment, whose keys begin with {NAMESPACE}: ({NAMESPACE}:{name})"
 
 
 def _is_meant(namespace: str) -> bool:

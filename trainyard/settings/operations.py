@@ -7,14 +7,16 @@ from typing import Annotated
 from pydantic import Field
 
 from trainyard.conventions import CAPACITIES, Capacity
-from trainyard.settings.types import Date, Days, Image, Label, Model, Name, Quantity, StandIn
+from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Model, Name, StandIn
 
 
 class Lustre(Model):
     """The fast data tier: a Lustre file system linked to the data bucket."""
 
     enabled: bool | None = Field(default=None, description="whether there is one")
-    capacity_gib: int | None = Field(default=None, description="size, GiB, in the steps that the cloud sells")
+    capacity_gib: int | None = Field(
+        default=None, ge=1, le=10_000_000, description="size, GiB, in the steps that the cloud sells"
+    )
     throughput_mbps_per_tib: int | None = Field(default=None, description="MB/s per TiB, of those that the cloud sells")
     zone: str | None = Field(default=None, description="zone; that of the first pool with a fabric by default")
 
@@ -69,8 +71,8 @@ class Mlflow(Model):
     enabled: bool | None = Field(default=None, description="whether there is one")
     replicas: int | None = Field(default=None, ge=1, le=10, description="servers")
     workers: int | None = Field(default=None, ge=1, le=32, description="processes a server")
-    cpu: Quantity | None = Field(default=None, description="of a server, a Kubernetes quantity")
-    memory: Quantity | None = Field(default=None, description="of a server, a Kubernetes quantity")
+    cpu: Cores | None = Field(default=None, description="of a server, a Kubernetes quantity")
+    memory: Memory | None = Field(default=None, description="of a server, a Kubernetes quantity")
     database: Database = Field(default=Database(), description="its PostgreSQL")
 
 
@@ -78,7 +80,10 @@ class BudgetAlerts(Model):
     """Overrides of the budget's alerts."""
 
     anomaly_threshold_usd: int | None = Field(
-        default=None, ge=1, description="US dollars in one unusual rise of spending that are worth an alert"
+        default=None,
+        ge=1,
+        le=1_000_000_000,
+        description="US dollars in one unusual rise of spending that are worth an alert",
     )
 
 
@@ -103,8 +108,10 @@ class Smoke(Model):
 class PolicyException(Model):
     """A violation that is accepted for a while."""
 
-    policy: str = Field(description="the policy's id")
-    resource: str = Field(description="a glob on URN, name or component/name; * for what concerns the whole stack")
+    policy: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="the policy's id")
+    resource: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
+        description="a glob on URN, name or component/name; * for what concerns the whole stack"
+    )
     reason: Annotated[str, Field(min_length=10, max_length=500), StandIn("unseen reason {number}")] = Field(
         description="why, for whoever reviews it"
     )

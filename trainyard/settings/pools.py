@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.settings.types import Model, Name, Nodes, StandIn
+from trainyard.settings.types import Model, Name, Nodes, StandIn, matching
 
 
 class NodeRange(Model):
@@ -38,7 +38,9 @@ class GpuPool(Model):
     """Overrides of one of the profile's pools, or a pool of its own."""
 
     enabled: bool = Field(default=True, description="false takes the profile's pool away")
-    purpose: str | None = Field(default=None, max_length=200, description="one line for people")
+    purpose: Annotated[str, matching(r"[^\x00-\x1f\x7f]{1,200}", "must be one line of 1 to 200 characters")] | None = (
+        Field(default=None, description="one line for people")
+    )
     gpu: str | None = Field(default=None, description="GPU model; picks the cheapest instance that has it")
     instance_type: str | None = Field(default=None, description="instance type; names the GPU too")
     fabric: bool | None = Field(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from trainyard.problems import Problem, shown
-from trainyard.settings.common import Settings, cross_checks
+from trainyard.problems import Problem, SettingsError, shown
+from trainyard.settings.common import Settings, advice, cross_checks
 from trainyard.settings.mistakes import field_at, fields_of, problem_of
+from trainyard.user_files import parse_json
 
 NAMESPACE = "trainyard"
 
@@ -63,12 +63,14 @@ def read_settings(config: Mapping[str, str]) -> Reading:
 
     Every value is text, objects and arrays are JSON. An empty text is the default of Pulumi.yaml for "left out".
     """
-    values = {key: decode(key, text) for key, text in config.items() if text != ""}
-    found, warnings = _move(values)
+    by_key = {key: decode(key, text) for key, text in config.items() if text != ""}
+    found, warnings = _move(by_key)
     problems = list(found)
-    settings, mistakes = _validate(values)
+    settings, mistakes = _validate(by_key)
     problems += mistakes
-    reading = Reading(settings, tuple(problems), frozenset(problem.key for problem in problems), tuple(warnings))
+    reading = Reading(
+        settings, tuple(problems), frozenset(problem.key for problem in problems), (*warnings, *advice(settings))
+    )
     later = reading.new(cross_checks(settings))
     return replace(reading, problems=tuple(dict.fromkeys([*problems, *later])))
 
@@ -78,22 +80,22 @@ def decode(key: str, text: str) -> Any:
     if (key not in fields_of(Settings) and key not in MOVED) or not text.lstrip().startswith(("{", "[")):
         return text
     try:
-        return json.loads(text)
-    except json.JSONDecodeError:
+        return parse_json(text, key)
+    except SettingsError:  # a text where a list or a mapping is wanted, which the validation tells
         return text
 
 
-def _move(values: dict[str, Any]) -> tuple[list[Problem], list[str]]:
+def _move(by_key: dict[str, Any]) -> tuple[list[Problem], list[str]]:
     """Takes keys from their old places to the new ones; a key that stands at both is a problem."""
     problems, warnings = [], []
     for old, new in MOVED.items():
         *above, last = old.split(".")
-        node = _mapping_at(values, above)
+        node = _mapping_at(by_key, above)
         if node is None or last not in node:
             continue
         block, name = new.split(".")
         value = node.pop(last)
-        target = values.setdefault(block, {})
+        target = by_key.setdefault(block, {})
         if not isinstance(target, dict) or (old in _FILLED_IN and value == _FILLED_IN[old]):
             continue  # a block that is no mapping is a mistake of its own
         if name in target:
@@ -104,41 +106,41 @@ def _move(values: dict[str, Any]) -> tuple[list[Problem], list[str]]:
     return problems, warnings
 
 
-def _mapping_at(values: dict[str, Any], path: list[str]) -> dict[str, Any] | None:
-    node: Any = values
+def _mapping_at(by_key: dict[str, Any], path: list[str]) -> dict[str, Any] | None:
+    node: Any = by_key
     for step in path:
         node = node.get(step) if isinstance(node, dict) else None
     return node if isinstance(node, dict) else None
 
 
-def _validate(values: dict[str, Any]) -> tuple[Settings, list[Problem]]:
+def _validate(by_key: dict[str, Any]) -> tuple[Settings, list[Problem]]:
     """Validates, takes out what is wrong, and validates the rest, until something valid is left to check further."""
     problems: list[Problem] = []
     while True:
         try:
-            return Settings.model_validate(values), problems
+            return Settings.model_validate(by_key), problems
         except ValidationError as error:
             details = error.errors(include_url=False)
             problems += [problem_of(detail) for detail in details]
             for detail in details:
-                _take_out(values, detail["loc"])
+                _take_out(by_key, detail["loc"])
 
 
-def _take_out(values: dict[str, Any], path: tuple[int | str, ...]) -> None:
+def _take_out(by_key: dict[str, Any], path: tuple[int | str, ...]) -> None:
     top = str(path[0])
-    steps = list(_present_steps(values, path))
+    steps = list(_present_steps(by_key, path))
     if len(steps) == len(path) and isinstance(steps[-1], dict) and (len(path) == 1 or not _is_required(path)):
         del steps[-1][path[-1]]
     else:
         # A part that is missing or that its list or mapping cannot do without: the whole entry goes.
-        values.pop(top, None)
-    if top in STAND_INS and top not in values:
-        values[top] = STAND_INS[top]
+        by_key.pop(top, None)
+    if top in STAND_INS and top not in by_key:
+        by_key[top] = STAND_INS[top]
 
 
-def _present_steps(values: Any, path: tuple[int | str, ...]) -> Iterator[Any]:
+def _present_steps(by_key: Any, path: tuple[int | str, ...]) -> Iterator[Any]:
     """The containers along a path, as far as the path is there."""
-    node = values
+    node = by_key
     for step in path:
         inside = step in node if isinstance(node, dict) else isinstance(node, list) and isinstance(step, int)
         if not inside:

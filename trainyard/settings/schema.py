@@ -16,6 +16,7 @@ from pydantic_core import core_schema
 from trainyard.catalog.tables import tree
 from trainyard.settings.common import Settings
 from trainyard.settings.read import MOVED, NAMESPACE
+from trainyard.settings.types import MAY_BE_ENCRYPTED
 
 Schema = dict[str, Any]
 
@@ -39,6 +40,7 @@ def stack_schema(defaults: Mapping[str, str]) -> Schema:
     _add_moved(root, definitions)
     for node in (root, *definitions.values()):
         _let_be_encrypted(node)
+    root, definitions = _without_marks(root), _without_marks(definitions)
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Trainyard stack file",
@@ -174,16 +176,29 @@ def _add_moved(root: Schema, definitions: Schema) -> None:
 
 
 def _let_be_encrypted(node: Schema) -> None:
-    """Lets every value inside of a schema be an encrypted one: Pulumi encrypts at every depth."""
+    """Lets every marked value inside of a schema be an encrypted one, and a list of them as a whole."""
     for key in ("properties", "patternProperties"):
         for name, inner in node.get(key, {}).items():
             _let_be_encrypted(inner)
-            node[key][name] = _or_encrypted(inner)
+            if _is_marked(inner) or _is_marked(inner.get("items")):
+                node[key][name] = _or_encrypted(inner)
     if isinstance(node.get("items"), dict):
         _let_be_encrypted(node["items"])
-        node["items"] = _or_encrypted(node["items"])
+        if _is_marked(node["items"]):
+            node["items"] = _or_encrypted(node["items"])
     for choice in node.get("anyOf", []):
         _let_be_encrypted(choice)
+
+
+def _is_marked(node: Any) -> bool:
+    """Whether a value, or one of its kinds, may be encrypted."""
+    return isinstance(node, dict) and (MAY_BE_ENCRYPTED in node or any(map(_is_marked, node.get("anyOf", []))))
+
+
+def _without_marks(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _without_marks(item) for key, item in node.items() if key != MAY_BE_ENCRYPTED}
+    return [_without_marks(item) for item in node] if isinstance(node, list) else node
 
 
 def _or_encrypted(node: Schema) -> Schema:

@@ -6,6 +6,7 @@ import datetime
 import ipaddress
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, WithJsonSchema
@@ -14,11 +15,30 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from trainyard.conventions import LONGEST_NAME
+from trainyard.conventions.quantities import MEBIBYTE, quantity
 
-_PRIVATE = tuple(
-    ipaddress.IPv4Network(cidr)
-    for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")
+SPECIAL = {
+    ipaddress.IPv4Network(cidr): what
+    for cidr, what in (
+        ("0.0.0.0/8", "this host"),
+        ("127.0.0.0/8", "loopback"),
+        ("169.254.0.0/16", "link-local"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved"),
+    )
+}
+"""Ranges that no network can have (IANA IPv4 Special-Purpose Address Registry and multicast address space, 2026-11)."""
+
+PRIVATE = tuple(ipaddress.IPv4Network(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+"""Private addresses (RFC 1918)."""
+
+NOT_PUBLIC = (
+    *PRIVATE,
+    *(ipaddress.IPv4Network(cidr) for cidr in ("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15")),
+    *SPECIAL,
 )
+"""Ranges from which nobody comes over the internet: private, shared by carriers (RFC 6598), of protocols, of benchmarks
+(RFC 2544), special. Those of documentation (RFC 5737) are left to examples."""
 
 
 class Model(BaseModel):
@@ -49,6 +69,14 @@ class StandIn:
 
     template: str
 
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The schema of the text, marked, so that an editor lets it be encrypted."""
+        return {**handler(schema), MAY_BE_ENCRYPTED: True}
+
+
+MAY_BE_ENCRYPTED = "x-may-be-encrypted"
+"""Mark in a JSON schema, of a value that may be encrypted."""
+
 
 def matching(pattern: str, allowed: str) -> Matching:
     """A text that matches a pattern as a whole; `allowed` says to its author what that is."""
@@ -74,8 +102,11 @@ def _public_network(value: str) -> str:
     network = ipaddress.IPv4Network(_network(value))
     if network.prefixlen < 8:
         raise ValueError("must be narrower than /8: an endpoint open to the internet is refused")
-    if any(network.overlaps(private) for private in _PRIVATE):
-        raise ValueError("the internet reaches no private address; name the public ones of your offices and runners")
+    if any(network.overlaps(other) for other in NOT_PUBLIC):
+        raise ValueError(
+            "nobody comes from there over the internet: private, loopback, link-local, multicast or reserved; name the "
+            "public ones of your offices and runners"
+        )
     return value
 
 
@@ -90,6 +121,14 @@ def _day(value: object) -> object:
 
 _MIDNIGHT = re.compile(r"(T00:00:00Z| 00:00:00 \+0000 UTC)$")
 
+
+def _at_least(text: str, least: Fraction | int, shown: str) -> str:
+    amount = quantity(text)
+    if amount is None or amount < least:
+        raise ValueError(f"must be at least {shown}")
+    return text
+
+
 NAME_PATTERN = re.compile(rf"[a-z]([a-z0-9]|-(?!-|$)){{0,{LONGEST_NAME - 1}}}")
 NAME_ALLOWED = f"must be lower-case letters, digits and single '-', begin with a letter, at most {LONGEST_NAME} long"
 Name = Annotated[str, matching(NAME_PATTERN.pattern, NAME_ALLOWED)]
@@ -97,14 +136,19 @@ Name = Annotated[str, matching(NAME_PATTERN.pattern, NAME_ALLOWED)]
 
 Email = Annotated[
     str,
-    matching(r"[^@\s,;]+@[^@\s,;]+\.[^@\s,;.]+", "must be an e-mail address"),
+    matching(
+        r"(?=.{3,50}$)[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
+        r"@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?",
+        "must be an e-mail address of at most 50 characters",  # AWS Budgets takes no longer one
+    ),
     StandIn("unseen-{number}@example.com"),
 ]
 
 Label = Annotated[
     str,
     matching(
-        r"[\w][\w .:/=+@-]{0,99}", "must be 1 to 100 letters, digits, spaces or . : / = + - @ _ (it becomes a tag)"
+        r"(?![aA][wW][sS]:)[\w][\w .:/=+@-]{0,99}",
+        "must be 1 to 100 letters, digits, spaces or . : / = + - @ _, and not begin with aws: (it becomes a tag)",
     ),
 ]
 
@@ -119,11 +163,26 @@ Cidr = Annotated[str, AfterValidator(_network), _CIDR_SCHEMA]
 PublicCidr = Annotated[str, AfterValidator(_public_network), _CIDR_SCHEMA, StandIn("203.0.113.{number}/32")]
 Image = Annotated[
     str,
-    matching(r"\S+@sha256:[0-9a-f]{64}", "must be pinned by its digest, like repository:tag@sha256:…"),
+    matching(
+        r"([A-Za-z0-9.-]+(:[0-9]{1,5})?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?"
+        r"@sha256:[0-9a-f]{64}",
+        "must be an image that is pinned by its digest, like repository:tag@sha256:…",
+    ),
     StandIn("unseen/image@sha256:{number:064x}"),
 ]
-Quantity = Annotated[
-    str, matching(r"[0-9]+(\.[0-9]+)?(m|[KMGT]i?)?", "must be a Kubernetes quantity, like 500m or 4Gi")
+LEAST_CORES = Fraction("0.05")
+LEAST_BYTES = 256 * MEBIBYTE
+"""What a server cannot do with less of: own choices, half of what the smallest Python web server starts with."""
+
+Cores = Annotated[
+    str,
+    matching(r"[0-9]{1,4}(\.[0-9]{1,3})?|[0-9]{1,7}m", "must be cores as a Kubernetes quantity, like 500m or 2"),
+    AfterValidator(lambda text: _at_least(text, LEAST_CORES, "50m")),
+]
+Memory = Annotated[
+    str,
+    matching(r"[0-9]{1,15}(\.[0-9]{1,3})?(k|Ki|[MGT]i?)?", "must be bytes as a Kubernetes quantity, like 512Mi or 4Gi"),
+    AfterValidator(lambda text: _at_least(text, LEAST_BYTES, "256Mi")),
 ]
 Nodes = Annotated[int, Field(ge=0, le=1000)]
 Days = Annotated[int, Field(ge=1, le=3650)]

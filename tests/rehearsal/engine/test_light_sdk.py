@@ -175,3 +175,20 @@ def test_circles_are_refused_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -
         found = [rpc.declare_dependency(fast[one], fast[other]) for one, other in edges]  # type: ignore[arg-type, attr-defined]
     assert found == expected
     assert expected.count(False) == 6
+
+
+def test_what_a_resource_waits_for_is_remembered_in_one_set() -> None:
+    """A copy of the set for every entry made a stack of 200 teams take minutes."""
+
+    class Resource:
+        pass
+
+    one, others = Resource(), [Resource() for _ in range(3)]
+    with light_sdk.light_sdk():
+        for other in others:
+            assert cycles.declare_dependency(one, other)  # type: ignore[arg-type]
+        before = cycles._deps(one)  # type: ignore[arg-type]
+        assert cycles.declare_dependency(one, Resource())  # type: ignore[arg-type]
+        assert cycles._deps(one) is before  # type: ignore[arg-type]
+    assert before > set(others)
+    assert not cycles._deps(others[0])  # type: ignore[arg-type]

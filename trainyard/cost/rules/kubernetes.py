@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from trainyard.conventions.quantities import GIBIBYTE
+from trainyard.conventions.quantities import quantity as parsed
 from trainyard.cost.context import CostEntry, NotPriced, PriceContext, unpriced
 from trainyard.cost.model import always
 from trainyard.cost.rules.network import load_balancer
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import length_at, value_at
-
-_UNITS = {"Ki": 2**-20, "Mi": 2**-10, "Gi": 1.0, "Ti": 2.0**10, "Pi": 2.0**20}
-_DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 
 
 def gib(quantity: str) -> float:
@@ -21,11 +19,10 @@ def gib(quantity: str) -> float:
     Raises:
         NotPriced: it is not a quantity.
     """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGTP]i|[kMGTP]?)", quantity)
-    if match is None:
+    amount = parsed(quantity)
+    if amount is None or amount < 0:
         raise NotPriced("storage", f"{quantity!r} is not a quantity")
-    amount, unit = match.groups()
-    return float(amount) * (_UNITS[unit] if unit in _UNITS else _DECIMAL[unit] / 2**30)
+    return float(amount / GIBIBYTE)
 
 
 def service(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

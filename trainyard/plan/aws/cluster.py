@@ -73,7 +73,9 @@ def _instance_types(zone_names: Sequence[str], context: Context) -> tuple[str, .
     known = [item.type for item in catalog.cpu_instances()]
     path, key = "system_nodes.instance_types", "systemNodes.instanceTypes"
     if asked is not None:
-        for type_ in asked:
+        for type_ in sorted({type_ for type_ in asked if asked.count(type_) > 1}):
+            ledger.problem(key, type_, "must not be there twice")
+        for type_ in dict.fromkeys(asked):
             if type_ not in known:
                 ledger.problem(key, type_, f"must be one of {', '.join(known)}", nearest(type_, known))
             elif not catalog.offered(type_, region):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainyard.plan.aws.allocatable import check_system_nodes
 from trainyard.plan.aws.cluster import kubernetes_version, plan_control_plane, plan_system_nodes
 from trainyard.plan.aws.database import plan_database
 from trainyard.plan.aws.floor import plan_floor
@@ -13,26 +14,33 @@ from trainyard.plan.aws.parts import AlertsPlan, AwsPlan
 from trainyard.plan.aws.placement import choose_zones, place
 from trainyard.plan.aws.storage import plan_lustre, plan_shared_file_system
 from trainyard.plan.context import Context
-from trainyard.plan.parts import ClusterPlan, IdleFloor
+from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
 from trainyard.plan.people import weights_of
 from trainyard.plan.pools import draft_pools
 from trainyard.plan.sharing import plan_queues, plan_scheduling
 from trainyard.plan.smoke import plan_smoke, training_mounts
 from trainyard.settings.people import Team
 
+RESERVED_BUCKET_PREFIXES = ("sthree-", "amzn-s3-demo-")
+"""Of those that S3 reserves, the ones that a client's name can begin with; no name of ours ends in a reserved suffix,
+since the engine ends a bucket's name with seven hex digits (S3 User Guide, "General purpose bucket naming rules",
+2026-11).
+"""
+
 
 def plan_aws(
-    name: str, teams: Sequence[Team], mlflow: bool, context: Context
+    name: str, teams: Sequence[Team], mlflow: MlflowPlan, context: Context
 ) -> tuple[AwsPlan, tuple[ClusterPlan, ...], IdleFloor]:
     """The ground, its one cluster and the idle floor; where the ledger has problems, with stand-ins in their place.
 
     Args:
         name: of the environment; the cluster has it too.
         teams: that share the cluster.
-        mlflow: whether there is a tracking server, with its database.
+        mlflow: the tracking server, which stands on the system nodes.
         context: settings, profile and ledger.
     """
     settings = context.settings
+    _check_bucket_names(name, context)
     drafts = draft_pools(AwsMarket(context), context)
     zones = choose_zones(drafts, context)
     network = plan_network(zones, context)
@@ -41,6 +49,7 @@ def plan_aws(
     system_nodes = plan_system_nodes(zones, context)
     pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
     check_addresses(network, pools, system_nodes, context)
+    check_system_nodes(system_nodes, mlflow, context)
     scheduling = plan_scheduling(pools, context)
     ground = AwsPlan(
         kind="aws",
@@ -75,7 +84,7 @@ def plan_aws(
             context=context,
         ),
     )
-    return ground, (cluster,), plan_floor(ground, system_nodes, pools, drafts, mlflow, context)
+    return ground, (cluster,), plan_floor(ground, system_nodes, pools, drafts, mlflow.enabled, context)
 
 
 def _alerts(context: Context) -> AlertsPlan:
@@ -84,3 +93,12 @@ def _alerts(context: Context) -> AlertsPlan:
         anomaly_detection=context.take("budget.anomaly_detection", "aws.anomalyDetection", aws.anomaly_detection),
         activate_cost_tags=context.take("budget.activate_cost_tags", "aws.activateCostTags", aws.activate_cost_tags),
     )
+
+
+def _check_bucket_names(name: str, context: Context) -> None:
+    """Names of buckets begin with client and environment; S3 keeps some beginnings for itself."""
+    for prefix in RESERVED_BUCKET_PREFIXES:
+        if f"{name}-".startswith(prefix):
+            key = "client" if f"{context.settings.client}-".startswith(prefix) else "environment"
+            allowed = f"buckets are named {name}-…, and S3 keeps names that begin with {prefix} for itself"
+            context.ledger.problem(key, getattr(context.settings, key) or name, allowed, "take another name")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from trainyard import catalog
 from trainyard.catalog import Instance
+from trainyard.catalog.blocks import block_offer
 from trainyard.conventions.aws import RESERVATION_ID
 from trainyard.plan.context import Context
 from trainyard.problems import nearest
@@ -129,6 +130,12 @@ class AwsMarket:
             able = ", ".join(other.type for other in catalog.instances() if other.capacity_block)
             allowed = f"{item.type} is not sold in Capacity Blocks; {able} are"
             ledger.problem(f"{key}.reserved.kind", reserved.kind, allowed)
+        elif item is not None and reserved.kind == "capacity-block":
+            offer = block_offer("aws", "capacity-block", item.type, self.context.region)
+            most = offer.block.most_nodes if offer is not None else None
+            if most is not None and reserved.nodes > most:
+                allowed = f"a Capacity Block has at most {most} instances"
+                ledger.problem(f"{key}.reserved.nodes", reserved.nodes, allowed)
 
     def _cheapest_with(self, name: str, gpu: str, wanted: tuple[str, ...]) -> Instance | None:
         region, ledger = self.context.region, self.context.ledger

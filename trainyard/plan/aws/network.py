@@ -11,8 +11,7 @@ from trainyard.plan.aws.logs import retention
 from trainyard.plan.aws.parts import NetworkPlan, Zone
 from trainyard.plan.context import Context
 from trainyard.plan.parts import PoolPlan, SystemNodesPlan
-
-_PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"), IPv4Network("192.168.0.0/16"))
+from trainyard.settings.types import PRIVATE, SPECIAL
 
 
 def plan_network(zone_names: Sequence[str], context: Context) -> NetworkPlan:
@@ -22,10 +21,14 @@ def plan_network(zone_names: Sequence[str], context: Context) -> NetworkPlan:
     service_cidr = context.take("network.service_cidr", "network.serviceCidr", own.service_cidr)
     vpc, services = IPv4Network(cidr), IPv4Network(service_cidr)
     reserved = [IPv4Network(other) for other in own.reserved_cidrs]
-    good = LARGEST_PREFIX <= vpc.prefixlen <= SMALLEST_PREFIX
-    if not good:
+    special = next((what for network, what in SPECIAL.items() if vpc.overlaps(network)), "")
+    good = LARGEST_PREFIX <= vpc.prefixlen <= SMALLEST_PREFIX and not special
+    if special:
+        allowed = f"must be addresses that a network can have, not {special} ones"
+        ledger.problem("network.cidr", cidr, allowed, "take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
+    elif not good:
         ledger.problem("network.cidr", cidr, f"must be /{LARGEST_PREFIX} to /{SMALLEST_PREFIX}")
-    if not 12 <= services.prefixlen <= 24 or not any(services.subnet_of(private) for private in _PRIVATE):
+    if not 12 <= services.prefixlen <= 24 or not any(services.subnet_of(private) for private in PRIVATE):
         ledger.problem("network.serviceCidr", service_cidr, "must be a private range of /12 to /24")
     for other, what in [(services, "network.serviceCidr"), *((net, "network.reservedCidrs") for net in reserved)]:
         if good and vpc.overlaps(other):

@@ -104,6 +104,15 @@ def _declare(from_resource: pulumi.Resource, to_resource: pulumi.Resource) -> bo
     return True
 
 
+def _remember(from_resource: pulumi.Resource, to_resource: pulumi.Resource) -> None:
+    """`_add_dep` that adds to the set in its place: a copy for every entry makes a thousand entries a million steps."""
+    known: set[pulumi.Resource] | None = from_resource.__dict__.get(cycles._DEPENDENCIES_PROPERTY)
+    if known is None:
+        setattr(from_resource, cycles._DEPENDENCIES_PROPERTY, {to_resource})
+    else:
+        known.add(to_resource)
+
+
 def _reachable(from_resource: pulumi.Resource, to_resource: pulumi.Resource) -> bool:
     """The search for a circle, with a stack instead of generators within generators."""
     seen = {from_resource}
@@ -153,6 +162,7 @@ _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     (sdk_resource, "create_urn", _urn),
     (rpc, "declare_dependency", _declare),
     (cycles, "_reachable", _reachable),
+    (cycles, "_add_dep", _remember),
     (rpc, "contains_unknowns", _has_unknowns),
     (rpc, "serialize_property", _serialize),
     # What a class or an annotation says of itself, read once instead of for every value and resource of it.

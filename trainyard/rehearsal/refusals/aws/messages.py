@@ -46,7 +46,7 @@ def subscription(view: View) -> None:
     protocol, endpoint = view.text("protocol"), view.text("endpoint")
     if endpoint is None or protocol is None:
         return
-    shapes = {
+    endpoint_forms = {
         "email": (r"[^@\s]+@[^@\s]+\.[^@\s.]+", "an e-mail address"),
         "email-json": (r"[^@\s]+@[^@\s]+\.[^@\s.]+", "an e-mail address"),
         "https": (r"https://\S+", "a URL that begins with https://"),
@@ -54,9 +54,12 @@ def subscription(view: View) -> None:
         "sqs": (r"arn:aws[a-z-]*:sqs:\S+", "the ARN of a queue"),
         "lambda": (r"arn:aws[a-z-]*:lambda:\S+", "the ARN of a function"),
     }
-    if protocol in shapes and not re.fullmatch(shapes[protocol][0], endpoint):
+    if protocol in endpoint_forms and not re.fullmatch(endpoint_forms[protocol][0], endpoint):
         view.error(
-            "sns-endpoint", "endpoint", f"got {show(endpoint)} for {protocol}", allowed=f"must be {shapes[protocol][1]}"
+            "sns-endpoint",
+            "endpoint",
+            f"got {show(endpoint)} for {protocol}",
+            allowed=f"must be {endpoint_forms[protocol][1]}",
         )
 
 

@@ -1,0 +1,135 @@
+"""What of a system node pods can have, and whether what has to run there fits.
+
+A pod that no node has room for waits for ever, and with it the release or the `pulumi up` that waits for the pod.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from trainyard import catalog
+from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE, quantity
+from trainyard.plan.context import Context
+from trainyard.plan.ledger import Ledger
+from trainyard.plan.parts import MlflowPlan, SystemNodesPlan
+
+MAX_PODS = 110
+"""Pods of a node with fewer than 30 vCPUs whose network plugin hands out prefixes, as ours does (EKS User Guide,
+"Assign more IP addresses to Amazon EKS nodes with prefixes", 2026-11)."""
+
+KUBELET_MIB = 255 + 11 * MAX_PODS + 100
+"""Memory that the kubelet keeps: for itself as nodeadm of the EKS AMI reserves it, and its eviction threshold
+(awslabs/amazon-eks-ami, nodeadm, 2026-11)."""
+
+VIRTUAL_MACHINE_SHARE = Fraction(75, 1000)
+"""Of an instance's memory: what the hypervisor and the kernel take before the kubelet counts (default of Karpenter's
+`vm-memory-overhead-percent`, 2026-11)."""
+
+DAEMONS_CORES = Fraction("0.25")
+DAEMONS_MIB = 450
+"""Requests of what runs on every node: network plugin, kube-proxy, drivers of disks, S3 and FSx, node monitoring. Own
+choice: the sum of what their charts and add-ons ask for (2026-11), rounded down."""
+
+PLATFORM_CORES = Fraction("2.5")
+PLATFORM_MIB = 3500
+"""Requests of what runs once: CoreDNS, metrics server, Kueue, JobSet, Trainer, autoscaler, controllers of the drivers;
+two replicas of most. Own choice: the sum of what their charts and add-ons ask for (2026-11), rounded down."""
+
+SIDECAR_CORES = Fraction("0.02")
+SIDECAR_MIB = 160
+"""Requests of the containers beside an MLflow server (`components.k8s.mlflow_pod`)."""
+
+SURGE = 1
+"""Servers more than there are replicas, while an upgrade starts the new one before it stops the old one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Cores and MiB of memory."""
+
+    cores: Fraction
+    mib: Fraction
+
+    def holds(self, other: Room) -> int:
+        """How many times the other fits."""
+        return math.floor(min(self.cores / other.cores, self.mib / other.mib))
+
+
+def allocatable(type_: str) -> Room:
+    """What a system node of a type has for pods that do not run on every node."""
+    item = catalog.cpu_instance(type_)
+    cores = item.vcpus - _kubelet_cores(item.vcpus) - DAEMONS_CORES
+    mib = Fraction(str(item.memory_gib)) * 1024 * (1 - VIRTUAL_MACHINE_SHARE) - KUBELET_MIB - DAEMONS_MIB
+    return Room(cores, mib)
+
+
+def check_system_nodes(nodes: SystemNodesPlan, mlflow: MlflowPlan, context: Context) -> None:
+    """Records where the system nodes at their most have no room for the platform or for an MLflow server."""
+    ledger = context.ledger
+    if not nodes.instance_types or nodes.max_nodes < nodes.min_nodes:
+        return  # a problem is recorded
+    # The autoscaler starts the first type that is to be had, so that everything has to fit on the smallest.
+    type_ = min(nodes.instance_types, key=lambda name: (allocatable(name).cores, allocatable(name).mib))
+    each, most = allocatable(type_), nodes.max_nodes
+    platform = Room(PLATFORM_CORES, Fraction(PLATFORM_MIB))
+    if each.cores * most < platform.cores or each.mib * most < platform.mib:
+        allowed = (
+            f"too few: the platform's own pods request {_said(platform)}, {most} {type_} have "
+            f"{_said(Room(each.cores * most, each.mib * most))} for them"
+        )
+        ledger.problem("systemNodes.maxNodes", most, allowed, "give more nodes or larger systemNodes.instanceTypes")
+        return
+    server = _server(mlflow) if mlflow.enabled else None
+    if server is not None and _fits_alone(server, each, type_, mlflow, ledger):
+        _check_replicas(server, each, type_, most, mlflow, ledger)
+
+
+def _server(mlflow: MlflowPlan) -> Room | None:
+    """What the pod of a server requests; None for what is no quantity, which the settings tell."""
+    cores, size = quantity(mlflow.cpu), quantity(mlflow.memory)
+    if cores is None or size is None or cores <= 0 or size <= 0:
+        return None
+    return Room(cores + SIDECAR_CORES, size / MEBIBYTE + SIDECAR_MIB)
+
+
+def _fits_alone(server: Room, each: Room, type_: str, mlflow: MlflowPlan, ledger: Ledger) -> bool:
+    fits = True
+    kept = "less what kubelet, drivers and sidecars take"
+    for key, got, wanted, had, most in (
+        ("cpu", mlflow.cpu, server.cores, each.cores, f"{float(each.cores - SIDECAR_CORES):.2f}"),
+        ("memory", mlflow.memory, server.mib, each.mib, f"{math.floor(each.mib - SIDECAR_MIB)}Mi"),
+    ):
+        if wanted > had:
+            fits = False
+            allowed = f"must be at most {most}, which a system node has for it ({type_}, {kept})"
+            ledger.problem(f"mlflow.{key}", got, allowed, "or take larger systemNodes.instanceTypes")
+    return fits
+
+
+def _check_replicas(server: Room, each: Room, type_: str, most: int, mlflow: MlflowPlan, ledger: Ledger) -> None:
+    left = Room(each.cores * most - PLATFORM_CORES, each.mib * most - PLATFORM_MIB)
+    fitting = min(left.holds(server), each.holds(server) * most)
+    if mlflow.replicas + SURGE > fitting:
+        allowed = (
+            f"do not fit: {most} system nodes ({type_}) have room for {fitting} servers of {mlflow.cpu} cores and "
+            f"{mlflow.memory} beside the platform, and an upgrade starts one more than there are"
+        )
+        hint = "raise systemNodes.maxNodes, take larger systemNodes.instanceTypes, or smaller servers"
+        ledger.problem("mlflow.replicas", mlflow.replicas, allowed, hint)
+
+
+def _said(room: Room) -> str:
+    return f"{float(room.cores):.1f} cores and {float(room.mib * MEBIBYTE / GIBIBYTE):.1f} GiB"
+
+
+def _kubelet_cores(vcpus: int) -> Fraction:
+    """Cores that nodeadm of the EKS AMI reserves: 6 % of the first, 1 % of the second, 0.5 % of the next two, 0.25 % of
+    the rest (awslabs/amazon-eks-ami, nodeadm, 2026-11)."""
+    steps = ((1, Fraction("0.06")), (1, Fraction("0.01")), (2, Fraction("0.005")), (vcpus, Fraction("0.0025")))
+    reserved, left = Fraction(0), vcpus
+    for count, share in steps:
+        reserved += min(count, left) * share
+        left -= min(count, left)
+    return reserved
