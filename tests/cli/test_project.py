@@ -53,9 +53,7 @@ def test_a_project_without_stacks_has_nothing_to_check(tmp_path):
     assert "there is no stack in" in done.output
 
 
-@pytest.mark.parametrize(
-    "command", [("explain",), ("check",), ("cost",), ("smoke", "--target", "trainjob", "--render")]
-)
+@pytest.mark.parametrize("command", [("explain",), ("check",), ("cost",), ("smoke", "--target", "slurm", "--render")])
 def test_keys_at_their_old_place_are_told(tmp_path, command):
     (tmp_path / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text())
     (tmp_path / "stacks").mkdir()

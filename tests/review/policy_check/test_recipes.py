@@ -53,7 +53,7 @@ def test_the_recipes_use_options_that_there_are(file):
     known = {option for parameter in typer.main.get_command(app).params for option in parameter.opts}
     text = file.read_text().replace("\\\n", " ")
     used = re.findall(r"check (--all[^|;&\n]*)", text)
-    assert len(used) == 2
+    assert len(used) == 2, "the target branch, and the change in all formats at once"
     for line in used:
         assert set(re.findall(r"--[a-z-]+", line)) <= known
         assert set(re.findall(r"--format (\w+)", line)) <= {form.value for form in Format}
