@@ -37,9 +37,8 @@ def secret_in_the_clear(resource: RecordedResource, _: Config) -> Iterator[str]:
         values = value_at(resource.inputs, "values", unknown={}) or {}
         yield from dict.fromkeys((*_of_values(values, "values"), *_shapes(values, "values")))
     else:
-        for where, variables in pods.environments(resource):
-            yield from _told(where, map(_variable, variables))
-        for where, container in pods.containers(resource) if resource.type in pods.TYPES else ():
+        for where, container in pods.containers(resource):
+            yield from _told(where, map(_variable, list_at(container, "env")))
             for key in ("command", "args"):
                 yield from _shapes(value_at(container, key, unknown=[]), f"{where}: {key}")
 

@@ -25,7 +25,7 @@ _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
 @resource_rule(
     "privileged-pod",
     "No pod is privileged, shares the host's namespaces or mounts its files, but the named ones of the system.",
-    types=pods.TYPES,
+    types=(*pods.TYPES, pods.TRAIN_JOB),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Drop the privilege, or name the workload in systemWorkloads.",
@@ -164,7 +164,7 @@ def _always(expression: Any) -> bool:
 @resource_rule(
     "image-without-digest",
     "Images are named by digest: what was checked is what runs.",
-    types=pods.TYPES,
+    types=(*pods.TYPES, pods.TRAIN_JOB),
     severity=Severity.MEDIUM,
     controls=("CIS EKS 1.5.0 5.1.1", "NIST 800-53r5 SI-7", "ISO 27001:2022 A.8.19"),
     fix="Pin the image in trainyard/catalog/versions.yaml as name:tag@sha256:…",
