@@ -137,6 +137,24 @@ CASES = [
             OK,
             [BUDGET, bucket_policy(account(OTHER, Action="s3:GetObject", Condition=ORGANISATION))],
         ),
+        (
+            "another as a whole, over TLS",
+            VIOLATED,
+            [
+                BUDGET,
+                bucket_policy(
+                    account(OTHER, Action="s3:GetObject", Condition={"Bool": {"aws:SecureTransport": "true"}})
+                ),
+            ],
+        ),
+        (
+            "another as a whole, with its id",
+            OK,
+            [
+                BUDGET,
+                role(account(OTHER, Action="sts:AssumeRole", Condition={"StringEquals": {"sts:ExternalId": "x"}})),
+            ],
+        ),
         ("another is denied", OK, [BUDGET, bucket_policy(account(OTHER, Effect="Deny"))]),
         (
             "all but some actions",
