@@ -93,7 +93,9 @@ def key_in_the_stack_file(_: Resources, __: Config) -> Iterator[StackViolation]:
     """Keys of all namespaces: `aws:secretKey`, `gcp:credentials`, a kubeconfig with a token. Encrypted ones pass."""
     values = plain_values()
     if values is None:
-        raise NotApplicable("an engine does not tell a pack which values are encrypted; `trainyard check` reads the file")
+        raise NotApplicable(
+            "an engine does not tell a pack which values are encrypted; `trainyard check` reads the file"
+        )
     told: set[str] = set()
     for path, value in values:
         kind = plain_secret(path.rsplit(".", 1)[-1].rsplit(":", 1)[-1], value)

@@ -49,8 +49,8 @@ def plain_values() -> list[tuple[str, Any]] | None:
     """Every value of the stack's configuration that is not encrypted, of all namespaces, with its path.
 
     None under an engine: what it starts a pack with (`PULUMI_CONFIG`) has encrypted values in the clear among the
-    others, and pulumi_policy 1.21 does not hand on which they are. `PULUMI_CONFIG_SECRET_KEYS` is not for packs: one that
-    is there is of the program around the engine.
+    others, and pulumi_policy 1.21 does not hand on which they are. `PULUMI_CONFIG_SECRET_KEYS` is not for packs:
+    where it is set, it is that of a program around the engine.
     """
     given, secret = pulumi_config.CONFIG.get(), pulumi_config._SECRET_KEYS.get()
     if not given and "PULUMI_CONFIG" in os.environ:
