@@ -14,7 +14,7 @@ from trainyard.policies import pods
 from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_on, is_set, list_at, value_at
+from trainyard.recorded.read import as_number, is_on, is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 
@@ -133,7 +133,7 @@ def team_namespace_open(resources: Resources, _: Config) -> Iterator[StackViolat
             if _from_anywhere(rule, "from"):
                 yield policy, "lets every namespace or the internet in"
         for rule in list_at(policy.inputs, "spec", "egress"):
-            if _from_anywhere(rule, "to") and not is_set(rule, "ports"):
+            if _from_anywhere(rule, "to") and _every_port(rule):
                 yield policy, "lets everything out to anywhere"
 
 
@@ -146,6 +146,22 @@ def _from_anywhere(rule: Any, key: str) -> bool:
         else value_at(peer, "namespaceSelector") is not None and _selects_all(value_at(peer, "namespaceSelector"))
         for peer in peers
     )
+
+
+_MOST_PORTS = 1000
+"""A range of more is no service's: it lets out whatever looks for a way."""
+
+
+def _every_port(rule: Any) -> bool:
+    """Whether a rule names no port, or next to all of them: a protocol alone, or a wide range."""
+    return not is_set(rule, "ports") or any(
+        value_at(port, "port") is None or _number(port, "endPort") - _number(port, "port") >= _MOST_PORTS
+        for port in list_at(rule, "ports")
+    )
+
+
+def _number(port: Any, key: str) -> float:
+    return as_number(value_at(port, key)) or 0
 
 
 def _selects_all(selector: Any) -> bool:

@@ -253,6 +253,27 @@ CASES = [
         ("everything out", VIOLATED, [team("a"), walls(egress=[{}])]),
         ("everything out to anywhere", VIOLATED, [team("a"), walls(egress=[{"to": [ANYWHERE]}])]),
         ("HTTPS out to anywhere", OK, [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": HTTPS}])]),
+        (
+            "every TCP port to anywhere",
+            VIOLATED,
+            [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [{"protocol": "TCP"}]}])],
+        ),
+        (
+            "nearly every port to anywhere",
+            VIOLATED,
+            [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [*HTTPS, {"port": 1, "endPort": 65535}]}])],
+        ),
+        (
+            "a few ports to anywhere",
+            OK,
+            [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [{"port": 8443, "endPort": 8450}]}])],
+        ),
+        ("a named port to anywhere", OK, [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [{"port": "https"}]}])]),
+        (
+            "an unknown port to anywhere",
+            UNDECIDED,
+            [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [{"port": UNKNOWN}]}])],
+        ),
         ("in another namespace", OK, [team("a"), walls("tools", ingress=[{}])]),
         ("a default deny", OK, [team("a"), walls()]),
         ("unknown", UNDECIDED, [team("a"), walls(ingress=UNKNOWN)]),
