@@ -18,6 +18,7 @@ from trainyard.policies.pack import LEVEL, POLICIES
 from trainyard.policies.rules import Rule
 from trainyard.policies.stack_settings import NAMESPACE
 from trainyard.problems import Problem, SettingsError, nearest
+from trainyard.recorded.hiding import secrets_hidden
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.engine.first_preview import seen_by_stack_policies
 from trainyard.review.policy_check.analyzer import Analyzer
@@ -100,6 +101,7 @@ class _Findings:
     def __init__(self, policies: Sequence[Rule], resources: Mapping[str, RecordedResource]) -> None:
         self._policies = {policy.name: policy for policy in policies}
         self._resources = resources
+        self._hidden = secrets_hidden(resources.values())
         self.violations: dict[tuple[str, str, str], Violation] = {}
         self.undecided: list[Undecided] = []
         self.accepted: list[Accepted] = []
@@ -143,7 +145,7 @@ class _Findings:
             policy=policy.name,
             level=level,
             severity=policy.severity.value if policy.severity else SEVERITIES[-1],
-            message=outcome.message,
+            message=self._hidden(outcome.message),
             description=policy.description,
             remediation=policy.remediation_steps or "",
             controls=policy.controls,
