@@ -209,7 +209,9 @@ class _Reading:
         if not _is_of(wanted, declaration.get("items"), value):
             items = declaration.get("items")
             of = f" of {items.get('type')}" if isinstance(items, Mapping) and wanted == "array" else ""
-            self._problems.append(Problem(key, shown(value), f"must be of type {wanted}{of}, as Pulumi.yaml declares"))
+            # What was written in the place of a mapping or a list may be a password of it.
+            got = kind_of(value) if wanted in ("object", "array") else shown(value)
+            self._problems.append(Problem(key, got, f"must be of type {wanted}{of}, as Pulumi.yaml declares"))
 
 
 def _is_secure(value: Any) -> bool:
