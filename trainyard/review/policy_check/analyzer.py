@@ -41,13 +41,23 @@ class Analyzer:
         self._by_type: dict[str, _PolicyAnalyzerServicer | None] = {}
         self._by_policy = {policy.name: self._servicer([policy]) for policy in self._stack_rules}
 
-    def resources(self, recorded: Sequence[RecordedResource]) -> Iterator[tuple[RecordedResource, Any]]:
-        """Every resource with the analyser's answer (an `AnalyzeResponse`)."""
+    def resources(
+        self, recorded: Sequence[RecordedResource], answered: set[bytes]
+    ) -> Iterator[tuple[RecordedResource, Any]]:
+        """Every resource with the analyser's answer (an `AnalyzeResponse`).
+
+        `answered` are the requests so far, of other runs of the stack too: the same one has the same answer and is left
+        out. Two resources in three have no input that a preview does not know.
+        """
         providers = _providers(recorded)
         for resource in recorded:
             servicer = self._of_type(resource.type)
             if servicer is not None:
-                yield resource, servicer.Analyze(_resource_request(resource, providers), None)  # type: ignore[no-untyped-call]
+                request = _resource_request(resource, providers)
+                content = request.SerializeToString(deterministic=True)
+                if content not in answered:
+                    answered.add(content)
+                    yield resource, servicer.Analyze(request, None)  # type: ignore[no-untyped-call]
 
     def stack(self, recorded: Sequence[RecordedResource]) -> Iterator[Any]:
         """The answer (an `AnalyzeResponse`) to every stack policy."""
