@@ -47,14 +47,14 @@ class Analyzer:
         """Every resource with the analyser's answer (an `AnalyzeResponse`).
 
         `answered` are the requests so far, of other runs of the stack too: the same one has the same answer and is left
-        out. Two resources in three have no input that a preview does not know.
+        out. That is four in ten of a preview's and a known run's: most objects of Kubernetes.
         """
         providers = _providers(recorded)
         for resource in recorded:
             servicer = self._of_type(resource.type)
             if servicer is not None:
                 request = _resource_request(resource, providers)
-                content = request.SerializeToString(deterministic=True)
+                content = _looked_at(request)
                 if content not in answered:
                     answered.add(content)
                     yield resource, servicer.Analyze(request, None)  # type: ignore[no-untyped-call]
@@ -111,6 +111,20 @@ def _resource_request(resource: RecordedResource, providers: Mapping[str, Any]) 
         options=_options(resource),
         provider=_provider(resource, providers),
     )
+
+
+def _looked_at(request: Any) -> bytes:
+    """What rules look at in a request: of an object of Kubernetes not how its cluster is reached.
+
+    That is all that a preview does not know of most of them.
+    """
+    if request.type.startswith("kubernetes:"):
+        seen = analyzer_pb2.AnalyzeRequest()
+        seen.CopyFrom(request)
+        seen.provider.ClearField("properties")
+        request = seen
+    content: bytes = request.SerializeToString(deterministic=True)
+    return content
 
 
 def _stack_resource(resource: RecordedResource, providers: Mapping[str, Any]) -> Any:
