@@ -2,7 +2,9 @@
 
 import os
 import signal
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from trainyard.review.formats.names import Format
 from trainyard.review.review import failed
 from trainyard.review.told import Asked, Told, tell, told
 from trainyard.review.verdict import State
-from trainyard.review.workers import MOST_WORKERS, tell_all, workers_for
+from trainyard.review.workers import MOST_WORKERS, interrupts_held, tell_all, workers_for
 
 FORMATS = tuple(Format)
 
@@ -79,3 +81,31 @@ def test_processes_tell_what_one_tells(tmp_path):
     assert [one.verdict.exit_code for one in together] == [0, 1, 2]
     for form in (Format.SARIF, Format.MARKDOWN, Format.TEXT):
         assert [one.parts[form] for one in together] == [one.parts[form] for one in alone]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="interrupts by signal")
+@pytest.mark.parametrize("threads", [0, 1])
+def test_ctrl_c_while_a_worker_starts_is_held_and_not_lost(threads):
+    ended = threading.Event()
+    others = [threading.Thread(target=ended.wait) for _ in range(threads)]  # such as the one that draws a spinner
+    for other in others:
+        other.start()
+    reached = False
+    try:
+        with pytest.raises(KeyboardInterrupt), interrupts_held():
+            deaf = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(deaf.pid, signal.SIGINT)
+            with pytest.raises(subprocess.TimeoutExpired):
+                deaf.wait(1)
+            deaf.kill()
+            deaf.wait()
+            reached = True
+    finally:
+        ended.set()
+        for other in others:
+            other.join()
+    assert reached, "the block is not cut off"
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("Ctrl-C must end a command again")

@@ -140,7 +140,7 @@ def _document(path: Path) -> dict[str, dict[str, Any]]:
 
     try:
         return kept_for_comparison(content)
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         fail(f"--compare {path}: is no outcome of `trainyard check --json`", code=EXIT_SETTINGS)
 
 

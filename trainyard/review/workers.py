@@ -85,7 +85,7 @@ def _in_order(
     while left or running:
         while left and idle:
             stack, worker = left.pop(), idle.pop()
-            with _interrupts_ignored():  # a worker starts with the first of its stacks
+            with interrupts_held():  # a worker starts with the first of its stacks
                 future = pool[worker].submit(_and_forget, judge_one, asked, files[stack], earlier.get(files[stack]))
             running[future] = (stack, worker)
         for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -118,13 +118,23 @@ def _begin() -> None:
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Makes processes that are started in the block deaf to Ctrl-C: the command that started them ends them."""
-    if threading.current_thread() is not threading.main_thread():
+def interrupts_held() -> Iterator[None]:
+    """Makes processes that are started in the block deaf to Ctrl-C: the command that started them ends them.
+
+    A Ctrl-C meanwhile is the command's own, and ends it when the block is left. A signal that is blocked stays so in a
+    process that is started; one that is ignored would be lost for this process too.
+    """
+    here = threading.current_thread() is threading.main_thread() and hasattr(signal, "pthread_sigmask")
+    if not here or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # ignored, as below `nohup`: they inherit it
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    held: list[int] = []  # what reaches another thread of this process is not blocked
+    handler = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if held:
+        raise KeyboardInterrupt

@@ -274,6 +274,23 @@ def test_markdown_opens_no_tag_and_calls_nobody():
     assert "<img" not in text and "@everyone" not in text and "\n# heading" not in text
 
 
+def test_markdown_of_a_plan_opens_no_tag_calls_nobody_and_stays_a_table():
+    text = as_markdown([checked(plan={"owner": "<img> |\n@everyone"})], as_json(checked(plan={"owner": "ml"})))
+    assert "<img" not in text and "@everyone" not in text
+    [line] = [line for line in text.splitlines() if line.startswith("| `owner` |")]
+    assert line.startswith("| `owner` | ml | &lt;img> \\| @") and line.endswith("everyone |")
+
+
+@pytest.mark.parametrize(
+    "stack",
+    [{}, {"stack": "a", "violations": 3}, {"stack": "a", "violations": [{}]}, {"stack": "a", "plan": 5}, "a",
+     {"stack": "a", "cost": {"floor": "x"}}, {"stack": "a", "cost": 5}],
+)  # fmt: skip
+def test_what_is_no_earlier_check_is_refused_before_stacks_are_judged(stack):
+    with pytest.raises((AttributeError, KeyError, TypeError, ValueError)):
+        markdown.kept_for_comparison({"stacks": [stack]})
+
+
 def test_markdown_tells_what_changes():
     plan = {"region": "us-east-1", "pools": [{"name": "train", "max": 2}], "decisions": [{"key": "x"}]}
     larger = {"region": "us-east-1", "pools": [{"name": "dev", "max": 1}, {"name": "train", "max": 4}]}

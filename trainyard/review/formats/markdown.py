@@ -32,12 +32,18 @@ def whole(parts: Sequence[str], verdicts: Sequence[Verdict], removed: Sequence[s
 
 
 def kept_for_comparison(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By stack what a section needs of an earlier check's JSON."""
+    """By stack what a section needs of an earlier check's JSON.
+
+    Raises AttributeError, KeyError, TypeError or ValueError where the document is none.
+    """
     return {
         str(stack["stack"]): {
-            "plan": stack.get("plan", {}),
-            "violations": stack.get("violations", []),
-            "cost": {key: stack["cost"][key] for key in AMOUNTS} if stack.get("cost") else {},
+            "plan": dict(stack.get("plan", {})),
+            "violations": [
+                {key: str(violation[key]) for key in ("policy", "urn", "message")}
+                for violation in stack.get("violations", [])
+            ],
+            "cost": {key: float(stack["cost"][key]) for key in AMOUNTS} if stack.get("cost") else {},
         }
         for stack in document["stacks"]
     }
@@ -147,7 +153,7 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _cell(values: Mapping[str, Any], key: str) -> str:
-    return str(values[key]).replace("|", "\\|") if key in values else "–"
+    return _plain(str(values[key])).replace("|", "\\|") if key in values else "–"
 
 
 def _violations(now: Sequence[Mapping[str, Any]], then: Sequence[Mapping[str, Any]] | None) -> Iterator[str]:
