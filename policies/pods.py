@@ -11,19 +11,33 @@ from trainyard.recorded.read import list_at, value_at
 
 TYPES = tuple(card.type for card in cards.BY_TYPE.values() if card.pod_spec or card.job_templates)
 TRAIN_JOB = "kubernetes:trainer.kubeflow.org/*:TrainJob"
-"""Names a runtime, which has the pod template, and may give it an environment and resources of its own."""
+"""Names a runtime, which has the pod template, and says more of its container or patches it."""
 RUNTIMES = tuple(type_ for type_ in TYPES if type_.endswith("TrainingRuntime"))
 """Templates that nothing runs as they are: a TrainJob fills in its image and its resources."""
 
 
 def pod_specs(resource: RecordedResource) -> Iterator[tuple[str, Any]]:
-    """Every pod spec of an object with its path."""
+    """Every pod spec of an object with its path. A TrainJob has parts of one: what its patches say of its runtime's."""
+    if is_train_job(resource):
+        for at, patch in enumerate(list_at(resource.inputs, "spec", "runtimePatches")):
+            jobs = list_at(patch, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+            yield from _of_jobs(f"runtimePatches[{at}].", jobs)
+        return
     card = cards.of(resource.type)
     if card.pod_spec:
         yield card.pod_spec, value_at(resource.inputs, *card.pod_spec.split("."))
         return
-    for index, job in enumerate(list_at(resource.inputs, *card.job_templates.split("."))):
-        yield f"replicatedJobs[{index}]", value_at(job, "template", "spec", "template", "spec")
+    yield from _of_jobs("", list_at(resource.inputs, *card.job_templates.split(".")))
+
+
+def is_train_job(resource: RecordedResource) -> bool:
+    """Whether it is a TrainJob: what it leaves out, its runtime says."""
+    return resource.type.endswith(":TrainJob")
+
+
+def _of_jobs(where: str, jobs: list[Any]) -> Iterator[tuple[str, Any]]:
+    for index, job in enumerate(jobs):
+        yield f"{where}replicatedJobs[{index}]", value_at(job, "template", "spec", "template", "spec")
 
 
 def place(resource: RecordedResource) -> str:
@@ -33,21 +47,13 @@ def place(resource: RecordedResource) -> str:
 
 
 def containers(resource: RecordedResource) -> Iterator[tuple[str, Any]]:
-    """Every container and init container of an object, as (where it is, container)."""
+    """Every container and init container of an object, as (where it is, container).
+
+    What a TrainJob says of its nodes' container it says as `trainer`, in the same fields but for the resources.
+    """
+    if is_train_job(resource):
+        yield "trainer", value_at(resource.inputs, "spec", "trainer")
     for _, spec in pod_specs(resource):
         for kind in ("initContainers", "containers"):
             for container in list_at(spec, kind):
                 yield f"container {value_at(container, 'name')}", container
-
-
-def environments(resource: RecordedResource) -> Iterator[tuple[str, list[Any]]]:
-    """The environment variables of every container, and those that a TrainJob adds, as (where they are, variables)."""
-    if resource.type.endswith(":TrainJob"):
-        yield "trainer", list_at(resource.inputs, "spec", "trainer", "env")
-        for override in list_at(resource.inputs, "spec", "podTemplateOverrides"):
-            for kind in ("initContainers", "containers"):
-                for container in list_at(override, "spec", kind):
-                    yield f"container {value_at(container, 'name')}", list_at(container, "env")
-        return
-    for where, container in containers(resource):
-        yield where, list_at(container, "env")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import yaml
 from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import list_at, mapping_at, value_at
+from trainyard.recorded.sharing import MANAGER_CONFIGURATION, is_kueue, manager_configuration
 from trainyard.recorded.types import CONFIG_MAP, HELM_RELEASE
 
 MANAGER_CONFIG_MAP = "kueue-manager-config"
@@ -29,23 +28,16 @@ MANAGER_CONFIG_KEY = "controller_manager_config.yaml"
 def jobs_outside_the_queue(resource: RecordedResource, _: Config) -> Iterator[str]:
     """By default a job without a queue runs at once and takes GPUs that no quota counts."""
     if resource.type == HELM_RELEASE:
-        if str(value_at(resource.inputs, "chart", default="")).rsplit("/", 1)[-1] != "kueue":
+        if not is_kueue(resource):
             return
-        text = value_at(resource.inputs, "values", "managerConfig", "controllerManagerConfigYaml", default="")
+        text = value_at(resource.inputs, *MANAGER_CONFIGURATION)
     else:
         if value_at(resource.inputs, "metadata", "name", unknown="") != MANAGER_CONFIG_MAP:
             return
-        text = mapping_at(resource.inputs, "data").get(MANAGER_CONFIG_KEY, "")
-    told = _read(text)
+        text = mapping_at(resource.inputs, "data").get(MANAGER_CONFIG_KEY)
+    told = manager_configuration(text)
     if value_at(told, "manageJobsWithoutQueueName") is not True:
         yield "manageJobsWithoutQueueName is not true: a job without a queue takes GPUs that no quota counts"
     frameworks = list_at(told, "integrations", "frameworks")
     if frameworks and "batch/job" not in frameworks:
         yield "integrations.frameworks lacks batch/job: plain jobs pass the queues by"
-
-
-def _read(text: Any) -> Any:
-    try:
-        return yaml.safe_load(str(text))
-    except yaml.YAMLError:
-        return None  # the manager would not start; the rehearsal says so

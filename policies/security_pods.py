@@ -21,7 +21,7 @@ BINDINGS = (RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE_BINDING)
 @resource_rule(
     "pod-as-root",
     "No container runs as root, but in the named workloads of the system.",
-    types=pods.TYPES,
+    types=(*pods.TYPES, pods.TRAIN_JOB),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 4.2.6", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Set runAsNonRoot and a runAsUser above 0, or name the workload in systemWorkloads.",
@@ -38,21 +38,29 @@ BINDINGS = (RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE_BINDING)
     },
 )
 def pod_as_root(resource: RecordedResource, config: Config) -> Iterator[str]:
-    """A container's own security context goes before its pod's. Where neither says anything, the image decides."""
-    found = [message for _, spec in pods.pod_specs(resource) for message in _roots(spec)]
+    """A container's own security context goes before its pod's. Where neither says anything, the image decides.
+
+    What a TrainJob says nothing of, its runtime says, which is judged.
+    """
+    patches = pods.is_train_job(resource)
+    found = [message for _, spec in pods.pod_specs(resource) for message in _roots(spec, patch=patches)]
     # Asked last: at a first preview nobody knows yet what the namespace is called.
     if found and not any(fnmatchcase(pods.place(resource), pattern) for pattern in config["systemWorkloads"]):
         yield from found
 
 
-def _roots(spec: Any) -> Iterator[str]:
+def _roots(spec: Any, *, patch: bool) -> Iterator[str]:
+    if patch and not list_at(spec, "containers"):  # what it says of the pod is for the runtime's container
+        spec = {"containers": [{"name": "node"}], "securityContext": value_at(spec, "securityContext")}
     for kind in ("initContainers", "containers"):
         for container in list_at(spec, kind):
             user, guarded = (_context(spec, container, key) for key in ("runAsUser", "runAsNonRoot"))
             where = f"container {value_at(container, 'name')}"
             if user == 0:
                 yield f"{where}: runAsUser is 0"
-            elif user is None and guarded not in (True, "true"):
+            elif patch and guarded in (False, "false"):
+                yield f"{where}: runAsNonRoot is false"
+            elif not patch and user is None and guarded not in (True, "true"):
                 yield f"{where}: neither runAsNonRoot nor runAsUser is set, the image decides"
 
 

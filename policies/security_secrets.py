@@ -37,9 +37,8 @@ def secret_in_the_clear(resource: RecordedResource, _: Config) -> Iterator[str]:
         values = value_at(resource.inputs, "values", unknown={}) or {}
         yield from dict.fromkeys((*_of_values(values, "values"), *_shapes(values, "values")))
     else:
-        for where, variables in pods.environments(resource):
-            yield from _told(where, map(_variable, variables))
-        for where, container in pods.containers(resource) if resource.type in pods.TYPES else ():
+        for where, container in pods.containers(resource):
+            yield from _told(where, map(_variable, list_at(container, "env")))
             for key in ("command", "args"):
                 yield from _shapes(value_at(container, key, unknown=[]), f"{where}: {key}")
 
@@ -94,10 +93,12 @@ def key_in_the_stack_file(_: Resources, __: Config) -> Iterator[StackViolation]:
     """Keys of all namespaces: `aws:secretKey`, `gcp:credentials`, a kubeconfig with a token. Encrypted ones pass."""
     values = plain_values()
     if values is None:
-        raise NotApplicable("this engine does not tell which values are encrypted; `trainyard check` reads the file")
+        raise NotApplicable(
+            "an engine does not tell a pack which values are encrypted; `trainyard check` reads the file"
+        )
     told: set[str] = set()
     for path, value in values:
         kind = plain_secret(path.rsplit(".", 1)[-1].rsplit(":", 1)[-1], value)
-        if kind and not any(path.startswith(above) for above in told):
+        if kind and not any(path.startswith((f"{above}.", f"{above}[")) for above in told):
             told.add(path)
             yield None, f"{path} is {kind}, in the clear"

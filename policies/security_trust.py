@@ -12,7 +12,7 @@ from pulumi_policy import Severity
 from trainyard.policies.access import account_of, lets_everybody_in, named_accounts, statements, whole_account
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_set, list_at, value_at
+from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     AWS_BUDGET,
@@ -51,6 +51,9 @@ _USE = re.compile(
     re.IGNORECASE,
 )
 """Actions that use a resource as it is. All others change, delete or give it away."""
+
+_OF_THE_REQUEST = re.compile(r"aws:SecureTransport|s3:TlsVersion|s3:x-amz-.*|aws:RequestedRegion", re.IGNORECASE)
+"""Condition keys that say how a request is made, not by whom: whoever may make it makes it so."""
 
 
 def _documents(resource: RecordedResource) -> list[Any]:
@@ -122,7 +125,13 @@ def _in_charge(statement: Any, principal: str) -> bool:
     beyond_use = is_set(statement, "NotAction") or not all(
         _USE.fullmatch(str(action)) for action in list_at(statement, "Action")
     )
-    return beyond_use or (whole_account(principal) and not is_set(statement, "Condition"))
+    return beyond_use or (whole_account(principal) and not _asks_who(statement))
+
+
+def _asks_who(statement: Any) -> bool:
+    """Whether a condition asks for more of a caller than that its request is well made."""
+    tests = mapping_at(statement, "Condition").values()
+    return any(not _OF_THE_REQUEST.fullmatch(key) for test in tests for key in mapping_at(test))
 
 
 def _actions(statement: Any) -> str:

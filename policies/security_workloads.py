@@ -14,7 +14,7 @@ from trainyard.policies import pods
 from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_on, is_set, list_at, value_at
+from trainyard.recorded.read import as_number, is_on, is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 
@@ -25,7 +25,7 @@ _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
 @resource_rule(
     "privileged-pod",
     "No pod is privileged, shares the host's namespaces or mounts its files, but the named ones of the system.",
-    types=pods.TYPES,
+    types=(*pods.TYPES, pods.TRAIN_JOB),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Drop the privilege, or name the workload in systemWorkloads.",
@@ -133,7 +133,7 @@ def team_namespace_open(resources: Resources, _: Config) -> Iterator[StackViolat
             if _from_anywhere(rule, "from"):
                 yield policy, "lets every namespace or the internet in"
         for rule in list_at(policy.inputs, "spec", "egress"):
-            if _from_anywhere(rule, "to") and not is_set(rule, "ports"):
+            if _from_anywhere(rule, "to") and _every_port(rule):
                 yield policy, "lets everything out to anywhere"
 
 
@@ -146,6 +146,22 @@ def _from_anywhere(rule: Any, key: str) -> bool:
         else value_at(peer, "namespaceSelector") is not None and _selects_all(value_at(peer, "namespaceSelector"))
         for peer in peers
     )
+
+
+_MOST_PORTS = 1000
+"""A range of more is no service's: it lets out whatever looks for a way."""
+
+
+def _every_port(rule: Any) -> bool:
+    """Whether a rule names no port, or next to all of them: a protocol alone, or a wide range."""
+    return not is_set(rule, "ports") or any(
+        value_at(port, "port") is None or _number(port, "endPort") - _number(port, "port") >= _MOST_PORTS
+        for port in list_at(rule, "ports")
+    )
+
+
+def _number(port: Any, key: str) -> float:
+    return as_number(value_at(port, key)) or 0
 
 
 def _selects_all(selector: Any) -> bool:
@@ -164,7 +180,7 @@ def _always(expression: Any) -> bool:
 @resource_rule(
     "image-without-digest",
     "Images are named by digest: what was checked is what runs.",
-    types=pods.TYPES,
+    types=(*pods.TYPES, pods.TRAIN_JOB),
     severity=Severity.MEDIUM,
     controls=("CIS EKS 1.5.0 5.1.1", "NIST 800-53r5 SI-7", "ISO 27001:2022 A.8.19"),
     fix="Pin the image in trainyard/catalog/versions.yaml as name:tag@sha256:…",

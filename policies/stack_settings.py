@@ -48,14 +48,13 @@ def stack_profile() -> Profile | None:
 def plain_values() -> list[tuple[str, Any]] | None:
     """Every value of the stack's configuration that is not encrypted, of all namespaces, with its path.
 
-    None where nobody says which values are encrypted: an engine hands them over with the others, in the clear.
+    None under an engine: what it starts a pack with (`PULUMI_CONFIG`) has encrypted values in the clear among the
+    others, and pulumi_policy 1.21 does not hand on which they are. `PULUMI_CONFIG_SECRET_KEYS` is not for packs:
+    where it is set, it is that of a program around the engine.
     """
-    given = pulumi_config.CONFIG.get()
-    secret = pulumi_config._SECRET_KEYS.get()
+    given, secret = pulumi_config.CONFIG.get(), pulumi_config._SECRET_KEYS.get()
     if not given and "PULUMI_CONFIG" in os.environ:
-        if "PULUMI_CONFIG_SECRET_KEYS" not in os.environ:
-            return None
-        given, secret = pulumi_config.get_config_env(), set(pulumi_config.get_config_secret_keys_env())
+        return None
     return [found for key, text in given.items() if key not in secret for found in _parts(key, text)]
 
 

@@ -297,3 +297,29 @@ def test_a_resource_in_another_region_is_flagged():
     here = priced(resource("aws:ec2/eip:Eip"))
     there = priced(resource("aws:ec2/eip:Eip", inputs={"region": "eu-west-1"}))
     assert [line.other_region for line in (*here.lines, *there.lines)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("engine", "hunter2pg"), ("instanceClass", "db.hunter2.large"), ("storageType", "hunter2gp")]
+)
+def test_a_secret_input_is_told_in_no_reason_either(key, value):
+    inputs = {"engine": "postgres", "instanceClass": "db.t4g.large", "allocatedStorage": 20, key: Secret(value)}
+    found = priced(resource("aws:rds/instance:Instance", inputs=inputs))
+    (entry,) = found.unpriced
+    assert "hunter2" not in repr(found)
+    assert "[secret]" in entry.what
+
+
+def test_a_secret_of_what_a_node_group_is_made_of_shows_nowhere():
+    template, group = node_group(types=())
+    template = replace(template, inputs=template.inputs | {"instanceType": Secret("x9.hunter2")})
+    found = priced(template, group)
+    assert found.unpriced
+    assert "hunter2" not in repr(found)
+
+
+def test_a_secret_that_is_a_price_s_own_name_is_not_told_by_the_line_it_prices():
+    inputs = {"engine": "postgres", "instanceClass": Secret("db.t4g.medium"), "allocatedStorage": 20}
+    found = priced(resource("aws:rds/instance:Instance", inputs=inputs))
+    assert found.total.floor > 20
+    assert "db.t4g.medium" not in repr(found)

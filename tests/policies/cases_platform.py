@@ -2,6 +2,7 @@
 
 import json
 
+from tests.policies.cases_pods import patched_train_job, train_job
 from tests.policies.truth import (
     NOT_APPLICABLE,
     OK,
@@ -222,6 +223,9 @@ CASES = [
         ("host files", VIOLATED, deployment(volumes=[{"name": "v", "hostPath": {"path": "/"}}])),
         ("init container", VIOLATED, deployment(initContainers=[{"name": "i", **PRIVILEGED}])),
         ("training runtime", VIOLATED, runtime(PRIVILEGED)),
+        ("train job", OK, patched_train_job()),
+        ("train job's patch", VIOLATED, patched_train_job(PRIVILEGED)),
+        ("train job's host files", VIOLATED, patched_train_job(volumes=[{"name": "v", "hostPath": {"path": "/"}}])),
         (
             "cron job",
             VIOLATED,
@@ -261,6 +265,8 @@ CASES = [
         ("tag", VIOLATED, deployment({"image": "org/app:1"})),
         ("short digest", VIOLATED, deployment({"image": "org/app@sha256:abc"})),
         ("training runtime", VIOLATED, runtime({"image": "org/app:1"})),
+        ("train job", VIOLATED, train_job(image="org/app:1")),
+        ("train job with its runtime's image", OK, train_job()),
         ("unknown", UNDECIDED, deployment({"image": UNKNOWN})),
     ),
     *table(

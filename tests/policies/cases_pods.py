@@ -41,6 +41,14 @@ def train_job(**trainer):
     return kubernetes("trainer.kubeflow.org/v1alpha1:TrainJob", "t", "team-a", spec={"trainer": trainer})
 
 
+def patched_train_job(*containers, **more):
+    """A TrainJob whose patch of its runtime says this of the pod."""
+    job = {"name": "node", "template": {"spec": {"template": {"spec": spec(*containers, **more)}}}}
+    patch = {"manager": "example.com/a", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}}}
+    type_ = "trainer.kubeflow.org/v1alpha1:TrainJob"
+    return kubernetes(type_, "t", "team-a", spec={"runtimePatches": [{"manager": "kueue"}, patch]})
+
+
 def env(name, value=None, **more):
     return {"env": [{"name": name, **({} if value is None else {"value": value}), **more}]}
 
@@ -93,6 +101,10 @@ CASES = [
         ("cron job", VIOLATED, cron_job()),
         ("job set", VIOLATED, job_set()),
         ("training runtime", VIOLATED, runtime()),
+        ("train job that leaves it to its runtime", OK, patched_train_job()),
+        ("train job that makes it root", VIOLATED, patched_train_job(securityContext={"runAsUser": 0})),
+        ("train job with a root container", VIOLATED, patched_train_job({"securityContext": {"runAsUser": 0}})),
+        ("train job that may be root", VIOLATED, patched_train_job(securityContext={"runAsNonRoot": False})),
         ("job set of nobody", OK, job_set(securityContext=NOBODY)),
         ("named", OK, pod(), {}, {"systemWorkloads": ["team-a/*"]}),
         ("unknown", UNDECIDED, pod(securityContext={"runAsUser": UNKNOWN})),
@@ -186,6 +198,9 @@ CASES = [
         ("job set", VIOLATED, job_set(env("DB_PASSWORD", "x"))),
         ("training runtime", VIOLATED, runtime(env("DB_PASSWORD", "x"))),
         ("train job", VIOLATED, train_job(**env("WANDB_API_KEY", "x"))),
+        ("train job's patch", VIOLATED, patched_train_job(env("WANDB_API_KEY", "x"))),
+        ("train job's patch by reference", OK, patched_train_job(env("WANDB_API_KEY", **REFERENCE))),
+        ("train job's arguments", VIOLATED, train_job(args=["--key", AKIA])),
         ("train job by reference", OK, train_job(**env("WANDB_API_KEY", **REFERENCE))),
         ("all of a secret", OK, pod({"envFrom": [{"secretRef": {"name": "s"}}]})),
         ("config map", VIOLATED, config_map(DB_PASSWORD="hunter2")),

@@ -137,6 +137,24 @@ CASES = [
             OK,
             [BUDGET, bucket_policy(account(OTHER, Action="s3:GetObject", Condition=ORGANISATION))],
         ),
+        (
+            "another as a whole, over TLS",
+            VIOLATED,
+            [
+                BUDGET,
+                bucket_policy(
+                    account(OTHER, Action="s3:GetObject", Condition={"Bool": {"aws:SecureTransport": "true"}})
+                ),
+            ],
+        ),
+        (
+            "another as a whole, with its id",
+            OK,
+            [
+                BUDGET,
+                role(account(OTHER, Action="sts:AssumeRole", Condition={"StringEquals": {"sts:ExternalId": "x"}})),
+            ],
+        ),
         ("another is denied", OK, [BUDGET, bucket_policy(account(OTHER, Effect="Deny"))]),
         (
             "all but some actions",
@@ -235,6 +253,27 @@ CASES = [
         ("everything out", VIOLATED, [team("a"), walls(egress=[{}])]),
         ("everything out to anywhere", VIOLATED, [team("a"), walls(egress=[{"to": [ANYWHERE]}])]),
         ("HTTPS out to anywhere", OK, [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": HTTPS}])]),
+        (
+            "every TCP port to anywhere",
+            VIOLATED,
+            [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [{"protocol": "TCP"}]}])],
+        ),
+        (
+            "nearly every port to anywhere",
+            VIOLATED,
+            [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [*HTTPS, {"port": 1, "endPort": 65535}]}])],
+        ),
+        (
+            "a few ports to anywhere",
+            OK,
+            [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [{"port": 8443, "endPort": 8450}]}])],
+        ),
+        ("a named port to anywhere", OK, [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [{"port": "https"}]}])]),
+        (
+            "an unknown port to anywhere",
+            UNDECIDED,
+            [team("a"), walls(egress=[{"to": [ANYWHERE], "ports": [{"port": UNKNOWN}]}])],
+        ),
         ("in another namespace", OK, [team("a"), walls("tools", ingress=[{}])]),
         ("a default deny", OK, [team("a"), walls()]),
         ("unknown", UNDECIDED, [team("a"), walls(ingress=UNKNOWN)]),

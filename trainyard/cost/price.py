@@ -7,7 +7,8 @@ the list of what could not be priced. None is dropped.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -16,6 +17,7 @@ from trainyard.cost.context import DEFAULT_REGION, CostEntry, NotPriced, PriceCo
 from trainyard.cost.model import NOTHING, Amounts, Cost, Free, LineItem, Saving, Share, Unpriced
 from trainyard.cost.rules import RULES, USES_NOTHING, free_reason
 from trainyard.cost.teams import SHARED, shares_of_teams
+from trainyard.recorded.hiding import secrets_hidden
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import UnknownInput, UnreadableInput, number_at
 from trainyard.recorded.resources import Resources
@@ -49,6 +51,7 @@ def price_stack(
         assumptions=assumptions or assumptions_of(plan),
         today=today,
     )
+    hidden = secrets_hidden(context.resources.all)
     lines: list[LineItem] = []
     missing: list[Unpriced] = []
     savings: list[Saving] = []
@@ -66,8 +69,8 @@ def price_stack(
             continue
         before = len(lines) + len(missing)
         try:
-            for entry in cost_entries(resource, context):
-                match entry:
+            for priced in cost_entries(resource, context):
+                match entry := _without_secrets(priced, hidden):
                     case LineItem():
                         lines.append(entry)
                     case Unpriced():
@@ -116,6 +119,17 @@ def cost_entries(resource: RecordedResource, context: PriceContext) -> Iterator[
         raise
     except (NotPriced, UnreadableInput) as missing:
         yield unpriced(resource, missing.what, missing.reason)
+
+
+def _without_secrets(entry: CostEntry, hidden: Callable[[str], str]) -> CostEntry:
+    """What a rule says of a resource, which may name what it has read there."""
+    match entry:
+        case LineItem():
+            return replace(entry, what=hidden(entry.what), note=hidden(entry.note))
+        case Unpriced():
+            return replace(entry, what=hidden(entry.what), reason=hidden(entry.reason))
+        case Saving():
+            return replace(entry, what=hidden(entry.what))
 
 
 def _sum(lines: Iterable[LineItem]) -> Amounts:

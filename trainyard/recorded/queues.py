@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, POOL_LABEL
 from trainyard.recorded.model import RecordedResource
@@ -24,15 +25,25 @@ def gpu_quotas(queue: RecordedResource) -> Iterator[tuple[str, float]]:
         UnknownInput: a part of them is not known yet.
         UnreadableInput: a quota is no quantity of 0 or more.
     """
-    for group in mappings_at(queue.inputs, "spec", "resourceGroups"):
-        for flavor in mappings_at(group, "flavors"):
-            for quota in mappings_at(flavor, "resources"):
+    for _, flavor, given in nominal_gpus(queue):
+        gpus = quantity(given)
+        if gpus is None or gpus < 0:
+            raise UnreadableInput("nominalQuota", f"{given!r} is not a quantity of 0 or more")
+        yield flavor, gpus
+
+
+def nominal_gpus(queue: RecordedResource) -> Iterator[tuple[str, str, Any]]:
+    """Path, flavor and value as it is given, quantity or not, of every quota of GPUs of a cluster queue or cohort.
+
+    Raises:
+        UnknownInput: a part of them is not known yet.
+    """
+    for at, group in enumerate(mappings_at(queue.inputs, "spec", "resourceGroups")):
+        for place, flavor in enumerate(mappings_at(group, "flavors")):
+            for index, quota in enumerate(mappings_at(flavor, "resources")):
                 if value_at(quota, "name") == GPU_RESOURCE:
-                    given = value_at(quota, "nominalQuota")
-                    gpus = quantity(given)
-                    if gpus is None or gpus < 0:
-                        raise UnreadableInput("nominalQuota", f"{given!r} is not a quantity of 0 or more")
-                    yield str(value_at(flavor, "name")), gpus
+                    path = f"spec.resourceGroups[{at}].flavors[{place}].resources[{index}].nominalQuota"
+                    yield path, str(value_at(flavor, "name")), value_at(quota, "nominalQuota")
 
 
 def nodes_of_flavor(flavor: RecordedResource) -> tuple[str, str]:

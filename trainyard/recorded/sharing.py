@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
-from trainyard.conventions import CPU_ONLY_PRIORITY, FAIR_SHARING_STRATEGIES, GPU_RESOURCE, taken_whole
+from trainyard.conventions import CPU_ONLY_PRIORITY, FAIR_SHARING_STRATEGIES, taken_whole
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NODE_GROUP_TYPES, node_group
 from trainyard.recorded.quantities import quantity
-from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, RESOURCE_FLAVOR
+from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, RESOURCE_FLAVOR, nominal_gpus
 from trainyard.recorded.read import list_at, mapping_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import HELM_RELEASE
@@ -91,12 +91,22 @@ def _whole_nodes(resources: Resources) -> dict[str, int]:
 def managers(resources: Resources) -> Iterator[tuple[RecordedResource, Mapping[str, Any]]]:
     """Every release of the Kueue chart with its manager's configuration; empty where that is not a mapping."""
     for release in resources.of(HELM_RELEASE):
-        if str(value_at(release.inputs, "chart", default="")).rpartition("/")[2] == "kueue":
-            try:
-                configuration = yaml.safe_load(str(value_at(release.inputs, *MANAGER_CONFIGURATION, default="")))
-            except yaml.YAMLError:
-                configuration = None  # another rule says so
-            yield release, configuration if isinstance(configuration, Mapping) else {}
+        if is_kueue(release):
+            yield release, manager_configuration(value_at(release.inputs, *MANAGER_CONFIGURATION))
+
+
+def is_kueue(release: RecordedResource) -> bool:
+    """Whether a Helm release is of the Kueue chart, wherever that is from. Raises UnknownInput."""
+    return str(value_at(release.inputs, "chart", default="")).rpartition("/")[2] == "kueue"
+
+
+def manager_configuration(text: Any) -> Mapping[str, Any]:
+    """What the manager's configuration file says; nothing where it is no mapping, over which the manager exits."""
+    try:
+        found = yaml.safe_load(str(text or ""))
+    except yaml.YAMLError:
+        return {}  # the rehearsal has a rule for it
+    return found if isinstance(found, Mapping) else {}
 
 
 def queue_flaws(queue: RecordedResource, sharing: Sharing) -> Iterator[Flaw]:
@@ -107,7 +117,9 @@ def queue_flaws(queue: RecordedResource, sharing: Sharing) -> Iterator[Flaw]:
     """
     if not sharing.lends(queue):
         return
-    owned = list(_gpu_quotas(queue))
+    owned = [
+        (path, flavor, gpus) for path, flavor, given in nominal_gpus(queue) if (gpus := quantity(given)) is not None
+    ]
     reclaim = value_at(queue.inputs, "spec", "preemption", "reclaimWithinCohort", default="Never")
     if reclaim != "Any" and any(gpus for _, _, gpus in owned):
         yield Flaw(
@@ -148,17 +160,6 @@ def manager_flaws(configuration: Mapping[str, Any]) -> Iterator[Flaw]:
             "that fills a whole node",
             f"[{', '.join(FAIR_SHARING_STRATEGIES)}]",
         )
-
-
-def _gpu_quotas(queue: RecordedResource) -> Iterator[tuple[str, str, float]]:
-    """Path, flavor and GPUs of every nominal quota that is a quantity."""
-    for at, group in enumerate(mappings_at(queue.inputs, "spec", "resourceGroups")):
-        for place, flavor in enumerate(mappings_at(group, "flavors")):
-            for index, entry in enumerate(mappings_at(flavor, "resources")):
-                gpus = quantity(value_at(entry, "nominalQuota"))
-                if value_at(entry, "name") == GPU_RESOURCE and gpus is not None:
-                    path = f"spec.resourceGroups[{at}].flavors[{place}].resources[{index}].nominalQuota"
-                    yield path, str(value_at(flavor, "name")), gpus
 
 
 _COUNTS_PODS = ("pods", "count/pods", "cpu", "memory", "ephemeral-storage")

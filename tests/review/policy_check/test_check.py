@@ -10,7 +10,7 @@ from tests.policies.truth import BY_ID, bucket, made
 from trainyard.policies import exceptions
 from trainyard.policies.rules import resource_rule
 from trainyard.problems import SettingsError
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, Secret
 from trainyard.review.policy_check.check import check_policies
 
 DATABASE = "aws:rds/instance:Instance"
@@ -159,3 +159,10 @@ def test_a_verdict_does_not_hang_on_how_a_message_reads():
     report = check_policies("demo", [], [database(False)], {}, policies=(odd,))
     assert {violation.message for violation in report.violations} == set(messages)
     assert report.undecided == ()
+
+
+def test_a_violation_tells_no_secret_that_a_policy_has_read():
+    image = Secret("registry.example.com/hunter2:latest")
+    pod = made("kubernetes:core/v1:Pod", "pod", {"spec": {"containers": [{"name": "main", "image": image}]}})
+    [violation] = judge([], [pod], policies=("image-without-digest",)).violations
+    assert violation.message.endswith(": [secret]")

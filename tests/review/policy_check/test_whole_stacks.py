@@ -54,6 +54,11 @@ def test_a_key_in_the_stack_file_is_a_violation_that_does_not_tell_it(tmp_path, 
     assert line.split(": ", 1)[1] not in message
 
 
+def test_each_key_is_told_also_one_whose_name_goes_on_where_another_ends(tmp_path):
+    found = violated(tmp_path, f"{DEMO}  other:token: abc\n  other:tokenPassword: def\n")
+    assert {message.partition(" is ")[0] for _, message in found} == {"other:token", "other:tokenPassword"}
+
+
 def test_an_encrypted_key_and_what_is_no_key_pass(tmp_path):
     lines = "  aws:secretKey: {secure: AAABAKZ4}\n  aws:skipCredentialsValidation: true\n  gcp:project: acme\n"
     assert policies(tmp_path, DEMO + lines) == set()

@@ -18,6 +18,7 @@ from trainyard.policies.pack import LEVEL, POLICIES
 from trainyard.policies.rules import Rule
 from trainyard.policies.stack_settings import NAMESPACE
 from trainyard.problems import Problem, SettingsError, nearest
+from trainyard.recorded.hiding import secrets_hidden
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.engine.first_preview import seen_by_stack_policies
 from trainyard.review.policy_check.analyzer import Analyzer
@@ -47,7 +48,7 @@ def check_policies(
     """
     started = time.perf_counter()
     found = _Findings(policies, {resource.urn: resource for resource in (*preview, *known)})
-    analyzer = Analyzer(policies, reconcile(policies, configuration, LEVEL))
+    analyzer = _analyzer(policies, configuration)
     _check_exceptions(settings, {policy.name for policy in POLICIES})
     context = contextvars.copy_context()
     with _no_engine(), properties_read_once():
@@ -63,6 +64,18 @@ def check_policies(
     )
 
 
+_latest: tuple[Sequence[Rule], str, Analyzer] | None = None
+
+
+def _analyzer(policies: Sequence[Rule], configuration: Mapping[str, Any] | None) -> Analyzer:
+    """An analyser of these policies: the latest one where nothing has changed, as for all stacks of one check."""
+    global _latest
+    told = repr(configuration)
+    if _latest is None or _latest[0] is not policies or _latest[1] != told:
+        _latest = (policies, told, Analyzer(policies, reconcile(policies, configuration, LEVEL)))
+    return _latest[2]
+
+
 def _analyze(
     analyzer: Analyzer,
     stack: str,
@@ -76,9 +89,10 @@ def _analyze(
     set_all_config(dict(config), [])
     heard: list[outcomes.Outcome] = []
     outcomes.listener.set(heard)
+    answered: set[bytes] = set()
     for run in (preview, known):
         analyzed.inputs_by_urn.set({})
-        for resource, answer in analyzer.resources(run):
+        for resource, answer in analyzer.resources(run, answered):
             found.take(answer, heard, resource.urn)
             heard.clear()
     # What the engine would say at the end of a first preview comes last: it knows the least.
@@ -100,6 +114,7 @@ class _Findings:
     def __init__(self, policies: Sequence[Rule], resources: Mapping[str, RecordedResource]) -> None:
         self._policies = {policy.name: policy for policy in policies}
         self._resources = resources
+        self._hidden = secrets_hidden(resources.values())
         self.violations: dict[tuple[str, str, str], Violation] = {}
         self.undecided: list[Undecided] = []
         self.accepted: list[Accepted] = []
@@ -143,7 +158,7 @@ class _Findings:
             policy=policy.name,
             level=level,
             severity=policy.severity.value if policy.severity else SEVERITIES[-1],
-            message=outcome.message,
+            message=self._hidden(outcome.message),
             description=policy.description,
             remediation=policy.remediation_steps or "",
             controls=policy.controls,
