@@ -214,7 +214,7 @@ ODD: tuple[Any, ...] = (
     "\u202e\u0000\u001b[31m", "{", "[", "{}", "[]", '{"a": 1}', "[1, 2]", "<script>alert(1)</script>",
     "${config:region}", "{{ region }}", "$(reboot)", "../../etc/passwd", "'; DROP TABLE runs; --",
     {"secure": "AAABAQ=="}, datetime.date(2026, 12, 1), datetime.datetime(2026, 12, 1, 3, 4, 5), b"\x00\xff",
-    "0.0.0.0/0", "::/0", "10.0.0.0/0", "127.0.0.0/16", "us-east-1", "p4d.24xlarge",
+    "0.0.0.0/0", "::/0", "10.0.0.0/0", "127.0.0.0/16", "us-east-1", "p4d.24xlarge", SECRET,
 )  # fmt: skip
 
 

@@ -26,6 +26,16 @@ LONGEST_SECONDS = 60
 LONGEST_TEXT = 3000
 """Characters of one problem: whoever reads a log reads no page of values."""
 
+NOT_TOLD = (
+    "no such key",
+    "nothing reads",
+    "must be a mapping",
+    "must be a list",
+    "must be of type object",
+    "must be of type array",
+)
+"""Refusals of what is at a wrong place: it may be a password."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -80,8 +90,8 @@ def _check_words(error: SettingsError) -> Iterator[str]:
             yield f"a refusal has characters that no terminal should get: {str(problem)!r}"
         if len(str(problem)) > LONGEST_TEXT:
             yield f"a refusal of {len(str(problem))} characters: {problem.key[:80]}"
-        if SECRET in str(problem) and problem.allowed.startswith("no such key"):
-            yield f"the value of an unknown key is told: {problem}"
+        if SECRET in str(problem) and problem.allowed.startswith(NOT_TOLD):
+            yield f"a value that nobody asked for is told: {problem}"
 
 
 def _check_plan(plan: Plan, values: Mapping[str, Any]) -> Iterator[str]:

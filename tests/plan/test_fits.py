@@ -7,7 +7,7 @@ import pytest
 from tests.plan.stack_files import STACK, configuration, keys, people, plan_of
 from trainyard import catalog
 from trainyard.conventions.quantities import quantity
-from trainyard.plan.aws.allocatable import allocatable
+from trainyard.plan.aws.allocatable import DAEMONS_MIB, VIRTUAL_MACHINE_SHARE, allocatable
 from trainyard.plan.profiles import PROFILE_NAMES, profile
 from trainyard.plan.resolve import resolve
 
@@ -138,3 +138,10 @@ def test_people_of_another_account_are_let_in():
     arn = "arn:aws:iam::210987654321:role/contractors"
     plan = plan_of(aws=keys(account_id="123456789012", admin_principals=[arn]))
     assert plan.ground.control_planes[0].admin_principal_arns == (arn,)
+
+
+@pytest.mark.parametrize(("type_", "reserved"), [("m7i.large", 1565), ("m7i.xlarge", 1565), ("m6i.4xlarge", 2929)])
+def test_the_memory_that_a_node_keeps_grows_with_its_pods(type_, reserved):
+    """255 MiB, 11 MiB a pod and 100 MiB of eviction threshold; a type of 16 vCPUs has addresses for 234 pods."""
+    of_machine = Fraction(str(catalog.cpu_instance(type_).memory_gib)) * 1024 * (1 - VIRTUAL_MACHINE_SHARE)
+    assert of_machine - allocatable(type_).mib - DAEMONS_MIB == reserved

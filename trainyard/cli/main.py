@@ -119,3 +119,7 @@ def _told(error: Exception) -> None:
         f"Trainyard failed: {type(error).__name__}: {error}{place}. This is a bug of Trainyard's own and says nothing"
         f" of your stack.{more}"
     )
+
+
+if __name__ == "__main__":  # `python -m trainyard.cli.main` would else do nothing, and look as if all were well
+    main()

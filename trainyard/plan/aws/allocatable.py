@@ -19,9 +19,9 @@ MAX_PODS = 110
 """Pods of a node with fewer than 30 vCPUs whose network plugin hands out prefixes, as ours does (EKS User Guide,
 "Assign more IP addresses to Amazon EKS nodes with prefixes", 2026-11)."""
 
-KUBELET_MIB = 255 + 11 * MAX_PODS + 100
-"""Memory that the kubelet keeps: for itself as nodeadm of the EKS AMI reserves it, and its eviction threshold
-(awslabs/amazon-eks-ami, nodeadm, 2026-11)."""
+PODS_OF_INTERFACES = 234
+"""Pods by the interfaces of our types of 16 vCPUs, 8 of 30 addresses, without prefixes; smaller types have at most 58
+(EC2 User Guide, "IP addresses per network interface", 2026-11)."""
 
 VIRTUAL_MACHINE_SHARE = Fraction(75, 1000)
 """Share of an instance's memory that the hypervisor and the kernel take before the kubelet counts (default of
@@ -61,7 +61,7 @@ def allocatable(type_: str) -> Room:
     """What a system node of a type has for pods that do not run on every node."""
     item = catalog.cpu_instance(type_)
     cores = item.vcpus - _kubelet_cores(item.vcpus) - DAEMONS_CORES
-    mib = Fraction(str(item.memory_gib)) * 1024 * (1 - VIRTUAL_MACHINE_SHARE) - KUBELET_MIB - DAEMONS_MIB
+    mib = Fraction(str(item.memory_gib)) * 1024 * (1 - VIRTUAL_MACHINE_SHARE) - _kubelet_mib(item.vcpus) - DAEMONS_MIB
     return Room(cores, mib)
 
 
@@ -122,6 +122,14 @@ def _check_replicas(server: Room, each: Room, type_: str, most: int, mlflow: Mlf
 
 def _said(room: Room) -> str:
     return f"{float(room.cores):.1f} cores and {float(room.mib * MEBIBYTE / GIBIBYTE):.1f} GiB"
+
+
+def _kubelet_mib(vcpus: int) -> int:
+    """Memory that the kubelet keeps: what nodeadm of the EKS AMI reserves, 255 MiB and 11 MiB a pod by the interfaces'
+    addresses, and the eviction threshold of 100 MiB (awslabs/amazon-eks-ami, nodeadm, 2026-11)."""
+    # Whether the reserve follows prefixes too depends on who tells the kubelet: the larger number holds either way.
+    pods = PODS_OF_INTERFACES if vcpus >= 16 else MAX_PODS
+    return 255 + 11 * pods + 100
 
 
 def _kubelet_cores(vcpus: int) -> Fraction:
