@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -102,8 +103,12 @@ _ELSEWHERE: Final = re.compile(
 """Values that name a secret, or none: a variable, a file, an entry of a secret store."""
 
 
+@lru_cache(maxsize=1024)
 def secret_shape(text: str) -> str:
-    """What kind of secret a text holds, by its shape; empty where it holds none."""
+    """What kind of secret a text holds, by its shape; empty where it holds none.
+
+    The longest texts, such as the worker's files, are the same in every job and every stack.
+    """
     for kind, marks, pattern in _PATTERNS:
         if any(mark in text for mark in marks) and pattern.search(text):
             return kind

@@ -29,7 +29,9 @@ NEUTRAL = sorted(
 
 ALLOWED = {
     "components/k8s/smoke.py": {"s3", "boto3"},  # the stores that the worker can write to, and what it needs for them
+    "smoke_jobs/launch/extras.py": {"aws", "gcp", "google"},  # names of the distribution's extras
     "smoke_jobs/launch/job.py": {"s3", "efa"},  # values of the worker's options
+    "smoke_jobs/launch/local.py": {"s3", "boto3"},  # what the worker needs for one of the stores that it can write to
     "stacks/environment/build.py": {"aws"},  # picks the ground
     "stacks/environment/encrypted.py": {"arn"},  # says what a component makes of a name
     "trainyard/conventions/__init__.py": {"aws", "gcp"},  # the names of the clouds themselves

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 LONGEST_VALUE = 60
 """Characters of a value that a message quotes."""
+
+MOST_NAMES = 20
+"""Names of a user's own, teams for instance, that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,12 @@ def _printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Names in a row for a message: the first of many, and how many more there are."""
+    rest = len(names) - MOST_NAMES
+    return ", ".join(names) if rest <= 0 else f"{', '.join(names[:MOST_NAMES])} and {rest} more"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

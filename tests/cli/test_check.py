@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -154,8 +155,11 @@ def test_a_machine_on_standard_output_leaves_the_log_to_people(unsound):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("demo", "--sarif", "-", "--json", "-"), "cannot both be written to standard output"),
-        (("demo", "--sarif", "x", "--json", "x"), "cannot both be written to x"),
+        (("demo", "--sarif", "-", "--json", "-"), "only one of them can have standard output"),
+        (("demo", "--sarif", "x", "--json", "x"), "one would be written over the other"),
+        (("demo", "--sarif", "x", "--json", f"{Path.cwd()}/x"), "one would be written over the other"),
+        (("demo", "--sarif", "/nonexistent/x"), "--sarif /nonexistent/x: there is no folder /nonexistent"),
+        (("demo", "--json", "."), "--json .: is a folder"),
         (("demo", "--sarif", "x", "-f", "sarif"), "one of them is enough"),
         (("demo", "--sarif", "--json"), "--json is an option, not a file"),
         (("demo", "-j", "0"), "--jobs"),
@@ -172,6 +176,8 @@ def test_a_policy_configuration_that_is_wrong_is_no_stacks_fault(tmp_path):
     file.write_text('{"no-such-policy": "advisory"}')
     result = run("demo", "--policy-config", str(file), "--json", str(tmp_path / "out.json"))
     assert result.exit_code == 2
+    said = " ".join(result.output.split())
+    assert "in the policies' configuration" in said and "stack" not in said
     assert "no-such-policy" in result.output and not (tmp_path / "out.json").exists()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from trainyard.cli.files import write_whole
+from trainyard.cli.files import check_outputs, clash, write_whole
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -61,3 +61,20 @@ def test_what_cannot_be_written_is_told(tmp_path: Path, where: str, capsys: pyte
     assert ended.value.exit_code == 2
     assert "cannot be written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_outputs_never_go_to_one_file(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert clash({"--json": tmp_path / "a", "--html": tmp_path / "b", "--junit": None}) == ""
+    assert clash({"--json": Path("/dev/null"), "--html": Path("/dev/null")}) == ""
+    assert "over the other" in clash({"--json": tmp_path / "a", "--html": tmp_path / "x" / ".." / "a"})
+    assert "over the other" in clash({"--json": tmp_path / "a", "--html": tmp_path / "link"})
+    assert "standard output" in clash({"--json": Path("-"), "--html": Path("-")})
+
+
+def test_outputs_are_looked_at_before_anything_is_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check_outputs({"--json": tmp_path / "new.json", "--html": Path("-"), "--junit": None})
+    with pytest.raises(typer.Exit) as ended:
+        check_outputs({"--json": None, "--html": tmp_path / "missing" / "page.html"})
+    assert ended.value.exit_code == 2
+    assert "--html" in capsys.readouterr().err

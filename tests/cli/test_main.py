@@ -6,9 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from typing import get_type_hints
 
 import pytest
+from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from tests.shared import ROOT
@@ -68,6 +70,30 @@ def test_ctrl_c_is_no_verdict(monkeypatch):
     monkeypatch.setattr(explain, "read_plan", interrupted)
     done = CliRunner().invoke(app, ["explain", "demo"])
     assert (done.exit_code, done.output) == (130, "")
+
+
+def test_ctrl_c_while_the_command_line_is_read_is_no_verdict(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TyperGroup, "parse_args", interrupted)
+    done = CliRunner().invoke(app, ["explain", "demo"])
+    assert (done.exit_code, done.output) == (130, "")
+
+
+def test_ctrl_c_while_the_command_is_imported_is_quiet(tmp_path):
+    """As the installed command begins: by the entry point that the distribution names."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    entry = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["trainyard"]
+    module, _, name = entry.partition(":")
+    done = subprocess.run(
+        [sys.executable, "-c", f"from {module} import {name}; {name}()", "explain", "demo"],
+        capture_output=True,
+        timeout=60,
+        env={**PLAIN, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
 @pytest.mark.parametrize("key", ["on", "yes", "1", "2.5", "null", "true"])

@@ -47,6 +47,20 @@ def test_a_project_file_that_cannot_be_read_is_no_traceback(tmp_path, content):
         assert "Pulumi.yaml: got" in done.output
 
 
+def test_every_verb_says_the_same_of_a_file_without_settings(tmp_path):
+    project(tmp_path)
+    (tmp_path / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text().replace("stackConfigDir: stacks\n", ""))
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "__main__.py").write_text((ROOT / "stacks" / "__main__.py").read_text())
+    (tmp_path / "Pulumi.empty.yaml").write_text("")
+    said = [
+        CliRunner().invoke(app, [verb, "empty", "--project", str(tmp_path)]).stderr
+        for verb in ("explain", "rehearse", "cost")
+    ]
+    assert "client: got nothing; this key is required" in said[0] and "teamSize" in said[0]
+    assert said[0] == said[1] == said[2]
+
+
 def test_a_project_without_stacks_has_nothing_to_check(tmp_path):
     done = CliRunner().invoke(app, ["check", "--all", "--project", str(project(tmp_path))])
     assert done.exit_code == 2

@@ -28,6 +28,13 @@ def test_two_things_cannot_both_have_standard_output() -> None:
     assert "only one of them can have standard output" in ended.stderr
 
 
+def test_two_files_are_never_written_over_each_other(tmp_path: Path) -> None:
+    both = str(tmp_path / "both")
+    ended = CliRunner().invoke(app, ["rehearse", "demo", "-C", str(PROJECT), "--html", both, "--json", both])
+    assert ended.exit_code == 2
+    assert "one would be written over the other" in ended.stderr and not Path(both).exists()
+
+
 def test_the_tree_is_behind_an_option() -> None:
     short = CliRunner().invoke(app, ["rehearse", "demo", "-C", str(PROJECT)])
     assert short.exit_code == 0

@@ -119,7 +119,7 @@ def test_no_colour_where_nobody_watches(ended):
         (("--keep", "--image", "i"), "--image is for --target kubernetes, trainjob, slurm, sagemaker or vertex, not l"),
         (("--keep", "--image", "i"), "--keep is for --target kubernetes or trainjob, not local"),
         (("-t", "slurm", "--pool", "train"), "--pool chooses among what a stack has: name the STACK"),
-        (("-t", "slurm", "--image", "i"), "--image is for --container with --target slurm"),
+        (("-t", "slurm", "--image", "i"), "--image on Slurm needs --container"),
         (("--render", "--json", "result.json"), "--json is for a result, and --render runs nothing"),
         (("demo", "-t", "kubernetes", "--capacity", "rented", *PROJECT), "'rented' is not one of"),
         (("demo", "-t", "kubernetes", "--pool", "trian", *PROJECT), "has no GPU pool 'trian'; there is train"),
@@ -287,6 +287,9 @@ def test_a_baseline_is_recorded_from_a_pass_only(ended, tmp_path):
     figures = [{"name": "checkpoint write", "value": 1.0, "unit": "GB/s", "better": "higher"}]
     ended(Ended(0, document() | {"verdict": "pass", "exit_code": 0, "figures": figures}))
     assert _run("--record-baseline", str(path)).exit_code == 0
+    for where in (f"{path}/below-a-file.json", str(tmp_path)):
+        unwritable = _run("--record-baseline", where)
+        assert unwritable.exit_code == 2 and "--record-baseline" in unwritable.stderr
     assert json.loads(path.read_text())["figures"]["checkpoint write"]["value"] == 1.0
     ended(Ended(0, document() | {"verdict": "pass", "exit_code": 0, "figures": []}))
     assert "short result only" in _run("--record-baseline", str(tmp_path / "other.json")).stderr

@@ -123,3 +123,18 @@ def test_the_profiles_own_servers_fit(name, type_):
 )
 def test_a_quantity_is_an_amount(text, amount):
     assert quantity(text) == amount
+
+
+@pytest.mark.parametrize(
+    ("written", "spelt"), [("198.51.100.7", "198.51.100.7/32"), ("198.51.100.0/255.255.255.0", "198.51.100.0/24")]
+)
+def test_a_network_reaches_the_cloud_with_its_length(written, spelt):
+    """EKS takes neither an address alone nor a netmask."""
+    assert plan_of(endpointAccess=[written]).clusters[0].public_access_cidrs == (spelt,)
+
+
+def test_people_of_another_account_are_let_in():
+    """A standard access entry may name a principal of any account (EKS User Guide, "Create access entries")."""
+    arn = "arn:aws:iam::210987654321:role/contractors"
+    plan = plan_of(aws=keys(account_id="123456789012", admin_principals=[arn]))
+    assert plan.ground.control_planes[0].admin_principal_arns == (arn,)

@@ -222,7 +222,6 @@ def test_overrides_reach_the_plan():
     assert (database.multi_az, database.backup_retention_days) == (False, 35)
     mlflow = plan.core.mlflow
     assert (mlflow.replicas, mlflow.cpu, mlflow.memory, mlflow.workers) == (5, "3", "5Gi", 6)
-    assert mlflow.users == ("vision", "language", "platform")
     assert [(p.name, p.value) for p in cluster.scheduling.priorities] == [
         ("urgent", 2000), ("production", 1000), ("standard", 400), ("development", -100),
     ]  # fmt: skip

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.plan.cases import CASES, reserved
-from tests.plan.stack_files import gpu_pool, keys, node_range, plan_of
+from tests.plan.stack_files import gpu_pool, keys, node_range, people, plan_of
 from trainyard.problems import Problem, SettingsError, spell_path
 
 
@@ -76,3 +76,21 @@ def test_an_empty_key_is_seen():
 def test_an_empty_value_is_seen():
     assert str(Problem("environment", "", "must be a name")) == 'environment: got ""; must be a name'
     assert str(Problem("environment", "  ", "must be a name")) == 'environment: got "  "; must be a name'
+
+
+def test_a_list_is_named_without_what_is_long_in_it(problems):
+    """A text of any length at a wrong place may be a password, and messages reach the logs of CI."""
+    zone = "sUp3rS3cret" * 8
+    found = problems(network=keys(zones=[zone, zone]))
+    assert zone not in "\n".join(map(str, found.values()))
+    assert "a text of 88 characters" in str(found["network.zones"])
+
+
+def test_many_teams_are_not_all_listed(problems):
+    """Each wrong name lists the right ones: a thousand of both were a message of six million characters."""
+    teams = [people(f"t{number}", 1) for number in range(300)]
+    owners = {f"x{number}": 1 for number in range(300)}
+    found = problems(teams=teams, smoke=keys(team="nobody"), gpuPools={"train": gpu_pool(owners=owners)})
+    assert all(len(str(problem)) < 400 for problem in found.values())
+    assert "t0, t1" in str(found["smoke.team"])
+    assert "and 280 more" in str(found["smoke.team"])

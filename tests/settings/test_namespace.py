@@ -36,6 +36,8 @@ def refusal(values):
         ("trianyard:residency", "did you mean trainyard:residency?"),
         ("Trainyard:residency", "did you mean trainyard:residency?"),
         ("TRAINYARD:residency", "did you mean trainyard:residency?"),
+        (":residency", "did you mean trainyard:residency?"),
+        (" :residency", "did you mean trainyard:residency?"),
         ("train-yard:residency", "did you mean trainyard:residency?"),
         ("trainyard :residency", "did you mean trainyard:residency?"),
         ("trainyrd:residncy", "did you mean trainyard:residency?"),

@@ -49,7 +49,12 @@ def test_a_team_s_objects_wait_for_nothing_of_the_other_teams(tmp_path: Path) ->
 
 def test_a_smoke_job_waits_for_its_team_s_identity(rehearsed) -> None:
     resources = rehearsed("demo").resources
-    identity = next(r for r in resources if r.type.endswith(":PodIdentityAssociation") and "team-vision" in r.name)
+    identities = {
+        resource.inputs["namespace"]: resource.urn
+        for resource in resources
+        if resource.type.endswith(":PodIdentityAssociation") and "team-" in resource.name
+    }
     jobs = [r for r in resources if r.type == "kubernetes:batch/v1:Job" and r.name.startswith("smoke-")]
-    assert jobs
-    assert all(identity.urn in job.dependencies for job in jobs)
+    assert {job.inputs["metadata"]["namespace"] for job in jobs} <= identities.keys()
+    assert len(jobs) > 1
+    assert all(identities[job.inputs["metadata"]["namespace"]] in job.dependencies for job in jobs)

@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
-from trainyard.cli.files import write_whole
+from trainyard.cli.files import check_outputs, write_whole
 from trainyard.cli.project import (
     EXIT_SETTINGS,
     ProjectOption,
     debugging,
     error_line,
     fail,
+    fail_problems,
     file_option,
     find_project,
     find_stack,
     progress,
-    settings_of,
     stack_files,
     warn,
 )
@@ -114,11 +115,7 @@ def _outputs(form: Format | None, output: Path | None, also: Mapping[Format, Pat
         fail(f"--format {name} and --{name} {also[name]}: one of them is enough")
     if chosen or "-" not in map(str, also.values()):
         found[name] = output or Path("-")
-    for name, file in found.items():
-        same = [other for other, where in found.items() if where == file and other != name]
-        if same:
-            what = "standard output" if str(file) == "-" else str(file)
-            fail(f"{name} and {same[0]} cannot both be written to {what}")
+    check_outputs({f"--{name}" if name in also else f"--format {name} --output": file for name, file in found.items()})
     return found
 
 
@@ -154,9 +151,11 @@ def _configuration(path: Path | None) -> dict[str, Any] | None:
     from trainyard.policies.pack import LEVEL, POLICIES
     from trainyard.review.policy_check.configuration import read_configuration, reconcile
 
-    with settings_of(str(path)):
+    try:
         found = read_configuration(path)
         reconcile(POLICIES, found, LEVEL)
+    except SettingsError as error:
+        fail_problems(f"in the policies' configuration {escape(str(path))}", error)
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trainyard.cli.files import write_json, write_whole
+from trainyard.cli.files import check_outputs, write_json, write_whole
 from trainyard.cli.project import (
     EXIT_PROGRAM,
     EXIT_VIOLATED,
@@ -14,7 +14,6 @@ from trainyard.cli.project import (
     JsonOption,
     ProjectOption,
     StackArgument,
-    both_on_output,
     fail,
     find_project,
     find_stack,
@@ -56,7 +55,7 @@ def cost(
     Exit codes: 0 all is well; 1 over the budget, with --fail-over-budget; 2 the settings are wrong; 3 the program is
     wrong.
     """
-    both_on_output(json=json_file, html=html_file)
+    check_outputs({"--json": json_file, "--html": html_file})
     folder = find_project(project)
     file = find_stack(folder, stack)
     values = _values(assume or [])

@@ -8,10 +8,37 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from trainyard.cli.project import fail
+
+
+def clash(files: Mapping[str, Path | None]) -> str:
+    """What is wrong where two outputs, by what they are called, are to go to one place; an empty text where none are."""
+    for (name, file), (other, where) in combinations([(name, file) for name, file in files.items() if file], 2):
+        if "-" in (str(file), str(where)):
+            if str(file) == str(where):
+                return f"{name} - and {other} -: only one of them can have standard output"
+        elif file.resolve() == where.resolve() and not (file.exists() and not file.is_file()):
+            return f"{name} {file} and {other} {where}: one would be written over the other"
+    return ""
+
+
+def check_outputs(files: Mapping[str, Path | None]) -> None:
+    """Ends the command, before it does what takes long, where outputs cannot be written: by their options' names."""
+    wrong = clash(files)
+    if wrong:
+        fail(wrong)
+    for name, file in files.items():
+        if file is None or str(file) == "-":
+            continue
+        if file.is_dir():
+            fail(f"{name} {file}: is a folder, not a file")
+        if not file.resolve().parent.is_dir():
+            fail(f"{name} {file}: there is no folder {file.parent}")
 
 
 def write_whole(path: Path, text: str) -> None:

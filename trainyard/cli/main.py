@@ -23,6 +23,13 @@ from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_CLOSED_PIPE, EXIT_INTE
 class _Group(TyperGroup):
     """Ends every verb quietly where a person or what reads its output ends it."""
 
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Reads the command line. `click` would end with 1 at a Ctrl-C meanwhile, which is a verdict here."""
+        try:
+            return super().make_context(*arguments, **options)
+        except KeyboardInterrupt:
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+
     def invoke(self, ctx: Any) -> object:
         """Runs the verb. Whatever it wrote is on its way when this returns, so that a closed pipe shows here."""
         try:
@@ -87,7 +94,7 @@ def _options(
 
 
 def main() -> None:
-    """Entry point of the distribution.
+    """Runs the command line.
 
     A command makes a million objects that live as long as it does, most of them in the provider SDKs. Looking for
     garbage among them, while they are made and once more when the interpreter ends, would be a third of its time.

@@ -54,13 +54,6 @@ ProjectOption = Annotated[
 ]
 
 
-def both_on_output(**files: Path | None) -> None:
-    """Ends the command where two outputs, by the names of their options, are to have standard output."""
-    wanted = [f"--{name} -" for name, file in files.items() if str(file) == "-"]
-    if len(wanted) > 1:
-        fail(f"{' and '.join(wanted)}: only one of them can have standard output")
-
-
 def debugging() -> bool:
     """Whether a failure of Trainyard's own shows its traceback."""
     return os.environ.get(DEBUG, "") not in ("", "0")
@@ -79,7 +72,7 @@ def fail(message: str, *, code: int = EXIT_SETTINGS) -> NoReturn:
 
 def fail_settings(stack: str, error: SettingsError) -> NoReturn:
     """Lists every problem of a stack's settings and ends the command."""
-    _fail_problems(f"in the settings of stack {escape(stack)}", error)
+    fail_problems(f"in the settings of stack {escape(stack)}", error)
 
 
 @contextmanager
@@ -116,10 +109,11 @@ def warn_of(rehearsal: Rehearsal) -> None:
 
 def fail_options(error: SettingsError) -> NoReturn:
     """Lists every problem of the options and ends the command."""
-    _fail_problems("with the options", error)
+    fail_problems("with the options", error)
 
 
-def _fail_problems(where: str, error: SettingsError) -> NoReturn:
+def fail_problems(where: str, error: SettingsError) -> NoReturn:
+    """Lists every problem, `where` they are in words that may hold markup, and ends the command."""
     console = Console(stderr=True, highlight=False)
     count = len(error.problems)
     console.print(f"[bold red]error[/]: {count} problem{'s' if count > 1 else ''} {where}")
@@ -181,4 +175,4 @@ def _stack_folder(project: Path) -> Path:
     try:
         return stack_folder(project)
     except SettingsError as error:
-        _fail_problems(f"with the project in {escape(str(project))}", error)
+        fail_problems(f"with the project in {escape(str(project))}", error)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trainyard.cli.files import clash
 from trainyard.cli.option_groups import grouped
 from trainyard.cli.project import (
     ProjectOption,
@@ -107,8 +108,9 @@ class OutputOptions:
     def problems(self) -> list[Problem]:
         """One problem for each pair of outputs that exclude each other."""
         found = []
-        if " and " in self.printed:
-            found.append(Problem("--json", "--html -", "prints too; give one of them a file"))
+        wrong = clash({"--json": self.json_file, "--html": self.html_file})
+        if wrong:
+            found.append(Problem("--html", str(self.html_file), wrong))
         elif self.explain and self.printed:
             found.append(Problem("--explain", self.printed, "has every source anyway"))
         return found

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from trainyard.cli.files import write_json, write_whole
+from trainyard.cli.files import check_outputs, write_json, write_whole
 from trainyard.cli.project import (
     HtmlOption,
     JsonOption,
     ProjectOption,
     StackArgument,
-    both_on_output,
     fail_settings,
     find_project,
     find_stack,
@@ -34,7 +33,7 @@ def rehearse(
 
     Exit codes: 0 all is well; 1 a mandatory policy is violated; 2 the settings are wrong; 3 the program is wrong.
     """
-    both_on_output(json=json_file, html=html_file)
+    check_outputs({"--json": json_file, "--html": html_file})
     folder = find_project(project)
     file = find_stack(folder, stack)
     with progress(f"rehearsing {stack}"):

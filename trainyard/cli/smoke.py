@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trainyard.cli import smoke_targets
-from trainyard.cli.files import write_whole
+from trainyard.cli.files import check_outputs, write_whole
 from trainyard.cli.option_groups import grouped
-from trainyard.cli.project import HtmlOption, JsonOption, ProjectOption, both_on_output, fail, read_plan
+from trainyard.cli.project import HtmlOption, JsonOption, ProjectOption, fail, read_plan
 from trainyard.cli.smoke_options import JobOptions, Target, TargetOptions
+from trainyard.review.exit_codes import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from trainyard.cli.smoke_targets import Launcher
     from trainyard.smoke_jobs.launch.follow import Ended
-
-EXIT_INTERRUPTED = 130
-"""Exit code after Ctrl-C, as a shell reports it."""
 
 
 @grouped
@@ -48,7 +46,7 @@ def smoke(
     from trainyard.plan.parts import NoSuchName
     from trainyard.smoke_jobs.launch.job import LaunchError
 
-    both_on_output(json=json_file, html=html_file)
+    check_outputs({"--json": json_file, "--html": html_file, "--record-baseline": job.record_baseline})
     plan = read_plan(project, stack) if stack is not None else None
     if plan is None and target in (Target.kubernetes, Target.trainjob):
         fail(f"--target {target}: name the STACK, whose team, queue and GPU pool the job uses")
@@ -116,4 +114,7 @@ def _record(path: Path, document: dict[str, Any]) -> None:
     elif not document["figures"]:
         typer.echo(f"{path} was not written: the log held the short result only, which has no figures", err=True)
     else:
-        write_baseline(path, document)
+        try:
+            write_baseline(path, document)
+        except OSError as error:
+            fail(f"{path}: cannot be written: {error.strerror}")

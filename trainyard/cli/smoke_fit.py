@@ -67,7 +67,7 @@ def check_options(given: Mapping[str, str], target: Target) -> None:
         elif name in OF_A_RESULT and "render" in given:
             problems.append(f"{flag} is for a result, and --render runs nothing")
     if target is Target.slurm and "image" in given and "container" not in given:
-        problems.append(f"{given['image']} is for --container with --target slurm")
+        problems.append(f"{given['image']} on Slurm needs --container (Pyxis); without it the job runs in --python")
     if problems:
         raise LaunchError("; ".join(problems))
 

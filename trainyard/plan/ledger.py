@@ -26,15 +26,21 @@ class Ledger:
 
     def problem(self, key: str, got: object, allowed: str, hint: str = "") -> None:
         """Records a mistake of the settings."""
-        text = spell(got)
-        if isinstance(got, str) and len(text) > LONGEST_VALUE:
-            text = kind_of(got)
-        self.problems.append(Problem(key, text, allowed, hint))
+        self.problems.append(Problem(key, spell(_bounded(got)), allowed, hint))
 
     def regional(self, key: str, got: object, allowed: str, hint: str = "") -> None:
         """Records a mistake that depends on the region; without a known region there is nothing to compare with."""
         if self.region_known:
             self.problem(key, got, allowed, hint)
+
+
+def _bounded(value: object) -> object:
+    """The value with the kind of every long text in place of the text, which may be a password at a wrong place."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_VALUE else kind_of(value)
+    if isinstance(value, Iterable):
+        return [_bounded(item) for item in value]
+    return value
 
 
 def spell(value: object) -> str:

@@ -75,7 +75,6 @@ class MlflowPlan:
     cpu: str
     memory: str
     workers: int
-    users: tuple[str, ...]  # one a team
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,9 +84,12 @@ def resolve_stack(project: Path, stack: str | Path) -> Resolved:
 
 def resolve_config(config: StackConfig) -> Resolved:
     """The settings and the plan of a stack file that was read; raises `SettingsError`."""
+    try:
+        resolved = resolve_all(config.values, config.stack, config.secret_keys, config.project)
+    except SettingsError as error:
+        raise SettingsError(config.joined(error.problems)) from None
     if config.problems:
         raise SettingsError(config.problems)
-    resolved = resolve_all(config.values, config.stack, config.secret_keys, config.project)
     if not config.unseen:
         return resolved
     return replace(resolved, warnings=(*resolved.warnings, unseen_text(config.unseen)))

@@ -12,7 +12,7 @@ from trainyard.plan.context import Context
 from trainyard.plan.ownership import hand_out, largest_remainder, node_totals
 from trainyard.plan.ownership_words import in_words
 from trainyard.plan.parts import FlavorPlan, PoolPlan, PriorityPlan, QuotaPlan, SchedulingPlan, TeamQueuePlan
-from trainyard.problems import nearest
+from trainyard.problems import nearest, some_of
 from trainyard.settings.people import Team
 
 MAX_FLAVORS = 64
@@ -175,7 +175,7 @@ def _owners(pool: PoolPlan, teams: Sequence[Team], context: Context) -> list[int
     for name in owners:
         if name not in names:
             ledger.problem(
-                f"{key}.{name}", owners[name], f"must be one of the teams: {', '.join(names)}", nearest(name, names)
+                f"{key}.{name}", owners[name], f"must be one of the teams: {some_of(names)}", nearest(name, names)
             )
     if claimed > nodes:
         ledger.problem(key, f"{claimed} nodes in all", f"must be at most {nodes}, the nodes of the pool's capacities")

@@ -19,7 +19,7 @@ from trainyard.conventions import (
 )
 from trainyard.plan.context import Context
 from trainyard.plan.parts import ClusterPlan, Plan, PoolPlan, SmokeJobPlan, SmokePlan, TeamQueuePlan
-from trainyard.problems import nearest
+from trainyard.problems import nearest, some_of
 from trainyard.smoke_jobs.launch.job import SmokeSpec, job_name
 
 PRIORITY = "standard"
@@ -70,7 +70,7 @@ def plan_smoke(
     own, ledger = context.settings.smoke, context.ledger
     names = [queue.name for queue in queues]
     if own.team is not None and own.team not in names:
-        allowed = f"must be one of the teams: {', '.join(names)}"
+        allowed = f"must be one of the teams: {some_of(names)}"
         ledger.problem("smoke.team", own.team, allowed, nearest(own.team, names))
     for pool in pools if own.enabled else ():
         has = [group.capacity for group in pool.node_groups]

@@ -19,7 +19,7 @@ ADMINISTRATOR = "admin"
 
 
 def plan_mlflow(teams: Sequence[Team], context: Context) -> MlflowPlan:
-    """The MLflow server with an account a team."""
+    """The MLflow server, which has an account for each team (`components.k8s.mlflow`)."""
     own = context.settings.mlflow
     enabled = context.take("mlflow.enabled", "mlflow.enabled", own.enabled)
     replicas = context.take("mlflow.replicas", "mlflow.replicas", own.replicas)
@@ -35,7 +35,6 @@ def plan_mlflow(teams: Sequence[Team], context: Context) -> MlflowPlan:
         cpu=cpu,
         memory=memory,
         workers=workers,
-        users=context.ledger.decide("mlflow.users", tuple(team.name for team in teams), "one a team"),
     )
 
 

@@ -10,7 +10,7 @@ from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.read import follow, known_texts, steps
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)
 def matches(type_: str, patterns: tuple[str, ...]) -> bool:
     """Whether a type token is one of the patterns (`kubernetes:kueue.x-k8s.io/*:ClusterQueue`)."""
     return any(fnmatchcase(type_, pattern) for pattern in patterns)

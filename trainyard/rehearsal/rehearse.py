@@ -172,10 +172,6 @@ def _raise_settings_errors(config: StackConfig, recording: Recording) -> None:
     """Settings that the engine or the program refuses, together; one of both on a key is enough."""
     raised = exception_chain(recording.error) if recording.error is not None else []
     told = [problem for error in raised if isinstance(error, SettingsError) for problem in error.problems]
-    # The program says best what a value may be, the reading why a value was not there to be judged.
-    unseen = [problem for problem in config.problems if problem.key in config.unseen]
-    told = [problem for problem in told if problem.key not in {other.key for other in unseen}]
-    keys = {problem.key.split(".")[0].split("[")[0] for problem in told}
-    problems = [*told, *(problem for problem in config.problems if problem in unseen or problem.key not in keys)]
+    problems = config.joined(told)
     if problems:
         raise SettingsError(problems)

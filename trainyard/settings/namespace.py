@@ -28,12 +28,12 @@ def namespace_values(configuration: Mapping[str, str]) -> dict[str, str]:
 
 
 def misplaced_keys(configuration: Mapping[str, str]) -> Iterator[Problem]:
-    """Keys under a namespace that is nearly ours; those of any other namespace belong to whoever reads them."""
+    """Keys under a namespace that is nearly ours or empty; those of any other belong to whoever reads them."""
     for key, value in configuration.items():
         namespace, _, name = key.partition(":")
         if namespace == NAMESPACE:
             continue
-        if _is_meant(namespace) or _OURS_AS_PART.match(name):
+        if not namespace.strip() or _is_meant(namespace) or _OURS_AS_PART.match(name):
             meant = _OURS_AS_PART.sub("", name)
             known = [*fields_of(Settings), *MOVED]
             close = meant if meant in known else nearest(meant, known).removeprefix("did you mean ").removesuffix("?")

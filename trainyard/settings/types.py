@@ -91,15 +91,16 @@ def matching(pattern: str, allowed: str) -> Matching:
 
 
 def _network(value: str) -> str:
+    """The network with its length: clouds take neither an address alone nor a netmask."""
     try:
-        ipaddress.IPv4Network(value, strict=True)
+        return str(ipaddress.IPv4Network(value, strict=True))
     except ValueError:
         raise ValueError("must be an IPv4 network without host bits, like 10.20.0.0/16") from None
-    return value
 
 
 def _public_network(value: str) -> str:
-    network = ipaddress.IPv4Network(_network(value))
+    spelt = _network(value)
+    network = ipaddress.IPv4Network(spelt)
     if network.prefixlen < 8:
         raise ValueError("must be narrower than /8: an endpoint open to the internet is refused")
     if any(network.overlaps(other) for other in NOT_PUBLIC):
@@ -107,7 +108,7 @@ def _public_network(value: str) -> str:
             "nobody comes from there over the internet: private, loopback, link-local, multicast or reserved; name the "
             "public ones of your offices and runners"
         )
-    return value
+    return spelt
 
 
 def _as_text(value: object) -> object:
@@ -138,7 +139,7 @@ Email = Annotated[
     str,
     matching(
         r"(?=.{3,50}$)[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
-        r"@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?",
+        r"@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?",
         "must be an e-mail address of at most 50 characters",  # AWS Budgets takes no longer one
     ),
     StandIn("unseen-{number}@example.com"),

@@ -138,3 +138,13 @@ def test_a_mapping_with_a_key_secure_of_another_kind_is_no_encrypted_value(folde
     config = read_stack(folder, "test")
     assert config.values["trainyard:value"] == '{"secure":[5]}'
     assert not config.unseen
+
+
+@pytest.mark.parametrize(("wanted", "value"), [("object", "hunter2hunter2"), ("array", '"{password: hunter2}"')])
+def test_what_stands_in_the_place_of_a_mapping_or_a_list_is_not_told(folder: Path, wanted: str, value: str) -> None:
+    """It may be a password of it, and messages reach the logs of CI."""
+    (folder / "Pulumi.yaml").write_text(f"{PROJECT}config:\n  value: {{ type: {wanted} }}\n")
+    (folder / "stacks" / "Pulumi.test.yaml").write_text(f"config:\n  trainyard:value: {value}\n")
+    (told,) = map(str, read_stack(folder, "test").problems)
+    assert "hunter2" not in told
+    assert f"must be of type {wanted}" in told

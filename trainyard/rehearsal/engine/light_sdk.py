@@ -32,6 +32,9 @@ from pulumi.runtime.settings import SETTINGS
 _create_urn = sdk_resource.create_urn
 _declare_dependency = cycles.declare_dependency
 _serialize_property = rpc.serialize_property
+_deserialize_property = rpc.deserialize_property
+_translate_output_properties = rpc.translate_output_properties
+_output_of = pulumi.Output.from_input
 
 _PLAIN = frozenset((str, bool, int, float, type(None)))
 """Types of values that hold no other value."""
@@ -154,6 +157,30 @@ async def _itself(value: Any) -> Any:
     return value
 
 
+def _deserialize(value: Any, *arguments: Any) -> Any:
+    """`deserialize_property`, likewise: only a text may stand for something else."""
+    if type(value) in _PLAIN and value != rpc.UNKNOWN:
+        return value
+    return _deserialize_property(value, *arguments)
+
+
+def _translate(output: Any, transformer: Callable[[str], str], typ: Any = None, *arguments: Any, **options: Any) -> Any:
+    """`translate_output_properties`, likewise: a number may become an `int`, and a value one of an enumeration."""
+    if type(output) in _PLAIN and (typ is None or typ is str or typ is bool):
+        return output
+    return _translate_output_properties(output, transformer, typ, *arguments, **options)
+
+
+def _from_input(value: Any) -> pulumi.Output[Any]:
+    """`Output.from_input`, which starts a task to tell a plain value."""
+    if type(value) not in _PLAIN:
+        return _output_of(value)
+    output: pulumi.Output[Any] = object.__new__(pulumi.Output)
+    output._data = asyncio.Future()
+    output._data.set_result(_OutputData(set(), value, True, False))
+    return output
+
+
 _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     (sdk_resource, "_get_stack_trace", source_pb2.StackTrace),  # of every constructor, for the engine's messages
     (log, "debug", lambda *_, **__: None),  # four messages a resource, which the recorder drops
@@ -165,6 +192,9 @@ _LIGHTER: tuple[tuple[Any, str, Any], ...] = (
     (cycles, "_add_dep", _remember),
     (rpc, "contains_unknowns", _has_unknowns),
     (rpc, "serialize_property", _serialize),
+    (rpc, "deserialize_property", _deserialize),
+    (rpc, "translate_output_properties", _translate),
+    (pulumi.Output, "from_input", staticmethod(_from_input)),
     # What a class or an annotation says of itself, read once instead of for every value and resource of it.
     (sdk_types, "unwrap_type", functools.cache(sdk_types.unwrap_type)),
     (sdk_types, "unwrap_optional_type", functools.cache(sdk_types.unwrap_optional_type)),

@@ -38,6 +38,16 @@ class StackConfig:
     unseen: tuple[str, ...] = ()  # the places of what only the CLI can decrypt
     problems: tuple[Problem, ...] = ()
 
+    def joined(self, told: Collection[Problem]) -> list[Problem]:
+        """The problems of the program's settings with those of the reading: one of both on a key is enough.
+
+        The program says best what a value may be, the reading why a value was not there to be judged.
+        """
+        unseen = [problem for problem in self.problems if problem.key in self.unseen]
+        kept = [problem for problem in told if problem.key not in {other.key for other in unseen}]
+        keys = {problem.key.split(".")[0].split("[")[0] for problem in kept}
+        return [*kept, *(problem for problem in self.problems if problem in unseen or problem.key not in keys)]
+
 
 def read_stack(
     project_directory: Path,
@@ -199,7 +209,9 @@ class _Reading:
         if not _is_of(wanted, declaration.get("items"), value):
             items = declaration.get("items")
             of = f" of {items.get('type')}" if isinstance(items, Mapping) and wanted == "array" else ""
-            self._problems.append(Problem(key, shown(value), f"must be of type {wanted}{of}, as Pulumi.yaml declares"))
+            # What was written in the place of a mapping or a list may be a password of it.
+            got = kind_of(value) if wanted in ("object", "array") else shown(value)
+            self._problems.append(Problem(key, got, f"must be of type {wanted}{of}, as Pulumi.yaml declares"))
 
 
 def _is_secure(value: Any) -> bool:

@@ -48,7 +48,7 @@ def check_policies(
     """
     started = time.perf_counter()
     found = _Findings(policies, {resource.urn: resource for resource in (*preview, *known)})
-    analyzer = Analyzer(policies, reconcile(policies, configuration, LEVEL))
+    analyzer = _analyzer(policies, configuration)
     _check_exceptions(settings, {policy.name for policy in POLICIES})
     context = contextvars.copy_context()
     with _no_engine(), properties_read_once():
@@ -64,6 +64,18 @@ def check_policies(
     )
 
 
+_latest: tuple[Sequence[Rule], str, Analyzer] | None = None
+
+
+def _analyzer(policies: Sequence[Rule], configuration: Mapping[str, Any] | None) -> Analyzer:
+    """An analyser of these policies: the latest one where nothing has changed, as for all stacks of one check."""
+    global _latest
+    told = repr(configuration)
+    if _latest is None or _latest[0] is not policies or _latest[1] != told:
+        _latest = (policies, told, Analyzer(policies, reconcile(policies, configuration, LEVEL)))
+    return _latest[2]
+
+
 def _analyze(
     analyzer: Analyzer,
     stack: str,
@@ -77,9 +89,10 @@ def _analyze(
     set_all_config(dict(config), [])
     heard: list[outcomes.Outcome] = []
     outcomes.listener.set(heard)
+    answered: set[bytes] = set()
     for run in (preview, known):
         analyzed.inputs_by_urn.set({})
-        for resource, answer in analyzer.resources(run):
+        for resource, answer in analyzer.resources(run, answered):
             found.take(answer, heard, resource.urn)
             heard.clear()
     # What the engine would say at the end of a first preview comes last: it knows the least.
