@@ -10,7 +10,7 @@ from trainyard import cards
 from trainyard.policies.analyzed import retained_urns
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_on, value_at
+from trainyard.recorded.read import is_on, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BACKUP_SELECTION,
@@ -50,7 +50,7 @@ def file_system_without_backups(resources: Resources, config: Config) -> Iterato
         if "ENABLED" not in states and not resources.referring(system, "resources", BACKUP_SELECTION):
             yield system, f"backups are {states[0]}" if states else "has no backup policy"
     for system in resources.of(*OTHER_FSX):
-        days = value_at(system.inputs, "automaticBackupRetentionDays", default=30)  # what AWS takes
+        days = number_at(system.inputs, "automaticBackupRetentionDays", default=30)  # what AWS takes
         if days < config["minDays"]:
             yield system, f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"
 

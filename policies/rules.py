@@ -14,7 +14,8 @@
 
 The decorator returns the Pulumi policy. It hands the check only resources of the declared types, fills in the defaults
 of the configuration schema, and drops what a valid exception of the stack covers (`trainyard.policies.exceptions`). A
-check that reads an unknown (`UnknownInput`) leaves its policy undecided, as Pulumi does in a preview.
+check that reads an unknown (`UnknownInput`) leaves its policy undecided, as Pulumi does in a preview. What cannot be
+read for another reason (`UnreadableInput`: a size that is no number) is a violation.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from trainyard.policies.analyzed import recorded_resource, recorded_resources, s
 from trainyard.policies.exceptions import covering_exception
 from trainyard.policies.outcomes import Excepted, Undecidable, Violated, tell
 from trainyard.recorded.model import UNKNOWN, RecordedResource, leaves
-from trainyard.recorded.read import UnknownInput
+from trainyard.recorded.read import UnknownInput, UnreadableInput
 from trainyard.recorded.resources import Resources, matches
 
 Config = Mapping[str, Any]
@@ -132,17 +133,24 @@ def _report(
 ) -> None:
     try:
         for resource, message in violations:
-            urn = resource.urn if resource else ""
-            exception = covering_exception(rule.name, resource)
-            if exception is not None:
-                tell(Excepted(rule.name, urn, exception))
-            else:
-                tell(Violated(rule.name, urn, message))
-                report_violation(message, urn or None)
+            _violated(rule, resource, message, report_violation)
     except NotApplicable as reason:
         args.not_applicable(str(reason))
     except UnknownInput as unknown:
         _undecided(rule, [_whole_path(unknown, looked_at)], unknown)
+    except UnreadableInput as unreadable:  # no API takes it either; a traceback would hide what the others say
+        resource = next(iter(looked_at)) if isinstance(rule, ResourceRule) else None
+        _violated(rule, resource, f"cannot be judged: {unreadable}", report_violation)
+
+
+def _violated(rule: Rule, resource: RecordedResource | None, message: str, report_violation: ReportViolation) -> None:
+    urn = resource.urn if resource else ""
+    exception = covering_exception(rule.name, resource)
+    if exception is not None:
+        tell(Excepted(rule.name, urn, exception))
+    else:
+        tell(Violated(rule.name, urn, message))
+        report_violation(message, urn or None)
 
 
 def _undecided(rule: Rule, what: list[str], cause: Exception | None) -> NoReturn:

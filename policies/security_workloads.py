@@ -160,10 +160,6 @@ def _every_port(rule: Any) -> bool:
     )
 
 
-def _number(port: Any, key: str) -> float:
-    return as_number(value_at(port, key)) or 0
-
-
 def _selects_all(selector: Any) -> bool:
     """Whether a selector asks for nothing, or for a label that every namespace has."""
     asked = [expression for expression in list_at(selector, "matchExpressions") if not _always(expression)]

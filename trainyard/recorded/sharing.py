@@ -1,7 +1,7 @@
 """How queues share, read from what was recorded: in which stacks an owner does not get back what it lent.
 
-Rehearsal and policies ask the same questions here. Source: ../shared/facts/kueue.md 2b, 34 scenarios and three stacks
-on Kueue 0.19.2, 2026-11-22.
+Rehearsal and policies ask the same questions here. Source: 34 scenarios and three stacks on a live Kueue 0.19.2,
+2026-11-22 (docs/decisions/0012-quotas-in-whole-nodes.md).
 """
 
 from __future__ import annotations

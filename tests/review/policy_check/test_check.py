@@ -11,6 +11,7 @@ from trainyard.policies import exceptions
 from trainyard.policies.rules import resource_rule
 from trainyard.problems import SettingsError
 from trainyard.recorded.model import UNKNOWN, Secret
+from trainyard.recorded.read import number_at
 from trainyard.review.policy_check.check import check_policies
 
 DATABASE = "aws:rds/instance:Instance"
@@ -166,3 +167,24 @@ def test_a_violation_tells_no_secret_that_a_policy_has_read():
     pod = made("kubernetes:core/v1:Pod", "pod", {"spec": {"containers": [{"name": "main", "image": image}]}})
     [violation] = judge([], [pod], policies=("image-without-digest",)).violations
     assert violation.message.endswith(": [secret]")
+
+
+def test_what_cannot_be_read_is_a_violation_and_no_traceback():
+    resources = [{"name": "nvidia.com/gpu", "nominalQuota": "many"}]
+    spec = {"resourceGroups": [{"flavors": [{"name": "spot", "resources": resources}]}]}
+    queue = made("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue", "queue", {"spec": spec})
+    [violation] = judge([], [queue], policies=("quota-exceeds-pool",)).violations
+    assert violation.message == "cannot be judged: nominalQuota: 'many' is not a quantity of 0 or more"
+
+
+def test_a_rule_on_one_resource_says_which_it_cannot_judge():
+    @resource_rule("t-size", "-", types=(DATABASE,), severity=Severity.LOW, controls=("NIST 800-53r5 SC-7",), fix="-")
+    def t_size(resource, _):
+        yield f"{number_at(resource.inputs, 'allocatedStorage'):g} GiB"
+
+    item = made(DATABASE, "tracking", {"allocatedStorage": "much"})
+    [violation] = check_policies("demo", [], [item], {}, policies=(t_size,)).violations
+    assert (violation.name, violation.message) == (
+        "tracking",
+        "cannot be judged: allocatedStorage: 'much' is not a number",
+    )

@@ -1,6 +1,6 @@
 """Kueue's objects together: what its webhooks refuse, and what they accept and no job ever survives.
 
-Source: ../shared/facts/kueue.md, seen on Kueue 0.19.2 with Kubernetes 1.35.4 (2026-11-21).
+Source: seen on a live Kueue 0.19.2 with Kubernetes 1.35.4 (2026-11-21).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The manager reads it once, strictly, and exits over an unknown field or a combination that it refuses: the release then
 waits for a Deployment that never becomes ready. Fields: apis/config/v1beta2/configuration_types.go of Kueue (read
-2026-11-21), with what ../shared/facts/kueue.md adds of 0.19.2.
+2026-11-21), with what a live 0.19.2 refuses besides.
 """
 
 from __future__ import annotations

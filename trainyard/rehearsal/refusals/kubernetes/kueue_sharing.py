@@ -1,6 +1,6 @@
 """What queues and namespaces accept, and what keeps a team from what is its own; what a manifest must leave to people.
 
-Source: ../shared/facts/kueue.md 2b and 4, seen on Kueue 0.19.2 with Kubernetes 1.35.4 (2026-11-22).
+Source: seen on a live Kueue 0.19.2 with Kubernetes 1.35.4 (2026-11-22).
 """
 
 from __future__ import annotations
