@@ -17,7 +17,7 @@ from trainyard.cli.project import fail
 
 
 def clash(files: Mapping[str, Path | None]) -> str:
-    """What is wrong where two outputs, by what they are called, are to go to one place; an empty text where none are."""
+    """What is wrong where two outputs, by what they are called, are to go to one place; empty where none are."""
     for (name, file), (other, where) in combinations([(name, file) for name, file in files.items() if file], 2):
         if "-" in (str(file), str(where)):
             if str(file) == str(where):
