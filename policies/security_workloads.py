@@ -155,7 +155,8 @@ _MOST_PORTS = 1000
 def _every_port(rule: Any) -> bool:
     """Whether a rule names no port, or next to all of them: a protocol alone, or a wide range."""
     return not is_set(rule, "ports") or any(
-        value_at(port, "port") is None or _number(port, "endPort") - _number(port, "port") >= _MOST_PORTS
+        value_at(port, "port") is None
+        or (as_number(value_at(port, "endPort")) or 0) - (as_number(value_at(port, "port")) or 0) >= _MOST_PORTS
         for port in list_at(rule, "ports")
     )
 
