@@ -93,6 +93,6 @@ def lifecycle_deletes_newest_version(resource: RecordedResource, config: Config)
     expiring = [value_at(rule, "noncurrentVersionExpiration") for rule in rules]
     expiring = sorted((found for found in expiring if found), key=lambda found: number_at(found, "noncurrentDays"))
     if "checkpoint" in resource.name and expiring:
-        kept = value_at(expiring[0], "newerNoncurrentVersions", default=0)
+        kept = number_at(expiring[0], "newerNoncurrentVersions", default=0)
         if kept < config["keptCheckpoints"]:
             yield f"of superseded checkpoints {kept:.0f} are kept; at least {config['keptCheckpoints']:.0f} must be"

@@ -9,7 +9,7 @@ from pulumi_policy import Severity
 from trainyard import cards
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_on, list_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, number_at, texts_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
     BUCKET,
@@ -68,8 +68,10 @@ def artifact_versions_kept_too_short(resource: RecordedResource, config: Config)
     if "artifact" not in resource.name:
         return
     for rule in list_at(resource.inputs, "rules"):
-        days = value_at(rule, "noncurrentVersionExpiration", "noncurrentDays")
-        if value_at(rule, "status") == "Enabled" and days is not None and days < config["minDays"]:
+        if not is_set(rule, "noncurrentVersionExpiration", "noncurrentDays"):
+            continue
+        days = number_at(rule, "noncurrentVersionExpiration", "noncurrentDays")
+        if value_at(rule, "status") == "Enabled" and days < config["minDays"]:
             yield f"superseded versions go after {days:.0f} days; at least {config['minDays']:.0f} are required"
 
 
@@ -106,13 +108,13 @@ def database_without_backups(resource: RecordedResource, config: Config) -> Iter
     """A mistake is noticed in days; the tracking database is the record of every run."""
     if resource.type == CLOUD_SQL:
         backups = value_at(resource.inputs, "settings", "backupConfiguration")
-        kept = value_at(backups, "backupRetentionSettings", "retainedBackups", default=7)  # one a day; 7 by default
+        kept = number_at(backups, "backupRetentionSettings", "retainedBackups", default=7)  # one a day; 7 by default
         if not is_on(backups, "enabled"):
             yield "settings.backupConfiguration.enabled is off"
         elif kept < config["minDays"]:
             yield f"{kept:.0f} daily backups are kept; at least {config['minDays']:.0f} are required"
         return
-    days = value_at(resource.inputs, "backupRetentionPeriod", default=0)
+    days = number_at(resource.inputs, "backupRetentionPeriod", default=0)
     if days < config["minDays"]:
         yield f"backups are kept {days:.0f} days; at least {config['minDays']:.0f} are required"
     if is_on(resource.inputs, "skipFinalSnapshot"):
@@ -135,8 +137,8 @@ def lustre_without_durable_bucket(resources: Resources, _: Config) -> Iterator[S
             link
             for link in links
             if any(refers(link, "dataRepositoryPath", bucket) for bucket in resources.of(BUCKET))
-            and {"NEW", "CHANGED"} <= set(list_at(link.inputs, "s3", "autoExportPolicy", "events"))
+            and {"NEW", "CHANGED"} <= set(texts_at(link.inputs, "s3", "autoExportPolicy", "events"))
         ]
-        if not durable and not value_at(system.inputs, "automaticBackupRetentionDays", default=0):
+        if not durable and not number_at(system.inputs, "automaticBackupRetentionDays", default=0):
             what = "is linked to no bucket" if not links else "does not export new and changed files to a bucket"
             yield system, f"{what}, and has no backups"

@@ -64,7 +64,7 @@ def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViol
                 if (is_set(alert, "subscriberEmailAddresses") or _reaches_somebody(resources, budget, alert))
                 # An alert above the whole of the budget comes when nothing is left to save.
                 and not (
-                    value_at(alert, "thresholdType") == "PERCENTAGE" and value_at(alert, "threshold", default=0) > 100
+                    value_at(alert, "thresholdType") == "PERCENTAGE" and number_at(alert, "threshold", default=0) > 100
                 )
             }
     for budget in resources.of(GCP_BUDGET):

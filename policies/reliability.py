@@ -15,7 +15,7 @@ from trainyard.policies.exceptions import today
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups
-from trainyard.recorded.read import is_set, mapping_at, value_at
+from trainyard.recorded.read import is_set, mapping_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     ADD_ON,
@@ -153,7 +153,7 @@ def missing_disruption_budget(resources: Resources, _: Config) -> Iterator[Stack
         labels = mapping_at(workload.inputs, "spec", "template", "metadata", "labels")
         namespace = value_at(workload.inputs, "metadata", "namespace")
         covered = any(place == namespace and selector.items() <= labels.items() for place, selector in budgets)
-        if value_at(workload.inputs, "spec", "replicas", default=1) > 1 and not covered:
+        if number_at(workload.inputs, "spec", "replicas", default=1) > 1 and not covered:
             yield workload, "several replicas and no PodDisruptionBudget that selects them"
     for release in resources.of(HELM_RELEASE):
         chart = str(value_at(release.inputs, "chart", default="")).rsplit("/", 1)[-1]

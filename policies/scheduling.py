@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
@@ -20,7 +21,7 @@ from trainyard.recorded.node_groups import (
     targets_reservation,
 )
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, PRIORITY_CLASS, RESOURCE_FLAVOR, gpu_quotas
-from trainyard.recorded.read import is_set, mapping_at, value_at
+from trainyard.recorded.read import is_set, mapping_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 
 
@@ -47,6 +48,11 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
     for name, gpus in sorted(promised.items()):
         if gpus > held.get(name, 0):
             yield None, f"flavor {name}: quotas of {gpus:.0f} GPUs in all, its nodes hold {held.get(name, 0)}"
+
+
+def _value(priority: RecordedResource) -> float:
+    """The value of a priority class; below 0 it gives way to jobs without one."""
+    return number_at(priority.inputs, "value", default=0, least=-math.inf)
 
 
 @stack_rule(
@@ -77,11 +83,11 @@ def production_does_not_outrank_development(resources: Resources, config: Config
         if name not in classes:
             yield None, f"there is no priority class {name}"
     for higher, lower in pairwise(order):
-        first, second = (value_at(classes[name].inputs, "value", default=0) for name in (higher, lower))
+        first, second = (_value(classes[name]) for name in (higher, lower))
         if first <= second:
             yield classes[higher], f"{higher} ({first:.0f}) does not outrank {lower} ({second:.0f})"
     last = classes.get(config["order"][-1])
-    if last is not None and (value := value_at(last.inputs, "value", default=0)) >= 0:
+    if last is not None and (value := _value(last)) >= 0:
         yield last, f"{config['order'][-1]} ({value:.0f}) does not give way to jobs without a priority, which have 0"
     for queue in queues:
         if value_at(queue.inputs, "spec", "preemption", "withinClusterQueue", default="Never") == "Never":

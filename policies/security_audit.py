@@ -8,7 +8,7 @@ from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import list_at, value_at
+from trainyard.recorded.read import list_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import EKS_CLUSTER, FLOW_LOG, LOG_GROUP, VPC
 
@@ -60,6 +60,6 @@ def flow_logs_incomplete(resources: Resources, _: Config) -> Iterator[StackViola
 )
 def logs_kept_too_short(resource: RecordedResource, config: Config) -> Iterator[str]:
     """Passes a log group without a retention, or with 0: it is kept for ever."""
-    days = value_at(resource.inputs, "retentionInDays", default=0)
+    days = number_at(resource.inputs, "retentionInDays", default=0)
     if 0 < days < config["minDays"]:
         yield f"kept {days:.0f} days; at least {config['minDays']:.0f} are required"

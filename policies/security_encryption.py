@@ -10,7 +10,7 @@ from trainyard import cards
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
-from trainyard.recorded.read import is_on, is_set, known_texts, list_at, value_at
+from trainyard.recorded.read import is_on, is_set, known_texts, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import BUCKET, BUCKET_ENCRYPTION, BUCKET_LOGGING, DATABASE, GCP_BUCKET, GKE_CLUSTER, KEY
 
@@ -88,6 +88,6 @@ def key_without_rotation(resource: RecordedResource, config: Config) -> Iterator
     """AWS waits 30 days where a key does not say."""
     if not is_on(resource.inputs, "enableKeyRotation"):
         yield "enableKeyRotation is off"
-    days = value_at(resource.inputs, "deletionWindowInDays", default=30)
+    days = number_at(resource.inputs, "deletionWindowInDays", default=30)
     if days < config["minDeletionDays"]:
         yield f"is gone {days:.0f} days after its deletion; at least {config['minDeletionDays']:.0f} are required"

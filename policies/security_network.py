@@ -11,7 +11,7 @@ from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from trainyard.recorded.read import is_on, list_at, value_at
+from trainyard.recorded.read import is_on, list_at, number_at, value_at
 from trainyard.recorded.types import (
     GCP_FIREWALL,
     SECURITY_GROUP,
@@ -102,5 +102,5 @@ def instance_metadata_v1(resource: RecordedResource, _: Config) -> Iterator[str]
         return
     if value_at(options, "httpTokens") != "required":
         yield "metadataOptions.httpTokens is not required"
-    if value_at(options, "httpPutResponseHopLimit", default=1) > 1:
+    if number_at(options, "httpPutResponseHopLimit", default=1) > 1:
         yield "metadataOptions.httpPutResponseHopLimit is above 1"

@@ -14,7 +14,7 @@ from trainyard.policies import pods
 from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import as_number, is_on, is_set, list_at, value_at
+from trainyard.recorded.read import as_number, is_on, is_set, list_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 
@@ -100,7 +100,7 @@ def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iter
         value_at(policy.inputs, "metadata", "namespace")
         for policy in resources.of(NETWORK_POLICY)
         if not is_set(policy.inputs, "spec", "podSelector")
-        and {"Ingress", "Egress"} <= set(list_at(policy.inputs, "spec", "policyTypes"))
+        and {"Ingress", "Egress"} <= set(texts_at(policy.inputs, "spec", "policyTypes"))
         and not list_at(policy.inputs, "spec", "ingress")
         and not list_at(policy.inputs, "spec", "egress")
     }

@@ -96,6 +96,15 @@ def list_at(value: Any, *path: str | int) -> list[Any]:
     return [_part(item, (*path, index)) for index, item in enumerate(found)]
 
 
+def texts_at(value: Any, *path: str | int) -> list[str]:
+    """The elements at `path`, which are texts. Raises as `list_at` does, and `UnreadableInput` for others."""
+    found = list_at(value, *path)
+    for item in found:
+        if not isinstance(item, str):
+            raise UnreadableInput(path_text(path), f"{item!r} is not a text")
+    return found
+
+
 def mappings_at(value: Any, *path: str | int) -> list[Mapping[str, Any]]:
     """The elements at `path` that are mappings. Raises `UnknownInput` as `list_at` does."""
     return [item for item in list_at(value, *path) if isinstance(item, Mapping)]
@@ -123,8 +132,8 @@ def mapping_at(value: Any, *path: str | int) -> dict[str, Any]:
     return {str(key): _part(item, (*path, str(key))) for key, item in found.items()}
 
 
-def number_at(value: Any, *path: str | int, default: float | None = None) -> float:
-    """The finite number of 0 or more at `path`; one that is written as text is read.
+def number_at(value: Any, *path: str | int, default: float | None = None, least: float = 0) -> float:
+    """The finite number of `least` or more at `path`; one that is written as text is read.
 
     Raises:
         UnknownInput: it is not known.
@@ -136,8 +145,8 @@ def number_at(value: Any, *path: str | int, default: float | None = None) -> flo
     number = as_number(found)
     if number is None:
         raise UnreadableInput(path_text(path), f"{found!r} is not a number")
-    if not 0 <= number < math.inf:
-        raise UnreadableInput(path_text(path), f"{found!r} is not a number of 0 or more")
+    if not least <= number < math.inf or math.isinf(number):
+        raise UnreadableInput(path_text(path), f"{found!r} is not a number of {least:g} or more")
     return number
 
 
