@@ -158,14 +158,14 @@ async def _itself(value: Any) -> Any:
 
 
 def _deserialize(value: Any, *arguments: Any) -> Any:
-    """`deserialize_property`, likewise: only a text may stand for something else."""
+    """Does what `deserialize_property` does, at once for a plain value: only a text may stand for something else."""
     if type(value) in _PLAIN and value != rpc.UNKNOWN:
         return value
     return _deserialize_property(value, *arguments)
 
 
 def _translate(output: Any, transformer: Callable[[str], str], typ: Any = None, *arguments: Any, **options: Any) -> Any:
-    """`translate_output_properties`, likewise: a number may become an `int`, and a value one of an enumeration."""
+    """Does what `translate_output_properties` does, at once for a plain value of no type, or of a text or a flag."""
     if type(output) in _PLAIN and (typ is None or typ is str or typ is bool):
         return output
     return _translate_output_properties(output, transformer, typ, *arguments, **options)
