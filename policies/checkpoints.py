@@ -7,8 +7,9 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import Severity
 
-from trainyard.conventions import CHECKPOINTS_CLAIM, TEAM_LABEL
+from trainyard.conventions import CHECKPOINTS_CLAIM
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
+from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NODE_GROUP_PARTS, gpu_node_groups
 from trainyard.recorded.read import is_set, list_at, number_at, value_at
@@ -46,7 +47,7 @@ def spot_pool_without_checkpoint_tier(resources: Resources, config: Config) -> I
         if value_at(claim.inputs, "metadata", "name") == config["claim"]
         and value_at(claim.inputs, "spec", "volumeName") in volumes
     }
-    teams = [found for found in resources.of(NAMESPACE) if is_set(found.inputs, "metadata", "labels", TEAM_LABEL)]
+    teams = team_namespaces(resources)
     if not teams:
         yield spot[0].resource, f"{spot[0].name} can be reclaimed, and no team has a volume for checkpoints"
     for team in teams:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 from trainyard import cards
+from trainyard.policies.rules import Config
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import list_at, value_at
 
@@ -44,6 +46,17 @@ def place(resource: RecordedResource) -> str:
     """`namespace/name` of an object; the namespace is empty where it has none."""
     metadata = value_at(resource.inputs, "metadata")
     return f"{value_at(metadata, 'namespace', default='')}/{value_at(metadata, 'name')}"
+
+
+def system_workloads(default: list[str], description: str) -> dict[str, Any]:
+    """The configuration of a policy that some workloads of the system are excepted from."""
+    globs = {"type": "array", "items": {"type": "string"}, "default": default, "description": description}
+    return {"systemWorkloads": globs}
+
+
+def is_of_the_system(resource: RecordedResource, config: Config) -> bool:
+    """Whether a policy with `system_workloads` excepts an object."""
+    return any(fnmatchcase(place(resource), pattern) for pattern in config["systemWorkloads"])
 
 
 def containers(resource: RecordedResource) -> Iterator[tuple[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Any
 
 from pulumi_policy import Severity
@@ -25,17 +24,11 @@ BINDINGS = (RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE_BINDING)
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 4.2.6", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Set runAsNonRoot and a runAsUser above 0, or name the workload in systemWorkloads.",
-    config={
-        "systemWorkloads": {
-            "type": "array",
-            "items": {"type": "string"},
-            "default": ["storage-setup/*"],
-            "description": (
-                "Workloads that may, as namespace/name (globs). The teams' folders on a new file system are made by"
-                " root, without capabilities: nobody else may write there yet."
-            ),
-        }
-    },
+    config=pods.system_workloads(
+        ["storage-setup/*"],
+        "Workloads that may, as namespace/name (globs). The teams' folders on a new file system are made by root,"
+        " without capabilities: nobody else may write there yet.",
+    ),
 )
 def pod_as_root(resource: RecordedResource, config: Config) -> Iterator[str]:
     """A container's own security context goes before its pod's. Where neither says anything, the image decides.
@@ -45,7 +38,7 @@ def pod_as_root(resource: RecordedResource, config: Config) -> Iterator[str]:
     patches = pods.is_train_job(resource)
     found = [message for _, spec in pods.pod_specs(resource) for message in _roots(spec, patch=patches)]
     # Asked last: at a first preview nobody knows yet what the namespace is called.
-    if found and not any(fnmatchcase(pods.place(resource), pattern) for pattern in config["systemWorkloads"]):
+    if found and not pods.is_of_the_system(resource, config):
         yield from found
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.conventions import TEAM_LABEL
 from trainyard.policies import pods
 from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, is_on, is_set, list_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
@@ -29,18 +28,11 @@ _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Drop the privilege, or name the workload in systemWorkloads.",
-    config={
-        "systemWorkloads": {
-            "type": "array",
-            "items": {"type": "string"},
-            "default": [],
-            "description": "Workloads that may, as namespace/name (globs).",
-        }
-    },
+    config=pods.system_workloads([], "Workloads that may, as namespace/name (globs)."),
 )
 def privileged_pod(resource: RecordedResource, config: Config) -> Iterator[str]:
     """What charts install is fenced by the namespace (namespace-without-pod-security), it is not seen here."""
-    if any(fnmatchcase(pods.place(resource), pattern) for pattern in config["systemWorkloads"]):
+    if pods.is_of_the_system(resource, config):
         return
     for where, spec in pods.pod_specs(resource):
         for key in ("hostNetwork", "hostPID", "hostIPC"):
@@ -104,11 +96,10 @@ def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iter
         and not list_at(policy.inputs, "spec", "ingress")
         and not list_at(policy.inputs, "spec", "egress")
     }
-    for namespace in resources.of(NAMESPACE):
-        if is_set(namespace.inputs, "metadata", "labels", TEAM_LABEL):
-            name = value_at(namespace.inputs, "metadata", "name")
-            if name not in fenced:
-                yield namespace, f"{name} has no network policy that denies by default"
+    for namespace in team_namespaces(resources):
+        name = value_at(namespace.inputs, "metadata", "name")
+        if name not in fenced:
+            yield namespace, f"{name} has no network policy that denies by default"
 
 
 @stack_rule(
@@ -121,11 +112,7 @@ def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iter
 )
 def team_namespace_open(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Policies add up: one that allows everything undoes the default deny. HTTPS may go out to anywhere."""
-    teams = {
-        value_at(namespace.inputs, "metadata", "name")
-        for namespace in resources.of(NAMESPACE)
-        if is_set(namespace.inputs, "metadata", "labels", TEAM_LABEL)
-    }
+    teams = {value_at(namespace.inputs, "metadata", "name") for namespace in team_namespaces(resources)}
     for policy in resources.of(NETWORK_POLICY):
         if value_at(policy.inputs, "metadata", "namespace") not in teams:
             continue

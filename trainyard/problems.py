@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import json
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 LONGEST_VALUE = 60
@@ -55,6 +57,14 @@ def some_of(names: Sequence[str]) -> str:
     """Names in a row for a message: the first of many, and how many more there are."""
     rest = len(names) - MOST_NAMES
     return ", ".join(names) if rest <= 0 else f"{', '.join(names[:MOST_NAMES])} and {rest} more"
+
+
+def in_one_line(error: BaseException) -> str:
+    """An exception in one line: what it is, and the innermost line that raised it."""
+    text = " ".join(str(error).split())
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({PurePath(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{f': {text}' if text else ''}{place}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

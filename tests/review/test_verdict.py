@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tests.cost.recorded import priced, resource
+from tests.review.violations import VIOLATION
 from trainyard.cost.model import Amounts, Unpriced
 from trainyard.problems import Problem
 from trainyard.recorded.model import Finding
-from trainyard.review.policy_check.model import PolicyReport, Violation
+from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.verdict import (
     MOST_STEPS,
     Money,
@@ -23,16 +24,7 @@ DEAR = replace(CHEAP, total=Amounts(10, 150, 190), high_usd=160)
 UNPRICED = replace(CHEAP, unpriced=(Unpriced("", "block", "x", "all of it", "no price"),))
 ERROR = Finding("error", "unknown-key", "has no such argument", name="vpc")
 WARNING = replace(ERROR, level="warning")
-MANDATORY = Violation(
-    policy="public-database",
-    level="mandatory",
-    severity="critical",
-    message="publiclyAccessible is on",
-    description="A database has no public address.",
-    remediation="Leave publiclyAccessible off.",
-    controls=(),
-)
-ADVISORY = replace(MANDATORY, level="advisory", policy="spot-share-below-target", remediation="Raise spot.maxNodes.")
+ADVISORY = replace(VIOLATION, level="advisory", policy="spot-share-below-target", remediation="Raise spot.maxNodes.")
 
 
 def report(*violations):
@@ -62,7 +54,7 @@ def verdict(*, findings=(), violations=(), cost=CHEAP, proves=True):
             "demo can be deployed, and is expected to be 50 USD over the budget of 100 USD",
         ),
         (
-            {"violations": (MANDATORY, ADVISORY), "cost": DEAR},
+            {"violations": (VIOLATION, ADVISORY), "cost": DEAR},
             State.VIOLATED,
             1,
             "demo must not be deployed: 1 mandatory violation",
@@ -93,8 +85,8 @@ def test_wrong_settings_and_a_failure_of_ours_have_codes_of_their_own():
 
 
 def test_what_to_do_next_is_concrete_and_said_once():
-    twice = replace(MANDATORY, name="other")
-    assert verdict(violations=(MANDATORY, twice, ADVISORY)).next_steps == (
+    twice = replace(VIOLATION, name="other")
+    assert verdict(violations=(VIOLATION, twice, ADVISORY)).next_steps == (
         "public-database: Leave publiclyAccessible off.",
     )
     assert verdict().next_steps == ("`pulumi up --stack demo`; its smoke jobs prove that it trains",)

@@ -168,7 +168,7 @@ def _judged(
     jobs: int | None,
 ) -> list[Told]:
     """Every stack judged and told, in the order of the files."""
-    from trainyard.review.review import stack_of
+    from trainyard.rehearsal.engine.project import stack_of
     from trainyard.review.told import Asked
     from trainyard.review.workers import tell_all, workers_for
 

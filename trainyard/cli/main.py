@@ -8,7 +8,6 @@ import os
 import sys
 import traceback
 from importlib.metadata import version
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +16,7 @@ from typer.core import TyperGroup
 from trainyard.cli import catalog, check, cost, estimate, explain, init, recommend, rehearse, schema, smoke
 from trainyard.cli.project import DEBUG, debugging, error_line
 from trainyard.output import write_anything
+from trainyard.problems import in_one_line
 from trainyard.review.exit_codes import EXIT_BROKEN, EXIT_CLOSED_PIPE, EXIT_INTERRUPTED
 
 
@@ -112,11 +112,9 @@ def _told(error: Exception) -> None:
     """Says that Trainyard failed: with what, where, and how to see more."""
     if debugging():
         traceback.print_exc()
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     more = "" if debugging() else f" `{DEBUG}=1` before the command shows the traceback to report it with."
     error_line(
-        f"Trainyard failed: {type(error).__name__}: {error}{place}. This is a bug of Trainyard's own and says nothing"
+        f"Trainyard failed: {in_one_line(error)}. This is a bug of Trainyard's own and says nothing"
         f" of your stack.{more}"
     )
 

@@ -156,7 +156,9 @@ def find_stack(project: Path, stack: str) -> Path:
         if not path.is_file():
             fail(f"{stack}: no such file")
         return path.resolve()
-    known = {file.name.removeprefix("Pulumi.").removesuffix(".yaml"): file for file in stack_files(project)}
+    from trainyard.rehearsal.engine.project import stack_of
+
+    known = {stack_of(file): file for file in stack_files(project)}
     if stack not in known:
         hint = nearest(stack, known)
         there = f"there is {', '.join(known) or 'none'} in {_stack_folder(project)}"

@@ -145,8 +145,9 @@ def number_at(value: Any, *path: str | int, default: float | None = None, least:
     number = as_number(found)
     if number is None:
         raise UnreadableInput(path_text(path), f"{found!r} is not a number")
-    if not least <= number < math.inf or math.isinf(number):
-        raise UnreadableInput(path_text(path), f"{found!r} is not a number of {least:g} or more")
+    if not math.isfinite(number) or number < least:
+        wanted = f"a number of {least:g} or more" if math.isfinite(least) else "a finite number"
+        raise UnreadableInput(path_text(path), f"{found!r} is not {wanted}")
     return number
 
 

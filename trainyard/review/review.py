@@ -12,6 +12,7 @@ from trainyard.cost.model import Cost
 from trainyard.cost.price import price_stack
 from trainyard.problems import Problem, SettingsError
 from trainyard.recorded.model import masked
+from trainyard.rehearsal.engine.project import stack_of
 from trainyard.rehearsal.graph import proves
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.review.policy_check.check import check_policies
@@ -134,11 +135,6 @@ def failed(project_dir: Path, stack_file: Path, reason: str) -> Unjudged:
     stack = stack_of(stack_file)
     told = verdict_on_failure(stack, reason)
     return Unjudged(stack, _shown(project_dir, stack_file), (), told, project_dir, _outside(project_dir, stack_file))
-
-
-def stack_of(stack_file: Path) -> str:
-    """`demo` of `Pulumi.demo.yaml`."""
-    return stack_file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
 
 
 def _shown(project_dir: Path, stack_file: Path) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from trainyard import output
+from trainyard.problems import in_one_line
 from trainyard.review.formats import document, junit, markdown, sarif
 from trainyard.review.formats.names import Format
 from trainyard.review.reports import terminal
@@ -45,21 +45,13 @@ def tell(asked: Asked, stack_file: Path, earlier: Mapping[str, Any] | None = Non
     except Exception as error:
         if asked.debug:
             raise
-        return told(asked, failed(asked.project, stack_file, where(error)), earlier)
+        return told(asked, failed(asked.project, stack_file, in_one_line(error)), earlier)
 
 
 def told(asked: Asked, outcome: Outcome, earlier: Mapping[str, Any] | None = None) -> Told:
     """Tells an outcome in the formats that are asked for."""
     warnings = outcome.rehearsal.logged_warnings if isinstance(outcome, Review) else ()
     return Told(outcome.verdict, warnings, {wanted: _part(wanted, asked, outcome, earlier) for wanted in asked.formats})
-
-
-def where(error: BaseException) -> str:
-    """An exception in one line: what it is, and the innermost line that raised it."""
-    text = " ".join(str(error).split())
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}{f': {text}' if text else ''}{place}"
 
 
 def _part(wanted: Format, asked: Asked, outcome: Outcome, earlier: Mapping[str, Any] | None) -> str:

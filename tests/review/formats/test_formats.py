@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from tests.cost.recorded import priced, resource
+from tests.review.violations import ACCEPTED, VIOLATION
 from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
 from trainyard.problems import Problem
@@ -18,25 +19,11 @@ from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal
 from trainyard.review.formats import document, junit, markdown, sarif
 from trainyard.review.formats.markdown import MARKER
-from trainyard.review.policy_check.model import Accepted, PolicyReport, Violation
+from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.review import Review, failed, unreadable
 
-URN = "urn:pulumi:demo::trainyard::aws:rds/instance:Instance::tracking"
-VIOLATION = Violation(
-    policy="public-database",
-    level="mandatory",
-    severity="critical",
-    message="publiclyAccessible is on",
-    description="A database has no public address.",
-    remediation="Leave publiclyAccessible off.",
-    controls=("NIST 800-53r5 SC-7",),
-    urn=URN,
-    type="aws:rds/instance:Instance",
-    name="tracking",
-    component="mlflow",
-)
+URN = VIOLATION.urn
 ADVICE = replace(VIOLATION, policy="spot-share-below-target", level="advisory", severity="medium", urn="", name="")
-ACCEPTED = Accepted("public-bucket", URN, "*", "a museum", "me", "2027-01-01")
 
 
 NOTHING = Recording(preview=False)

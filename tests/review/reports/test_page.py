@@ -9,12 +9,13 @@ import pytest
 import yaml
 
 from tests.cost.recorded import priced, resource
+from tests.review.violations import ACCEPTED, VIOLATION
 from tests.shared import ROOT
 from trainyard.problems import Problem
 from trainyard.recorded.model import Finding, Secret
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.rehearse import Rehearsal
-from trainyard.review.policy_check.model import Accepted, PolicyReport, Violation
+from trainyard.review.policy_check.model import PolicyReport
 from trainyard.review.reports.page import as_html
 from trainyard.review.reports.page_parts import commands, counts_of, money_bar, violated_policies
 from trainyard.review.review import Review, judge, unreadable
@@ -22,20 +23,6 @@ from trainyard.review.verdict import Money, State
 
 NASTY = "<script>alert('x')</script> & \"y\""
 NOTHING = Recording(preview=False)
-VIOLATION = Violation(
-    policy="public-database",
-    level="mandatory",
-    severity="critical",
-    message="publiclyAccessible is on",
-    description="A database has no public address.",
-    remediation="Leave publiclyAccessible off.",
-    controls=("NIST 800-53r5 SC-7",),
-    urn="urn:pulumi:demo::trainyard::aws:rds/instance:Instance::tracking",
-    type="aws:rds/instance:Instance",
-    name="tracking",
-    component="mlflow",
-)
-ACCEPTED = Accepted("public-bucket", VIOLATION.urn, "*", "a museum", "me", "2027-01-01")
 
 
 def page_of(*resources, findings=(), violations=(), accepted=(), stack="demo", cost=True):

@@ -74,13 +74,12 @@ def read_stack(
     if path is None:
         path = folder / f"Pulumi.{stack}.yaml"
         if not path.is_file():
-            there = sorted(found.name.split(".")[1] for found in folder.glob("Pulumi.*.yaml"))
+            there = sorted(stack_of(found) for found in folder.glob("Pulumi.*.yaml"))
             raise SettingsError([Problem("stack", str(stack), f"must be one of {', '.join(there) or 'none yet'}")])
-    stack_name = path.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
     given = dict(_mapping(_load(path, path.name), "config", path.name))
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
-    return _Reading(name, stand_in).read(project, stack_name, project_directory, main, given)
+    return _Reading(name, stand_in).read(project, stack_of(path), project_directory, main, given)
 
 
 def unseen_text(places: Collection[str]) -> str:
@@ -88,6 +87,11 @@ def unseen_text(places: Collection[str]) -> str:
     return (
         f"not seen, since only the engine can decrypt: {', '.join(places)}; a text of the right form stands in for each"
     )
+
+
+def stack_of(stack_file: Path) -> str:
+    """Name of a file's stack: `demo` of `Pulumi.demo.yaml`."""
+    return stack_file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
 
 
 def stack_folder(project_directory: Path) -> Path:
