@@ -1,7 +1,8 @@
-"""The environment's network: a VPC with three kinds of subnet in each availability zone.
+"""The environment's network: a VPC with four kinds of subnet in each availability zone.
 
 Public subnets hold NAT gateways and nothing else; private ones hold nodes and pods, with a route out through NAT;
-isolated ones hold the database and the file systems, with no route out at all. S3 is reached through a gateway
+isolated ones hold the database and the interface endpoints, with no route out at all; the control plane's interfaces
+have subnets of their own, so that network policies can let them in to webhooks, and nobody else. S3 is reached through a gateway
 endpoint from all of them, other AWS services through interface endpoints, so that images, logs and checkpoints cross
 no NAT gateway. Names of children carry the zone, never an index: adding a zone replaces nothing.
 """
@@ -23,7 +24,7 @@ ANYWHERE = "0.0.0.0/0"
 
 
 class ZoneArgs(TypedDict):
-    """One availability zone; its three CIDR blocks are disjoint and inside the VPC's."""
+    """One availability zone; its four CIDR blocks are disjoint and inside the VPC's."""
 
     name: str
     """Name of the zone, such as `us-east-1a`. Plain text: it names resources."""
@@ -32,7 +33,9 @@ class ZoneArgs(TypedDict):
     private_cidr: pulumi.Input[str]
     """CIDR block of the zone's private subnet, which nodes and pods are in."""
     isolated_cidr: pulumi.Input[str]
-    """CIDR block of the zone's isolated subnet, which the database and file systems are in."""
+    """CIDR block of the zone's isolated subnet, which the database and interface endpoints are in."""
+    control_cidr: pulumi.Input[str]
+    """CIDR block of the zone's subnet for the control plane's interfaces: 16 addresses or more."""
 
 
 class NetworkArgs(TypedDict):
@@ -47,7 +50,7 @@ class NetworkArgs(TypedDict):
     gateway_endpoints: Sequence[str]
     """Services with a gateway endpoint: `s3`, `dynamodb`."""
     interface_endpoints: Sequence[str]
-    """Services with an interface endpoint in every private subnet, such as `ecr.api`, `sts`, `logs`."""
+    """Services with an interface endpoint in every isolated subnet, such as `ecr.api`, `sts`, `logs`."""
     region: pulumi.Input[str]
     """Region of the VPC; the names of the endpoints' services hold it."""
     flow_log_retention_days: pulumi.Input[int]
@@ -67,6 +70,8 @@ class Network(pulumi.ComponentResource):
     """Zone name to the id of its private subnet."""
     isolated_subnet_ids: dict[str, pulumi.Output[str]]
     """Zone name to the id of its isolated subnet."""
+    control_subnet_ids: dict[str, pulumi.Output[str]]
+    """Zone name to the id of its subnet for the control plane's interfaces."""
     public_subnet_ids: dict[str, pulumi.Output[str]]
     """Zone name to the id of its public subnet."""
     endpoint_security_group_id: pulumi.Output[str]
@@ -102,7 +107,8 @@ class Network(pulumi.ComponentResource):
         register(self)
 
     def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_names: Sequence[str]) -> None:
-        self.public_subnet_ids, self.private_subnet_ids, self.isolated_subnet_ids = {}, {}, {}
+        self.public_subnet_ids, self.private_subnet_ids = {}, {}
+        self.isolated_subnet_ids, self.control_subnet_ids = {}, {}
         # No kubernetes.io/role/elb tag on the public subnets: a Service cannot put a load balancer there by accident.
         kubernetes = {
             "kubernetes.io/role/internal-elb": "1",
@@ -113,6 +119,7 @@ class Network(pulumi.ComponentResource):
                 ("public", zone["public_cidr"], self.public_subnet_ids, {}),
                 ("private", zone["private_cidr"], self.private_subnet_ids, kubernetes),
                 ("isolated", zone["isolated_cidr"], self.isolated_subnet_ids, {}),
+                ("control", zone["control_cidr"], self.control_subnet_ids, {}),
             ):
                 subnet_name = f"{self._name}-{kind}-{zone['name']}"
                 subnet = ec2.Subnet(
@@ -127,7 +134,7 @@ class Network(pulumi.ComponentResource):
                 ids[zone["name"]] = subnet.id
 
     def _make_routes(self, zones: Sequence[ZoneArgs], nat_gateways: int) -> list[ec2.RouteTable]:
-        """One table for the public subnets, one for the isolated ones, one a zone for the private ones."""
+        """One table a kind of subnet, and for the private ones one a zone."""
         gateway = ec2.InternetGateway(
             f"{self._name}-internet", vpc_id=self._vpc.id, tags={"Name": self._name}, opts=self._child
         )
@@ -140,7 +147,11 @@ class Network(pulumi.ComponentResource):
             opts=self._child,
         )
         nats = [self._nat_gateway(zone["name"], way_out) for zone in zones[:nat_gateways]]
-        tables = [public, self._route_table("isolated", self.isolated_subnet_ids)]
+        tables = [
+            public,
+            self._route_table("isolated", self.isolated_subnet_ids),
+            self._route_table("control", self.control_subnet_ids),
+        ]
         for index, zone in enumerate(zones):
             table = self._route_table(f"private-{zone['name']}", {zone["name"]: self.private_subnet_ids[zone["name"]]})
             ec2.Route(
@@ -217,7 +228,7 @@ class Network(pulumi.ComponentResource):
                 service_name=service_name(service),
                 vpc_endpoint_type="Interface",
                 private_dns_enabled=True,
-                subnet_ids=list(self.private_subnet_ids.values()),
+                subnet_ids=list(self.isolated_subnet_ids.values()),
                 security_group_ids=[group.id],
                 tags={"Name": endpoint_name},
                 opts=self._child,

@@ -68,6 +68,7 @@ def _network(plan: Plan, key: EnvironmentKey, opts: pulumi.ResourceOptions) -> N
                     "public_cidr": zone.public_cidr,
                     "private_cidr": zone.private_cidr,
                     "isolated_cidr": zone.isolated_cidr,
+                    "control_cidr": zone.control_cidr,
                 }
                 for zone in own.zones
             ],

@@ -118,7 +118,6 @@ def _cluster(
     plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, opts: pulumi.ResourceOptions
 ) -> Cluster:
     control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
-    nodes_in = list(network.private_subnet_ids.values())
     on_it = [team.name for team in planned.teams]
     return Cluster(
         f"{resource_prefix(plan, planned)}cluster",
@@ -127,8 +126,8 @@ def _cluster(
             "region": plan.ground.region,
             "kubernetes_version": planned.kubernetes_version,
             "service_cidr": plan.ground.network.service_cidr,
-            "subnet_ids": nodes_in,
-            "node_subnet_ids": nodes_in,
+            "subnet_ids": list(network.control_subnet_ids.values()),
+            "node_subnet_ids": list(network.private_subnet_ids.values()),
             "public_access_cidrs": planned.public_access_cidrs,
             "log_types": control_plane.log_types,
             "log_retention_days": control_plane.log_retention_days,

@@ -62,7 +62,7 @@ def check_addresses(network: NetworkPlan, pools: Sequence[PoolPlan], system: Sys
             for group in pool.node_groups:
                 if zone.name in group.zones:
                     nodes += math.ceil(group.max_nodes / len(group.zones))
-        needs.append((nodes * each + len(network.interface_endpoints), usable_addresses(zone.private_cidr), zone))
+        needs.append((nodes * each, usable_addresses(zone.private_cidr), zone))
     need, have, zone = max(needs, key=lambda entry: entry[0] - entry[1])
     if need > have:
         demand = f"the nodes in {zone.name} need {need} addresses ({each} a node)"

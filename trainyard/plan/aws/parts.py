@@ -17,12 +17,13 @@ LUSTRE_THROUGHPUTS = (125, 250, 500, 1000)
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """One availability zone of the network with its three subnets (CIDR blocks, disjoint, inside the VPC's)."""
+    """One availability zone of the network with its four subnets (CIDR blocks, disjoint, inside the VPC's)."""
 
     name: str  # us-east-1a
     public_cidr: str  # NAT gateways only
     private_cidr: str  # nodes and pods
-    isolated_cidr: str  # database and file systems; no route to the internet
+    isolated_cidr: str  # database and interface endpoints; no route to the internet
+    control_cidr: str  # the control plane's interfaces alone, so that a network policy can name them
 
 
 @dataclass(frozen=True, slots=True)
