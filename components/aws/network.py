@@ -2,9 +2,9 @@
 
 Public subnets hold NAT gateways and nothing else; private ones hold nodes and pods, with a route out through NAT;
 isolated ones hold the database and the interface endpoints, with no route out at all; the control plane's interfaces
-have subnets of their own, so that network policies can let them in to webhooks, and nobody else. S3 is reached through a gateway
-endpoint from all of them, other AWS services through interface endpoints, so that images, logs and checkpoints cross
-no NAT gateway. Names of children carry the zone, never an index: adding a zone replaces nothing.
+have subnets of their own, so that network policies can let them in to webhooks, and nobody else. S3 is reached through
+a gateway endpoint from all of them, other AWS services through interface endpoints, so that images, logs and
+checkpoints cross no NAT gateway. Names of children carry the zone, never an index: adding a zone replaces nothing.
 """
 
 from collections.abc import Sequence
@@ -74,6 +74,8 @@ class Network(pulumi.ComponentResource):
     """Zone name to the id of its subnet for the control plane's interfaces."""
     public_subnet_ids: dict[str, pulumi.Output[str]]
     """Zone name to the id of its public subnet."""
+    object_store_cidrs: pulumi.Output[Sequence[str]]
+    """CIDR blocks of the region's S3, as the gateway endpoint routes them; none without that endpoint."""
     endpoint_security_group_id: pulumi.Output[str]
     """Id of the security group of the interface endpoints."""
 
@@ -192,9 +194,10 @@ class Network(pulumi.ComponentResource):
         def service_name(service: str) -> pulumi.Output[str]:
             return pulumi.Output.concat("com.amazonaws.", args["region"], ".", service)
 
+        self.object_store_cidrs = pulumi.Output.from_input([])
         for service in args["gateway_endpoints"]:
             endpoint_name = f"{self._name}-{service}"
-            ec2.VpcEndpoint(
+            endpoint = ec2.VpcEndpoint(
                 endpoint_name,
                 vpc_id=self._vpc.id,
                 service_name=service_name(service),
@@ -203,6 +206,8 @@ class Network(pulumi.ComponentResource):
                 tags={"Name": endpoint_name},
                 opts=self._child,
             )
+            if service == "s3":
+                self.object_store_cidrs = endpoint.cidr_blocks
         group = ec2.SecurityGroup(
             f"{self._name}-endpoints",
             vpc_id=self._vpc.id,

@@ -14,8 +14,11 @@ from trainyard.plan.parts import PoolPlan, SystemNodesPlan
 from trainyard.settings.types import PRIVATE, SPECIAL
 
 
-def plan_network(zone_names: Sequence[str], context: Context) -> NetworkPlan:
-    """The VPC with its subnets. Where its range is wrong, the profile's stands in, so that the rest can be checked."""
+def plan_network(zone_names: Sequence[str], mlflow: bool, context: Context) -> NetworkPlan:
+    """The VPC with its subnets; `mlflow` says whether there is a tracking server.
+
+    Where its range is wrong, the profile's stands in, so that the rest can be checked.
+    """
     own, aws, ledger = context.settings.network, context.settings.aws, context.ledger
     cidr = context.take("network.cidr", "network.cidr", own.cidr)
     service_cidr = context.take("network.service_cidr", "network.serviceCidr", own.service_cidr)
@@ -45,11 +48,21 @@ def plan_network(zone_names: Sequence[str], context: Context) -> NetworkPlan:
         zones=zones,
         nat_gateways=ledger.decide("network.nat_gateways", len(zones) if per_zone else 1, "one a zone, or one in all"),
         gateway_endpoints=context.listed("network.gateway_endpoints"),
-        interface_endpoints=context.listed("network.interface_endpoints"),
+        interface_endpoints=_interface_endpoints(mlflow, context),
         flow_log_retention_days=retention(
             "network.flow_log_retention_days", "aws.flowLogRetentionDays", aws.flow_log_retention_days, context
         ),
+        public_buckets=tuple(aws.public_buckets),
+        dns_firewall=context.take("network.dns_firewall", "aws.dnsFirewall", aws.dns_firewall),
+        dns_allow=tuple(aws.dns_allow),
     )
+
+
+def _interface_endpoints(mlflow: bool, context: Context) -> tuple[str, ...]:
+    """The tracking server alone reads secrets; without it nobody needs the way there, which costs by the hour."""
+    path = "network.interface_endpoints"
+    wanted = [name for name in context.figure(path) if mlflow or name != "secretsmanager"]
+    return context.ledger.decide(path, tuple(wanted), context.source(path))
 
 
 def check_addresses(network: NetworkPlan, pools: Sequence[PoolPlan], system: SystemNodesPlan, context: Context) -> None:

@@ -37,6 +37,9 @@ class NetworkPlan:
     gateway_endpoints: tuple[str, ...]  # "s3"
     interface_endpoints: tuple[str, ...]  # "ecr.api", "sts", …
     flow_log_retention_days: int
+    public_buckets: tuple[str, ...]  # of others, that may be read
+    dns_firewall: Literal["block", "alert", "off"]
+    dns_allow: tuple[str, ...]  # further names that may be looked up
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class AwsPlan:
     kind: Literal["aws"]
     region: str
     account_id: str | None  # None: whichever the credentials are of
+    organization_id: str | None  # whose principals and buckets may be used from the network; None: the account's
     network: NetworkPlan
     control_planes: tuple[EksPlan, ...]  # one a cluster
     lustre: LustrePlan | None
