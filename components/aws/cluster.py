@@ -90,8 +90,8 @@ class ClusterArgs(TypedDict):
 class Cluster(pulumi.ComponentResource):
     """Control plane, add-ons, access entries and system nodes.
 
-    `ready` lists the resources that workloads wait for: the add-ons and the system nodes. `api_ready` lists what
-    objects that need no node wait for: control plane and access entries. `nodes_wait_for` lists what further node groups wait
+    `ready` lists the resources that workloads wait for: add-ons and system nodes. `api_ready` lists what objects
+    that need no node wait for: control plane and access entries. `nodes_wait_for` lists what further node groups wait
     for, so that they start beside the system nodes instead of after them.
     """
 

@@ -8,7 +8,7 @@ checkpoints cross no NAT gateway. Names of children carry the zone, never an ind
 """
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.cloudwatch as cloudwatch
@@ -17,6 +17,7 @@ import pulumi_aws.iam as iam
 import pulumi_aws.vpc as vpc
 
 from trainyard.components.aws.identity import check_role_name
+from trainyard.components.aws.perimeter import OwnersArgs, endpoint_policy
 from trainyard.components.aws.policy_documents import allow, document, service_trust
 from trainyard.components.outputs import register
 
@@ -53,6 +54,10 @@ class NetworkArgs(TypedDict):
     """Services with an interface endpoint in every isolated subnet, such as `ecr.api`, `sts`, `logs`."""
     region: pulumi.Input[str]
     """Region of the VPC; the names of the endpoints' services hold it."""
+    owners: OwnersArgs
+    """Whose principals and resources may be used through the endpoints."""
+    public_buckets: NotRequired[Sequence[str]]
+    """Names of others' buckets that may be read through the endpoint of S3. Default: none."""
     flow_log_retention_days: pulumi.Input[int]
     """Days that flow logs are kept; a value that CloudWatch knows, such as 365."""
     key_arn: pulumi.Input[str]
@@ -194,6 +199,9 @@ class Network(pulumi.ComponentResource):
         def service_name(service: str) -> pulumi.Output[str]:
             return pulumi.Output.concat("com.amazonaws.", args["region"], ".", service)
 
+        def policy(service: str) -> Any:
+            return endpoint_policy(service, args["owners"], args["region"], args.get("public_buckets", ()))
+
         self.object_store_cidrs = pulumi.Output.from_input([])
         for service in args["gateway_endpoints"]:
             endpoint_name = f"{self._name}-{service}"
@@ -202,6 +210,7 @@ class Network(pulumi.ComponentResource):
                 vpc_id=self._vpc.id,
                 service_name=service_name(service),
                 vpc_endpoint_type="Gateway",
+                policy=policy(service),
                 route_table_ids=[table.id for table in tables],
                 tags={"Name": endpoint_name},
                 opts=self._child,
@@ -232,6 +241,7 @@ class Network(pulumi.ComponentResource):
                 vpc_id=self._vpc.id,
                 service_name=service_name(service),
                 vpc_endpoint_type="Interface",
+                policy=policy(service),
                 private_dns_enabled=True,
                 subnet_ids=list(self.isolated_subnet_ids.values()),
                 security_group_ids=[group.id],

@@ -191,6 +191,8 @@ INPUTS: dict[str, dict[str, Any]] = {
         "gatewayEndpoints": ["s3"],
         "interfaceEndpoints": ["sts"],
         "region": "us-east-1",
+        "owners": {"accountId": ACCOUNT},
+        "publicBuckets": ["commoncrawl"],
         "flowLogRetentionDays": 365,
         "keyArn": KEY,
         "clusterNames": ["acme"],

@@ -157,7 +157,7 @@ DomainName = Annotated[
     str,
     matching(
         r"(?=.{4,253}$)\.?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])",
-        "must be a domain name in lower case, like pypi.org, or .hf.co for the name and all below it: no address, port or *",
+        "must be a domain name in lower case, like pypi.org, or .hf.co for it and all below: no address, port or *",
     ),
 ]
 

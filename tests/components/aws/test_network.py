@@ -49,6 +49,7 @@ def recorded(preview: bool = False, **changes: Any) -> Recording:
         "gateway_endpoints": ["s3"],
         "interface_endpoints": ["ecr.api", "ecr.dkr", "sts"],
         "region": REGION,
+        "owners": {"account_id": "111122223333"},
         "flow_log_retention_days": 365,
         "key_arn": KEY_ARN,
         "cluster_names": ["acme-production"],

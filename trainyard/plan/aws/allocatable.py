@@ -35,7 +35,8 @@ choice: the sum of what their charts and add-ons ask for (2026-11), rounded down
 PLATFORM_CORES = Fraction("2.7")
 PLATFORM_MIB = 3750
 """Requests of what runs once: CoreDNS, metrics server, Kueue, JobSet, Trainer, autoscaler, controllers of the drivers,
-egress proxy; two replicas of most. Own choice: the sum of what their charts and add-ons ask for (2026-11), rounded down."""
+egress proxy; two replicas of most. Own choice: the sum of what their charts and add-ons ask for (2026-11), rounded
+down."""
 
 SIDECAR_CORES = Fraction("0.02")
 SIDECAR_MIB = 160

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network
 
 from trainyard.plan.aws.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones, usable_addresses
 from trainyard.plan.aws.logs import retention
-from trainyard.plan.aws.parts import NetworkPlan, Zone
+from trainyard.plan.aws.parts import DnsFirewall, NetworkPlan, Zone
 from trainyard.plan.context import Context
 from trainyard.plan.parts import PoolPlan, SystemNodesPlan
 from trainyard.settings.types import PRIVATE, SPECIAL
@@ -53,9 +53,17 @@ def plan_network(zone_names: Sequence[str], mlflow: bool, context: Context) -> N
             "network.flow_log_retention_days", "aws.flowLogRetentionDays", aws.flow_log_retention_days, context
         ),
         public_buckets=tuple(aws.public_buckets),
-        dns_firewall=context.take("network.dns_firewall", "aws.dnsFirewall", aws.dns_firewall),
+        dns_firewall=_dns_firewall(context),
         dns_allow=tuple(aws.dns_allow),
     )
+
+
+def _dns_firewall(context: Context) -> DnsFirewall:
+    """What becomes of lookups of other names: where pods may reach every name, they have to be able to look it up."""
+    path, given = "network.dns_firewall", context.settings.aws.dns_firewall
+    if given is None and context.settings.network.egress.mode == "internet":
+        return context.ledger.decide(path, "alert", "network.egress.mode is internet: every name may be looked up")
+    return context.take(path, "aws.dnsFirewall", given)
 
 
 def _interface_endpoints(mlflow: bool, context: Context) -> tuple[str, ...]:

@@ -15,6 +15,10 @@ LUSTRE_THROUGHPUTS = (125, 250, 500, 1000)
 """Throughputs of PERSISTENT_2 on SSD, MB/s for each TiB."""
 
 
+DnsFirewall = Literal["block", "alert", "off"]
+"""What becomes of lookups of names that nothing in the network needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Zone:
     """One availability zone of the network with its four subnets (CIDR blocks, disjoint, inside the VPC's)."""
@@ -38,7 +42,7 @@ class NetworkPlan:
     interface_endpoints: tuple[str, ...]  # "ecr.api", "sts", …
     flow_log_retention_days: int
     public_buckets: tuple[str, ...]  # of others, that may be read
-    dns_firewall: Literal["block", "alert", "off"]
+    dns_firewall: DnsFirewall
     dns_allow: tuple[str, ...]  # further names that may be looked up
 
 
