@@ -90,7 +90,7 @@ def own_ground(plan: Plan) -> Ground:
             for team in plan.core.teams
         },
         addresses=OWN_ADDRESSES,
-        direct_names=[".s3.example.com"],
+        direct_names=[".store.example.com"],
         environment={},
         system_nodes={},
         node_labels={

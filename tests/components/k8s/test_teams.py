@@ -141,7 +141,8 @@ def test_network_is_closed_but_for_what_is_named() -> None:
         "default-deny",
         "allow-within-team",
         "allow-dns",
-        "allow-https",
+        "allow-object-store",
+        "allow-egress-proxy",
         "allow-pod-identity",
         "allow-mlflow",
     }
