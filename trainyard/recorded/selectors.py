@@ -22,7 +22,7 @@ def selects(selector: Any, labels: Mapping[str, Any]) -> bool:
 def _meets(expression: Any, labels: Mapping[str, Any]) -> bool:
     key, operator = str(value_at(expression, "key")), value_at(expression, "operator")
     if operator in ("Exists", "DoesNotExist"):
-        return (key in labels) == (operator == "Exists")
+        return (key in labels) is (operator == "Exists")
     if operator in ("In", "NotIn"):  # `NotIn` holds for an object without the label too
-        return (labels.get(key) in list_at(expression, "values")) == (operator == "In")
+        return (labels.get(key) in list_at(expression, "values")) is (operator == "In")
     raise UnreadableInput("operator", f"{operator!r} is none of In, NotIn, Exists, DoesNotExist")
