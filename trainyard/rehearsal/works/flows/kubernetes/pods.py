@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any, Final
-
-import yaml
+from importlib.resources import files
+from typing import Any
 
 from trainyard import cards
+from trainyard.catalog.tables import tree
 from trainyard.conventions import TEAM_LABEL
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, is_on, is_set, mapping_at, mappings_at, value_at
@@ -18,8 +17,6 @@ from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import ADD_ON, HELM_RELEASE, NAMESPACE, SERVICE
 from trainyard.rehearsal.works.flows.kubernetes.selectors import selects
 from trainyard.rehearsal.works.flows.model import Pods, Port
-
-_CHARTS: Final = Path(__file__).with_name("charts.yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +55,11 @@ def platform(resources: Resources) -> Iterator[Workload]:
         chart = str(value_at(release.inputs, "chart")).rpartition("/")[2]
         release_name = str(value_at(release.inputs, "name", default=release.name))
         namespace = str(value_at(release.inputs, "namespace", default="default"))
-        yield from _known("charts", chart, release_name, namespace)
+        values = value_at(release.inputs, "values", default={})
+        yield from _known("charts", chart, release_name, namespace, values)
     for add_on in resources.of(ADD_ON):
         name = str(value_at(add_on.inputs, "addonName"))
-        yield from _known("add-ons", name, name, "kube-system")
+        yield from _known("add-ons", name, name, "kube-system", {})
 
 
 def _recorded(resource: RecordedResource, pod_spec: str, resources: Resources) -> Workload:
@@ -99,18 +97,18 @@ def _number(entry: Mapping[str, Any], key: str) -> int:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    loaded: Mapping[str, Any] = yaml.safe_load(_CHARTS.read_text())
-    return loaded
+    return tree(files(__package__).joinpath("charts.yaml"))
 
 
-def _known(kind: str, chart: str, release: str, namespace: str) -> Iterator[Workload]:
+def _known(kind: str, chart: str, release: str, namespace: str, values: Mapping[str, Any]) -> Iterator[Workload]:
     """What a chart or an add-on makes; of one that the table does not hold, pods with labels that nobody knows."""
     entries = _table()[kind].get(chart)
     if entries is None:
         yield Workload(f"{namespace}/{release}", Pods(namespace, {}), ())
         return
     for entry in entries["pods"]:
-        if entry.get("hostNetwork"):
+        on_host = entry.get("hostNetwork", False)
+        if on_host is True or (on_host and is_on(values, *str(on_host).split("."))):
             continue
         transport = entry.get("transport", "TCP")
         yield Workload(
