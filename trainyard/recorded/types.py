@@ -12,7 +12,9 @@ AWS_PROVIDER: Final = "pulumi:providers:aws"
 GCP_PROVIDER: Final = "pulumi:providers:gcp"
 KUBERNETES_PROVIDER: Final = "pulumi:providers:kubernetes"
 
+ACCESS_ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
 ACCESS_KEY: Final = "aws:iam/accessKey:AccessKey"
+ACCESS_POLICY_ASSOCIATION: Final = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
 ADD_ON: Final = "aws:eks/addon:Addon"
 AWS_BUDGET: Final = "aws:budgets/budget:Budget"
 BACKUP_SELECTION: Final = "aws:backup/selection:Selection"
@@ -45,8 +47,10 @@ EFS_POLICY: Final = "aws:efs/fileSystemPolicy:FileSystemPolicy"
 EKS_CLUSTER: Final = "aws:eks/cluster:Cluster"
 FLOW_LOG: Final = "aws:ec2/flowLog:FlowLog"
 IAM_POLICY: Final = "aws:iam/policy:Policy"
+IAM_POLICY_ATTACHMENT: Final = "aws:iam/policyAttachment:PolicyAttachment"
 IAM_USER: Final = "aws:iam/user:User"
 KEY: Final = "aws:kms/key:Key"
+KEY_ALIAS: Final = "aws:kms/alias:Alias"
 KEY_GRANT: Final = "aws:kms/grant:Grant"
 KEY_POLICY: Final = "aws:kms/keyPolicy:KeyPolicy"
 KEYS: Final = (KEY, "aws:kms/externalKey:ExternalKey", "aws:kms/replicaKey:ReplicaKey")
@@ -61,6 +65,8 @@ OTHER_FSX: Final = (
     "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
     "aws:fsx/windowsFileSystem:WindowsFileSystem",
 )
+POD_IDENTITY_ASSOCIATION: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+REPOSITORY: Final = "aws:ecr/repository:Repository"
 REPOSITORY_POLICY: Final = "aws:ecr/repositoryPolicy:RepositoryPolicy"
 ROUTE: Final = "aws:ec2/route:Route"
 ROUTE_TABLE: Final = "aws:ec2/routeTable:RouteTable"
@@ -69,10 +75,12 @@ ROLE: Final = "aws:iam/role:Role"
 ROLE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
 ROLE_POLICY_ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 SECRET_POLICY: Final = "aws:secretsmanager/secretPolicy:SecretPolicy"  # noqa: S105 (a type)
+SECRETS_MANAGER_SECRET: Final = "aws:secretsmanager/secret:Secret"  # noqa: S105 (a type)
 SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
 SECURITY_GROUP_EGRESS_RULE: Final = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
 SECURITY_GROUP_INGRESS_RULE: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 SECURITY_GROUP_RULE: Final = "aws:ec2/securityGroupRule:SecurityGroupRule"
+QUEUE: Final = "aws:sqs/queue:Queue"
 QUEUE_POLICY: Final = "aws:sqs/queuePolicy:QueuePolicy"
 SNS_TOPIC: Final = "aws:sns/topic:Topic"
 SNS_TOPIC_POLICY: Final = "aws:sns/topicPolicy:TopicPolicy"

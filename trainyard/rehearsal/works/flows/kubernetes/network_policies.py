@@ -25,9 +25,9 @@ from typing import Any, Final, Literal
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, follow, is_set, list_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.selectors import chosen_for, selects
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 from trainyard.rehearsal.works.flows.addresses import Addresses
-from trainyard.rehearsal.works.flows.kubernetes.selectors import chosen_for, selects
 from trainyard.rehearsal.works.flows.model import Flow, Judgement, Place, Pods
 
 Direction = Literal["Ingress", "Egress"]

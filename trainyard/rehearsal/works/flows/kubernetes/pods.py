@@ -14,8 +14,8 @@ from trainyard.conventions import TEAM_LABEL
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, is_on, is_set, mapping_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.selectors import selects
 from trainyard.recorded.types import ADD_ON, HELM_RELEASE, NAMESPACE, SERVICE
-from trainyard.rehearsal.works.flows.kubernetes.selectors import selects
 from trainyard.rehearsal.works.flows.model import Pods, Port
 
 
