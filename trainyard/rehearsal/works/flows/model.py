@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
@@ -17,13 +17,13 @@ Kind = Literal["pods", "node", "own node", "service", "object store", "internet"
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of the destination."""
+    """A port of the destination; 0 stands for every port."""
 
     number: int
     transport: Transport = "TCP"
 
     def __str__(self) -> str:
-        return f"{self.transport} {self.number}"
+        return f"{self.transport} {self.number}" if self.number else "every port"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,10 @@ class Wall(Protocol):
         Raises:
             UnknownInput: a part of the recording is not known yet.
         """
+        ...
+
+    def ports(self) -> Iterable[int]:
+        """Port numbers that the wall tells from others."""
         ...
 
 

@@ -7,7 +7,8 @@ suit them, and are on the node that suits them. That part of a place is reached,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import EKS_CLUSTER
@@ -19,7 +20,16 @@ from trainyard.rehearsal.works.flows.aws.routes import Routes
 from trainyard.rehearsal.works.flows.aws.security_groups import SecurityGroups
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, platform, teams
-from trainyard.rehearsal.works.flows.model import Flow, Place, Port, Verdict, Wall, judge
+from trainyard.rehearsal.works.flows.model import Flow, Place, Port, Transport, Verdict, Wall, judge
+
+ANY_PORT: Final = Port(0)
+"""Stands for every port, of TCP and UDP."""
+
+_LAST: Final = 65535
+_TRANSPORTS: Final[tuple[Transport, ...]] = ("TCP", "UDP")
+_LISTENS_ON_MORE: Final = ("node", "own node", "internet")
+_ANYTHING: Final = (Port(1), Port(29500), Port(_LAST), Port(1, "UDP"), Port(_LAST, "UDP"))
+"""Ports that nobody names on purpose: who gets to all of them gets to every port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,25 @@ class Flows:
         start = self.places[source] if isinstance(source, str) else source
         end = self.places[destination] if isinstance(destination, str) else destination
         return judge(Flow.between(start, end, Port(port) if isinstance(port, int) else port), self.walls)
+
+    def open_ports(self, source: Place | str, destination: Place | str) -> tuple[Verdict, ...]:
+        """A verdict for each port that is reached, of those that the destination listens on.
+
+        Where it is not known what it listens on, of those that a wall names. One for every port, where all are. Raises
+        as `reaches` does.
+        """
+        end = self.places[destination] if isinstance(destination, str) else destination
+        anything = [self.reaches(source, end, port) for port in _ANYTHING]
+        if all(anything):
+            return (replace(anything[0], port=ANY_PORT),)
+        asked = set(end.ports)
+        if not asked or end.kind in _LISTENS_ON_MORE:
+            named = {number for wall in self.walls for number in wall.ports() if 0 < number < _LAST}
+            asked |= {Port(number, transport) for number in named for transport in _TRANSPORTS}
+        verdicts = (
+            self.reaches(source, end, port) for port in sorted(asked, key=lambda port: (port.number, str(port)))
+        )
+        return tuple(verdict for verdict in verdicts if verdict)
 
     def in_namespace(self, namespace: str) -> list[Place]:
         """The pods of a namespace."""

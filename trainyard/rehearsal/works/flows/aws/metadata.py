@@ -8,6 +8,7 @@ nothing is said, two hops (EC2 user guide, "Configure the Instance Metadata Serv
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,6 +55,10 @@ class InstanceMetadata:
             return Judgement(flow, f"nodes of {resource.name} answer pods: {why}", (resource,))
         nothing = flow.narrowed(to_addresses=flow.to_addresses - Addresses.of(METADATA))
         return Judgement(nothing, "the answer of the instance metadata ends at the node", self.closed_on)
+
+    def ports(self) -> Iterable[int]:
+        """None: it is the address that counts."""
+        return ()
 
 
 def _way_in(options: object) -> str:

@@ -7,7 +7,7 @@ adds routes to its service's addresses. From the internet only what has a public
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -119,6 +119,10 @@ class Routes:
         if not left.passes:
             return Judgement(left, f"no route leads from {source} to {destination}")
         return Judgement(left, "through " + ", ".join(sorted(by)), tuple(by.values())) if by else None
+
+    def ports(self) -> Iterable[int]:
+        """None: routes know addresses alone."""
+        return ()
 
     def _ways_out(
         self, subnet: str, wanted: Addresses, *, object_store: bool

@@ -11,7 +11,7 @@ user guide, "Amazon EKS security group requirements", 2026-11). Rules that a sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -80,8 +80,8 @@ class SecurityGroups:
 
     def judge(self, flow: Flow) -> Judgement | None:
         """Out of the source's groups, into the destination's; None where no end has a group."""
-        if "own node" in (flow.source.kind, flow.destination.kind):
-            return None  # nothing leaves the node's interface
+        if "own node" in (flow.source.kind, flow.destination.kind) or flow.destination.kind == "link-local":
+            return None  # it leaves no interface, or is what security groups do not filter: metadata, names, …
         said: dict[str, list[str]] = {}
         by: list[RecordedResource] = []
         ends: tuple[tuple[Way, Place], ...] = (("egress", flow.source), ("ingress", flow.destination))
@@ -98,6 +98,10 @@ class SecurityGroups:
             said.setdefault(self._names(end), []).append("out" if way == "egress" else "in")
         words = "; ".join(f"{names} lets it {' and '.join(ways)}" for names, ways in said.items())
         return Judgement(flow, words, tuple(by)) if words else None
+
+    def ports(self) -> Iterable[int]:
+        """The first and last port of every rule."""
+        return {port for rules in self.rules.values() for rule in rules for port in (rule.first, rule.last)}
 
     def _one_end(self, flow: Flow, way: Way, end: Place) -> tuple[Flow, list[Rule]]:
         peer, addresses = (

@@ -17,7 +17,7 @@ addresses of pods and of services too (amazon-network-policy-controller-k8s and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final, Literal
@@ -87,6 +87,19 @@ class NetworkPolicies:
             best = judgement if best is None or (left.passes and not best.left.passes) else best
         return best
 
+    def ports(self) -> Iterable[int]:
+        """Every port of a rule by number, the ends of ranges too."""
+        return {
+            int(number)
+            for policies in self.policies.values()
+            for policy in policies
+            for direction in _PEERS
+            for rule in mappings_at(policy.inputs, "spec", direction.lower())
+            for entry in mappings_at(rule, "ports")
+            for key in ("port", "endPort")
+            if (number := as_number(value_at(entry, key))) is not None
+        }
+
     def _both(self, flow: Flow) -> Judgement:
         out = self._direction(flow, "Egress")
         if not out.left.passes:
@@ -112,7 +125,7 @@ class NetworkPolicies:
                 nothing = flow.narrowed(from_addresses=Addresses())
                 words = f"no NetworkPolicy selects {here} for {direction.lower()}, and the strict mode closes such pods"
                 return Judgement(nothing, words)
-            return Judgement(flow, f"no NetworkPolicy holds {here} back on the way {way}")
+            return Judgement(flow, f"no NetworkPolicy holds it back on the way {way}")
         peer = flow.destination if direction == "Egress" else flow.source
         given = [(policy, self._allowed(policy, flow, direction)) for policy in selecting]
         allowing = [(policy, part) for policy, part in given if part]

@@ -110,7 +110,6 @@ def _known(kind: str, chart: str, release: str, namespace: str, values: Mapping[
         on_host = entry.get("hostNetwork", False)
         if on_host is True or (on_host and is_on(values, *str(on_host).split("."))):
             continue
-        transport = entry.get("transport", "TCP")
         yield Workload(
             f"{entry.get('namespace', namespace)}/{entry['name']}",
             Pods(
@@ -119,5 +118,8 @@ def _known(kind: str, chart: str, release: str, namespace: str, values: Mapping[
                 dict(entry.get("ports", {})),
                 tuple((port, target) for port, target in entry.get("services", [])),
             ),
-            tuple(Port(number, transport) for number in entry.get("ports", {}).values()),
+            (
+                *(Port(number) for number in entry.get("ports", {}).values()),
+                *(Port(number, "UDP") for number in entry.get("udp", [])),
+            ),
         )
