@@ -81,7 +81,7 @@ class _Asked:
 
 
 def in_aws(rights: Rights, resources: Resources, namespace: str, service_accounts: Iterable[str]) -> Section:
-    """Of everything recorded what pods of a namespace may do with it, by service account.
+    """What pods of a namespace may do with everything that is recorded, by service account.
 
     Raises:
         UnknownInput: a policy that decides is not known yet.

@@ -12,7 +12,7 @@ _PARTLY: Final = ("", " of a part of its addresses")
 
 
 def network(flows: Flows, team: str) -> Section:
-    """Of every place the ports that are in reach. Raises UnknownInput."""
+    """The ports that are in reach, place by place. Raises UnknownInput."""
     source = flows.teams[team]
     asked = [(place, flows.open_ports(source, place)) for place in flows.places.values()]
     reached = together(_reached(place, verdicts) for place, verdicts in asked if verdicts)

@@ -116,7 +116,7 @@ class Verdict:
     destination: Place
     port: Port
     reach: Literal["all", "some", "none"]
-    """Of the destination's addresses and from the source's: all, some, none."""
+    """How many of the addresses at both ends it holds for."""
     words: str
     by: tuple[RecordedResource, ...]
     left: Addresses  # of the destination

@@ -34,7 +34,7 @@ class InstanceMetadata:
 
     @classmethod
     def recorded(cls, resources: Resources) -> InstanceMetadata:
-        """Of the recorded node groups. Raises UnknownInput where their options are not known yet."""
+        """Reads the options of the recorded node groups. Raises UnknownInput where their options are not known yet."""
         opened, closed = [], []
         for group in resources.of(EKS_NODE_GROUP):
             template = next(iter(resources.referred(group, "launchTemplate", LAUNCH_TEMPLATE)), None)

@@ -57,7 +57,7 @@ class Interfaces:
 
 
 def node_interfaces(resources: Resources) -> Interfaces:
-    """Of all node groups together: a team's pod may run on any. Raises UnknownInput."""
+    """The interfaces of all node groups together: a team's pod may run on any. Raises UnknownInput."""
     groups, subnets = set[str](), set[str]()
     for group in resources.of(EKS_NODE_GROUP):
         subnets.update(texts_at(group.inputs, "subnetIds"))
@@ -189,7 +189,7 @@ def _service(resources: Resources, name: str, subnets: Iterable[str], groups: It
 
 
 def _addresses(resources: Resources, subnets: Iterable[str]) -> Addresses:
-    """Those of subnets; of one that is not recorded, any private one."""
+    """The addresses of subnets; of one that is not recorded, any private one."""
     known: dict[Any, str] = {found.id: str(value_at(found.inputs, "cidrBlock")) for found in resources.of(SUBNET)}
     ids = set(subnets)
     found = Addresses.of(*(known[subnet] for subnet in ids if subnet in known))

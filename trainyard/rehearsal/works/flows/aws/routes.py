@@ -60,7 +60,7 @@ class Routes:
 
     @classmethod
     def recorded(cls, resources: Resources, services: Addresses) -> Routes:
-        """Those of a recording, in whose cluster services have some addresses.
+        """Reads the recorded ones. `services` are the addresses that services have in the cluster.
 
         Raises:
             UnknownInput: a part of them is not known yet.

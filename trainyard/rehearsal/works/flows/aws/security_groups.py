@@ -52,7 +52,7 @@ class Rule:
         return self.transport in ("", port.transport) and self.first <= port.number <= self.last
 
     def peers(self, peer: Place, addresses: Addresses) -> Addresses:
-        """Of a place's addresses those that it opens for."""
+        """The addresses of a place that it opens for."""
         if self.groups & peer.security_groups or self.prefix_lists & peer.prefix_lists:
             return addresses
         return addresses & self.addresses
@@ -67,7 +67,7 @@ class SecurityGroups:
 
     @classmethod
     def recorded(cls, resources: Resources) -> SecurityGroups:
-        """Those of a recording. Raises UnknownInput where a rule is not known yet."""
+        """Reads the recorded ones. Raises UnknownInput where a rule is not known yet."""
         rules: dict[tuple[str, Way], list[Rule]] = {}
         names = {}
         for group, way, rule in _all_rules(resources):

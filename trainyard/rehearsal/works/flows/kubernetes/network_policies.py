@@ -53,7 +53,7 @@ class NetworkPolicies:
 
     @classmethod
     def recorded(cls, resources: Resources, enforcement: Enforcement, services: Addresses) -> NetworkPolicies:
-        """Those of a recording. Raises UnknownInput where a namespace's name or labels are not known yet."""
+        """Reads the recorded ones. Raises UnknownInput where a namespace's name or labels are not known yet."""
         namespaces = {}
         for found in resources.of(NAMESPACE):
             name = str(value_at(found.inputs, "metadata", "name"))
