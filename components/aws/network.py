@@ -54,8 +54,11 @@ class NetworkArgs(TypedDict):
     """Services with an interface endpoint in every isolated subnet, such as `ecr.api`, `sts`, `logs`."""
     region: pulumi.Input[str]
     """Region of the VPC; the names of the endpoints' services hold it."""
-    owners: OwnersArgs
-    """Whose principals and resources may be used through the endpoints."""
+    account_id: pulumi.Input[str]
+    """AWS account, 12 digits: the only one for whose flow logs their role may be taken, and whose principals and
+    resources may be used through the endpoints."""
+    organization_id: NotRequired[str | None]
+    """The organisation (`o-…`), whose accounts may all be used through the endpoints. Default: the account alone."""
     public_buckets: NotRequired[Sequence[str]]
     """Names of others' buckets that may be read through the endpoint of S3. Default: none."""
     flow_log_retention_days: pulumi.Input[int]
@@ -199,8 +202,10 @@ class Network(pulumi.ComponentResource):
         def service_name(service: str) -> pulumi.Output[str]:
             return pulumi.Output.concat("com.amazonaws.", args["region"], ".", service)
 
+        owners: OwnersArgs = {"account_id": args["account_id"], "organization_id": args.get("organization_id")}
+
         def policy(service: str) -> Any:
-            return endpoint_policy(service, args["owners"], args["region"], args.get("public_buckets", ()))
+            return endpoint_policy(service, owners, args["region"], args.get("public_buckets", ()))
 
         self.object_store_cidrs = pulumi.Output.from_input([])
         for service in args["gateway_endpoints"]:
@@ -260,7 +265,11 @@ class Network(pulumi.ComponentResource):
         role = iam.Role(
             check_role_name(f"{self._name}-flow-logs"),
             description="Lets VPC flow logs write to their log group",
-            assume_role_policy=service_trust("vpc-flow-logs.amazonaws.com"),
+            assume_role_policy=service_trust(
+                "vpc-flow-logs.amazonaws.com",
+                args["account_id"],
+                pulumi.Output.concat("arn:aws:ec2:", args["region"], ":", args["account_id"], ":vpc-flow-log/*"),
+            ),
             opts=self._child,
         )
         write = [

@@ -18,7 +18,7 @@ from trainyard.stacks.environment.build import build_environment
 
 SHARED = {
     f"trainyard:index:{name}"
-    for name in ("BudgetAlerts", "Database", "EnvironmentKey", "Network", "StorageTiers", "MlflowServer")
+    for name in ("BudgetAlerts", "Database", "DnsFirewall", "EnvironmentKey", "Network", "StorageTiers", "MlflowServer")
 }
 """Components that an environment has once, however many clusters there are."""
 PROVIDERS = {"pulumi:providers:aws", "pulumi:providers:random"}

@@ -26,7 +26,7 @@ def build(plan: Plan) -> Foundation:
     key = _key(plan, account, on_aws)
     network = _network(plan, account, key, on_aws)
     _dns_firewall(plan, network, on_aws)
-    clusters = [make_cluster(plan, planned, network, key, aws) for planned in plan.clusters]
+    clusters = [make_cluster(plan, planned, account, network, key, aws) for planned in plan.clusters]
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
     storage = make_storage(plan, account, network, clients, key, on_aws)
     database = make_database(plan, account, network, clients, key, on_aws)
@@ -78,7 +78,8 @@ def _network(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: 
             "gateway_endpoints": own.gateway_endpoints,
             "interface_endpoints": own.interface_endpoints,
             "region": plan.ground.region,
-            "owners": {"account_id": account, "organization_id": plan.ground.organization_id},
+            "account_id": account,
+            "organization_id": plan.ground.organization_id,
             "public_buckets": own.public_buckets,
             "flow_log_retention_days": own.flow_log_retention_days,
             "key_arn": key.key_arn,

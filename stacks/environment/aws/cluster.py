@@ -50,10 +50,15 @@ class Shared:
 
 
 def make_cluster(
-    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, aws: pulumi_aws.Provider
+    plan: Plan,
+    planned: ClusterPlan,
+    account: pulumi.Input[str],
+    network: Network,
+    key: EnvironmentKey,
+    aws: pulumi_aws.Provider,
 ) -> MadeCluster:
     """Makes control plane and nodes."""
-    cluster = _cluster(plan, planned, network, key, pulumi.ResourceOptions(providers=[aws]))
+    cluster = _cluster(plan, planned, account, network, key, pulumi.ResourceOptions(providers=[aws]))
     after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
     return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, key, after_nodes))
 
@@ -128,7 +133,12 @@ def _ground(
 
 
 def _cluster(
-    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, opts: pulumi.ResourceOptions
+    plan: Plan,
+    planned: ClusterPlan,
+    account: pulumi.Input[str],
+    network: Network,
+    key: EnvironmentKey,
+    opts: pulumi.ResourceOptions,
 ) -> Cluster:
     control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
     on_it = [team.name for team in planned.teams]
@@ -137,6 +147,7 @@ def _cluster(
         {
             "cluster_name": planned.name,
             "region": plan.ground.region,
+            "account_id": account,
             "kubernetes_version": planned.kubernetes_version,
             "service_cidr": plan.ground.network.service_cidr,
             "subnet_ids": list(network.control_subnet_ids.values()),
