@@ -12,6 +12,7 @@ from trainyard.components.aws.budget import BudgetAlerts
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
 from trainyard.plan.parts import Plan
+from trainyard.stacks.environment.aws.audit import make_audit
 from trainyard.stacks.environment.aws.cluster import Shared, make_cluster, make_grounds
 from trainyard.stacks.environment.aws.storage import make_database, make_storage
 from trainyard.stacks.environment.ground import Foundation, resource_prefix
@@ -38,6 +39,7 @@ def build(plan: Plan) -> Foundation:
             "artifactsBucket": storage.artifacts_bucket["name"],
             "budget": budget.budget_name,
             "alertTopic": budget.topic_arn,
+            **make_audit(plan, account, storage, clusters, key, on_aws),
         },
     )
 
