@@ -12,7 +12,7 @@ import pulumi
 import pulumi_aws.eks as eks
 import pulumi_aws.iam as iam
 
-from trainyard.components.aws.identity import check_role_name
+from trainyard.components.aws.identity import CLUSTER_ADMIN, check_role_name
 from trainyard.components.aws.policy_documents import allow, document
 from trainyard.components.outputs import register
 
@@ -21,8 +21,6 @@ SECOND_FACTOR_SECONDS = 3600
 
 SESSION_SECONDS = 3600
 """How long a session lasts; IAM takes no less."""
-
-CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 
 
 class BreakGlassArgs(TypedDict):

@@ -29,7 +29,9 @@ class Trail(Model):
     by: Literal["stack", "organization", "none"] = Field(
         default="stack", description="whose trail it is: this stack's own, the organisation's, or none"
     )
-    reason: Reason | None = Field(default=None, description="why it is so; must be there where it is not the stack's own")
+    reason: Reason | None = Field(
+        default=None, description="why it is so; must be there where it is not the stack's own"
+    )
     retention_days: Days | None = Field(default=None, description="days that its files are kept")
     lock: Literal["governance", "compliance"] | None = Field(
         default=None,
@@ -44,7 +46,9 @@ class ThreatDetection(Model):
     by: Literal["stack", "account", "none"] = Field(
         default="stack", description="whose it is: this stack's own, one that the account has already, or none"
     )
-    reason: Reason | None = Field(default=None, description="why it is so; must be there where it is not the stack's own")
+    reason: Reason | None = Field(
+        default=None, description="why it is so; must be there where it is not the stack's own"
+    )
     runtime: bool = Field(
         default=False, description="an agent on every node that sees what programs do; paid by the vCPU"
     )
