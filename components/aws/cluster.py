@@ -92,8 +92,9 @@ class ClusterArgs(TypedDict):
 class Cluster(pulumi.ComponentResource):
     """Control plane, add-ons, access entries and system nodes.
 
-    `ready` lists the resources that workloads wait for: administrators' entries, the add-ons and the system nodes. `nodes_wait_for` lists what
-    further node groups wait for, so that they start beside the system nodes instead of after them.
+    `ready` lists the resources that workloads wait for: administrators' entries, the add-ons and the system nodes.
+    `nodes_wait_for` lists what further node groups wait for, so that they start beside the system nodes instead of
+    after them.
     """
 
     cluster_name: pulumi.Output[str]

@@ -2,7 +2,9 @@
 
 import json
 
+from tests.policies.cases_platform import UAE, US, provider
 from tests.policies.truth import NOT_APPLICABLE, OK, UNDECIDED, UNKNOWN, VIOLATED, bucket, made, table, unknown
+from trainyard.conventions.state import BACKEND, READ, SECRETS_PROVIDER
 from trainyard.recorded.types import (
     ACCESS_POLICY,
     BUCKET_LOGGING,
@@ -115,6 +117,15 @@ def administers(of, name="AmazonEKSClusterAdminPolicy"):
 
 
 NAMED = eks(bootstrapClusterCreatorAdminPermissions=False)
+
+AT_HOME = provider("me-central-1")
+IN_UAE = "s3://state?region=me-central-1&awssdk=v2"
+KEY_ARN = "arn:aws:kms:me-central-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+
+
+def kept(backend, secrets_provider=""):
+    return {READ: "true", BACKEND: backend, SECRETS_PROVIDER: secrets_provider}
+
 
 CASES = [
     *table(
@@ -240,5 +251,56 @@ CASES = [
         ("nobody", VIOLATED, NAMED),
         ("a reader", VIOLATED, [NAMED, administers(NAMED, "AmazonEKSViewPolicy")]),
         ("unknown", UNDECIDED, unknown(NAMED, "accessConfig")),
+    ),
+    *table(
+        "state-outside-residency",
+        ("no regime", NOT_APPLICABLE, AT_HOME, {}, {}, kept("")),
+        ("an engine does not tell", NOT_APPLICABLE, AT_HOME, UAE),
+        ("an engine does not tell, the settings do", OK, AT_HOME, {**UAE, "stateBackend": IN_UAE}),
+        ("Pulumi Cloud by default", VIOLATED, AT_HOME, UAE, {}, kept("")),
+        ("Pulumi Cloud by name", VIOLATED, AT_HOME, UAE, {}, kept("https://api.pulumi.com")),
+        ("Pulumi Cloud is in the United States", OK, AT_HOME, US, {}, kept("")),
+        ("a bucket inside", OK, AT_HOME, UAE, {}, kept(IN_UAE)),
+        ("a bucket outside", VIOLATED, AT_HOME, UAE, {}, kept("s3://state?region=us-east-1")),
+        ("a bucket without a region", VIOLATED, AT_HOME, UAE, {}, kept("s3://state")),
+        ("a bucket elsewhere", VIOLATED, AT_HOME, UAE, {}, kept(f"{IN_UAE}&endpoint=s3.example.com")),
+        ("Google's", VIOLATED, AT_HOME, UAE, {}, kept("gs://state")),
+        ("Google's, known", OK, AT_HOME, UAE, {"accepted": ["gs://state"]}, kept("gs://state")),
+        ("Azure's", VIOLATED, AT_HOME, UAE, {}, kept("azblob://state?storage_account=acme")),
+        (
+            "Azure's, known",
+            OK,
+            AT_HOME,
+            UAE,
+            {"accepted": ["azblob://state*"]},
+            kept("azblob://state?storage_account=a"),
+        ),
+        ("no URL", VIOLATED, AT_HOME, UAE, {}, kept("s3://[state")),
+        ("a disk", VIOLATED, AT_HOME, UAE, {}, kept("file://~")),
+        ("a host of one's own", VIOLATED, AT_HOME, UAE, {}, kept("https://pulumi.acme.example")),
+        (
+            "said twice, one outside",
+            VIOLATED,
+            AT_HOME,
+            {**UAE, "stateBackend": IN_UAE},
+            {},
+            kept("s3://x?region=eu-west-1"),
+        ),
+        ("a passphrase", OK, AT_HOME, UAE, {}, kept(IN_UAE, "passphrase")),
+        ("a key inside", OK, AT_HOME, UAE, {}, kept(IN_UAE, "awskms://alias/state?region=me-central-1")),
+        ("a key outside", VIOLATED, AT_HOME, UAE, {}, kept(IN_UAE, "awskms://alias/state?region=us-east-1")),
+        ("a key by its ARN", OK, AT_HOME, UAE, {}, kept(IN_UAE, f"awskms:///{KEY_ARN}")),
+        ("a key without a region", VIOLATED, AT_HOME, UAE, {}, kept(IN_UAE, "awskms://alias/state")),
+        (
+            "Google's key",
+            VIOLATED,
+            AT_HOME,
+            UAE,
+            {},
+            kept(IN_UAE, "gcpkms://projects/p/locations/us/keyRings/r/cryptoKeys/k"),
+        ),
+        ("Azure's key", VIOLATED, AT_HOME, UAE, {}, kept(IN_UAE, "azurekeyvault://acme.vault.azure.net/keys/state")),
+        ("a vault, known", OK, AT_HOME, UAE, {"accepted": ["hashivault://*"]}, kept(IN_UAE, "hashivault://state")),
+        ("provider unknown", OK, unknown(AT_HOME, "region"), UAE, {}, kept(IN_UAE)),
     ),
 ]

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from tests.policies.mutants import CLUSTER, Mutant, drop, edit, put
+from trainyard.conventions.state import BACKEND, SECRETS_PROVIDER
 from trainyard.recorded.types import (
     ACCESS_POLICY,
     BUCKET_OBJECT_LOCK,
@@ -87,6 +88,18 @@ RECORD = (
         change=edit(
             CLUSTER, "cluster-cluster", put("accessConfig", "bootstrapClusterCreatorAdminPermissions", value=True)
         ),
+    ),
+    Mutant(
+        "state-outside-residency",
+        "a bucket in Ireland",
+        settings={"residency": "us"},
+        others={BACKEND: "s3://state?region=eu-west-1"},
+    ),
+    Mutant(
+        "state-outside-residency",
+        "the key",
+        settings={"residency": "us"},
+        others={SECRETS_PROVIDER: "awskms://alias/state?region=eu-west-1"},
     ),
     Mutant("cluster-creator-is-admin", "nobody", change=drop(ACCESS_POLICY, "cluster-deployer")),
 )

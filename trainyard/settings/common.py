@@ -24,7 +24,7 @@ from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, Aws, partition_
 from trainyard.settings.operations import BudgetAlerts, Mlflow, PolicyException, Scheduler, Smoke, Storage
 from trainyard.settings.people import Team
 from trainyard.settings.pools import GpuPool, SystemNodes
-from trainyard.settings.types import PRIVATE, Cidr, Email, Label, Model, Name, PublicCidr, TextLikeNumber
+from trainyard.settings.types import PRIVATE, Cidr, Email, Label, Model, Name, PublicCidr, StateBackend, TextLikeNumber
 
 
 class Network(Model):
@@ -80,6 +80,13 @@ class Settings(Model):
     residency: Literal["none", "eu", "uae", "us", "uk", "india"] = Field(
         default="none",
         description="Where data may be kept (none, eu, uae, us, uk, india). Other regions are refused.",
+    )
+    state_backend: StateBackend | None = Field(
+        default=None,
+        description=(
+            "Where Pulumi keeps the stack's state (PULUMI_BACKEND_URL), where Pulumi.yaml does not say. Compared with "
+            "residency."
+        ),
     )
     storage: Storage = Field(default=Storage(), description="The storage tiers.")
     scheduler: Scheduler = Field(default=Scheduler(), description="The queues.")
