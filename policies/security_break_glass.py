@@ -9,12 +9,12 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.access import statements
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources, refers
-from trainyard.recorded.types import ACCESS_POLICY, EKS_CLUSTER, EVENT_RULE, EVENT_TARGET, ROLE
+from trainyard.recorded.types import ACCESS_POLICY_ASSOCIATION, EKS_CLUSTER, EVENT_RULE, EVENT_TARGET, ROLE
 
 _USER = re.compile(r"arn:[^:]+:iam::[0-9]{12}:user/.+")
 READ_ONLY_TOO = "ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS"
@@ -72,7 +72,7 @@ def _tells_of(rule: RecordedResource, role: RecordedResource) -> bool:
 @stack_rule(
     "cluster-creator-is-admin",
     "Nobody administers a cluster for having made it: administrators are named, and can be taken away.",
-    types=(EKS_CLUSTER, ACCESS_POLICY),
+    types=(EKS_CLUSTER, ACCESS_POLICY_ASSOCIATION),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 4.1.1", "NIST 800-53r5 AC-2", "ISO 27001:2022 A.8.2"),
     fix="Use the cluster as it is; aws.adminPrincipals names who administers it.",
@@ -87,6 +87,6 @@ def cluster_creator_is_admin(resources: Resources, _: Config) -> Iterator[StackV
             yield cluster, "bootstrapClusterCreatorAdminPermissions is on: who made it administers it for ever"
         elif not any(
             str(value_at(found.inputs, "policyArn")).rsplit("/", 1)[-1] in ADMIN_POLICIES
-            for found in resources.referring(cluster, "clusterName", ACCESS_POLICY)
+            for found in resources.referring(cluster, "clusterName", ACCESS_POLICY_ASSOCIATION)
         ):
             yield cluster, "nobody is named to administer it, and its creator does not either"

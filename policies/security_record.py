@@ -11,10 +11,11 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.access import everybody, statements
+from trainyard.policies.access import everybody
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.stack_settings import part_of
 from trainyard.recorded.model import RecordedResource, has_unknown
+from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_on, is_set, list_at, mappings_at, number_at, texts_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (

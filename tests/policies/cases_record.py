@@ -6,7 +6,7 @@ from tests.policies.cases_platform import UAE, US, provider
 from tests.policies.truth import NOT_APPLICABLE, OK, UNDECIDED, UNKNOWN, VIOLATED, bucket, made, table, unknown
 from trainyard.conventions.state import BACKEND, READ, SECRETS_PROVIDER
 from trainyard.recorded.types import (
-    ACCESS_POLICY,
+    ACCESS_POLICY_ASSOCIATION,
     BUCKET_LOGGING,
     BUCKET_OBJECT_LOCK,
     BUCKET_POLICY,
@@ -113,7 +113,7 @@ def eks(mode="API", **access):
 
 def administers(of, name="AmazonEKSClusterAdminPolicy"):
     arn = f"arn:aws:eks::aws:cluster-access-policy/{name}"
-    return made(ACCESS_POLICY, "admin", {"policyArn": arn}, uses={"clusterName": [of]})
+    return made(ACCESS_POLICY_ASSOCIATION, "admin", {"policyArn": arn}, uses={"clusterName": [of]})
 
 
 NAMED = eks(bootstrapClusterCreatorAdminPermissions=False)

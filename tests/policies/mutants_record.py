@@ -8,7 +8,7 @@ from typing import Any
 from tests.policies.mutants import CLUSTER, Mutant, drop, edit, put
 from trainyard.conventions.state import BACKEND, SECRETS_PROVIDER
 from trainyard.recorded.types import (
-    ACCESS_POLICY,
+    ACCESS_POLICY_ASSOCIATION,
     BUCKET_OBJECT_LOCK,
     BUCKET_POLICY,
     DETECTOR,
@@ -101,5 +101,5 @@ RECORD = (
         settings={"residency": "us"},
         others={SECRETS_PROVIDER: "awskms://alias/state?region=eu-west-1"},
     ),
-    Mutant("cluster-creator-is-admin", "nobody", change=drop(ACCESS_POLICY, "cluster-deployer")),
+    Mutant("cluster-creator-is-admin", "nobody", change=drop(ACCESS_POLICY_ASSOCIATION, "cluster-deployer")),
 )

@@ -50,13 +50,14 @@ class Shared:
 def make_cluster(
     plan: Plan,
     planned: ClusterPlan,
+    account: pulumi.Input[str],
     network: Network,
     key: EnvironmentKey,
     deployer: pulumi.Input[str],
     aws: pulumi_aws.Provider,
 ) -> MadeCluster:
     """Makes control plane and nodes. `deployer` administers a cluster for which the plan names nobody."""
-    cluster = _cluster(plan, planned, network, key, deployer, pulumi.ResourceOptions(providers=[aws]))
+    cluster = _cluster(plan, planned, account, network, key, deployer, pulumi.ResourceOptions(providers=[aws]))
     after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
     return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, key, after_nodes))
 
@@ -122,6 +123,7 @@ def _ground(
 def _cluster(
     plan: Plan,
     planned: ClusterPlan,
+    account: pulumi.Input[str],
     network: Network,
     key: EnvironmentKey,
     deployer: pulumi.Input[str],
@@ -135,6 +137,7 @@ def _cluster(
         {
             "cluster_name": planned.name,
             "region": plan.ground.region,
+            "account_id": account,
             "kubernetes_version": planned.kubernetes_version,
             "service_cidr": plan.ground.network.service_cidr,
             "subnet_ids": nodes_in,
