@@ -55,10 +55,11 @@ def make_cluster(
     account: pulumi.Input[str],
     network: Network,
     key: EnvironmentKey,
+    deployer: pulumi.Input[str],
     aws: pulumi_aws.Provider,
 ) -> MadeCluster:
-    """Makes control plane and nodes."""
-    cluster = _cluster(plan, planned, account, network, key, pulumi.ResourceOptions(providers=[aws]))
+    """Makes control plane and nodes. `deployer` administers a cluster for which the plan names nobody."""
+    cluster = _cluster(plan, planned, account, network, key, deployer, pulumi.ResourceOptions(providers=[aws]))
     after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
     return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, key, after_nodes))
 
@@ -138,6 +139,7 @@ def _cluster(
     account: pulumi.Input[str],
     network: Network,
     key: EnvironmentKey,
+    deployer: pulumi.Input[str],
     opts: pulumi.ResourceOptions,
 ) -> Cluster:
     control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
@@ -157,6 +159,7 @@ def _cluster(
             "log_retention_days": control_plane.log_retention_days,
             "key_arn": key.key_arn,
             "admin_principal_arns": control_plane.admin_principal_arns,
+            "deployer_principal_arn": deployer,
             "group_principal_arns": {
                 team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it
             },
