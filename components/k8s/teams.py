@@ -10,6 +10,7 @@ import pulumi_kubernetes.rbac.v1 as rbac
 import pulumi_kubernetes.scheduling.v1 as scheduling
 
 from trainyard.components.k8s import network_rules as rules
+from trainyard.components.k8s import pod_security
 from trainyard.components.k8s.objects import named, prerequisites, service_account
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.outputs import register
@@ -154,7 +155,7 @@ class TeamNamespaces(pulumi.ComponentResource):
                 "name": team["namespace"],
                 "labels": {
                     TEAM_LABEL: team["name"],
-                    f"{level}/enforce": "baseline",
+                    f"{level}/enforce": pod_security.LEVEL,
                     f"{level}/warn": "restricted",
                     f"{level}/audit": "restricted",
                 },

@@ -90,6 +90,18 @@ SPOT_TOLERATION: Final[Mapping[str, str]] = {
     "effect": "NoSchedule",
 }
 
+SYSTEM_PRIORITIES: Final = ("system-cluster-critical", "system-node-critical")
+"""Kubernetes' own priority classes, for what a cluster or a node does not run without. No team's pod has one."""
+
+RESERVED_TAINTS: Final = (
+    f"{GPU_RESOURCE.partition('/')[0]}/",
+    LABEL_PREFIX,
+    "vpc.amazonaws.com/",  # of nodes with a fabric, where somebody sets one
+    "CriticalAddonsOnly",
+    "node-role.kubernetes.io/",
+)
+"""How the keys of taints begin whose nodes are not for people's pods without GPUs."""
+
 # Teams and their pods
 
 FAIR_SHARING_STRATEGIES: Final = ("LessThanOrEqualToFinalShare",)
