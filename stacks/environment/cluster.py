@@ -100,12 +100,15 @@ def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesAr
 
 
 def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
+    volumes = ground.volumes[team.name]
     return {
         "name": team.name,
         "namespace": team.namespace,
         "cpu_only_cores": team.cpu_only_cores,
         "cpu_only_memory_gib": team.cpu_only_memory_gib,
         "cpu_only_pods": team.cpu_only_pods,
+        "claims": len(volumes),
+        "claims_gib": sum(source["capacity_gib"] for source in volumes.values()),
         "service_account_annotations": ground.team_identities[team.name].annotations,
     }
 
