@@ -81,6 +81,7 @@ def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
     args: GpuEnablementArgs = {
         "pools": [pool.name for pool in planned.pools],
         "device_plugins": ground.device_plugins,
+        "gives_by_mounts": planned.isolated_gpus,
     }
     if DEVICE_PLUGIN in ground.gpu_add_ons:
         args["device_plugin_chart"] = chart(plan, DEVICE_PLUGIN)

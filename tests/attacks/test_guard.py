@@ -229,7 +229,6 @@ def test_gpus_count_wherever_they_are_asked_for(wall: Wall, where: str) -> None:
         {"key": "", "operator": "Exists"},
         GPU_TAINT,
         {"key": "nvidia.com/mig", "operator": "Exists"},
-        {"key": "vpc.amazonaws.com/efa", "operator": "Exists"},
         {"key": "ml.platform/capacity", "operator": "Exists"},
         {"key": "ml.platform/pool", "operator": "Exists"},
         {"key": "CriticalAddonsOnly", "operator": "Exists"},

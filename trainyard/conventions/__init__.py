@@ -96,11 +96,11 @@ SYSTEM_PRIORITIES: Final = ("system-cluster-critical", "system-node-critical")
 RESERVED_TAINTS: Final = (
     f"{GPU_RESOURCE.partition('/')[0]}/",
     LABEL_PREFIX,
-    "vpc.amazonaws.com/",  # of nodes with a fabric, where somebody sets one
     "CriticalAddonsOnly",
     "node-role.kubernetes.io/",
 )
-"""How the keys of taints begin whose nodes are not for people's pods without GPUs."""
+"""How the keys of taints begin whose nodes are not for people's pods without GPUs. Nodes with a fabric
+have the GPUs' taint too."""
 
 # Teams and their pods
 
