@@ -66,6 +66,7 @@ def make_add_on(
 def make_role(
     name: str,
     cluster_name: pulumi.Input[str],
+    cluster_arn: pulumi.Input[str],
     add_on_name: str,
     key_arn: pulumi.Input[str],
     opts: pulumi.ResourceOptions,
@@ -75,6 +76,7 @@ def make_role(
     if add_on_name == "vpc-cni":
         args = {
             "cluster_name": cluster_name,
+            "cluster_arn": cluster_arn,
             "namespace": "kube-system",
             "service_accounts": ["aws-node"],
             "managed_policy_arns": ["arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"],
@@ -84,6 +86,7 @@ def make_role(
     if add_on_name == "aws-ebs-csi-driver":
         args = {
             "cluster_name": cluster_name,
+            "cluster_arn": cluster_arn,
             "namespace": "kube-system",
             "service_accounts": ["ebs-csi-controller-sa"],
             "policy": {"Version": "2012-10-17", "Statement": _use_key_for_volumes(key_arn)},

@@ -19,7 +19,7 @@ from trainyard.components.aws import nodes
 from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_add_on, make_role
 from trainyard.components.aws.identity import check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
-from trainyard.components.aws.policy_documents import allow, document, service_trust
+from trainyard.components.aws.policy_documents import allow, cluster_arn, document, service_trust
 from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES
 
@@ -54,7 +54,9 @@ class ClusterArgs(TypedDict):
     cluster_name: str
     """Name of the cluster: 1 to 100 letters, digits, `-` and `_`. Fixed, because its log group's name holds it."""
     region: pulumi.Input[str]
-    """Region of the cluster, for its kubeconfig."""
+    """Region of the cluster, for its kubeconfig and its ARN."""
+    account_id: pulumi.Input[str]
+    """AWS account, 12 digits: the only one for whose cluster the roles of control plane and pods may be taken."""
     kubernetes_version: pulumi.Input[str]
     """Version of control plane and nodes, such as `1.35`."""
     service_cidr: pulumi.Input[str]
@@ -96,6 +98,8 @@ class Cluster(pulumi.ComponentResource):
 
     cluster_name: pulumi.Output[str]
     """Name of the cluster."""
+    cluster_arn: pulumi.Output[str]
+    """ARN of the cluster, which the trust policies of its pods' roles name. Known before the cluster is made."""
     endpoint: pulumi.Output[str]
     """Address of the API server, https://…."""
     certificate_authority: pulumi.Output[str]
@@ -116,6 +120,7 @@ class Cluster(pulumi.ComponentResource):
         self._name = name
         self._args = args
         self._child = pulumi.ResourceOptions(parent=self)
+        self.cluster_arn = cluster_arn(args["cluster_name"], args["region"], args["account_id"])
         self._cluster = self._make_control_plane()
         self.cluster_name = self._cluster.name
         self.endpoint = self._cluster.endpoint
@@ -157,7 +162,7 @@ class Cluster(pulumi.ComponentResource):
         role = iam.Role(
             check_role_name(f"{name}-control"),
             description="Control plane of the EKS cluster",
-            assume_role_policy=service_trust("eks.amazonaws.com"),
+            assume_role_policy=service_trust("eks.amazonaws.com", args["account_id"], self.cluster_arn),
             opts=self._child,
         )
         before: list[pulumi.Resource] = [
@@ -247,7 +252,9 @@ class Cluster(pulumi.ComponentResource):
         ]
 
     def _make_add_on(self, add_on: AddOnArgs, after: Sequence[pulumi.Resource]) -> eks.Addon:
-        role = make_role(self._name, self.cluster_name, add_on["name"], self._args["key_arn"], self._child)
+        role = make_role(
+            self._name, self.cluster_name, self.cluster_arn, add_on["name"], self._args["key_arn"], self._child
+        )
         # The association comes first: a pod that starts without its role keeps failing until it is restarted.
         associations = role.associations if role is not None else []
         return make_add_on(

@@ -50,6 +50,8 @@ class NetworkArgs(TypedDict):
     """Services with an interface endpoint in every private subnet, such as `ecr.api`, `sts`, `logs`."""
     region: pulumi.Input[str]
     """Region of the VPC; the names of the endpoints' services hold it."""
+    account_id: pulumi.Input[str]
+    """AWS account, 12 digits: the only one for whose flow logs their role may be taken."""
     flow_log_retention_days: pulumi.Input[int]
     """Days that flow logs are kept; a value that CloudWatch knows, such as 365."""
     key_arn: pulumi.Input[str]
@@ -234,7 +236,11 @@ class Network(pulumi.ComponentResource):
         role = iam.Role(
             check_role_name(f"{self._name}-flow-logs"),
             description="Lets VPC flow logs write to their log group",
-            assume_role_policy=service_trust("vpc-flow-logs.amazonaws.com"),
+            assume_role_policy=service_trust(
+                "vpc-flow-logs.amazonaws.com",
+                args["account_id"],
+                pulumi.Output.concat("arn:aws:ec2:", args["region"], ":", args["account_id"], ":vpc-flow-log/*"),
+            ),
             opts=self._child,
         )
         write = [

@@ -14,38 +14,7 @@ from trainyard.components.k8s.objects import named, prerequisites, service_accou
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.outputs import register
 from trainyard.conventions import CPU_ONLY_PRIORITY, TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
-
-ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
-READ_VERBS = ["get", "list", "watch"]
-
-MEMBER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
-    {"api_groups": ["batch"], "resources": ["jobs"], "verbs": ALL_VERBS},
-    {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ALL_VERBS},
-    {"api_groups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ALL_VERBS},
-    {"api_groups": ["trainer.kubeflow.org"], "resources": ["trainingruntimes"], "verbs": READ_VERBS},
-    {"api_groups": ["kueue.x-k8s.io"], "resources": ["localqueues", "workloads"], "verbs": READ_VERBS},
-    {"api_groups": [""], "resources": ["pods"], "verbs": [*READ_VERBS, "create", "delete"]},
-    {"api_groups": [""], "resources": ["pods/log"], "verbs": ["get"]},
-    {"api_groups": [""], "resources": ["pods/exec", "pods/portforward"], "verbs": ["create"]},
-    {"api_groups": [""], "resources": ["configmaps"], "verbs": ALL_VERBS},
-    {
-        "api_groups": [""],
-        "resources": ["events", "services", "persistentvolumeclaims", "resourcequotas", "limitranges"],
-        "verbs": READ_VERBS,
-    },
-    {"api_groups": ["events.k8s.io"], "resources": ["events"], "verbs": READ_VERBS},
-)
-"""What a member may do in the team's namespace. Not: secrets, RBAC, quotas, network policies, volumes."""
-
-CLUSTER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
-    {"api_groups": ["trainer.kubeflow.org"], "resources": ["clustertrainingruntimes"], "verbs": READ_VERBS},
-    {
-        "api_groups": ["kueue.x-k8s.io"],
-        "resources": ["clusterqueues", "resourceflavors", "workloadpriorityclasses"],
-        "verbs": READ_VERBS,
-    },
-)
-"""What every member may read outside of it: what a job can refer to, and why it waits."""
+from trainyard.conventions.team_rights import IN_THE_CLUSTER, IN_THE_OWN_NAMESPACE, Right
 
 CPU_ONLY_VALUE = -1
 """Below 0, which the platform's pods have. Not below -10, where the Cluster Autoscaler starts no node for a pod
@@ -210,7 +179,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         role = rbac.Role(
             f"{name}-member",
             metadata={"name": "team-member", "namespace": namespace},
-            rules=list(MEMBER_RULES),
+            rules=_rules(IN_THE_OWN_NAMESPACE),
             opts=self._child(),
         )
         rbac.RoleBinding(
@@ -227,7 +196,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         role = rbac.ClusterRole(
             f"{name}-reader",
             metadata={"name": "team-queue-reader"},
-            rules=list(CLUSTER_RULES),
+            rules=_rules(IN_THE_CLUSTER),
             opts=self._child(),
         )
         rbac.ClusterRoleBinding(
@@ -241,6 +210,13 @@ class TeamNamespaces(pulumi.ComponentResource):
             subjects=[_group(group) for group in self.groups.values()],
             opts=self._child(),
         )
+
+
+def _rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
+    return [
+        {"api_groups": [right.group], "resources": list(right.resources), "verbs": list(right.verbs)}
+        for right in rights
+    ]
 
 
 def _group(group: str) -> rbac.SubjectArgsDict:

@@ -40,6 +40,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "Cluster": {
         "clusterName": "acme",
         "region": "us-east-1",
+        "accountId": ACCOUNT,
         "kubernetesVersion": "1.35",
         "serviceCidr": "172.20.0.0/16",
         "subnetIds": list(SUBNETS.values()),
@@ -187,6 +188,7 @@ INPUTS: dict[str, dict[str, Any]] = {
             for zone, third in (("us-east-1a", 1), ("us-east-1b", 11))
         ],
         "natGateways": 2,
+        "accountId": ACCOUNT,
         "gatewayEndpoints": ["s3"],
         "interfaceEndpoints": ["sts"],
         "region": "us-east-1",
@@ -196,6 +198,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     },
     "PodRole": {
         "clusterName": "acme",
+        "clusterArn": f"arn:aws:eks:us-east-1:{ACCOUNT}:cluster/acme",
         "namespace": "team-vision",
         "serviceAccounts": ["trainer"],
         "policy": {

@@ -23,8 +23,8 @@ def build(plan: Plan) -> Foundation:
     on_aws = pulumi.ResourceOptions(providers=[aws])
     account = _account(plan, aws)
     key = _key(plan, account, on_aws)
-    network = _network(plan, key, on_aws)
-    clusters = [make_cluster(plan, planned, network, key, aws) for planned in plan.clusters]
+    network = _network(plan, account, key, on_aws)
+    clusters = [make_cluster(plan, planned, account, network, key, aws) for planned in plan.clusters]
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
     storage = make_storage(plan, account, network, clients, key, on_aws)
     database = make_database(plan, account, network, clients, key, on_aws)
@@ -56,7 +56,7 @@ def _key(plan: Plan, account: pulumi.Input[str], opts: pulumi.ResourceOptions) -
     )
 
 
-def _network(plan: Plan, key: EnvironmentKey, opts: pulumi.ResourceOptions) -> Network:
+def _network(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: pulumi.ResourceOptions) -> Network:
     own = plan.ground.network
     return Network(
         "network",
@@ -75,6 +75,7 @@ def _network(plan: Plan, key: EnvironmentKey, opts: pulumi.ResourceOptions) -> N
             "gateway_endpoints": own.gateway_endpoints,
             "interface_endpoints": own.interface_endpoints,
             "region": plan.ground.region,
+            "account_id": account,
             "flow_log_retention_days": own.flow_log_retention_days,
             "key_arn": key.key_arn,
             "cluster_names": [planned.name for planned in plan.clusters],

@@ -48,10 +48,15 @@ class Shared:
 
 
 def make_cluster(
-    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, aws: pulumi_aws.Provider
+    plan: Plan,
+    planned: ClusterPlan,
+    account: pulumi.Input[str],
+    network: Network,
+    key: EnvironmentKey,
+    aws: pulumi_aws.Provider,
 ) -> MadeCluster:
     """Makes control plane and nodes."""
-    cluster = _cluster(plan, planned, network, key, pulumi.ResourceOptions(providers=[aws]))
+    cluster = _cluster(plan, planned, account, network, key, pulumi.ResourceOptions(providers=[aws]))
     after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
     return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, key, after_nodes))
 
@@ -115,7 +120,12 @@ def _ground(
 
 
 def _cluster(
-    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, opts: pulumi.ResourceOptions
+    plan: Plan,
+    planned: ClusterPlan,
+    account: pulumi.Input[str],
+    network: Network,
+    key: EnvironmentKey,
+    opts: pulumi.ResourceOptions,
 ) -> Cluster:
     control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
     nodes_in = list(network.private_subnet_ids.values())
@@ -125,6 +135,7 @@ def _cluster(
         {
             "cluster_name": planned.name,
             "region": plan.ground.region,
+            "account_id": account,
             "kubernetes_version": planned.kubernetes_version,
             "service_cidr": plan.ground.network.service_cidr,
             "subnet_ids": nodes_in,

@@ -17,7 +17,7 @@ from tests.components.aws.recordings import (
     statements,
     waits_for,
 )
-from tests.pulumi_harness import Recorded, Recording, record
+from tests.pulumi_harness import ACCOUNT, Recorded, Recording, record
 from trainyard.components.aws.network import Network
 
 SUBNET = "aws:ec2/subnet:Subnet"
@@ -48,6 +48,7 @@ def recorded(preview: bool = False, **changes: Any) -> Recording:
         "gateway_endpoints": ["s3"],
         "interface_endpoints": ["ecr.api", "ecr.dkr", "sts"],
         "region": REGION,
+        "account_id": ACCOUNT,
         "flow_log_retention_days": 365,
         "key_arn": KEY_ARN,
         "cluster_names": ["acme-production"],
@@ -236,3 +237,11 @@ def test_ec2_takes_the_subnets_and_the_endpoints() -> None:
         known = set(client.describe_vpc_endpoint_services()["ServiceNames"])
     assert len(endpoints) == 4
     assert {endpoint["ServiceName"] for endpoint in endpoints} <= known
+
+
+def test_the_role_of_flow_logs_is_taken_for_flow_logs_of_the_account_alone() -> None:
+    [statement] = document(recorded().one("aws:iam/role:Role"), "assumeRolePolicy")["Statement"]
+    assert statement["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": ACCOUNT},
+        "ArnLike": {"aws:SourceArn": f"arn:aws:ec2:{REGION}:{ACCOUNT}:vpc-flow-log/*"},
+    }

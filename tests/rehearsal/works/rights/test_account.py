@@ -41,6 +41,10 @@ def attached(arn):
     return made("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "a", {"role": "trainer-1", "policyArn": arn})
 
 
+def attached_to_roles(arn):
+    return made("aws:iam/policyAttachment:PolicyAttachment", "x", {"roles": ["trainer-1"], "policyArn": arn})
+
+
 def bucket(**inputs):
     return made("aws:s3/bucket:Bucket", "b", {"bucket": "b", **inputs}, id="b", outputs={"arn": "arn:aws:s3:::b"})
 
@@ -72,7 +76,7 @@ def test_policies_of_a_role_wherever_they_stand():
         (role(), customer, attached(f"arn:aws:iam::{OWN}:policy/c")),
         (role(), attached("arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess")),
         (role(managedPolicyArns=["arn:aws:iam::aws:policy/AdministratorAccess"]),),
-        (role(), made("aws:iam/policyAttachment:PolicyAttachment", "x", {"roles": ["trainer-1"], "policyArn": S3_FULL})),
+        (role(), attached_to_roles(S3_FULL)),
     ):  # fmt: skip
         assert account(*resources, bucket()).may("trainer", "s3:GetObject", "arn:aws:s3:::b/k").allowed, resources
     assert account(role(), bucket()).may("trainer", "s3:GetObject", "arn:aws:s3:::b/k").refused
