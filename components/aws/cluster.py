@@ -92,8 +92,9 @@ class ClusterArgs(TypedDict):
 class Cluster(pulumi.ComponentResource):
     """Control plane, add-ons, access entries and system nodes.
 
-    `ready` lists the resources that workloads wait for: the add-ons and the system nodes. `nodes_wait_for` lists what
-    further node groups wait for, so that they start beside the system nodes instead of after them.
+    `ready` lists the resources that workloads wait for: add-ons and system nodes. `api_ready` lists what objects
+    that need no node wait for: control plane and access entries. `nodes_wait_for` lists what further node groups wait
+    for, so that they start beside the system nodes instead of after them.
     """
 
     cluster_name: pulumi.Output[str]
@@ -127,7 +128,7 @@ class Cluster(pulumi.ComponentResource):
         self.certificate_authority = self._cluster.certificate_authority.apply(lambda authority: authority.data or "")
         self.security_group_id = self._cluster.vpc_config.apply(lambda vpc: vpc.cluster_security_group_id or "")
         self.kubeconfig = kubeconfig(args["cluster_name"], args["region"], self.endpoint, self.certificate_authority)
-        self._admit_people()
+        self.api_ready: list[pulumi.Resource] = [self._cluster, *self._admit_people()]
         add_ons = {add_on["name"]: add_on for add_on in args["add_ons"]}
         permissions = self._make_node_role()
         first = [self._make_add_on(add_ons[key], after=()) for key in BEFORE_NODES]
@@ -206,7 +207,8 @@ class Cluster(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=before),
         )
 
-    def _admit_people(self) -> None:
+    def _admit_people(self) -> list[pulumi.Resource]:
+        made: list[pulumi.Resource] = []
         administrators = self._args["admin_principal_arns"]
         groups: dict[str, list[str]] = {arn: [] for arn in administrators}
         for group, members in self._args.get("group_principal_arns", {}).items():
@@ -224,9 +226,10 @@ class Cluster(pulumi.ComponentResource):
                 type="STANDARD",
                 opts=self._child,
             )
+            made.append(entry)
             if arn not in administrators:
                 continue
-            eks.AccessPolicyAssociation(
+            association = eks.AccessPolicyAssociation(
                 entry_name,
                 cluster_name=self.cluster_name,
                 principal_arn=arn,
@@ -234,6 +237,8 @@ class Cluster(pulumi.ComponentResource):
                 access_scope={"type": "cluster"},
                 opts=pulumi.ResourceOptions(parent=self, depends_on=[entry]),
             )
+            made.append(association)
+        return made
 
     def _make_node_role(self) -> list[pulumi.Resource]:
         """The role of every node: join the cluster, pull images. Pods have roles of their own."""

@@ -19,6 +19,16 @@ def selects(selector: Any, labels: Mapping[str, Any]) -> bool:
     )
 
 
+def chosen_for(selector: Any) -> dict[str, str]:
+    """The fewest labels that somebody writes on an object for a selector to mean it. Raises `UnknownInput`."""
+    labels = {key: str(value) for key, value in mapping_at(selector, "matchLabels").items()}
+    for expression in mappings_at(selector, "matchExpressions"):
+        operator, values = value_at(expression, "operator"), list_at(expression, "values")
+        if operator in ("In", "Exists"):
+            labels.setdefault(str(value_at(expression, "key")), str(values[0]) if values else "")
+    return labels
+
+
 def _meets(expression: Any, labels: Mapping[str, Any]) -> bool:
     key, operator = str(value_at(expression, "key")), value_at(expression, "operator")
     if operator in ("Exists", "DoesNotExist"):
