@@ -26,11 +26,9 @@ from trainyard.recorded.types import (
     ROLE_POLICY_ATTACHMENT,
     SERVICE_ACCOUNT,
 )
+from trainyard.rehearsal.works.rights.aws.account import IRSA
 from trainyard.rehearsal.works.rights.aws.documents import Statement
 from trainyard.rehearsal.works.rights.aws.recorded_policies import names_of, own_policies
-
-IRSA: Final = "eks.amazonaws.com/role-arn"
-"""Annotation of a service account that gives its pods a role through the cluster's OIDC provider."""
 
 _READS: Final = re.compile(r"s3:(Get|List)[A-Za-z]*\*?", re.IGNORECASE)
 _WRITES: Final = re.compile(
