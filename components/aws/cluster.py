@@ -19,7 +19,7 @@ from trainyard.components.aws import nodes
 from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_add_on, make_role
 from trainyard.components.aws.identity import check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
-from trainyard.components.aws.policy_documents import allow, document, service_trust
+from trainyard.components.aws.policy_documents import allow, cluster_arn, document, service_trust
 from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES
 
@@ -54,7 +54,9 @@ class ClusterArgs(TypedDict):
     cluster_name: str
     """Name of the cluster: 1 to 100 letters, digits, `-` and `_`. Fixed, because its log group's name holds it."""
     region: pulumi.Input[str]
-    """Region of the cluster, for its kubeconfig."""
+    """Region of the cluster, for its kubeconfig and its ARN."""
+    account_id: pulumi.Input[str]
+    """AWS account, 12 digits: the only one for whose cluster the roles of control plane and pods may be taken."""
     kubernetes_version: pulumi.Input[str]
     """Version of control plane and nodes, such as `1.35`."""
     service_cidr: pulumi.Input[str]
@@ -90,12 +92,15 @@ class ClusterArgs(TypedDict):
 class Cluster(pulumi.ComponentResource):
     """Control plane, add-ons, access entries and system nodes.
 
-    `ready` lists the resources that workloads wait for: the add-ons and the system nodes. `nodes_wait_for` lists what
-    further node groups wait for, so that they start beside the system nodes instead of after them.
+    `ready` lists the resources that workloads wait for: add-ons and system nodes. `api_ready` lists what objects
+    that need no node wait for: control plane and access entries. `nodes_wait_for` lists what further node groups wait
+    for, so that they start beside the system nodes instead of after them.
     """
 
     cluster_name: pulumi.Output[str]
     """Name of the cluster."""
+    cluster_arn: pulumi.Output[str]
+    """ARN of the cluster, which the trust policies of its pods' roles name. Known before the cluster is made."""
     endpoint: pulumi.Output[str]
     """Address of the API server, https://…."""
     certificate_authority: pulumi.Output[str]
@@ -116,13 +121,14 @@ class Cluster(pulumi.ComponentResource):
         self._name = name
         self._args = args
         self._child = pulumi.ResourceOptions(parent=self)
+        self.cluster_arn = cluster_arn(args["cluster_name"], args["region"], args["account_id"])
         self._cluster = self._make_control_plane()
         self.cluster_name = self._cluster.name
         self.endpoint = self._cluster.endpoint
         self.certificate_authority = self._cluster.certificate_authority.apply(lambda authority: authority.data or "")
         self.security_group_id = self._cluster.vpc_config.apply(lambda vpc: vpc.cluster_security_group_id or "")
         self.kubeconfig = kubeconfig(args["cluster_name"], args["region"], self.endpoint, self.certificate_authority)
-        self._admit_people()
+        self.api_ready: list[pulumi.Resource] = [self._cluster, *self._admit_people()]
         add_ons = {add_on["name"]: add_on for add_on in args["add_ons"]}
         permissions = self._make_node_role()
         first = [self._make_add_on(add_ons[key], after=()) for key in BEFORE_NODES]
@@ -157,7 +163,7 @@ class Cluster(pulumi.ComponentResource):
         role = iam.Role(
             check_role_name(f"{name}-control"),
             description="Control plane of the EKS cluster",
-            assume_role_policy=service_trust("eks.amazonaws.com"),
+            assume_role_policy=service_trust("eks.amazonaws.com", args["account_id"], self.cluster_arn),
             opts=self._child,
         )
         before: list[pulumi.Resource] = [
@@ -201,7 +207,8 @@ class Cluster(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=before),
         )
 
-    def _admit_people(self) -> None:
+    def _admit_people(self) -> list[pulumi.Resource]:
+        made: list[pulumi.Resource] = []
         administrators = self._args["admin_principal_arns"]
         groups: dict[str, list[str]] = {arn: [] for arn in administrators}
         for group, members in self._args.get("group_principal_arns", {}).items():
@@ -219,9 +226,10 @@ class Cluster(pulumi.ComponentResource):
                 type="STANDARD",
                 opts=self._child,
             )
+            made.append(entry)
             if arn not in administrators:
                 continue
-            eks.AccessPolicyAssociation(
+            association = eks.AccessPolicyAssociation(
                 entry_name,
                 cluster_name=self.cluster_name,
                 principal_arn=arn,
@@ -229,6 +237,8 @@ class Cluster(pulumi.ComponentResource):
                 access_scope={"type": "cluster"},
                 opts=pulumi.ResourceOptions(parent=self, depends_on=[entry]),
             )
+            made.append(association)
+        return made
 
     def _make_node_role(self) -> list[pulumi.Resource]:
         """The role of every node: join the cluster, pull images. Pods have roles of their own."""
@@ -247,7 +257,9 @@ class Cluster(pulumi.ComponentResource):
         ]
 
     def _make_add_on(self, add_on: AddOnArgs, after: Sequence[pulumi.Resource]) -> eks.Addon:
-        role = make_role(self._name, self.cluster_name, add_on["name"], self._args["key_arn"], self._child)
+        role = make_role(
+            self._name, self.cluster_name, self.cluster_arn, add_on["name"], self._args["key_arn"], self._child
+        )
         # The association comes first: a pod that starts without its role keeps failing until it is restarted.
         associations = role.associations if role is not None else []
         return make_add_on(

@@ -40,6 +40,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "Cluster": {
         "clusterName": "acme",
         "region": "us-east-1",
+        "accountId": ACCOUNT,
         "kubernetesVersion": "1.35",
         "serviceCidr": "172.20.0.0/16",
         "subnetIds": list(SUBNETS.values()),
@@ -183,19 +184,23 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "publicCidr": f"10.1.{third}.0/24",
                 "privateCidr": f"10.1.{third + 1}.0/24",
                 "isolatedCidr": f"10.1.{third + 2}.0/24",
+                "controlCidr": f"10.1.{third + 3}.0/24",
             }
             for zone, third in (("us-east-1a", 1), ("us-east-1b", 11))
         ],
         "natGateways": 2,
+        "accountId": ACCOUNT,
         "gatewayEndpoints": ["s3"],
         "interfaceEndpoints": ["sts"],
         "region": "us-east-1",
+        "publicBuckets": ["commoncrawl"],
         "flowLogRetentionDays": 365,
         "keyArn": KEY,
         "clusterNames": ["acme"],
     },
     "PodRole": {
         "clusterName": "acme",
+        "clusterArn": f"arn:aws:eks:us-east-1:{ACCOUNT}:cluster/acme",
         "namespace": "team-vision",
         "serviceAccounts": ["trainer"],
         "policy": {

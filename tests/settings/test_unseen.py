@@ -21,6 +21,7 @@ MAY_BE_ENCRYPTED = {
     "endpointAccess[]",
     "aws.accountId",
     "aws.adminPrincipals[]",
+    "aws.organizationId",
 }
 PLACES = [
     ("teams", 0, "principals", 1),
@@ -31,6 +32,7 @@ PLACES = [
     ("policyExceptions", 0, "owner"),
     ("endpointAccess", 3),
     ("aws", "accountId"),
+    ("aws", "organizationId"),
     ("awsAccountId",),
     ("aws", "adminPrincipals", 0),
     ("adminPrincipals", 0),

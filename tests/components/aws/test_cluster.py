@@ -46,6 +46,7 @@ def arguments(**changes: Any) -> Any:
     return {
         "cluster_name": "acme-production",
         "region": REGION,
+        "account_id": ACCOUNT,
         "kubernetes_version": "1.35",
         "service_cidr": "172.20.0.0/16",
         "subnet_ids": ["subnet-0a", "subnet-0b"],
@@ -372,3 +373,13 @@ def test_ec2_and_eks_take_the_system_nodes(recording: Recording) -> None:
         made = eks.describe_nodegroup(clusterName="acme-production", nodegroupName="eks-system")["nodegroup"]
     assert made["status"] == "ACTIVE"
     assert made["labels"] == {"ml.platform/pool": "system"}
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_the_control_planes_role_is_taken_for_this_cluster_alone(preview: bool) -> None:
+    role = next(role for role in recorded(preview=preview).of_type(ROLE) if role.name.endswith("-control"))
+    [statement] = document(role, "assumeRolePolicy")["Statement"]
+    assert statement["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": ACCOUNT},
+        "ArnLike": {"aws:SourceArn": f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/acme-production"},
+    }
