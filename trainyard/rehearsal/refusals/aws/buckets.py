@@ -218,7 +218,7 @@ def encryption(view: View) -> None:
 
 
 def logging(view: View) -> None:
-    """A bucket does not log into itself, nor into one with an object lock (User Guide, "Object Lock considerations")."""
+    """A bucket does not log into itself, nor into one with an object lock ("Object Lock considerations")."""
     bucket, target = view.referred("bucket", BUCKET), view.referred("targetBucket", BUCKET)
     if bucket is not None and bucket is target:
         view.error("s3-logging", "targetBucket", f"{bucket.name} would log into itself", allowed="another bucket")
