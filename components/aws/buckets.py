@@ -12,6 +12,7 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_aws.s3 as s3
 
+from trainyard.components.aws.perimeter import BoundToArgs, bucket_binding
 from trainyard.components.outputs import register
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{1,54}")
@@ -64,6 +65,8 @@ class BucketArgs(TypedDict):
     access_log_bucket: NotRequired[pulumi.Input[str]]
     """`log_target` of the bucket that receives the access logs, under `<logical name>/`. Absent: access is not logged
     (the log bucket itself)."""
+    bound_to: NotRequired[BoundToArgs]
+    """Where the bucket may be used from. Absent: from anywhere that a right reaches."""
     log_source_account_id: NotRequired[pulumi.Input[str]]
     """Makes this a log bucket: S3 may deliver the access logs of this account's buckets here."""
     trail_arn: NotRequired[pulumi.Input[str]]
@@ -154,7 +157,11 @@ class Bucket(pulumi.ComponentResource):
             policy=pulumi.Output.json_dumps(
                 {
                     "Version": "2012-10-17",
-                    "Statement": [*_statements(bucket.arn, args), *_record_statements(bucket.arn, args)],
+                    "Statement": [
+                        *_statements(bucket.arn, args),
+                        *_record_statements(bucket.arn, args),
+                        *(bucket_binding(bucket.arn, args["bound_to"]) if "bound_to" in args else ()),
+                    ],
                 }
             ),
             opts=pulumi.ResourceOptions(parent=self, depends_on=[public_access]),

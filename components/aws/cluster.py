@@ -95,8 +95,8 @@ class Cluster(pulumi.ComponentResource):
     """Control plane, add-ons, access entries and system nodes.
 
     `ready` lists the resources that workloads wait for: administrators' entries, the add-ons and the system nodes.
-    `nodes_wait_for` lists what further node groups wait for, so that they start beside the system nodes instead of
-    after them.
+    `api_ready` lists what objects that need no node wait for: control plane and access entries. `nodes_wait_for` lists
+    what further node groups wait for, so that they start beside the system nodes instead of after them.
     """
 
     cluster_name: pulumi.Output[str]
@@ -131,6 +131,7 @@ class Cluster(pulumi.ComponentResource):
         self.security_group_id = self._cluster.vpc_config.apply(lambda vpc: vpc.cluster_security_group_id or "")
         self.kubeconfig = kubeconfig(args["cluster_name"], args["region"], self.endpoint, self.certificate_authority)
         admitted = self._admit_people()
+        self.api_ready: list[pulumi.Resource] = [self._cluster, *admitted]
         add_ons = {add_on["name"]: add_on for add_on in args["add_ons"]}
         permissions = self._make_node_role()
         first = [self._make_add_on(add_ons[key], after=()) for key in BEFORE_NODES]
@@ -210,24 +211,26 @@ class Cluster(pulumi.ComponentResource):
         )
 
     def _admit_people(self) -> list[pulumi.Resource]:
-        """Entries of administrators and members; what has to be there before anything is made on the cluster."""
+        """Entries of administrators and members, which have to be there before anything is made on the cluster."""
+        made: list[pulumi.Resource] = []
         administrators = self._args["admin_principal_arns"]
         groups: dict[str, list[str]] = {arn: [] for arn in administrators}
         for group, members in self._args.get("group_principal_arns", {}).items():
             for arn in members:
                 groups.setdefault(arn, []).append(group)
-        admitted = []
         for arn, in_groups in groups.items():  # a principal has one entry, whatever it is
             # The digest keeps apart a user and a role of one name; an index would rename entries when one goes.
             kind = "admin" if arn in administrators else "member"
             entry_name = f"{self._name}-{kind}-{arn.rsplit('/', 1)[-1]}-{hashlib.sha256(arn.encode()).hexdigest()[:6]}"
             entry = self._entry(entry_name, arn, sorted(set(in_groups)))
+            made.append(entry)
             if arn in administrators:
-                admitted.append(self._administers(entry_name, arn, entry))
+                made.append(self._administers(entry_name, arn, entry))
         if not administrators and "deployer_principal_arn" in self._args:
             name, deployer = f"{self._name}-deployer", self._args["deployer_principal_arn"]
-            admitted.append(self._administers(name, deployer, self._entry(name, deployer, [])))
-        return admitted
+            entry = self._entry(name, deployer, [])
+            made += [entry, self._administers(name, deployer, entry)]
+        return made
 
     def _entry(self, name: str, arn: pulumi.Input[str], groups: Sequence[str]) -> eks.AccessEntry:
         return eks.AccessEntry(

@@ -57,8 +57,12 @@ class TeamNamespacesArgs(TypedDict):
     """All teams of the environment."""
     mlflow: NotRequired[ServiceAddressArgs]
     """Where the MLflow server's pods are. Default: there is none."""
-    identity_endpoints: NotRequired[Sequence[rules.EndpointArgs]]
-    """Addresses that hand out the identity of pods in the ground. Default: none."""
+    addresses: NotRequired[rules.AddressesArgs]
+    """Where the ground has what network policies name by address. Default: unknown; then pods reach nothing by
+    address but HTTPS everywhere."""
+    egress_proxy: NotRequired[ServiceAddressArgs]
+    """Where the pods of the egress proxy are: the only way out of the network. Default: there is none, and pods reach
+    HTTPS outside of the network."""
 
 
 class TeamNamespaces(pulumi.ComponentResource):
@@ -105,7 +109,7 @@ class TeamNamespaces(pulumi.ComponentResource):
             description="Pods without GPUs in teams' namespaces, on the system nodes as far as there is room.",
             opts=self._child(),
         )
-        policies = network_policies(args.get("mlflow"), args.get("identity_endpoints", ()))
+        policies = network_policies(args.get("mlflow"), args.get("addresses"), args.get("egress_proxy"))
         self.namespaces = {team["name"]: self._team(f"{name}-{team['name']}", team, policies) for team in args["teams"]}
         self._cluster_reader(name)
         register(self)
@@ -224,7 +228,9 @@ def _group(group: str) -> rbac.SubjectArgsDict:
 
 
 def network_policies(
-    mlflow: ServiceAddressArgs | None, identity_endpoints: Sequence[rules.EndpointArgs]
+    mlflow: ServiceAddressArgs | None,
+    addresses: rules.AddressesArgs | None,
+    egress_proxy: ServiceAddressArgs | None,
 ) -> Mapping[str, networking.NetworkPolicySpecArgsDict]:
     """The network policies of a team's namespace by name; each selects all of its pods.
 
@@ -244,15 +250,22 @@ def network_policies(
             "egress": [{"to": [{"pod_selector": {}}]}],
         },
         "allow-dns": egress(rules.names()),
-        "allow-https": egress(rules.https(but=INSTANCE_METADATA)),
     }
-    if identity_endpoints:
-        policies["allow-pod-identity"] = egress(*rules.to(identity_endpoints))
-    if mlflow is not None:
-        policies["allow-mlflow"] = egress(
-            {
-                "to": [{"namespace_selector": rules.namespace_called(mlflow["namespace"])}],
-                "ports": [{"protocol": "TCP", "port": mlflow["port"]}],
-            }
-        )
+    if addresses is None:
+        policies["allow-https"] = egress(rules.https(but=INSTANCE_METADATA))
+    else:
+        policies["allow-object-store"] = egress(rules.https_to(rules.blocks_of(addresses["object_store"])))
+        if egress_proxy is None:
+            # Nothing inside of the network: the API server, webhooks and other teams answer there too.
+            policies["allow-https"] = egress(rules.https_to(rules.outside(addresses)))
+        if addresses["identity"]:
+            policies["allow-pod-identity"] = egress(*rules.to(addresses["identity"]))
+    for policy, service in (("allow-egress-proxy", egress_proxy), ("allow-mlflow", mlflow)):
+        if service is not None:
+            policies[policy] = egress(
+                {
+                    "to": [{"namespace_selector": rules.namespace_called(service["namespace"])}],
+                    "ports": [{"protocol": "TCP", "port": service["port"]}],
+                }
+            )
     return policies

@@ -201,6 +201,7 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "publicCidr": f"10.1.{third}.0/24",
                 "privateCidr": f"10.1.{third + 1}.0/24",
                 "isolatedCidr": f"10.1.{third + 2}.0/24",
+                "controlCidr": f"10.1.{third + 3}.0/24",
             }
             for zone, third in (("us-east-1a", 1), ("us-east-1b", 11))
         ],
@@ -209,6 +210,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "gatewayEndpoints": ["s3"],
         "interfaceEndpoints": ["sts"],
         "region": "us-east-1",
+        "publicBuckets": ["commoncrawl"],
         "flowLogRetentionDays": 365,
         "keyArn": KEY,
         "clusterNames": ["acme"],

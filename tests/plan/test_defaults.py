@@ -12,6 +12,7 @@ DEFAULTS = defaults()
 
 NOTHING = {
     "environment", "teamSize", "profile", "owner", "costCentre", "teams.*.share", "aws.accountId",
+    "aws.organizationId",  # the account alone
     "scheduler.priorities",  # each has a decision of its own
     "gpuPools.*.purpose", "gpuPools.*.gpu", "gpuPools.*.fabric", "gpuPools.*.zone",  # what the pool or instance has
     "gpuPools.*.reserved.maxNodes", "gpuPools.*.spot.minNodes", "gpuPools.*.spot.maxNodes",

@@ -24,6 +24,7 @@ MAY_BE_ENCRYPTED = {
     "endpointAccess[]",
     "aws.accountId",
     "aws.adminPrincipals[]",
+    "aws.organizationId",
 }
 PLACES = [
     ("teams", 0, "principals", 1),
@@ -37,6 +38,7 @@ PLACES = [
     ("audit", "breakGlass", "principals", 0),
     ("endpointAccess", 3),
     ("aws", "accountId"),
+    ("aws", "organizationId"),
     ("awsAccountId",),
     ("aws", "adminPrincipals", 0),
     ("adminPrincipals", 0),

@@ -13,6 +13,7 @@ from trainyard import catalog
 from trainyard.plan.aws.make import plan_aws
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
+from trainyard.plan.egress import plan_egress
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.parts import Core, Plan, ProfileName
 from trainyard.plan.people import plan_teams, size_and_profile, teams_of
@@ -100,6 +101,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     budget = plan_budget(context)
     mlflow = plan_mlflow(teams, context)
     storage = plan_storage(context)
+    egress = plan_egress(context)
     ground, clusters, floor = _GROUNDS[settings.cloud](name, teams, mlflow, context)
     return Plan(
         core=Core(
@@ -112,6 +114,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             tags=_tags(settings, environment, ledger),
             teams=plan_teams(teams, budget.monthly_usd, context),
             storage=storage,
+            egress=egress,
             mlflow=mlflow,
             budget=budget,
             idle_floor=floor,

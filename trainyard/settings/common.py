@@ -24,7 +24,32 @@ from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, Aws, partition_
 from trainyard.settings.operations import BudgetAlerts, Mlflow, PolicyException, Scheduler, Smoke, Storage
 from trainyard.settings.people import Team
 from trainyard.settings.pools import GpuPool, SystemNodes
-from trainyard.settings.types import PRIVATE, Cidr, Email, Label, Model, Name, PublicCidr, StateBackend, TextLikeNumber
+from trainyard.settings.types import (
+    PRIVATE,
+    Cidr,
+    DomainName,
+    Email,
+    Label,
+    Model,
+    Name,
+    PublicCidr,
+    StateBackend,
+    TextLikeNumber,
+)
+
+
+class Egress(Model):
+    """Where pods of teams may go outside of the network; the object store's own region they always may."""
+
+    mode: Literal["allowlist", "internet"] | None = Field(
+        default=None,
+        description="HTTPS to the names in `allow` through a proxy, or to everywhere; allowlist by default",
+    )
+    allow: list[DomainName] | None = Field(
+        default=None,
+        max_length=500,
+        description="domain names; .hf.co is the name and all below it. PyPI, PyTorch and Hugging Face by default",
+    )
 
 
 class Network(Model):
@@ -36,6 +61,7 @@ class Network(Model):
         default=[], description="ranges in use elsewhere (offices, peered networks), which it must not overlap"
     )
     zones: list[str] | None = Field(default=None, description="names of the zones, at least two")
+    egress: Egress = Field(default=Egress(), description="where pods of teams may go outside of the network")
 
 
 class Settings(Model):

@@ -153,6 +153,14 @@ Label = Annotated[
     ),
 ]
 
+DomainName = Annotated[
+    str,
+    matching(
+        r"(?=.{4,253}$)\.?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])",
+        "must be a domain name in lower case, like pypi.org, or .hf.co for it and all below: no address, port or *",
+    ),
+]
+
 TextLikeNumber = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "number"]})]
 """Text even where YAML made a number of it: versions and account ids."""
 

@@ -10,6 +10,7 @@ import pulumi_aws
 import pulumi_aws.iam as iam
 
 from trainyard.components.aws.budget import BudgetAlerts
+from trainyard.components.aws.dns_firewall import DnsFirewall
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
 from trainyard.plan.parts import Plan
@@ -26,6 +27,7 @@ def build(plan: Plan) -> Foundation:
     account = _account(plan, aws)
     key = _key(plan, account, on_aws)
     network = _network(plan, account, key, on_aws)
+    _dns_firewall(plan, network, on_aws)
     deployer = _deployer(aws)
     clusters = [make_cluster(plan, planned, account, network, key, deployer, aws) for planned in plan.clusters]
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
@@ -33,7 +35,7 @@ def build(plan: Plan) -> Foundation:
     database = make_database(plan, account, network, clients, key, on_aws)
     budget = _budget(plan, account, key, on_aws)
     return Foundation(
-        clusters=make_grounds(plan, clusters, Shared(key, storage, database), on_aws),
+        clusters=make_grounds(plan, clusters, Shared(network, key, storage, database), on_aws),
         outputs={
             "region": plan.ground.region,
             "dataBucket": storage.data_bucket["name"],
@@ -72,6 +74,7 @@ def _network(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: 
                     "public_cidr": zone.public_cidr,
                     "private_cidr": zone.private_cidr,
                     "isolated_cidr": zone.isolated_cidr,
+                    "control_cidr": zone.control_cidr,
                 }
                 for zone in own.zones
             ],
@@ -80,12 +83,22 @@ def _network(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: 
             "interface_endpoints": own.interface_endpoints,
             "region": plan.ground.region,
             "account_id": account,
+            "organization_id": plan.ground.organization_id,
+            "public_buckets": own.public_buckets,
             "flow_log_retention_days": own.flow_log_retention_days,
             "key_arn": key.key_arn,
             "cluster_names": [planned.name for planned in plan.clusters],
         },
         opts,
     )
+
+
+def _dns_firewall(plan: Plan, network: Network, opts: pulumi.ResourceOptions) -> None:
+    own = plan.ground.network
+    if own.dns_firewall == "off":
+        return
+    names = [*plan.core.egress.allow, *own.dns_allow]
+    DnsFirewall("dns", {"vpc_id": network.vpc_id, "names": names, "others": own.dns_firewall}, opts)
 
 
 def _budget(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: pulumi.ResourceOptions) -> BudgetAlerts:

@@ -44,7 +44,7 @@ def plan_aws(
     _check_bucket_names(name, context)
     drafts = draft_pools(AwsMarket(context), context)
     zones = choose_zones(drafts, context)
-    network = plan_network(zones, context)
+    network = plan_network(zones, mlflow.enabled, context)
     version = kubernetes_version(context)
     control_plane = plan_control_plane(name, version, context)
     system_nodes = plan_system_nodes(zones, context)
@@ -56,6 +56,7 @@ def plan_aws(
         kind="aws",
         region=context.region,
         account_id=settings.aws.account_id,
+        organization_id=settings.aws.organization_id,
         network=network,
         control_planes=(control_plane,),
         lustre=plan_lustre(zones, pools, context),

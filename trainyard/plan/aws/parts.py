@@ -15,14 +15,19 @@ LUSTRE_THROUGHPUTS = (125, 250, 500, 1000)
 """Throughputs of PERSISTENT_2 on SSD, MB/s for each TiB."""
 
 
+DnsFirewall = Literal["block", "alert", "off"]
+"""What becomes of lookups of names that nothing in the network needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """One availability zone of the network with its three subnets (CIDR blocks, disjoint, inside the VPC's)."""
+    """One availability zone of the network with its four subnets (CIDR blocks, disjoint, inside the VPC's)."""
 
     name: str  # us-east-1a
     public_cidr: str  # NAT gateways only
     private_cidr: str  # nodes and pods
-    isolated_cidr: str  # database and file systems; no route to the internet
+    isolated_cidr: str  # database and interface endpoints; no route to the internet
+    control_cidr: str  # the control plane's interfaces alone, so that a network policy can name them
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,9 @@ class NetworkPlan:
     gateway_endpoints: tuple[str, ...]  # "s3"
     interface_endpoints: tuple[str, ...]  # "ecr.api", "sts", …
     flow_log_retention_days: int
+    public_buckets: tuple[str, ...]  # of others, that may be read
+    dns_firewall: DnsFirewall
+    dns_allow: tuple[str, ...]  # further names that may be looked up
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +123,7 @@ class AwsPlan:
     kind: Literal["aws"]
     region: str
     account_id: str | None  # None: whichever the credentials are of
+    organization_id: str | None  # whose principals and buckets may be used from the network; None: the account's
     network: NetworkPlan
     control_planes: tuple[EksPlan, ...]  # one a cluster
     lustre: LustrePlan | None
