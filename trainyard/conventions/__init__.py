@@ -141,6 +141,9 @@ HOME_CLAIM: Final = "home"
 SCRATCH_CLAIM: Final = "scratch"
 """Claims of the storage tiers; the same names in every team's namespace, so that one training runtime mounts them."""
 
+EGRESS_CONFIG_MAP = "egress"
+"""ConfigMap in a team's namespace with the variables by which programs find the egress proxy, for `envFrom`."""
+
 MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
 """Name of the Secret that MLflow's clients need, in every team's namespace where the environment has an MLflow
 server."""
