@@ -286,6 +286,8 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "cpuOnlyCores": 20,
                 "cpuOnlyMemoryGib": 80,
                 "cpuOnlyPods": 100,
+                "claims": 4,
+                "claimsGib": 2048,
             }
         ]
     },
