@@ -13,12 +13,18 @@ BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
 """Add-ons without which no node becomes Ready, or no pod gets a role."""
 REQUIRED = (*BEFORE_NODES, "coredns")
 
-# The network plugin enforces NetworkPolicy objects, and hands out addresses in blocks of 16: more pods a node.
+# The network plugin enforces NetworkPolicy objects, strictly: a pod reaches nothing before its policies are there, and
+# one without a policy never does. (In standard mode pods start with everything open.) It hands out addresses in blocks
+# of 16: more pods a node.
 # Its schema wants texts throughout, also where they mean a truth value or a number.
 _CONFIGURATION: Mapping[str, Mapping[str, Any]] = {
     "vpc-cni": {
         "enableNetworkPolicy": "true",
-        "env": {"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": "1"},
+        "env": {
+            "ENABLE_PREFIX_DELEGATION": "true",
+            "NETWORK_POLICY_ENFORCING_MODE": "strict",
+            "WARM_PREFIX_TARGET": "1",
+        },
     }
 }
 

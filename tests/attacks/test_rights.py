@@ -323,7 +323,8 @@ def test_teams_have_no_right_that_leads_to_more(stack, verb, thing):
 OF_A_NAMESPACE = (
     ("get", "pods"), ("create", "pods"), ("create", "pods/exec"), ("get", "pods/log"), ("get", "configmaps"),
     ("create", "pods/portforward"), ("create", "jobs.batch"), ("delete", "jobs.batch"), ("patch", "configmaps"),
-    ("list", "trainjobs.trainer.kubeflow.org"), ("create", "jobsets.jobset.x-k8s.io"), ("get", "persistentvolumeclaims"),
+    ("list", "trainjobs.trainer.kubeflow.org"), ("create", "jobsets.jobset.x-k8s.io"),
+    ("get", "persistentvolumeclaims"),
 )  # fmt: skip
 
 

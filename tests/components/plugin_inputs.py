@@ -14,6 +14,23 @@ CLIENTS = {"cluster": "sg-0c"}
 LUSTRE = {"subnetId": "subnet-0a", "capacityGib": 2400, "throughputMbpsPerTib": 250}
 
 INPUTS: dict[str, dict[str, Any]] = {
+    "AuditTrail": {
+        "trailName": "acme",
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "bucketArns": ["arn:aws:s3:::acme-data"],
+        "accessLogBucket": "acme-logs",
+        "retentionDays": 365,
+        "lock": "governance",
+        "lockDays": 90,
+        "protect": True,
+    },
+    "BreakGlass": {
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "userArns": [f"arn:aws:iam::{ACCOUNT}:user/on-call"],
+        "clusterNames": ["acme"],
+    },
     "Bucket": {
         "lifecycleRules": [
             {"id": "old", "supersededExpireDays": 30, "supersededKeepVersions": 3},
@@ -184,6 +201,7 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "publicCidr": f"10.1.{third}.0/24",
                 "privateCidr": f"10.1.{third + 1}.0/24",
                 "isolatedCidr": f"10.1.{third + 2}.0/24",
+                "controlCidr": f"10.1.{third + 3}.0/24",
             }
             for zone, third in (("us-east-1a", 1), ("us-east-1b", 11))
         ],
@@ -192,6 +210,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "gatewayEndpoints": ["s3"],
         "interfaceEndpoints": ["sts"],
         "region": "us-east-1",
+        "publicBuckets": ["commoncrawl"],
         "flowLogRetentionDays": 365,
         "keyArn": KEY,
         "clusterNames": ["acme"],
@@ -206,6 +225,12 @@ INPUTS: dict[str, dict[str, Any]] = {
             "Statement": [{"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "arn:aws:s3:::acme-data/*"}],
         },
         "description": "Training pods",
+    },
+    "SecurityAlerts": {
+        "keyArn": KEY,
+        "emails": ["security@example.com"],
+        "roleArns": {"break-glass": f"arn:aws:iam::{ACCOUNT}:role/break-glass"},
+        "findings": True,
     },
     "SharedFileSystem": {
         "vpcId": "vpc-0a",
@@ -254,6 +279,8 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "cpuOnlyCores": 20,
                 "cpuOnlyMemoryGib": 80,
                 "cpuOnlyPods": 100,
+                "claims": 4,
+                "claimsGib": 2048,
             }
         ]
     },
@@ -274,6 +301,7 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ]
     },
+    "ThreatDetection": {"runtime": True},
     "TrainingRuntimes": {
         "jobsetChart": CHART,
         "trainerChart": CHART,

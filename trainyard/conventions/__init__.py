@@ -90,6 +90,18 @@ SPOT_TOLERATION: Final[Mapping[str, str]] = {
     "effect": "NoSchedule",
 }
 
+SYSTEM_PRIORITIES: Final = ("system-cluster-critical", "system-node-critical")
+"""Kubernetes' own priority classes, for what a cluster or a node does not run without. No team's pod has one."""
+
+RESERVED_TAINTS: Final = (
+    f"{GPU_RESOURCE.partition('/')[0]}/",
+    LABEL_PREFIX,
+    "CriticalAddonsOnly",
+    "node-role.kubernetes.io/",
+)
+"""How the keys of taints begin whose nodes are not for people's pods without GPUs. Nodes with a fabric
+have the GPUs' taint too."""
+
 # Teams and their pods
 
 FAIR_SHARING_STRATEGIES: Final = ("LessThanOrEqualToFinalShare",)
@@ -140,6 +152,9 @@ CHECKPOINTS_CLAIM: Final = "checkpoints"
 HOME_CLAIM: Final = "home"
 SCRATCH_CLAIM: Final = "scratch"
 """Claims of the storage tiers; the same names in every team's namespace, so that one training runtime mounts them."""
+
+EGRESS_CONFIG_MAP = "egress"
+"""ConfigMap in a team's namespace with the variables by which programs find the egress proxy, for `envFrom`."""
 
 MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
 """Name of the Secret that MLflow's clients need, in every team's namespace where the environment has an MLflow

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import pulumi
 import pulumi_aws
+import pulumi_aws.iam as iam
 
 from trainyard.components.aws.budget import BudgetAlerts
+from trainyard.components.aws.dns_firewall import DnsFirewall
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
 from trainyard.plan.parts import Plan
+from trainyard.stacks.environment.aws.audit import make_audit
 from trainyard.stacks.environment.aws.cluster import Shared, make_cluster, make_grounds
 from trainyard.stacks.environment.aws.storage import make_database, make_storage
 from trainyard.stacks.environment.ground import Foundation, resource_prefix
@@ -24,13 +27,15 @@ def build(plan: Plan) -> Foundation:
     account = _account(plan, aws)
     key = _key(plan, account, on_aws)
     network = _network(plan, account, key, on_aws)
-    clusters = [make_cluster(plan, planned, account, network, key, aws) for planned in plan.clusters]
+    _dns_firewall(plan, network, on_aws)
+    deployer = _deployer(aws)
+    clusters = [make_cluster(plan, planned, account, network, key, deployer, aws) for planned in plan.clusters]
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
     storage = make_storage(plan, account, network, clients, key, on_aws)
     database = make_database(plan, account, network, clients, key, on_aws)
     budget = _budget(plan, account, key, on_aws)
     return Foundation(
-        clusters=make_grounds(plan, clusters, Shared(key, storage, database), on_aws),
+        clusters=make_grounds(plan, clusters, Shared(network, key, storage, database), on_aws),
         outputs={
             "region": plan.ground.region,
             "dataBucket": storage.data_bucket["name"],
@@ -38,6 +43,7 @@ def build(plan: Plan) -> Foundation:
             "artifactsBucket": storage.artifacts_bucket["name"],
             "budget": budget.budget_name,
             "alertTopic": budget.topic_arn,
+            **make_audit(plan, account, storage, clusters, key, on_aws),
         },
     )
 
@@ -68,6 +74,7 @@ def _network(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: 
                     "public_cidr": zone.public_cidr,
                     "private_cidr": zone.private_cidr,
                     "isolated_cidr": zone.isolated_cidr,
+                    "control_cidr": zone.control_cidr,
                 }
                 for zone in own.zones
             ],
@@ -76,12 +83,22 @@ def _network(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: 
             "interface_endpoints": own.interface_endpoints,
             "region": plan.ground.region,
             "account_id": account,
+            "organization_id": plan.ground.organization_id,
+            "public_buckets": own.public_buckets,
             "flow_log_retention_days": own.flow_log_retention_days,
             "key_arn": key.key_arn,
             "cluster_names": [planned.name for planned in plan.clusters],
         },
         opts,
     )
+
+
+def _dns_firewall(plan: Plan, network: Network, opts: pulumi.ResourceOptions) -> None:
+    own = plan.ground.network
+    if own.dns_firewall == "off":
+        return
+    names = [*plan.core.egress.allow, *own.dns_allow]
+    DnsFirewall("dns", {"vpc_id": network.vpc_id, "names": names, "others": own.dns_firewall}, opts)
 
 
 def _budget(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: pulumi.ResourceOptions) -> BudgetAlerts:
@@ -121,3 +138,12 @@ def _account(plan: Plan, aws: pulumi_aws.Provider) -> pulumi.Input[str]:
     caller = pulumi_aws.get_caller_identity_output(opts=pulumi.InvokeOutputOptions(provider=aws))
     account: pulumi.Output[str] = caller.account_id
     return account
+
+
+def _deployer(aws: pulumi_aws.Provider) -> pulumi.Output[str]:
+    """The IAM user or role that runs `pulumi up`; a session's own ARN has no path, and no cluster admits it."""
+    invoke = pulumi.InvokeOutputOptions(provider=aws)
+    caller = pulumi_aws.get_caller_identity_output(opts=invoke)
+    context = iam.get_session_context_output(arn=caller.arn, opts=invoke)
+    issuer: pulumi.Output[str] = context.issuer_arn
+    return issuer

@@ -14,6 +14,7 @@ from trainyard.components.aws.on_cluster.fabric import efa_device_plugin
 from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
 from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
+from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.conventions import CAPACITIES
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.ground import chart, resource_prefix
@@ -35,6 +36,7 @@ def build(
     providers: Sequence[pulumi.ProviderResource],
     node_groups: Mapping[str, pulumi.Output[str]],
     lustre: LustreVolumeArgs | None,
+    addresses: AddressesArgs,
     roles: Mapping[str, PodRole],
 ) -> OnCluster:
     """Makes it. `node_groups` are the names of the GPU node groups in EKS by their names in the plan; `roles` those of
@@ -61,7 +63,7 @@ def build(
     )
     drivers = StorageDrivers(
         f"{prefix}drivers",
-        _drivers(plan),
+        _drivers(plan, addresses),
         after(*(roles[driver] for driver in ("fsx-driver", "efs-driver") if driver in roles)),
     )
     ready: list[pulumi.Resource] = [scaler]
@@ -79,8 +81,12 @@ def build(
     return OnCluster(drivers, ready)
 
 
-def _drivers(plan: Plan) -> StorageDriversArgs:
-    args: StorageDriversArgs = {"region": plan.ground.region, "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver")}
+def _drivers(plan: Plan, addresses: AddressesArgs) -> StorageDriversArgs:
+    args: StorageDriversArgs = {
+        "region": plan.ground.region,
+        "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver"),
+        "addresses": addresses,
+    }
     if plan.ground.lustre is not None:
         args["fsx_chart"] = chart(plan, "aws-fsx-csi-driver")
     if plan.ground.shared_file_system:

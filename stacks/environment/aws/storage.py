@@ -34,6 +34,12 @@ def make_storage(
         {
             "account_id": account,
             "vpc_id": network.vpc_id,
+            "bound_to": {
+                "account_id": account,
+                "organization_id": plan.ground.organization_id,
+                "vpc_id": network.vpc_id,
+                "admin_principal_arns": _administrators(plan),
+            },
             "client_security_group_ids": clients,
             "key_arn": key.key_arn,
             "checkpoint_expire_days": tiers.checkpoint_expire_days,
@@ -54,6 +60,10 @@ def make_storage(
         },
         opts,
     )
+
+
+def _administrators(plan: Plan) -> list[str]:
+    return sorted({arn for control_plane in plan.ground.control_planes for arn in control_plane.admin_principal_arns})
 
 
 def make_database(
