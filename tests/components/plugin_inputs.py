@@ -271,6 +271,13 @@ INPUTS: dict[str, dict[str, Any]] = {
         "sharedFileSystemSubnetIds": SUBNETS,
         "sharedDirectories": ["vision"],
     },
+    "TeamLogGroup": {"clusterName": "acme", "keyArn": KEY, "retentionDays": 365},
+    "TeamLogs": {
+        "namespaces": ["team-vision"],
+        "logGroupName": "/trainyard/acme/team-logs",
+        "region": "us-east-1",
+        "image": IMAGE,
+    },
     "TeamNamespaces": {
         "teams": [
             {
