@@ -137,6 +137,11 @@ class Bucket(pulumi.ComponentResource):
         register(self)
 
 
+def bucket_arn_pattern(name: str) -> str:
+    """ARN of the bucket of that logical name, before there is one: Pulumi appends a hyphen and seven hex digits."""
+    return f"arn:aws:s3:::{name}-{'?' * 7}"
+
+
 def abort_incomplete_uploads(days: int) -> LifecycleRuleArgs:
     """The rule that deletes what is left of uploads that were never completed, after so many days."""
     return {"id": "abort-incomplete-uploads", "abort_uploads_days": days}

@@ -52,6 +52,8 @@ class LustreFileSystemArgs(TypedDict):
     """KMS key of the file system, its log group and the objects of the data bucket."""
     data_bucket_name: pulumi.Input[str]
     """Name of the bucket that the directory `/data` mirrors."""
+    data_bucket_arn: pulumi.Input[str]
+    """ARN of that bucket, which has a Bucket Key."""
     protect: bool
     """Whether Pulumi refuses to delete or replace the file system."""
 
@@ -189,6 +191,8 @@ class LustreFileSystem(pulumi.ComponentResource):
                 self.file_system_id,
             ),
             operations=["Decrypt", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo", "DescribeKey"],
+            # What S3 names where the bucket has a Bucket Key, as ours has: the bucket, not the object.
+            constraints=[{"encryption_context_subset": {"aws:s3:arn": args["data_bucket_arn"]}}],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[association]),
         )
         return association

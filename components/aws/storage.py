@@ -7,11 +7,11 @@
 | artifacts | S3 | superseded versions go after the retention; current objects move to infrequent access |
 | home directories and code | EFS, where asked | moves idle files to cheaper classes |
 
-All are encrypted with the environment's key; access to the buckets is logged to a fourth bucket.
+Each has a key of its own, the file systems that of the data; access to the buckets is logged to a fourth bucket.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 import pulumi
 
@@ -63,6 +63,17 @@ class SharedReference(TypedDict):
     """Id of the access point of each directory, by the directory's name."""
 
 
+class StorageKeysArgs(TypedDict):
+    """The KMS key of each tier."""
+
+    data: pulumi.Input[str]
+    """Key of the data bucket and of the file systems."""
+    checkpoints: pulumi.Input[str]
+    """Key of the checkpoints bucket."""
+    artifacts: pulumi.Input[str]
+    """Key of the artifacts bucket."""
+
+
 class StorageTiersArgs(TypedDict):
     """The storage of one environment."""
 
@@ -72,8 +83,8 @@ class StorageTiersArgs(TypedDict):
     """Id of the VPC that the file systems' subnets are in."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Groups of the nodes that mount the file systems, by a short name that stays (`cluster`)."""
-    key_arn: pulumi.Input[str]
-    """KMS key of everything but the access logs."""
+    key_arns: StorageKeysArgs
+    """KMS keys of everything but the access logs."""
     checkpoint_expire_days: int
     """Days after which a superseded version of a checkpoint is deleted, at least 1."""
     checkpoint_keep_versions: int
@@ -123,12 +134,14 @@ class StorageTiers(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
 
-        def bucket(purpose: str, rules: list[LifecycleRuleArgs]) -> BucketReference:
+        def bucket(
+            purpose: Literal["data", "checkpoints", "artifacts"], rules: list[LifecycleRuleArgs]
+        ) -> BucketReference:
             made = Bucket(
-                f"{name}-{purpose}",
+                tier_name(name, purpose),
                 {
                     "lifecycle_rules": [*rules, expire_delete_markers(), cleanup],
-                    "key_arn": args["key_arn"],
+                    "key_arn": args["key_arns"][purpose],
                     "access_log_bucket": logs.log_target,
                     "protect": args["protect"],
                 },
@@ -160,8 +173,9 @@ class StorageTiers(pulumi.ComponentResource):
                 "account_id": args["account_id"],
                 "vpc_id": args["vpc_id"],
                 "client_security_group_ids": args["client_security_group_ids"],
-                "key_arn": args["key_arn"],
+                "key_arn": args["key_arns"]["data"],
                 "data_bucket_name": self.data_bucket["name"],
+                "data_bucket_arn": self.data_bucket["arn"],
                 "protect": args["protect"],
             },
             opts=pulumi.ResourceOptions(parent=self),
@@ -179,7 +193,7 @@ class StorageTiers(pulumi.ComponentResource):
                 "subnet_ids": subnet_ids,
                 "directories": args.get("shared_directories", ()),
                 "client_security_group_ids": args["client_security_group_ids"],
-                "key_arn": args["key_arn"],
+                "key_arn": args["key_arns"]["data"],
                 "protect": args["protect"],
             },
             opts=pulumi.ResourceOptions(parent=self),
@@ -189,6 +203,11 @@ class StorageTiers(pulumi.ComponentResource):
             "arn": made.file_system_arn,
             "access_point_ids": made.access_point_ids,
         }
+
+
+def tier_name(name: str, purpose: str) -> str:
+    """Logical name of the bucket of a purpose of the component `name`."""
+    return f"{name}-{purpose}"
 
 
 def checkpoint_rules(expire_days: int, keep_versions: int) -> list[LifecycleRuleArgs]:

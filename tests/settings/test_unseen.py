@@ -21,6 +21,7 @@ MAY_BE_ENCRYPTED = {
     "endpointAccess[]",
     "aws.accountId",
     "aws.adminPrincipals[]",
+    "aws.deployers[]",
 }
 PLACES = [
     ("teams", 0, "principals", 1),

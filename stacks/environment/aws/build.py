@@ -9,10 +9,10 @@ import pulumi
 import pulumi_aws
 
 from trainyard.components.aws.budget import BudgetAlerts
-from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.cluster import Shared, make_cluster, make_grounds
+from trainyard.stacks.environment.aws.keys import Keys, make_keys
 from trainyard.stacks.environment.aws.storage import make_database, make_storage
 from trainyard.stacks.environment.ground import Foundation, resource_prefix
 
@@ -22,15 +22,15 @@ def build(plan: Plan) -> Foundation:
     aws = _provider(plan)
     on_aws = pulumi.ResourceOptions(providers=[aws])
     account = _account(plan, aws)
-    key = _key(plan, account, on_aws)
-    network = _network(plan, key, on_aws)
-    clusters = [make_cluster(plan, planned, network, key, aws) for planned in plan.clusters]
+    keys = make_keys(plan, account, aws)
+    network = _network(plan, keys, on_aws)
+    clusters = [make_cluster(plan, planned, network, keys, aws) for planned in plan.clusters]
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
-    storage = make_storage(plan, account, network, clients, key, on_aws)
-    database = make_database(plan, account, network, clients, key, on_aws)
-    budget = _budget(plan, account, key, on_aws)
+    storage = make_storage(plan, account, network, clients, keys, on_aws)
+    database = make_database(plan, account, network, clients, keys, on_aws)
+    budget = _budget(plan, account, keys, on_aws)
     return Foundation(
-        clusters=make_grounds(plan, clusters, Shared(key, storage, database), on_aws),
+        clusters=make_grounds(plan, clusters, Shared(keys, storage, database), on_aws),
         outputs={
             "region": plan.ground.region,
             "dataBucket": storage.data_bucket["name"],
@@ -42,21 +42,7 @@ def build(plan: Plan) -> Foundation:
     )
 
 
-def _key(plan: Plan, account: pulumi.Input[str], opts: pulumi.ResourceOptions) -> EnvironmentKey:
-    return EnvironmentKey(
-        "key",
-        {
-            "alias": f"alias/{plan.core.name}",
-            "account_id": account,
-            "region": plan.ground.region,
-            "protect": plan.core.protect,
-            "create_autoscaling_role": plan.ground.create_autoscaling_role,
-        },
-        opts,
-    )
-
-
-def _network(plan: Plan, key: EnvironmentKey, opts: pulumi.ResourceOptions) -> Network:
+def _network(plan: Plan, keys: Keys, opts: pulumi.ResourceOptions) -> Network:
     own = plan.ground.network
     return Network(
         "network",
@@ -76,20 +62,20 @@ def _network(plan: Plan, key: EnvironmentKey, opts: pulumi.ResourceOptions) -> N
             "interface_endpoints": own.interface_endpoints,
             "region": plan.ground.region,
             "flow_log_retention_days": own.flow_log_retention_days,
-            "key_arn": key.key_arn,
+            "key_arn": keys.platform.key_arn,
             "cluster_names": [planned.name for planned in plan.clusters],
         },
         opts,
     )
 
 
-def _budget(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: pulumi.ResourceOptions) -> BudgetAlerts:
+def _budget(plan: Plan, account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> BudgetAlerts:
     own, alerts, tags = plan.core.budget, plan.ground.alerts, dict(plan.core.tags)
     return BudgetAlerts(
         "budget",
         {
             "account_id": account,
-            "key_arn": key.key_arn,
+            "key_arn": keys.platform.key_arn,
             "budget_name": plan.core.name,
             "scope": {"key": "project", "value": tags["project"]},
             "monthly_usd": own.monthly_usd,

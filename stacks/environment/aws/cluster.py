@@ -12,7 +12,6 @@ import pulumi_random
 
 from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
-from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.gpu_launch import GpuNodeGroupArgs, GpuPoolArgs
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.identity import AGENT_CIDR, AGENT_PORT
@@ -25,6 +24,7 @@ from trainyard.conventions.aws import RESERVATION_KINDS
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
+from trainyard.stacks.environment.aws.keys import Keys
 from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX, lustre_volume, mlflow_database, mounted, uri
 from trainyard.stacks.environment.ground import Ground, resource_prefix
 
@@ -42,18 +42,18 @@ class MadeCluster:
 class Shared:
     """What all clusters of the environment use."""
 
-    key: EnvironmentKey
+    keys: Keys
     storage: StorageTiers
     database: Database | None
 
 
 def make_cluster(
-    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, aws: pulumi_aws.Provider
+    plan: Plan, planned: ClusterPlan, network: Network, keys: Keys, aws: pulumi_aws.Provider
 ) -> MadeCluster:
     """Makes control plane and nodes."""
-    cluster = _cluster(plan, planned, network, key, pulumi.ResourceOptions(providers=[aws]))
+    cluster = _cluster(plan, planned, network, keys, pulumi.ResourceOptions(providers=[aws]))
     after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
-    return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, key, after_nodes))
+    return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, keys, after_nodes))
 
 
 def make_grounds(
@@ -74,7 +74,7 @@ def _ground(
     opts: pulumi.ResourceOptions,
 ) -> Ground:
     planned, cluster, storage = made.planned, made.cluster, shared.storage
-    roles = pod_roles(plan, planned, cluster, storage, shared.database, shared.key, opts)
+    roles = pod_roles(plan, planned, cluster, storage, shared.database, shared.keys, opts)
     kubernetes = pulumi_kubernetes.Provider(
         f"{resource_prefix(plan, planned)}kubernetes",
         kubeconfig=cluster.kubeconfig,
@@ -114,9 +114,7 @@ def _ground(
     )
 
 
-def _cluster(
-    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, opts: pulumi.ResourceOptions
-) -> Cluster:
+def _cluster(plan: Plan, planned: ClusterPlan, network: Network, keys: Keys, opts: pulumi.ResourceOptions) -> Cluster:
     control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
     nodes_in = list(network.private_subnet_ids.values())
     on_it = [team.name for team in planned.teams]
@@ -132,7 +130,7 @@ def _cluster(
             "public_access_cidrs": planned.public_access_cidrs,
             "log_types": control_plane.log_types,
             "log_retention_days": control_plane.log_retention_days,
-            "key_arn": key.key_arn,
+            "key_arn": keys.platform.key_arn,
             "admin_principal_arns": control_plane.admin_principal_arns,
             "group_principal_arns": {
                 team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it
@@ -156,7 +154,7 @@ def _gpu_nodes(
     planned: ClusterPlan,
     network: Network,
     cluster: Cluster,
-    key: EnvironmentKey,
+    keys: Keys,
     opts: pulumi.ResourceOptions,
 ) -> GpuNodeGroups:
     return GpuNodeGroups(
@@ -168,7 +166,7 @@ def _gpu_nodes(
             "node_role_arn": cluster.node_role_arn,
             "vpc_id": network.vpc_id,
             "subnet_ids": network.private_subnet_ids,
-            "key_arn": key.key_arn,
+            "key_arn": keys.platform.key_arn,
             "pools": _pools(planned),
             "tags": dict(plan.core.tags),
         },

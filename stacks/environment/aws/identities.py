@@ -9,11 +9,11 @@ import pulumi
 
 from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
-from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.identity import PodRole
 from trainyard.components.aws.on_cluster import autoscaler, drivers
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.workload_policies import (
+    BucketPart,
     autoscaler_policy,
     bucket_mount_policy,
     efs_csi_policy,
@@ -23,6 +23,7 @@ from trainyard.components.aws.workload_policies import (
 from trainyard.components.k8s import mlflow
 from trainyard.conventions import TRAINER_SERVICE_ACCOUNT, team_prefix
 from trainyard.plan.parts import ClusterPlan, Plan
+from trainyard.stacks.environment.aws.keys import Keys
 from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX
 from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, WorkloadIdentity, resource_prefix
 
@@ -38,7 +39,7 @@ def pod_roles(
     cluster: Cluster,
     storage: StorageTiers,
     database: Database | None,
-    key: EnvironmentKey,
+    keys: Keys,
     opts: pulumi.ResourceOptions,
 ) -> dict[str, PodRole]:
     """The AWS rights of everything that runs on a cluster, by workload."""
@@ -87,15 +88,14 @@ def pod_roles(
             bucket_arn=storage.artifacts_bucket["arn"],
             prefix=ARTIFACTS_PREFIX,
             secret_arn=database.secret_arn,
-            key_arn=key.key_arn,
+            key_arn=keys.tracking.key_arn,
             region=plan.ground.region,
         )
         add("mlflow", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password")
     for team in planned.teams:
         policy = bucket_mount_policy(
-            read_write=[(checkpoints["arn"], team_prefix(team.name))],
-            read_only=[(data["arn"], "")],
-            key_arn=key.key_arn,
+            read_write=[BucketPart(checkpoints["arn"], team_prefix(team.name), keys.checkpoints.key_arn)],
+            read_only=[BucketPart(data["arn"], "", keys.data.key_arn)],
             region=plan.ground.region,
         )
         description = f"Training pods of team {team.name}: data, and checkpoints of their own"

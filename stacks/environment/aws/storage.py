@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import pulumi
 
 from trainyard.components.aws.database import Database
-from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
 from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs, StorageVolumesArgs
 from trainyard.components.aws.storage import BucketReference, StorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.plan.parts import Plan
+from trainyard.stacks.environment.aws.keys import Keys
 
 ARTIFACTS_PREFIX = "mlflow"
 """Prefix of MLflow's artifacts in the artifacts bucket."""
@@ -24,7 +24,7 @@ def make_storage(
     account: pulumi.Input[str],
     network: Network,
     clients: Mapping[str, pulumi.Input[str]],
-    key: EnvironmentKey,
+    keys: Keys,
     opts: pulumi.ResourceOptions,
 ) -> StorageTiers:
     """Makes the storage tiers. `clients` are the security groups of the clusters, by a short name that stays."""
@@ -35,7 +35,11 @@ def make_storage(
             "account_id": account,
             "vpc_id": network.vpc_id,
             "client_security_group_ids": clients,
-            "key_arn": key.key_arn,
+            "key_arns": {
+                "data": keys.data.key_arn,
+                "checkpoints": keys.checkpoints.key_arn,
+                "artifacts": keys.tracking.key_arn,
+            },
             "checkpoint_expire_days": tiers.checkpoint_expire_days,
             "checkpoint_keep_versions": tiers.checkpoint_keep_versions,
             "multipart_cleanup_days": tiers.multipart_cleanup_days,
@@ -61,7 +65,7 @@ def make_database(
     account: pulumi.Input[str],
     network: Network,
     clients: Mapping[str, pulumi.Input[str]],
-    key: EnvironmentKey,
+    keys: Keys,
     opts: pulumi.ResourceOptions,
 ) -> Database | None:
     """PostgreSQL for MLflow, where the plan has a server; `clients` as for `make_storage`."""
@@ -74,7 +78,7 @@ def make_database(
             "vpc_id": network.vpc_id,
             "subnet_ids": list(network.isolated_subnet_ids.values()),
             "client_security_group_ids": clients,
-            "key_arn": key.key_arn,
+            "key_arn": keys.tracking.key_arn,
             "engine_version": plan.ground.database.engine_version,
             "instance_class": plan.ground.database.instance_class,
             "storage_gib": plan.ground.database.storage_gib,

@@ -18,6 +18,11 @@ SUBNET_A = "subnet-0a00000000000000a"
 SUBNET_B = "subnet-0b00000000000000b"
 LUSTRE = {"subnet_id": SUBNET_A, "capacity_gib": 4800, "throughput_mbps_per_tib": 250}
 SHARED_SUBNETS = {"us-east-1a": SUBNET_A, "us-east-1b": SUBNET_B}
+KEY_ARNS = {
+    "data": KEY_ARN,
+    "checkpoints": KEY_ARN.replace("key/0", "key/c"),
+    "artifacts": KEY_ARN.replace("key/0", "key/a"),
+}
 PURPOSES = ("data", "checkpoints", "artifacts")
 
 
@@ -26,7 +31,7 @@ def arguments(**changes: Any) -> Any:
         "account_id": ACCOUNT,
         "vpc_id": "vpc-0",
         "client_security_group_ids": {"cluster": "sg-0cluster"},
-        "key_arn": KEY_ARN,
+        "key_arns": KEY_ARNS,
         "checkpoint_expire_days": 30,
         "checkpoint_keep_versions": 3,
         "multipart_cleanup_days": 7,
@@ -143,7 +148,7 @@ class TestEncryption:
         encryption = of_bucket(complete(), "bucketServerSideEncryptionConfiguration", purpose, "encryption")
         assert encryption["rules"] == [
             {
-                "applyServerSideEncryptionByDefault": {"sseAlgorithm": "aws:kms", "kmsMasterKeyId": KEY_ARN},
+                "applyServerSideEncryptionByDefault": {"sseAlgorithm": "aws:kms", "kmsMasterKeyId": KEY_ARNS[purpose]},
                 "bucketKeyEnabled": True,
             }
         ]
@@ -155,7 +160,7 @@ class TestEncryption:
         }
         assert found["DenyOtherKeys"]["Condition"] == {
             "Null": named,
-            "StringNotEquals": {"s3:x-amz-server-side-encryption-aws-kms-key-id": KEY_ARN},
+            "StringNotEquals": {"s3:x-amz-server-side-encryption-aws-kms-key-id": KEY_ARNS[purpose]},
         }
 
     def test_log_bucket_takes_deliveries_of_this_account_only_and_so_sse_s3(self) -> None:
@@ -333,10 +338,13 @@ class TestLustre:
         )
         association = complete().one("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation")
         assert association.urn in grant.dependencies
+        bucket = f"arn:aws:s3:::{bucket_name('data')}"
+        assert inputs["constraints"] == [{"encryptionContextSubset": {"aws:s3:arn": bucket}}]
         request = {
             "KeyId": inputs["keyId"],
             "GranteePrincipal": inputs["granteePrincipal"],
             "Operations": inputs["operations"],
+            "Constraints": api_shape(inputs["constraints"][0]),
         }
         assert refusals("kms", "CreateGrant", request) == []
 

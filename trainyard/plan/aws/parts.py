@@ -94,7 +94,13 @@ class AwsPlan:
     shared_file_system: bool  # EFS: home directories and code, where the profile says
     database: DatabasePlan
     alerts: AlertsPlan
+    deployers: tuple[str, ...]  # ARNs of who runs `pulumi up`; none: whoever runs it
     create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role
+
+    @property
+    def admin_principal_arns(self) -> tuple[str, ...]:
+        """Whoever administers any of the clusters."""
+        return tuple(dict.fromkeys(arn for each in self.control_planes for arn in each.admin_principal_arns))
 
     def control_plane(self, cluster: str) -> EksPlan:
         """That of the cluster of that name, which is one of the plan's."""
