@@ -30,9 +30,12 @@ LOOK = (
 )
 """What whoever IAM lets may do with any key of the environment: see it, as a preview does, and save it."""
 
-BUCKET_CONTEXT = "kms:EncryptionContext:aws:s3:arn"
+S3_CONTEXT = "aws:s3:arn"
 """What S3 tells KMS of an object: the bucket's ARN where the bucket has a Bucket Key, else the object's (S3 User Guide,
 "Reducing the cost of SSE-KMS with Amazon S3 Bucket Keys", 2026-11)."""
+
+BUCKET_CONTEXT = f"kms:EncryptionContext:{S3_CONTEXT}"
+"""The condition key for it."""
 
 _ON_THIS_KEY = "*"
 """A key policy knows no other resource."""

@@ -72,7 +72,7 @@ def fsx_csi_policy() -> Policy:
 
 
 def efs_csi_policy(file_system_arn: pulumi.Input[str]) -> Policy:
-    """EFS driver, for the one file system that the stack makes: mounts need no more than finding the mount target."""
+    """EFS driver's controller, for the one file system that the stack makes: it looks the mount target up."""
     return _policy(
         {
             "Sid": "LookUp",
@@ -89,6 +89,22 @@ def efs_csi_policy(file_system_arn: pulumi.Input[str]) -> Policy:
             "Effect": "Allow",
             "Action": ["ec2:DescribeAvailabilityZones"],
             "Resource": "*",
+        },
+    )
+
+
+def efs_mount_policy(file_system_arn: pulumi.Input[str], access_point_arns: Sequence[pulumi.Input[str]]) -> Policy:
+    """EFS driver's node part, which mounts with a role of its own: through the teams' access points, and not as root.
+
+    The driver knows no pod's role. What a team mounts is what its volumes name, and teams make none.
+    """
+    return _policy(
+        {
+            "Sid": "MountDirectories",
+            "Effect": "Allow",
+            "Action": ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"],
+            "Resource": file_system_arn,
+            "Condition": {"StringEquals": {"elasticfilesystem:AccessPointArn": list(access_point_arns)}},
         },
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pulumi
 
 from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
+from trainyard.components.k8s.ingest import Ingest, IngestArgs
 from trainyard.components.k8s.job_guard import PoolNodeArgs
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
@@ -55,6 +56,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         after(*ground.volumes_wait_for),
     )
     queues = _queues(plan, planned, ground, teams, after())
+    Ingest(f"{prefix}ingest", _ingest(planned, ground), after(*ground.volumes_wait_for, queues))
     TrainingRuntimes(
         f"{prefix}runtimes",
         {
@@ -107,6 +109,18 @@ def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
         "cpu_only_memory_gib": team.cpu_only_memory_gib,
         "cpu_only_pods": team.cpu_only_pods,
         "service_account_annotations": ground.team_identities[team.name].annotations,
+    }
+
+
+def _ingest(planned: ClusterPlan, ground: Ground) -> IngestArgs:
+    """As much as the team that may run the most without GPUs."""
+    return {
+        "data": ground.ingest_volume,
+        "cores": max(team.cpu_only_cores for team in planned.teams),
+        "memory_gib": max(team.cpu_only_memory_gib for team in planned.teams),
+        "pods": max(team.cpu_only_pods for team in planned.teams),
+        "identity_endpoints": ground.identity_endpoints,
+        "service_account_annotations": ground.ingest_identity.annotations,
     }
 
 

@@ -129,6 +129,18 @@ INPUTS: dict[str, dict[str, Any]] = {
         ],
         "tags": {"project": "acme"},
     },
+    "Ingest": {
+        "data": {
+            "driver": "s3.csi.aws.com",
+            "handle": "ingest-data",
+            "mountOptions": ["prefix data/"],
+            "accessMode": "ReadWriteMany",
+            "capacityGib": 1024,
+        },
+        "cores": 4,
+        "memoryGib": 16,
+        "pods": 10,
+    },
     "Kueue": {
         "chart": CHART,
         "cohort": "gpus",
@@ -165,11 +177,6 @@ INPUTS: dict[str, dict[str, Any]] = {
         "dataBucketName": "acme-data",
         "dataBucketArn": "arn:aws:s3:::acme-data",
         "protect": True,
-    },
-    "LustreFolders": {
-        "lustre": {"fileSystemId": "fs-0a", "dnsName": "fs-0a.example.com", "mountName": "abc", "capacityGib": 2400},
-        "teams": ["vision"],
-        "image": IMAGE,
     },
     "MlflowServer": {
         "namespace": "mlflow",
@@ -219,6 +226,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "description": "Training pods",
     },
     "SharedFileSystem": {
+        "accountId": ACCOUNT,
         "vpcId": "vpc-0a",
         "subnetIds": SUBNETS,
         "clientSecurityGroupIds": CLIENTS,
@@ -247,6 +255,9 @@ INPUTS: dict[str, dict[str, Any]] = {
         "vpcId": "vpc-0a",
         "clientSecurityGroupIds": CLIENTS,
         "keyArns": {"data": KEY, "checkpoints": KEY, "artifacts": KEY},
+        "dataVersionDays": 90,
+        "dataFolders": ["teams/vision/"],
+        "scratchFolders": ["teams/vision/"],
         "checkpointExpireDays": 14,
         "checkpointKeepVersions": 3,
         "multipartCleanupDays": 7,

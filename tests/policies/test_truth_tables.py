@@ -4,13 +4,22 @@ from collections import Counter
 
 import pytest
 
-from tests.policies import cases_data, cases_money, cases_platform, cases_pods, cases_security, cases_trust
+from tests.policies import (
+    cases_data,
+    cases_data_walls,
+    cases_money,
+    cases_platform,
+    cases_pods,
+    cases_security,
+    cases_trust,
+)
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
 
 CASES = [
     *cases_money.CASES,
     *cases_data.CASES,
+    *cases_data_walls.CASES,
     *cases_security.CASES,
     *cases_trust.CASES,
     *cases_pods.CASES,

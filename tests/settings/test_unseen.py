@@ -19,6 +19,7 @@ MAY_BE_ENCRYPTED = {
     "policyExceptions[].reason",
     "policyExceptions[].owner",
     "endpointAccess[]",
+    "storage.ingestPrincipals[]",
     "aws.accountId",
     "aws.adminPrincipals[]",
     "aws.deployers[]",

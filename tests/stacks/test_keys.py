@@ -10,12 +10,13 @@ import pytest
 
 from trainyard.cards import BY_TYPE
 from trainyard.conventions.aws import principal_patterns
+from trainyard.plan.aws.parts import KEY_CLASSES
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.rehearse import Rehearsal
 
 Rehearsed = Callable[[str], Rehearsal]
-CLASSES = {"data-key", "checkpoints-key", "tracking-key", "platform-key"}
+CLASSES = {f"{name}-key" for name in KEY_CLASSES}
 
 
 def users_by_key(rehearsal: Rehearsal) -> dict[str, set[str]]:

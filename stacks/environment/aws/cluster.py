@@ -17,15 +17,15 @@ from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.identity import AGENT_CIDR, AGENT_PORT
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
-from trainyard.components.aws.on_cluster.volumes import team_volumes
+from trainyard.components.aws.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.aws.storage import StorageTiers
-from trainyard.conventions import SYSTEM_NODES, gpu_node_labels, team_group
+from trainyard.conventions import INGEST_GROUP, SYSTEM_NODES, gpu_node_labels, team_group
 from trainyard.conventions.aws import RESERVATION_KINDS
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
 from trainyard.stacks.environment.aws.keys import Keys
-from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX, lustre_volume, mlflow_database, mounted, uri
+from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX, mlflow_database, mounted, uri
 from trainyard.stacks.environment.ground import Ground, resource_prefix
 
 
@@ -82,16 +82,14 @@ def _ground(
         opts=pulumi.ResourceOptions(depends_on=cluster.ready),
     )
     providers = [kubernetes, random]
-    lustre = lustre_volume(plan, storage)
     on_cluster = aws_on_cluster.build(
         plan,
         planned,
         providers=providers,
         node_groups=made.gpu_nodes.node_group_names,
-        lustre=lustre,
         roles=roles,
     )
-    volumes = mounted(plan, storage, lustre)
+    volumes = mounted(plan, storage)
     return Ground(
         kubeconfig=cluster.kubeconfig,
         providers=providers,
@@ -102,6 +100,8 @@ def _ground(
         database=mlflow_database(plan, shared.database) if plan.tracks(planned) else None,
         mlflow_identity=identity(roles, "mlflow"),
         team_identities={team.name: identity(roles, f"team-{team.name}") for team in planned.teams},
+        ingest_volume=ingest_volume(volumes),
+        ingest_identity=identity(roles, "ingest"),
         identity_endpoints=[{"cidr": AGENT_CIDR, "port": AGENT_PORT}],
         environment=dict(planned.smoke.environment),
         system_nodes=SYSTEM_NODES,
@@ -133,7 +133,8 @@ def _cluster(plan: Plan, planned: ClusterPlan, network: Network, keys: Keys, opt
             "key_arn": keys.platform.key_arn,
             "admin_principal_arns": control_plane.admin_principal_arns,
             "group_principal_arns": {
-                team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it
+                INGEST_GROUP: plan.core.storage.ingest_principals,
+                **{team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it},
             },
             "add_ons": [{"name": add_on.name, "version": add_on.version} for add_on in control_plane.add_ons],
             "system_nodes": {

@@ -17,11 +17,12 @@ from trainyard.components.aws.workload_policies import (
     autoscaler_policy,
     bucket_mount_policy,
     efs_csi_policy,
+    efs_mount_policy,
     fsx_csi_policy,
     mlflow_policy,
 )
 from trainyard.components.k8s import mlflow
-from trainyard.conventions import TRAINER_SERVICE_ACCOUNT, team_prefix
+from trainyard.conventions import INGEST_NAMESPACE, TRAINER_SERVICE_ACCOUNT, data_prefix, team_prefix
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.aws.keys import Keys
 from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX
@@ -83,6 +84,13 @@ def pod_roles(
             efs_csi_policy(storage.shared["arn"]),
             "EFS driver: looks mount targets up",
         )
+        add(
+            "efs-mounts",
+            drivers.NAMESPACE,
+            drivers.EFS_NODE_SERVICE_ACCOUNT,
+            efs_mount_policy(storage.shared["arn"], list(storage.shared["access_point_arns"].values())),
+            "EFS driver on the nodes: mounts the directories of the teams",
+        )
     if database is not None and plan.tracks(planned):
         policy = mlflow_policy(
             bucket_arn=storage.artifacts_bucket["arn"],
@@ -92,10 +100,15 @@ def pod_roles(
             region=plan.ground.region,
         )
         add("mlflow", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password")
+    policy = bucket_mount_policy(
+        read_write=[BucketPart(data["arn"], data_prefix(), keys.data.key_arn)], region=plan.ground.region
+    )
+    add("ingest", INGEST_NAMESPACE, INGEST_NAMESPACE, policy, "Pods that write the data")
     for team in planned.teams:
+        part = team.name if plan.core.storage.data_access == "team" else None
         policy = bucket_mount_policy(
             read_write=[BucketPart(checkpoints["arn"], team_prefix(team.name), keys.checkpoints.key_arn)],
-            read_only=[BucketPart(data["arn"], "", keys.data.key_arn)],
+            read_only=[BucketPart(data["arn"], data_prefix(part), keys.data.key_arn)],
             region=plan.ground.region,
         )
         description = f"Training pods of team {team.name}: data, and checkpoints of their own"

@@ -21,6 +21,7 @@ KEY = "arn:aws:kms:us-east-1:123456789012:key/11111111-2222-4000-8000-3333333333
 OTHER_KEY = KEY.replace("key/1", "key/2")
 SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"
 EFS = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
+ACCESS_POINT = "arn:aws:elasticfilesystem:us-east-1:123456789012:access-point/fsap-0123456789abcdef0"
 BUCKET, OTHER = "arn:aws:s3:::acme-artifacts", "arn:aws:s3:::acme-data"
 
 
@@ -29,6 +30,7 @@ def _made(name: str) -> dict[str, Any]:
         "autoscaler": lambda: policies.autoscaler_policy("acme-production"),
         "fsx": policies.fsx_csi_policy,
         "efs": lambda: policies.efs_csi_policy(EFS),
+        "efs-mounts": lambda: policies.efs_mount_policy(EFS, [ACCESS_POINT]),
         "team": lambda: policies.bucket_mount_policy(
             read_write=[BucketPart(BUCKET, "teams/vision/", KEY)],
             read_only=[BucketPart(OTHER, "", OTHER_KEY)],
@@ -41,7 +43,7 @@ def _made(name: str) -> dict[str, Any]:
     }[name]()
 
 
-NAMES = ("autoscaler", "fsx", "efs", "team", "reader", "mlflow")
+NAMES = ("autoscaler", "fsx", "efs", "efs-mounts", "team", "reader", "mlflow")
 
 
 def resolved(name: str) -> dict[str, Any]:
@@ -168,6 +170,15 @@ def test_mlflow_keeps_to_its_prefix_and_its_secret() -> None:
 def test_nobody_orders_a_file_system_through_a_claim() -> None:
     assert not allows(resolved("fsx"), "fsx:CreateFileSystem", "*")
     assert not allows(resolved("efs"), "elasticfilesystem:CreateAccessPoint", "*")
+
+
+def test_the_efs_driver_mounts_through_the_access_points_of_its_file_system_and_not_as_root() -> None:
+    document, own = resolved("efs-mounts"), {"elasticfilesystem:AccessPointArn": ACCESS_POINT}
+    other = {"elasticfilesystem:AccessPointArn": ACCESS_POINT.replace("fsap-0", "fsap-1")}
+    assert allows(document, "elasticfilesystem:ClientWrite", EFS, own)
+    assert not allows(document, "elasticfilesystem:ClientRootAccess", EFS, own)
+    assert not allows(document, "elasticfilesystem:ClientMount", EFS, other)
+    assert not allows(document, "elasticfilesystem:ClientMount", EFS)
 
 
 def test_the_efs_driver_looks_its_own_file_system_up_only() -> None:

@@ -7,6 +7,9 @@ from typing import Literal
 
 from trainyard.catalog.versions import AddOn
 
+KEY_CLASSES = ("data", "checkpoints", "tracking", "platform")
+"""What has a KMS key of its own."""
+
 LUSTRE_FIRST_STEPS = (1200, 2400)
 LUSTRE_STEP = 2400
 """GiB that FSx for Lustre is sold in: the first steps, then multiples (FSx API, CreateFileSystem, 2026-11)."""

@@ -1,0 +1,168 @@
+"""Where the data come in: a namespace whose pods may write the data that every other pod only reads.
+
+Kueue manages none of its jobs, and it has no GPUs. Its pods run beside the teams' pods without GPUs, counted like them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+import pulumi_kubernetes.admissionregistration.v1 as admission
+import pulumi_kubernetes.core.v1 as core
+import pulumi_kubernetes.networking.v1 as networking
+import pulumi_kubernetes.rbac.v1 as rbac
+
+from trainyard.components.k8s import gpu_guard
+from trainyard.components.k8s import network_rules as rules
+from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
+from trainyard.components.k8s.quantities import gibibytes, whole
+from trainyard.components.k8s.teams import ALL_VERBS, INSTANCE_METADATA, READ_VERBS
+from trainyard.components.k8s.volumes import VolumeSourceArgs, static_claim, static_volume
+from trainyard.components.outputs import register
+from trainyard.conventions import DATA_CLAIM, GPU_RESOURCE, INGEST_GROUP, INGEST_NAMESPACE
+
+ROLE = "ingest-member"
+
+MEMBER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
+    {"api_groups": ["batch"], "resources": ["jobs"], "verbs": ALL_VERBS},
+    {"api_groups": [""], "resources": ["pods"], "verbs": [*READ_VERBS, "delete"]},
+    {"api_groups": [""], "resources": ["pods/log"], "verbs": ["get"]},
+    {"api_groups": [""], "resources": ["pods/exec"], "verbs": ["create"]},
+    {"api_groups": [""], "resources": ["configmaps"], "verbs": ALL_VERBS},
+    {
+        "api_groups": [""],
+        "resources": ["events", "persistentvolumeclaims", "resourcequotas", "limitranges"],
+        "verbs": READ_VERBS,
+    },
+    {"api_groups": ["events.k8s.io"], "resources": ["events"], "verbs": READ_VERBS},
+)
+"""What whoever ingests data may do in the namespace, and nowhere else: run Jobs."""
+
+
+class IngestArgs(TypedDict):
+    """Arguments of `Ingest`."""
+
+    data: VolumeSourceArgs
+    """The data, to write."""
+    cores: int
+    """CPU cores that the pods may request together."""
+    memory_gib: int
+    """Memory that the pods may request together, GiB."""
+    pods: int
+    """How many pods there may be."""
+    identity_endpoints: NotRequired[Sequence[rules.EndpointArgs]]
+    """Addresses that hand out the identity of pods in the ground. Default: none."""
+    service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """What the ground wants on the service account for its pods to have a role in it. Default: none."""
+
+
+class Ingest(pulumi.ComponentResource):
+    """The namespace `ingest`: a service account that the ground lets write the data, their volume, and who may use it.
+
+    Its members are the group `ingest`. Pods keep to the `restricted` level and state the PriorityClass that counts pods
+    without GPUs. Nothing comes in; DNS, HTTPS and the identity's address go out.
+    """
+
+    namespace: pulumi.Output[str]
+    """Name of the namespace; carries the dependency on it and on its quotas."""
+
+    def __init__(self, name: str, args: IngestArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:Ingest", name, {}, opts)
+        before = prerequisites(opts)
+        child = pulumi.ResourceOptions(parent=self, depends_on=before)
+        made = add_on_namespace(f"{name}-namespace", INGEST_NAMESPACE, self, depends_on=before)
+        namespace = named(made, INGEST_NAMESPACE)
+        quotas = self._quotas(name, args, namespace, child)
+        self.namespace = pulumi.Output.all(made.urn, *(quota.urn for quota in quotas)).apply(lambda _: INGEST_NAMESPACE)
+        service_account(
+            f"{name}-account",
+            INGEST_NAMESPACE,
+            namespace,
+            annotations=args.get("service_account_annotations", {}),
+            opts=child,
+        )
+        for policy, spec in network_policies(args.get("identity_endpoints", ())).items():
+            networking.NetworkPolicy(
+                f"{name}-{policy}", metadata={"name": policy, "namespace": namespace}, spec=spec, opts=child
+            )
+        self._members(name, namespace, child)
+        self._keep_off_gpus(name, child)
+        volume = static_volume(
+            f"{name}-{DATA_CLAIM}",
+            args["data"],
+            volume_name=f"{INGEST_NAMESPACE}-{DATA_CLAIM}",
+            claim=DATA_CLAIM,
+            namespace=namespace,
+            opts=child,
+        )
+        static_claim(
+            f"{name}-{DATA_CLAIM}", args["data"], volume=volume, claim=DATA_CLAIM, namespace=namespace, opts=child
+        )
+        register(self)
+
+    def _quotas(
+        self, name: str, args: IngestArgs, namespace: pulumi.Input[str], opts: pulumi.ResourceOptions
+    ) -> list[pulumi.Resource]:
+        nothing = {f"requests.{GPU_RESOURCE}": "0", "services.loadbalancers": "0", "services.nodeports": "0"}
+        counted = {
+            "requests.cpu": whole(args["cores"]),
+            "requests.memory": gibibytes(args["memory_gib"]),
+            "pods": whole(args["pods"]),
+        }
+        return [
+            core.ResourceQuota(
+                f"{name}-quota",
+                metadata={"name": INGEST_NAMESPACE, "namespace": namespace},
+                spec={"hard": {**nothing, **counted}},
+                opts=opts,
+            ),
+            core.LimitRange(
+                f"{name}-defaults",
+                metadata={"name": "defaults", "namespace": namespace},
+                spec={"limits": [{"type": "Container", "default_request": {"cpu": "1", "memory": "4Gi"}}]},
+                opts=opts,
+            ),
+        ]
+
+    def _members(self, name: str, namespace: pulumi.Input[str], opts: pulumi.ResourceOptions) -> None:
+        role = rbac.Role(
+            f"{name}-member", metadata={"name": ROLE, "namespace": namespace}, rules=list(MEMBER_RULES), opts=opts
+        )
+        rbac.RoleBinding(
+            f"{name}-members",
+            metadata={"name": f"{ROLE}s", "namespace": namespace},
+            role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "Role", "name": named(role, ROLE)},
+            subjects=[{"kind": "Group", "name": INGEST_GROUP, "api_group": "rbac.authorization.k8s.io"}],
+            opts=opts,
+        )
+
+    def _keep_off_gpus(self, name: str, opts: pulumi.ResourceOptions) -> None:
+        """The teams' guard, here too: the quota refuses GPUs that are asked for, and the guard nodes that have some."""
+        admission.ValidatingAdmissionPolicyBinding(
+            f"{name}-gpu-guard-binding",
+            metadata={"name": f"{gpu_guard.POLICY}-{INGEST_NAMESPACE}"},
+            spec={
+                "policy_name": gpu_guard.POLICY,
+                "validation_actions": ["Deny"],
+                "match_resources": {"namespace_selector": rules.namespace_called(INGEST_NAMESPACE)},
+            },
+            opts=opts,
+        )
+
+
+def network_policies(
+    identity_endpoints: Sequence[rules.EndpointArgs],
+) -> Mapping[str, networking.NetworkPolicySpecArgsDict]:
+    """The network policies of the namespace by name; each selects all of its pods."""
+
+    def egress(*allowed: rules.Egress) -> networking.NetworkPolicySpecArgsDict:
+        return {"pod_selector": {}, "policy_types": ["Egress"], "egress": list(allowed)}
+
+    policies: dict[str, networking.NetworkPolicySpecArgsDict] = {
+        "default-deny": rules.DEFAULT_DENY,
+        "allow-dns": egress(rules.names()),
+        "allow-https": egress(rules.https(but=INSTANCE_METADATA)),
+    }
+    if identity_endpoints:
+        policies["allow-pod-identity"] = egress(*rules.to(identity_endpoints))
+    return policies
