@@ -13,6 +13,7 @@ import pulumi
 from pulumi.provider import ConstructResult
 from pulumi.provider.experimental.component import ComponentProvider
 
+from trainyard.components.aws.break_glass import BreakGlass
 from trainyard.components.aws.buckets import Bucket
 from trainyard.components.aws.budget import BudgetAlerts
 from trainyard.components.aws.cluster import Cluster
@@ -24,8 +25,11 @@ from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers
+from trainyard.components.aws.security_alerts import SecurityAlerts
 from trainyard.components.aws.shared_files import SharedFileSystem
 from trainyard.components.aws.storage import StorageTiers
+from trainyard.components.aws.threat_detection import ThreatDetection
+from trainyard.components.aws.trail import AuditTrail
 from trainyard.components.k8s.gpu import GpuEnablement
 from trainyard.components.k8s.ingest import Ingest
 from trainyard.components.k8s.kueue import Kueue
@@ -39,6 +43,8 @@ NAME = "trainyard"
 """Name of the package: the first part of every component's type."""
 
 COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
+    AuditTrail,
+    BreakGlass,
     Bucket,
     BudgetAlerts,
     Cluster,
@@ -53,12 +59,14 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     MlflowServer,
     Network,
     PodRole,
+    SecurityAlerts,
     SharedFileSystem,
     SmokeJob,
     StorageDrivers,
     StorageTiers,
     TeamNamespaces,
     TeamVolumes,
+    ThreatDetection,
     TrainingRuntimes,
 )
 

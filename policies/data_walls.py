@@ -8,9 +8,10 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.conventions import TEAM_LABEL
-from trainyard.policies.access import everybody, statements
+from trainyard.policies.access import everybody
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import EFS, EFS_POLICY, LUSTRE, NAMESPACE, VOLUME

@@ -9,10 +9,11 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard import cards
-from trainyard.policies.access import named_accounts, statements, whole_account
+from trainyard.policies.access import named_accounts, whole_account
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.security_trust import own_accounts
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (

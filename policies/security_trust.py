@@ -9,9 +9,10 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.access import account_of, lets_everybody_in, named_accounts, statements, whole_account
+from trainyard.policies.access import account_of, lets_everybody_in, named_accounts, whole_account
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (

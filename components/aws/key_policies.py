@@ -53,6 +53,8 @@ class KeyUses:
     """Log groups that CloudWatch Logs encrypts with it."""
     role_arns: Sequence[str] = ()
     """Roles that IAM may let use it without a service in between: a control plane, which encrypts secrets itself."""
+    trail_arn: str = ""
+    """Trail whose files CloudTrail encrypts with it."""
     publishers: Sequence[str] = ()
     """Services that publish to an encrypted topic: `budgets.amazonaws.com`."""
     autoscaling_role_arn: str = ""
@@ -104,6 +106,15 @@ def key_policy(account_id: str, region: str, administrators: Sequence[str], uses
     if uses.log_group_arns:
         condition = {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": list(uses.log_group_arns)}}
         statements.append(allowed("EncryptLogGroups", {"Service": f"logs.{region}.amazonaws.com"}, USE, condition))
+    if uses.trail_arn:
+        trail = {"aws:SourceArn": uses.trail_arn}
+        of_it = {"StringLike": {"kms:EncryptionContext:aws:cloudtrail:arn": uses.trail_arn}}
+        cloudtrail = {"Service": "cloudtrail.amazonaws.com"}
+        statements += [
+            allowed("EncryptFiles", cloudtrail, ["kms:GenerateDataKey*"], {"StringEquals": trail, **of_it}),
+            # CloudTrail looks the key up when the trail is made, and the bucket's Bucket Key is used by it.
+            allowed("UseBucketKey", cloudtrail, ["kms:Decrypt", "kms:DescribeKey"], {"StringEquals": trail}),
+        ]
     if uses.publishers:
         # Whoever publishes to an encrypted topic needs a data key of its key.
         actions, condition = (

@@ -15,8 +15,15 @@ from typing import Literal, NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.aws.buckets import Bucket, LifecycleRuleArgs, abort_incomplete_uploads, expire_delete_markers
+from trainyard.components.aws.buckets import (
+    Bucket,
+    BucketArgs,
+    LifecycleRuleArgs,
+    abort_incomplete_uploads,
+    expire_delete_markers,
+)
 from trainyard.components.aws.lustre import LustreArgs, LustreFileSystem
+from trainyard.components.aws.perimeter import BoundToArgs
 from trainyard.components.aws.shared_files import SharedFileSystem
 from trainyard.components.outputs import register
 
@@ -84,6 +91,8 @@ class StorageTiersArgs(TypedDict):
     """Id of the AWS account, 12 digits."""
     vpc_id: pulumi.Input[str]
     """Id of the VPC that the file systems' subnets are in."""
+    bound_to: NotRequired[BoundToArgs]
+    """Where the buckets may be used from. Absent: from anywhere that a right reaches."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Groups of the nodes that mount the file systems, by a short name that stays (`cluster`)."""
     key_arns: StorageKeysArgs
@@ -123,6 +132,8 @@ class StorageTiers(pulumi.ComponentResource):
     """The bucket of the checkpoints tier."""
     artifacts_bucket: BucketReference
     """The bucket of the artifacts tier."""
+    log_target: pulumi.Output[str]
+    """Name of the bucket that receives access logs, known once it lets them in."""
     lustre: LustreReference | None
     """The FSx for Lustre file system of the data tier; None where there is none."""
     shared: SharedReference | None
@@ -133,27 +144,39 @@ class StorageTiers(pulumi.ComponentResource):
         _check(name, args)
         super().__init__("trainyard:index:StorageTiers", name, None, opts)
         cleanup = abort_incomplete_uploads(args["multipart_cleanup_days"])
+
+        def bound(bucket_args: BucketArgs) -> BucketArgs:
+            return {**bucket_args, "bound_to": args["bound_to"]} if "bound_to" in args else bucket_args
+
         logs = Bucket(
             f"{name}-logs",
-            {
-                "lifecycle_rules": [*_log_rules(), expire_delete_markers(), cleanup],
-                "log_source_account_id": args["account_id"],
-                "protect": args["protect"],
-            },
+            bound(
+                {
+                    "lifecycle_rules": [*_log_rules(), expire_delete_markers(), cleanup],
+                    "log_source_account_id": args["account_id"],
+                    # S3 delivers no access logs under object lock: this is the next best, lifted with the protection.
+                    "keep_objects": args["protect"],
+                    "protect": args["protect"],
+                }
+            ),
             opts=pulumi.ResourceOptions(parent=self),
         )
+
+        self.log_target = logs.log_target
 
         def bucket(
             purpose: Literal["data", "checkpoints", "artifacts"], rules: list[LifecycleRuleArgs]
         ) -> BucketReference:
             made = Bucket(
                 tier_name(name, purpose),
-                {
-                    "lifecycle_rules": [*rules, expire_delete_markers(), cleanup],
-                    "key_arn": args["key_arns"][purpose],
-                    "access_log_bucket": logs.log_target,
-                    "protect": args["protect"],
-                },
+                bound(
+                    {
+                        "lifecycle_rules": [*rules, expire_delete_markers(), cleanup],
+                        "key_arn": args["key_arns"][purpose],
+                        "access_log_bucket": logs.log_target,
+                        "protect": args["protect"],
+                    }
+                ),
                 opts=pulumi.ResourceOptions(parent=self),
             )
             return {"name": made.bucket_name, "arn": made.bucket_arn, "configured_name": made.configured_name}

@@ -16,25 +16,27 @@ from trainyard.components.k8s import gpu_guard
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
 from trainyard.components.k8s.quantities import gibibytes, whole
-from trainyard.components.k8s.teams import ALL_VERBS, INSTANCE_METADATA, READ_VERBS
+from trainyard.components.k8s.teams import (
+    WITHIN_TEAM,
+    ServiceAddressArgs,
+    network_policies,
+    role_rules,
+)
 from trainyard.components.k8s.volumes import VolumeSourceArgs, static_claim, static_volume
 from trainyard.components.outputs import register
 from trainyard.conventions import DATA_CLAIM, GPU_RESOURCE, INGEST_GROUP, INGEST_NAMESPACE
+from trainyard.conventions.team_rights import ALL_VERBS, READ_VERBS, Right
 
 ROLE = "ingest-member"
 
-MEMBER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
-    {"api_groups": ["batch"], "resources": ["jobs"], "verbs": ALL_VERBS},
-    {"api_groups": [""], "resources": ["pods"], "verbs": [*READ_VERBS, "delete"]},
-    {"api_groups": [""], "resources": ["pods/log"], "verbs": ["get"]},
-    {"api_groups": [""], "resources": ["pods/exec"], "verbs": ["create"]},
-    {"api_groups": [""], "resources": ["configmaps"], "verbs": ALL_VERBS},
-    {
-        "api_groups": [""],
-        "resources": ["events", "persistentvolumeclaims", "resourcequotas", "limitranges"],
-        "verbs": READ_VERBS,
-    },
-    {"api_groups": ["events.k8s.io"], "resources": ["events"], "verbs": READ_VERBS},
+MEMBER_RIGHTS: Sequence[Right] = (
+    Right("batch", ("jobs",), ALL_VERBS),
+    Right("", ("pods",), (*READ_VERBS, "delete")),
+    Right("", ("pods/log",), ("get",)),
+    Right("", ("pods/exec",), ("create",)),
+    Right("", ("configmaps",), ALL_VERBS),
+    Right("", ("events", "persistentvolumeclaims", "resourcequotas", "limitranges"), READ_VERBS),
+    Right("events.k8s.io", ("events",), READ_VERBS),
 )
 """What whoever ingests data may do in the namespace, and nowhere else: run Jobs."""
 
@@ -50,8 +52,10 @@ class IngestArgs(TypedDict):
     """Memory that the pods may request together, GiB."""
     pods: int
     """How many pods there may be."""
-    identity_endpoints: NotRequired[Sequence[rules.EndpointArgs]]
-    """Addresses that hand out the identity of pods in the ground. Default: none."""
+    addresses: NotRequired[rules.AddressesArgs]
+    """Where the ground has what network policies can only name by address. Default: HTTPS goes everywhere."""
+    egress_proxy: NotRequired[ServiceAddressArgs]
+    """Where the pods of the egress proxy are: the only way out of the network. Default: there is none."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account for its pods to have a role in it. Default: none."""
 
@@ -60,7 +64,8 @@ class Ingest(pulumi.ComponentResource):
     """The namespace `ingest`: a service account that the ground lets write the data, their volume, and who may use it.
 
     Its members are the group `ingest`. Pods keep to the `restricted` level and state the PriorityClass that counts pods
-    without GPUs. Nothing comes in; DNS, HTTPS and the identity's address go out.
+    without GPUs. Nothing comes in; what goes out is what goes out of a
+    team's namespace.
     """
 
     namespace: pulumi.Output[str]
@@ -81,7 +86,10 @@ class Ingest(pulumi.ComponentResource):
             annotations=args.get("service_account_annotations", {}),
             opts=child,
         )
-        for policy, spec in network_policies(args.get("identity_endpoints", ())).items():
+        ways_out = network_policies(None, args.get("addresses"), args.get("egress_proxy"))
+        for policy, spec in ways_out.items():
+            if policy == WITHIN_TEAM:  # its pods have nothing to say to each other
+                continue
             networking.NetworkPolicy(
                 f"{name}-{policy}", metadata={"name": policy, "namespace": namespace}, spec=spec, opts=child
             )
@@ -126,7 +134,10 @@ class Ingest(pulumi.ComponentResource):
 
     def _members(self, name: str, namespace: pulumi.Input[str], opts: pulumi.ResourceOptions) -> None:
         role = rbac.Role(
-            f"{name}-member", metadata={"name": ROLE, "namespace": namespace}, rules=list(MEMBER_RULES), opts=opts
+            f"{name}-member",
+            metadata={"name": ROLE, "namespace": namespace},
+            rules=role_rules(MEMBER_RIGHTS),
+            opts=opts,
         )
         rbac.RoleBinding(
             f"{name}-members",
@@ -148,21 +159,3 @@ class Ingest(pulumi.ComponentResource):
             },
             opts=opts,
         )
-
-
-def network_policies(
-    identity_endpoints: Sequence[rules.EndpointArgs],
-) -> Mapping[str, networking.NetworkPolicySpecArgsDict]:
-    """The network policies of the namespace by name; each selects all of its pods."""
-
-    def egress(*allowed: rules.Egress) -> networking.NetworkPolicySpecArgsDict:
-        return {"pod_selector": {}, "policy_types": ["Egress"], "egress": list(allowed)}
-
-    policies: dict[str, networking.NetworkPolicySpecArgsDict] = {
-        "default-deny": rules.DEFAULT_DENY,
-        "allow-dns": egress(rules.names()),
-        "allow-https": egress(rules.https(but=INSTANCE_METADATA)),
-    }
-    if identity_endpoints:
-        policies["allow-pod-identity"] = egress(*rules.to(identity_endpoints))
-    return policies

@@ -11,7 +11,10 @@ import pulumi
 
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.flows import fence
+from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.components.outputs import register
 from trainyard.conventions import (
     SYSTEM_NODES,
@@ -42,6 +45,11 @@ class TrainingRuntimesArgs(TypedDict):
     """Image of the training container, `image:tag@sha256:...`, with torch and torchrun; a TrainJob may name its own."""
     mounts: NotRequired[Mapping[str, str]]
     """Mount path by PersistentVolumeClaim of the team's namespace, e.g. {"data": "/data"}. Default: none."""
+    environment: NotRequired[Mapping[str, str]]
+    """Variables of the training container, besides those that torch needs. Default: none."""
+    addresses: NotRequired[AddressesArgs]
+    """Where the ground has what network policies name by address. Default: unknown, and the controllers' namespaces get
+    no network policies."""
     node_selector: NotRequired[Mapping[str, str]]
     """Labels of the nodes that the controllers run on. Default: the system nodes', `ml.platform/pool: system`."""
     max_restarts: NotRequired[int]
@@ -60,11 +68,22 @@ class TrainingRuntimes(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: TrainingRuntimesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:TrainingRuntimes", name, {}, opts)
-        pod = training_pod(args["image"], args.get("mounts", {}))
+        pod = training_pod(args["image"], args.get("mounts", {}), args.get("environment", {}))
         selector = args.get("node_selector", SYSTEM_NODES)
         before = prerequisites(opts)
         jobset_namespace = add_on_namespace(f"{name}-jobset-namespace", JOBSET_NAMESPACE, self, depends_on=before)
         trainer_namespace = add_on_namespace(f"{name}-trainer-namespace", TRAINER_NAMESPACE, self, depends_on=before)
+        walls: list[pulumi.Resource] = []
+        if "addresses" in args:
+            child = pulumi.ResourceOptions(parent=self, depends_on=before)
+            for short, namespace, made in (
+                ("jobset", JOBSET_NAMESPACE, jobset_namespace),
+                ("trainer", TRAINER_NAMESPACE, trainer_namespace),
+            ):
+                inside = named(made, namespace)
+                walls += fence(
+                    f"{name}-{short}", namespace, PLATFORM_FLOWS, args["addresses"], inside=inside, opts=child
+                )
         jobset = release(
             f"{name}-jobset",
             args["jobset_chart"],
@@ -72,7 +91,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
             namespace=named(jobset_namespace, JOBSET_NAMESPACE),
             values=_jobset_values(args["jobset_chart"]["version"], selector),
             parent=self,
-            depends_on=before,
+            depends_on=[*before, *walls],
         )
         trainer = release(
             f"{name}-trainer",
@@ -81,7 +100,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
             namespace=named(trainer_namespace, TRAINER_NAMESPACE),
             values=_trainer_values(selector),
             parent=self,
-            depends_on=[*before, jobset],  # the Trainer makes JobSets and watches them from its start
+            depends_on=[*before, *walls, jobset],  # the Trainer makes JobSets and watches them from its start
         )
         runtime = cr.CustomResource(
             f"{name}-torch",
@@ -103,7 +122,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
         register(self)
 
 
-def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
+def training_pod(image: str, mounts: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, Any]:
     """The spec of a training pod: one a node, not root, nothing writable but the mounts, /tmp and /dev/shm.
 
     It names no node: Kueue adds the labels and tolerations of the flavor that it admits the job to. CPU and memory are
@@ -131,6 +150,7 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
                     # 2 of 6 restarts recovered with it, 6 of 6 without (torch 2.13.0, 2026-11-20).
                     {"name": "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "value": "1"},
                     {"name": "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "value": str(TRAINING_SHUTDOWN_SECONDS)},
+                    *({"name": key, "value": value} for key, value in environment.items()),
                 ],
                 # No limits: a TrainJob's requests are merged over these, and one above a limit of ours would be
                 # refused after the queue has admitted the job.

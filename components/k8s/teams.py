@@ -14,42 +14,14 @@ from trainyard.components.k8s.objects import named, prerequisites, service_accou
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.outputs import register
 from trainyard.conventions import CPU_ONLY_PRIORITY, TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
-
-ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
-READ_VERBS = ["get", "list", "watch"]
-
-MEMBER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
-    {"api_groups": ["batch"], "resources": ["jobs"], "verbs": ALL_VERBS},
-    {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ALL_VERBS},
-    {"api_groups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ALL_VERBS},
-    {"api_groups": ["trainer.kubeflow.org"], "resources": ["trainingruntimes"], "verbs": READ_VERBS},
-    {"api_groups": ["kueue.x-k8s.io"], "resources": ["localqueues", "workloads"], "verbs": READ_VERBS},
-    {"api_groups": [""], "resources": ["pods"], "verbs": [*READ_VERBS, "create", "delete"]},
-    {"api_groups": [""], "resources": ["pods/log"], "verbs": ["get"]},
-    {"api_groups": [""], "resources": ["pods/exec", "pods/portforward"], "verbs": ["create"]},
-    {"api_groups": [""], "resources": ["configmaps"], "verbs": ALL_VERBS},
-    {
-        "api_groups": [""],
-        "resources": ["events", "services", "persistentvolumeclaims", "resourcequotas", "limitranges"],
-        "verbs": READ_VERBS,
-    },
-    {"api_groups": ["events.k8s.io"], "resources": ["events"], "verbs": READ_VERBS},
-)
-"""What a member may do in the team's namespace. Not: secrets, RBAC, quotas, network policies, volumes."""
-
-CLUSTER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
-    {"api_groups": ["trainer.kubeflow.org"], "resources": ["clustertrainingruntimes"], "verbs": READ_VERBS},
-    {
-        "api_groups": ["kueue.x-k8s.io"],
-        "resources": ["clusterqueues", "resourceflavors", "workloadpriorityclasses"],
-        "verbs": READ_VERBS,
-    },
-)
-"""What every member may read outside of it: what a job can refer to, and why it waits."""
+from trainyard.conventions.team_rights import IN_THE_CLUSTER, IN_THE_OWN_NAMESPACE, Right
 
 CPU_ONLY_VALUE = -1
 """Below 0, which the platform's pods have. Not below -10, where the Cluster Autoscaler starts no node for a pod
 (its flag expendable-pods-priority-cutoff)."""
+
+WITHIN_TEAM = "allow-within-team"
+"""Name of the network policy by which a team's pods talk to each other."""
 
 INSTANCE_METADATA = "169.254.169.254/32"
 """The node's own identity, at the same address in every cloud; no pod's business."""
@@ -88,8 +60,12 @@ class TeamNamespacesArgs(TypedDict):
     """All teams of the environment."""
     mlflow: NotRequired[ServiceAddressArgs]
     """Where the MLflow server's pods are. Default: there is none."""
-    identity_endpoints: NotRequired[Sequence[rules.EndpointArgs]]
-    """Addresses that hand out the identity of pods in the ground. Default: none."""
+    addresses: NotRequired[rules.AddressesArgs]
+    """Where the ground has what network policies name by address. Default: unknown; then pods reach nothing by
+    address but HTTPS everywhere."""
+    egress_proxy: NotRequired[ServiceAddressArgs]
+    """Where the pods of the egress proxy are: the only way out of the network. Default: there is none, and pods reach
+    HTTPS outside of the network."""
 
 
 class TeamNamespaces(pulumi.ComponentResource):
@@ -136,7 +112,7 @@ class TeamNamespaces(pulumi.ComponentResource):
             description="Pods without GPUs in teams' namespaces, on the system nodes as far as there is room.",
             opts=self._child(),
         )
-        policies = network_policies(args.get("mlflow"), args.get("identity_endpoints", ()))
+        policies = network_policies(args.get("mlflow"), args.get("addresses"), args.get("egress_proxy"))
         self.namespaces = {team["name"]: self._team(f"{name}-{team['name']}", team, policies) for team in args["teams"]}
         self._cluster_reader(name)
         register(self)
@@ -210,7 +186,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         role = rbac.Role(
             f"{name}-member",
             metadata={"name": "team-member", "namespace": namespace},
-            rules=list(MEMBER_RULES),
+            rules=role_rules(IN_THE_OWN_NAMESPACE),
             opts=self._child(),
         )
         rbac.RoleBinding(
@@ -227,7 +203,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         role = rbac.ClusterRole(
             f"{name}-reader",
             metadata={"name": "team-queue-reader"},
-            rules=list(CLUSTER_RULES),
+            rules=role_rules(IN_THE_CLUSTER),
             opts=self._child(),
         )
         rbac.ClusterRoleBinding(
@@ -243,12 +219,22 @@ class TeamNamespaces(pulumi.ComponentResource):
         )
 
 
+def role_rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
+    """Rights as the rules of a Role."""
+    return [
+        {"api_groups": [right.group], "resources": list(right.resources), "verbs": list(right.verbs)}
+        for right in rights
+    ]
+
+
 def _group(group: str) -> rbac.SubjectArgsDict:
     return {"kind": "Group", "name": group, "api_group": "rbac.authorization.k8s.io"}
 
 
 def network_policies(
-    mlflow: ServiceAddressArgs | None, identity_endpoints: Sequence[rules.EndpointArgs]
+    mlflow: ServiceAddressArgs | None,
+    addresses: rules.AddressesArgs | None,
+    egress_proxy: ServiceAddressArgs | None,
 ) -> Mapping[str, networking.NetworkPolicySpecArgsDict]:
     """The network policies of a team's namespace by name; each selects all of its pods.
 
@@ -261,22 +247,29 @@ def network_policies(
     policies: dict[str, networking.NetworkPolicySpecArgsDict] = {
         "default-deny": rules.DEFAULT_DENY,
         # The ranks of a job open connections among each other on ports that torch and NCCL choose.
-        "allow-within-team": {
+        WITHIN_TEAM: {
             "pod_selector": {},
             "policy_types": ["Ingress", "Egress"],
             "ingress": [{"from_": [{"pod_selector": {}}]}],
             "egress": [{"to": [{"pod_selector": {}}]}],
         },
         "allow-dns": egress(rules.names()),
-        "allow-https": egress(rules.https(but=INSTANCE_METADATA)),
     }
-    if identity_endpoints:
-        policies["allow-pod-identity"] = egress(*rules.to(identity_endpoints))
-    if mlflow is not None:
-        policies["allow-mlflow"] = egress(
-            {
-                "to": [{"namespace_selector": rules.namespace_called(mlflow["namespace"])}],
-                "ports": [{"protocol": "TCP", "port": mlflow["port"]}],
-            }
-        )
+    if addresses is None:
+        policies["allow-https"] = egress(rules.https(but=INSTANCE_METADATA))
+    else:
+        policies["allow-object-store"] = egress(rules.https_to(rules.blocks_of(addresses["object_store"])))
+        if egress_proxy is None:
+            # Nothing inside of the network: the API server, webhooks and other teams answer there too.
+            policies["allow-https"] = egress(rules.https_to(rules.outside(addresses)))
+        if addresses["identity"]:
+            policies["allow-pod-identity"] = egress(*rules.to(addresses["identity"]))
+    for policy, service in (("allow-egress-proxy", egress_proxy), ("allow-mlflow", mlflow)):
+        if service is not None:
+            policies[policy] = egress(
+                {
+                    "to": [{"namespace_selector": rules.namespace_called(service["namespace"])}],
+                    "ports": [{"protocol": "TCP", "port": service["port"]}],
+                }
+            )
     return policies

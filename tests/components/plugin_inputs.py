@@ -14,6 +14,24 @@ CLIENTS = {"cluster": "sg-0c"}
 LUSTRE = {"subnetId": "subnet-0a", "capacityGib": 2400, "throughputMbpsPerTib": 250}
 
 INPUTS: dict[str, dict[str, Any]] = {
+    "AuditTrail": {
+        "trailName": "acme",
+        "administratorArns": [f"arn:aws:iam::{ACCOUNT}:role/deploy"],
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "bucketArns": ["arn:aws:s3:::acme-data"],
+        "accessLogBucket": "acme-logs",
+        "retentionDays": 365,
+        "lock": "governance",
+        "lockDays": 90,
+        "protect": True,
+    },
+    "BreakGlass": {
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "userArns": [f"arn:aws:iam::{ACCOUNT}:user/on-call"],
+        "clusterNames": ["acme"],
+    },
     "Bucket": {
         "lifecycleRules": [
             {"id": "old", "supersededExpireDays": 30, "supersededKeepVersions": 3},
@@ -40,6 +58,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "Cluster": {
         "clusterName": "acme",
         "region": "us-east-1",
+        "accountId": ACCOUNT,
         "kubernetesVersion": "1.35",
         "serviceCidr": "172.20.0.0/16",
         "subnetIds": list(SUBNETS.values()),
@@ -204,19 +223,23 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "publicCidr": f"10.1.{third}.0/24",
                 "privateCidr": f"10.1.{third + 1}.0/24",
                 "isolatedCidr": f"10.1.{third + 2}.0/24",
+                "controlCidr": f"10.1.{third + 3}.0/24",
             }
             for zone, third in (("us-east-1a", 1), ("us-east-1b", 11))
         ],
         "natGateways": 2,
+        "accountId": ACCOUNT,
         "gatewayEndpoints": ["s3"],
         "interfaceEndpoints": ["sts"],
         "region": "us-east-1",
+        "publicBuckets": ["commoncrawl"],
         "flowLogRetentionDays": 365,
         "keyArn": KEY,
         "clusterNames": ["acme"],
     },
     "PodRole": {
         "clusterName": "acme",
+        "clusterArn": f"arn:aws:eks:us-east-1:{ACCOUNT}:cluster/acme",
         "namespace": "team-vision",
         "serviceAccounts": ["trainer"],
         "policy": {
@@ -224,6 +247,12 @@ INPUTS: dict[str, dict[str, Any]] = {
             "Statement": [{"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "arn:aws:s3:::acme-data/*"}],
         },
         "description": "Training pods",
+    },
+    "SecurityAlerts": {
+        "keyArn": KEY,
+        "emails": ["security@example.com"],
+        "roleArns": {"break-glass": f"arn:aws:iam::{ACCOUNT}:role/break-glass"},
+        "findings": True,
     },
     "SharedFileSystem": {
         "accountId": ACCOUNT,
@@ -296,6 +325,7 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ]
     },
+    "ThreatDetection": {"runtime": True},
     "TrainingRuntimes": {
         "jobsetChart": CHART,
         "trainerChart": CHART,

@@ -332,7 +332,7 @@ CASES = [
     (
         {"monthlyBudgetUsd": 900},
         "monthlyBudgetUsd",
-        "got 900; must be at least 2,327 USD a month, the idle floor",
+        "got 900; must be at least 2,349 USD a month, the idle floor",
         "FSx for Lustre (4800 GiB) 1,632",
     ),
     ({"budget": keys(anomaly_threshold_usd=0)}, "budget.anomalyThresholdUsd", "got 0; must be at least 1", ""),
@@ -468,7 +468,7 @@ CASES = [
     (
         {"systemNodes": keys(instance_types=["m7i.large"], min_nodes=1, max_nodes=1)},
         "systemNodes.maxNodes",
-        "too few: the platform's own pods request 2.5 cores",
+        "too few: the platform's own pods request 2.7 cores",
         "more nodes",
     ),
     (

@@ -10,6 +10,7 @@ from tests.policies import (
     cases_money,
     cases_platform,
     cases_pods,
+    cases_record,
     cases_security,
     cases_trust,
 )
@@ -24,6 +25,7 @@ CASES = [
     *cases_trust.CASES,
     *cases_pods.CASES,
     *cases_platform.CASES,
+    *cases_record.CASES,
 ]
 NOTHING_UNKNOWN = {"exception-expired", "key-in-the-stack-file"}  # look at no resource
 

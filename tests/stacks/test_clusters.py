@@ -18,7 +18,7 @@ from trainyard.stacks.environment.build import build_environment
 
 SHARED = {
     f"trainyard:index:{name}"
-    for name in ("BudgetAlerts", "Database", "EnvironmentKey", "Network", "StorageTiers", "MlflowServer")
+    for name in ("BudgetAlerts", "Database", "DnsFirewall", "EnvironmentKey", "Network", "StorageTiers", "MlflowServer")
 }
 """Components that an environment has once, however many clusters there are."""
 PROVIDERS = {"pulumi:providers:aws", "pulumi:providers:random"}
@@ -119,7 +119,7 @@ def test_objects_of_a_cluster_stay_on_it() -> None:
     assert len(objects) > 200
     for resource in objects:
         of_second = "burst-" in resource.urn
-        assert ("::burst-kubernetes::" in resource.provider) == of_second, resource.urn
+        assert ("::burst-kubernetes" in resource.provider) == of_second, resource.urn
 
 
 def test_jobs_beside_the_tracking_server_use_it_and_others_do_without() -> None:
@@ -157,7 +157,12 @@ def test_an_environment_without_a_cluster() -> None:
     assert not {
         t for t in types if t.startswith(("kubernetes:", "aws:eks/", "aws:rds/", "pulumi:providers:kubernetes"))
     }
-    assert {"trainyard:index:Network", "trainyard:index:StorageTiers", "trainyard:index:BudgetAlerts"} <= types
+    assert {
+        "trainyard:index:Network",
+        "trainyard:index:DnsFirewall",
+        "trainyard:index:StorageTiers",
+        "trainyard:index:BudgetAlerts",
+    } <= types
     assert outputs["gpuPools"] == []
     assert "kubeconfig" not in outputs
     assert "furtherClusters" not in outputs

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from trainyard.cards import BY_TYPE
-from trainyard.conventions.aws import principal_patterns
 from trainyard.plan.aws.parts import KEY_CLASSES
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
@@ -72,13 +71,3 @@ def test_keys_are_administered_by_who_deploys_and_by_the_clusters_administrators
     caller = [f"{account}:role/*/rehearsal", f"{account}:role/rehearsal"]
     assert _administrators(rehearsed("demo"), key) == [*caller, f"{account}:root"]
     assert f"{account}:role/platform-admin" in _administrators(rehearsed("large-aws"), key)
-
-
-def test_a_session_is_its_role_whatever_the_roles_path() -> None:
-    session = "arn:aws:sts::123456789012:assumed-role/AWSReservedSSO_Admin_0a1b/ana@example.com"
-    assert principal_patterns(session) == [
-        "arn:aws:iam::123456789012:role/AWSReservedSSO_Admin_0a1b",
-        "arn:aws:iam::123456789012:role/*/AWSReservedSSO_Admin_0a1b",
-    ]
-    user = "arn:aws:iam::123456789012:user/ana"
-    assert principal_patterns(user) == [user]

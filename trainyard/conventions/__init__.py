@@ -144,6 +144,9 @@ INGEST_NAMESPACE: Final = "ingest"
 INGEST_GROUP: Final = "ingest"
 """Kubernetes group of the people who run them. No team's is called so."""
 
+EGRESS_CONFIG_MAP = "egress"
+"""ConfigMap in a team's namespace with the variables by which programs find the egress proxy, for `envFrom`."""
+
 MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
 """Name of the Secret that MLflow's clients need, in every team's namespace where the environment has an MLflow
 server."""

@@ -27,17 +27,3 @@ examples do (smoke facts 2.5, 2026-11-20)."""
 
 ROOT_USER: Final = "arn:aws:iam::{account}:root"
 """An account's root user, as `aws:PrincipalArn` names it. As a principal the same text is the whole account."""
-
-_SESSION = re.compile(r"arn:(?P<partition>[^:]+):sts::(?P<account>[0-9]+):assumed-role/(?P<role>[^/]+)/.*")
-
-
-def principal_patterns(caller: str) -> list[str]:
-    """How `aws:PrincipalArn` names who has this ARN to STS: itself, or the role of a session, which tells no path.
-
-    A role's name is unique in its account whatever its path, so a pattern for the path lets in no other.
-    """
-    session = _SESSION.fullmatch(caller)
-    if session is None:
-        return [caller]
-    role = f"arn:{session['partition']}:iam::{session['account']}:role"
-    return [f"{role}/{session['role']}", f"{role}/*/{session['role']}"]

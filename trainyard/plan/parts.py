@@ -70,6 +70,14 @@ class StoragePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class EgressPlan:
+    """Where pods of teams may go outside of the network."""
+
+    mode: Literal["allowlist", "internet"]
+    allow: tuple[str, ...]  # domain names; one that begins with a dot is the name and all below it
+
+
+@dataclass(frozen=True, slots=True)
 class MlflowPlan:
     """The tracking server; `cpu` and `memory` are Kubernetes quantities a replica."""
 
@@ -130,6 +138,7 @@ class Core:
     tags: tuple[tuple[str, str], ...]  # on every resource: client, environment, team, cost-centre, owner, managed-by
     teams: tuple[TeamPlan, ...]
     storage: StoragePlan
+    egress: EgressPlan
     mlflow: MlflowPlan
     budget: BudgetPlan
     idle_floor: IdleFloor

@@ -7,12 +7,16 @@ caller gives these to the service accounts named here (`workload_policies`), bef
 `depends_on`.
 """
 
+from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
+from trainyard.components.aws.on_cluster.kube_system import BUCKET_MOUNTS, KUBE_SYSTEM_FLOWS
 from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
-from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.k8s.flows import fence
+from trainyard.components.k8s.network_rules import AddressesArgs
+from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES, gpu_node_tolerations
 
@@ -39,6 +43,9 @@ class StorageDriversArgs(TypedDict):
     """The chart `aws-mountpoint-s3-csi-driver`; left out, the driver is not installed."""
     efs_chart: NotRequired[ChartArgs]
     """The chart `aws-efs-csi-driver`; left out, the driver is not installed."""
+    addresses: NotRequired[AddressesArgs]
+    """Where the ground has what network policies name by address. Default: unknown, and the pods that mount buckets get
+    no network policies."""
 
 
 class StorageDrivers(pulumi.ComponentResource):
@@ -50,6 +57,8 @@ class StorageDrivers(pulumi.ComponentResource):
     def __init__(self, name: str, args: StorageDriversArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:StorageDrivers", name, {}, opts)
         before = prerequisites(opts)
+        if "s3_chart" in args:
+            before = [*before, *self._mounts_namespace(name, args, before)]
         charts: list[tuple[str, ChartArgs | None, dict[str, Any]]] = [
             ("fsx", args.get("fsx_chart"), fsx_values(args["region"])),
             ("s3", args.get("s3_chart"), s3_values()),
@@ -71,6 +80,23 @@ class StorageDrivers(pulumi.ComponentResource):
         ]
         self.namespace = NAMESPACE
         register(self)
+
+    def _mounts_namespace(
+        self, name: str, args: StorageDriversArgs, before: Sequence[pulumi.Resource]
+    ) -> list[pulumi.Resource]:
+        """The namespace of the pods that mount buckets, ours so that its walls stand before the first of them."""
+        namespace = add_on_namespace(f"{name}-mounts-namespace", BUCKET_MOUNTS.namespace, self, depends_on=before)
+        if "addresses" not in args:
+            return [namespace]
+        walls = fence(
+            f"{name}-mounts",
+            BUCKET_MOUNTS.namespace,
+            KUBE_SYSTEM_FLOWS,
+            args["addresses"],
+            inside=named(namespace, BUCKET_MOUNTS.namespace),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=list(before)),
+        )
+        return [namespace, *walls]
 
 
 def fsx_values(region: pulumi.Input[str]) -> dict[str, Any]:
@@ -105,6 +131,7 @@ def s3_values() -> dict[str, Any]:
             "tolerations": _EVERY_TAINT,
             "resources": _AGENT,
         },
+        "mountpointPod": {"namespace": BUCKET_MOUNTS.namespace, "createNamespace": False},
         "supportLegacySystemDMounts": False,  # mounts of version 1, which no new cluster has
     }
 

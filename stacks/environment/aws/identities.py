@@ -53,6 +53,7 @@ def pod_roles(
             f"{prefix}{workload}-role",
             {
                 "cluster_name": cluster.cluster_name,
+                "cluster_arn": cluster.cluster_arn,
                 "namespace": namespace,
                 "service_accounts": [account],
                 "policy": policy,

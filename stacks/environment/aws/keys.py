@@ -1,19 +1,21 @@
-"""The environment's keys, one for each class of data, and who administers them."""
+"""The environment's keys, one for each class of data."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
-import pulumi_aws
 
 from trainyard.components.aws.buckets import bucket_arn_pattern
 from trainyard.components.aws.cluster import control_role_name
 from trainyard.components.aws.encryption import EnvironmentKey, EnvironmentKeyArgs
 from trainyard.components.aws.storage import tier_name
-from trainyard.conventions.aws import principal_patterns
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.ground import resource_prefix
+
+PUBLISHERS = ("sns", "budgets", "costalerts", "events")
+"""Services that publish to the environment's topics."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +32,13 @@ class Keys:
     """Secrets of the clusters, volumes of nodes and pods, logs, alerts."""
 
 
-def administrators(plan: Plan, aws: pulumi_aws.Provider) -> list[pulumi.Input[str]]:
-    """Patterns of the ARNs of whoever administers what only administrators may: those who deploy, and the clusters'."""
-    named: list[pulumi.Input[str]] = [*plan.ground.deployers, *plan.ground.admin_principal_arns]
-    if plan.ground.deployers:
-        return list(dict.fromkeys(named))
-    caller = pulumi_aws.get_caller_identity_output(opts=pulumi.InvokeOutputOptions(provider=aws))
-    # At most two patterns: a list of outputs has to have its length before the caller is known.
-    return [*named, caller.arn.apply(lambda arn: principal_patterns(arn)[0]), caller.arn.apply(_last_pattern)]
-
-
-def _last_pattern(arn: str) -> str:
-    return principal_patterns(arn)[-1]
-
-
-def make_keys(plan: Plan, account: pulumi.Input[str], aws: pulumi_aws.Provider) -> Keys:
-    """Makes the keys."""
-    administrator_arns = administrators(plan, aws)
+def make_keys(
+    plan: Plan,
+    account: pulumi.Input[str],
+    administrators: Sequence[pulumi.Input[str]],
+    opts: pulumi.ResourceOptions,
+) -> Keys:
+    """Makes the keys. `administrators` may change them."""
 
     def common(name: str, purpose: str) -> EnvironmentKeyArgs:
         return {
@@ -54,12 +46,12 @@ def make_keys(plan: Plan, account: pulumi.Input[str], aws: pulumi_aws.Provider) 
             "purpose": purpose,
             "account_id": account,
             "region": plan.ground.region,
-            "administrator_arns": administrator_arns,
+            "administrator_arns": administrators,
             "protect": plan.core.protect,
         }
 
     def key(name: str, args: EnvironmentKeyArgs) -> EnvironmentKey:
-        return EnvironmentKey(name, args, pulumi.ResourceOptions(providers=[aws]))
+        return EnvironmentKey(name, args, opts)
 
     def bucket(purpose: str) -> list[pulumi.Input[str]]:
         return [bucket_arn_pattern(tier_name(plan.core.name, purpose))]
@@ -85,7 +77,7 @@ def make_keys(plan: Plan, account: pulumi.Input[str], aws: pulumi_aws.Provider) 
             pulumi.Output.concat("arn:aws:iam::", account, f":role/{control_role_name(_cluster_name(plan, planned))}-*")
             for planned in plan.clusters
         ],
-        "publishers": ["sns.amazonaws.com", "budgets.amazonaws.com", "costalerts.amazonaws.com"],
+        "publishers": [f"{service}.amazonaws.com" for service in PUBLISHERS],
         "node_volumes": True,
         "create_autoscaling_role": plan.ground.create_autoscaling_role,
     }

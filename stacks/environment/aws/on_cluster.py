@@ -12,6 +12,7 @@ from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers, StorageDriversArgs
 from trainyard.components.aws.on_cluster.fabric import efa_device_plugin
 from trainyard.components.k8s.gpu import DevicePluginArgs
+from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.conventions import CAPACITIES
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.ground import chart, resource_prefix
@@ -32,6 +33,7 @@ def build(
     *,
     providers: Sequence[pulumi.ProviderResource],
     node_groups: Mapping[str, pulumi.Output[str]],
+    addresses: AddressesArgs,
     roles: Mapping[str, PodRole],
 ) -> OnCluster:
     """Makes it. `node_groups` are the names of the GPU node groups in EKS by their names in the plan; `roles` those of
@@ -58,14 +60,18 @@ def build(
     )
     drivers = StorageDrivers(
         f"{prefix}drivers",
-        _drivers(plan),
+        _drivers(plan, addresses),
         after(*(roles[driver] for driver in ("fsx-driver", "efs-driver", "efs-mounts") if driver in roles)),
     )
     return OnCluster(drivers, [scaler])
 
 
-def _drivers(plan: Plan) -> StorageDriversArgs:
-    args: StorageDriversArgs = {"region": plan.ground.region, "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver")}
+def _drivers(plan: Plan, addresses: AddressesArgs) -> StorageDriversArgs:
+    args: StorageDriversArgs = {
+        "region": plan.ground.region,
+        "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver"),
+        "addresses": addresses,
+    }
     if plan.ground.lustre is not None:
         args["fsx_chart"] = chart(plan, "aws-fsx-csi-driver")
     if plan.ground.shared_file_system:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 
@@ -26,9 +26,14 @@ def make_storage(
     network: Network,
     clients: Mapping[str, pulumi.Input[str]],
     keys: Keys,
+    administrators: Sequence[pulumi.Input[str]],
     opts: pulumi.ResourceOptions,
 ) -> StorageTiers:
-    """Makes the storage tiers. `clients` are the security groups of the clusters, by a short name that stays."""
+    """Makes the storage tiers.
+
+    `clients` are the security groups of the clusters, by a short name that stays. `administrators` read and write the
+    buckets from anywhere: whoever deploys puts the folders of the file system into one.
+    """
     tiers, lustre = plan.core.storage, plan.ground.lustre
     folders = [team_prefix(team.name) for team in plan.core.teams]
     return StorageTiers(
@@ -36,6 +41,12 @@ def make_storage(
         {
             "account_id": account,
             "vpc_id": network.vpc_id,
+            "bound_to": {
+                "account_id": account,
+                "organization_id": plan.ground.organization_id,
+                "vpc_id": network.vpc_id,
+                "admin_principal_arns": administrators,
+            },
             "client_security_group_ids": clients,
             "key_arns": {
                 "data": keys.data.key_arn,

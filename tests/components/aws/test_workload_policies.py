@@ -54,6 +54,7 @@ def resolved(name: str) -> dict[str, Any]:
             "role",
             {
                 "cluster_name": "acme-production",
+                "cluster_arn": "arn:aws:eks:us-east-1:111122223333:cluster/acme-production",
                 "namespace": "kube-system",
                 "service_accounts": ["account"],
                 "policy": _made(name),

@@ -8,7 +8,7 @@ from typing import Any
 from tests.components.k8s.checkers import check_plain_objects
 from tests.pulumi_harness import Recording, record
 from trainyard.components.k8s.gpu_guard import POLICY
-from trainyard.components.k8s.ingest import MEMBER_RULES, Ingest
+from trainyard.components.k8s.ingest import MEMBER_RIGHTS, Ingest
 
 ARGS: Any = {
     "data": {
@@ -21,7 +21,6 @@ ARGS: Any = {
     "cores": 4,
     "memory_gib": 16,
     "pods": 10,
-    "identity_endpoints": [{"cidr": "169.254.170.23/32", "port": 80}],
 }
 
 
@@ -48,7 +47,7 @@ def test_pods_are_restricted_and_have_no_gpus() -> None:
 
 
 def test_members_run_jobs_and_make_nothing_that_lasts_or_leads_further() -> None:
-    allowed = {(kind, verb) for rule in MEMBER_RULES for kind in rule["resources"] for verb in rule["verbs"]}  # type: ignore[union-attr]
+    allowed = {(kind, verb) for right in MEMBER_RIGHTS for kind in right.resources for verb in right.verbs}
     assert ("jobs", "create") in allowed
     kinds = {kind for kind, verb in allowed if verb not in ("get", "list", "watch")}
     assert kinds == {"jobs", "pods", "pods/exec", "configmaps"}
@@ -62,7 +61,7 @@ def test_nothing_comes_in_and_the_nodes_identity_is_out_of_reach() -> None:
         each.inputs["metadata"]["name"]: each.inputs["spec"]
         for each in made().of_type("kubernetes:networking.k8s.io/v1:NetworkPolicy")
     }
-    assert set(policies) == {"default-deny", "allow-dns", "allow-https", "allow-pod-identity"}
+    assert set(policies) == {"default-deny", "allow-dns", "allow-https"}
     assert not [name for name, spec in policies.items() if spec.get("ingress")]
     (web,) = policies["allow-https"]["egress"]
     assert web["to"][0]["ipBlock"]["except"] == ["169.254.169.254/32"]

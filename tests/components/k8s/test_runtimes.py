@@ -70,7 +70,9 @@ def test_the_charts_know_every_value() -> None:
 def test_the_training_pod_is_a_valid_pod() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "node"}}
     kubernetes_validate.validate(
-        {**pod, "spec": training_pod(IMAGE, {"data": "/data"})}, KUBERNETES_VERSION, strict=True
+        {**pod, "spec": training_pod(IMAGE, {"data": "/data"}, {"HTTPS_PROXY": "http://proxy:3128"})},
+        KUBERNETES_VERSION,
+        strict=True,
     )
 
 

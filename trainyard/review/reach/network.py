@@ -1,0 +1,32 @@
+"""Where a team's pods get to over the network: what is in reach first, then what is not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.rehearsal.works.flows.model import Place, Port, Verdict
+from trainyard.rehearsal.works.flows.reach import Flows
+from trainyard.review.reach.model import Row, Section, together
+
+_PARTLY: Final = ("", " of a part of its addresses")
+
+
+def network(flows: Flows, team: str) -> Section:
+    """The ports that are in reach, place by place. Raises UnknownInput."""
+    source = flows.teams[team]
+    asked = [(place, flows.open_ports(source, place)) for place in flows.places.values()]
+    reached = together(_reached(place, verdicts) for place, verdicts in asked if verdicts)
+    shut = together(_shut(flows, source, place) for place, verdicts in asked if not verdicts)
+    return Section("network", f"Pods of {team} on the network", (*reached, *shut))
+
+
+def _reached(place: Place, verdicts: tuple[Verdict, ...]) -> Row:
+    ports = tuple(str(verdict.port) + _PARTLY[verdict.reach == "some"] for verdict in verdicts)
+    words = "; ".join(dict.fromkeys(clause for verdict in verdicts for clause in verdict.words.split("; ")))
+    return Row((place.name,), ports, words)
+
+
+def _shut(flows: Flows, source: Place, place: Place) -> Row:
+    """With what shuts it, without the port: most places are shut by the same walls."""
+    port = place.ports[0] if place.ports else Port(29500)
+    return Row((place.name,), (), flows.reaches(source, place, port).words.partition(" on ")[0])
