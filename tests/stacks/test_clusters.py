@@ -18,7 +18,19 @@ from trainyard.stacks.environment.build import build_environment
 
 SHARED = {
     f"trainyard:index:{name}"
-    for name in ("BudgetAlerts", "Database", "DnsFirewall", "EnvironmentKey", "Network", "StorageTiers", "MlflowServer")
+    for name in (
+        "AuditTrail",
+        "BreakGlass",
+        "BudgetAlerts",
+        "Database",
+        "DnsFirewall",
+        "EnvironmentKey",
+        "Network",
+        "SecurityAlerts",
+        "StorageTiers",
+        "ThreatDetection",
+        "MlflowServer",
+    )
 }
 """Components that an environment has once, however many clusters there are."""
 PROVIDERS = {"pulumi:providers:aws", "pulumi:providers:random"}

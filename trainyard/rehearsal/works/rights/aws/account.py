@@ -161,7 +161,11 @@ class Account:
         if region:
             found["aws:RequestedRegion"] = region
         if asking.account:
-            found |= {"aws:PrincipalArn": asking.arn, "aws:PrincipalAccount": asking.account}
+            found |= {
+                "aws:PrincipalArn": asking.arn,
+                "aws:PrincipalAccount": asking.account,
+                "kms:CallerAccount": asking.account,
+            }
             found |= {f"aws:PrincipalTag/{key}": value for key, value in asking.tags.items()}
         if asking.is_service:
             found["aws:PrincipalServiceName"] = asking.arn
