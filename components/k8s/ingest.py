@@ -148,14 +148,15 @@ class Ingest(pulumi.ComponentResource):
         )
 
     def _keep_off_gpus(self, name: str, opts: pulumi.ResourceOptions) -> None:
-        """The teams' guard, here too: the quota refuses GPUs that are asked for, and the guard nodes that have some."""
-        admission.ValidatingAdmissionPolicyBinding(
-            f"{name}-gpu-guard-binding",
-            metadata={"name": f"{gpu_guard.POLICY}-{INGEST_NAMESPACE}"},
-            spec={
-                "policy_name": gpu_guard.POLICY,
-                "validation_actions": ["Deny"],
-                "match_resources": {"namespace_selector": rules.namespace_called(INGEST_NAMESPACE)},
-            },
-            opts=opts,
-        )
+        """The teams' guards, here too: the quota refuses GPUs that are asked for, the guards nodes that have some."""
+        for policy in (gpu_guard.POLICY, gpu_guard.END_POLICY):
+            admission.ValidatingAdmissionPolicyBinding(
+                f"{name}-{policy}",
+                metadata={"name": f"{policy}-{INGEST_NAMESPACE}"},
+                spec={
+                    "policy_name": policy,
+                    "validation_actions": ["Deny"],
+                    "match_resources": {"namespace_selector": rules.namespace_called(INGEST_NAMESPACE)},
+                },
+                opts=opts,
+            )

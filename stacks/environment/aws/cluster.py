@@ -17,6 +17,7 @@ from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.kube_system import kube_system_walls
+from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogGroupArgs
 from trainyard.components.aws.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.conventions import INGEST_GROUP, SYSTEM_NODES, gpu_node_labels, team_group
@@ -82,8 +83,9 @@ def _ground(
     opts: pulumi.ResourceOptions,
 ) -> Ground:
     planned, cluster, storage = made.planned, made.cluster, shared.storage
-    roles = pod_roles(plan, planned, cluster, storage, shared.database, shared.keys, opts)
     prefix, addresses = resource_prefix(plan, planned), network_addresses(plan.ground.network, shared.network)
+    log_group = _team_log_group(plan, planned, shared.keys, opts)
+    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.keys, opts)
 
     def kubernetes_after(name: str, *waited_for: pulumi.Resource) -> pulumi_kubernetes.Provider:
         return pulumi_kubernetes.Provider(
@@ -104,6 +106,7 @@ def _ground(
         planned,
         providers=providers,
         node_groups=made.gpu_nodes.node_group_names,
+        log_group=log_group,
         addresses=addresses,
         roles=roles,
     )
@@ -131,6 +134,15 @@ def _ground(
         node_images=made.gpu_nodes.node_images,
         jobs_wait_for=on_cluster.ready,
     )
+
+
+def _team_log_group(plan: Plan, planned: ClusterPlan, keys: Keys, opts: pulumi.ResourceOptions) -> TeamLogGroup | None:
+    """Where the teams' containers' lines go, where the plan keeps them."""
+    days = plan.ground.audit.container_log_retention_days
+    if days is None:
+        return None
+    args: TeamLogGroupArgs = {"cluster_name": planned.name, "key_arn": keys.platform.key_arn, "retention_days": days}
+    return TeamLogGroup(f"{resource_prefix(plan, planned)}team-log-group", args, opts)
 
 
 def _cluster(

@@ -11,6 +11,7 @@ from trainyard.components.aws.identity import PodRole
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers, StorageDriversArgs
 from trainyard.components.aws.on_cluster.fabric import efa_device_plugin
+from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogs
 from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.conventions import CAPACITIES
@@ -33,6 +34,7 @@ def build(
     *,
     providers: Sequence[pulumi.ProviderResource],
     node_groups: Mapping[str, pulumi.Output[str]],
+    log_group: TeamLogGroup | None,
     addresses: AddressesArgs,
     roles: Mapping[str, PodRole],
 ) -> OnCluster:
@@ -63,6 +65,17 @@ def build(
         _drivers(plan, addresses),
         after(*(roles[driver] for driver in ("fsx-driver", "efs-driver", "efs-mounts") if driver in roles)),
     )
+    if log_group is not None:
+        TeamLogs(
+            f"{prefix}team-logs",
+            {
+                "namespaces": [team.namespace for team in planned.teams],
+                "log_group_name": log_group.log_group_name,
+                "region": plan.ground.region,
+                "image": plan.core.pins.image("fluent-bit"),
+            },
+            after(roles["team-logs"]),
+        )
     return OnCluster(drivers, [scaler])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.components.k8s.checkers import check_plain_objects
 from tests.pulumi_harness import Recording, record
-from trainyard.components.k8s.gpu_guard import POLICY
+from trainyard.components.k8s.gpu_guard import END_POLICY, POLICY
 from trainyard.components.k8s.ingest import MEMBER_RIGHTS, Ingest
 
 ARGS: Any = {
@@ -39,11 +39,12 @@ def test_pods_are_restricted_and_have_no_gpus() -> None:
     hard = made().one("kubernetes:core/v1:ResourceQuota").inputs["spec"]["hard"]
     assert hard["requests.nvidia.com/gpu"] == "0"
     assert (hard["requests.cpu"], hard["requests.memory"], hard["pods"]) == ("4", "16Gi", "10")
-    binding = made().one("kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding").inputs["spec"]
-    assert binding["policyName"] == POLICY
-    assert binding["validationActions"] == ["Deny"]
-    selected = binding["matchResources"]["namespaceSelector"]["matchLabels"]
-    assert selected == {"kubernetes.io/metadata.name": "ingest"}
+    bindings = made().of_type("kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding")
+    assert {binding.inputs["spec"]["policyName"] for binding in bindings} == {POLICY, END_POLICY}
+    for binding in bindings:
+        assert binding.inputs["spec"]["validationActions"] == ["Deny"]
+        selected = binding.inputs["spec"]["matchResources"]["namespaceSelector"]["matchLabels"]
+        assert selected == {"kubernetes.io/metadata.name": "ingest"}
 
 
 def test_members_run_jobs_and_make_nothing_that_lasts_or_leads_further() -> None:
