@@ -86,16 +86,12 @@ def test_the_pods_that_prepare_volumes_are_out_of_reach(flows):
     refused(flows, flows.in_namespace("storage-setup"), ANY)
 
 
-@pytest.mark.xfail(
-    reason="443 to everywhere is 443 of every service, and these namespaces let everybody in", strict=False
-)
 @pytest.mark.parametrize("namespace", ["kueue-system", "jobset-system", "kubeflow-system", "kube-system", "mount-s3"])
 def test_the_platforms_own_pods_are_out_of_reach(flows, namespace):
     """A webhook that a pod may ask says what it would change or refuse; no pod has business there."""
     refused(flows, [place for place in flows.in_namespace(namespace) if place.name != NAMES], ANY)
 
 
-@pytest.mark.xfail(reason="443 to everywhere is 443 of every node", strict=False)
 def test_other_nodes_are_out_of_reach(flows):
     refused(flows, [flows.places["nodes"]], ANY)
 

@@ -4,7 +4,15 @@ from collections import Counter
 
 import pytest
 
-from tests.policies import cases_data, cases_money, cases_platform, cases_pods, cases_security, cases_trust
+from tests.policies import (
+    cases_data,
+    cases_money,
+    cases_platform,
+    cases_pods,
+    cases_security,
+    cases_trust,
+    cases_walls_network,
+)
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
 
@@ -13,6 +21,7 @@ CASES = [
     *cases_data.CASES,
     *cases_security.CASES,
     *cases_trust.CASES,
+    *cases_walls_network.CASES,
     *cases_pods.CASES,
     *cases_platform.CASES,
 ]

@@ -96,8 +96,9 @@ def places(resources: Resources) -> Iterator[Place]:
         yield Place("the VPC's name service", "link-local", third, ports=(Port(53, "UDP"), Port(53)))
     yield Place("instance metadata", "link-local", Addresses.of(METADATA), ports=(Port(80),))
     yield Place("Pod Identity agent", "link-local", Addresses.of(POD_IDENTITY), ports=(Port(80),))
-    # Public addresses all the same: that they are the store's is known to a gateway endpoint's routes alone.
-    yield Place("object store", "object store", INTERNET, prefix_lists=_prefix_lists(resources), ports=(HTTPS,))
+    yield Place(
+        "object store", "object store", _store(resources), prefix_lists=_prefix_lists(resources), ports=(HTTPS,)
+    )
     yield Place("internet", "internet", INTERNET, ports=(HTTPS,))
 
 
@@ -181,6 +182,17 @@ def _endpoints(resources: Resources) -> Iterator[Place]:
 def _prefix_lists(resources: Resources) -> frozenset[str]:
     found = (value_at(endpoint.outputs, "prefixListId", unknown=None) for endpoint in resources.of(VPC_ENDPOINT))
     return frozenset(str(name) for name in found if name)
+
+
+def _store(resources: Resources) -> Addresses:
+    """Public addresses: which of them are the store's is known to a gateway endpoint alone."""
+    known = [
+        str(block)
+        for endpoint in resources.of(VPC_ENDPOINT)
+        if is_gateway(endpoint)
+        for block in value_at(endpoint.outputs, "cidrBlocks", default=(), unknown=())
+    ]
+    return Addresses.of(*known) if known else INTERNET
 
 
 def _service(resources: Resources, name: str, subnets: Iterable[str], groups: Iterable[str]) -> Place:
