@@ -101,6 +101,11 @@ CASES = [
         ("not configured", VIOLATED, (CLUSTER, plugin())),
         ("no add-on", VIOLATED, (CLUSTER,)),
         ("no cluster", NOT_APPLICABLE, (VPC,)),
+        (
+            "not known yet",
+            UNDECIDED,
+            (CLUSTER, made("aws:eks/addon:Addon", "cni", {"addonName": "vpc-cni", "configurationValues": UNKNOWN})),
+        ),
     ),
     *table(
         "namespace-without-network-policy",
@@ -110,6 +115,7 @@ CASES = [
         ("a chart in a namespace of the cluster's", VIOLATED, (release("kube-system"),)),
         ("such a chart behind a wall", OK, (release("kube-system"), network_policy("kube-system"))),
         ("another namespace's", VIOLATED, (namespace("a"), network_policy("b"))),
+        ("pods not known yet", UNDECIDED, (namespace("a"), network_policy("a", policyTypes=UNKNOWN))),
         ("some pods", VIOLATED, (namespace("a"), network_policy("a", podSelector={"matchLabels": {"a": "b"}}))),
         ("one direction", VIOLATED, (namespace("a"), network_policy("a", policyTypes=["Ingress"]))),
         ("a team's has a policy of its own", OK, (team("a"),)),
@@ -127,6 +133,7 @@ CASES = [
         ("names are for everybody", OK, (network_policy("a", ingress=[{"ports": [{"port": 53, "protocol": "UDP"}]}]),)),
         ("names and more", VIOLATED, (network_policy("a", ingress=[{"ports": [{"port": 53}, {"port": 80}]}]),)),
         ("a range from names on", VIOLATED, (network_policy("a", ingress=[{"ports": [{"port": 53, "endPort": 99}]}]),)),
+        ("not known yet", UNDECIDED, (network_policy("a", ingress=UNKNOWN),)),
         ("out to the internet on one port", OK, (network_policy("a", egress=egress(EVERYWHERE)),)),
         ("out on every port", VIOLATED, (network_policy("a", egress=[{"to": [{"ipBlock": {"cidr": EVERYWHERE}}]}]),)),
         ("out to whomever", VIOLATED, (network_policy("a", egress=[{"ports": [{"port": 443}]}]),)),
@@ -169,6 +176,7 @@ CASES = [
             OK,
             (VPC, team("t"), network_policy("team-t", egress=egress("169.254.170.23/32", port=80))),
         ),
+        ("not known yet", UNDECIDED, (VPC, team("t"), network_policy("team-t", egress=UNKNOWN))),
         ("the platform's own", OK, (VPC, team("t"), network_policy("kueue-system", egress=egress(EVERYWHERE)))),
     ),
     *table(
@@ -214,6 +222,14 @@ CASES = [
         ("a prefix alone", VIOLATED, (BUCKET, bound(Resource="arn:aws:s3:::data/a/*"))),
         ("reads alone", VIOLATED, (BUCKET, bound(Action="s3:GetObject*"))),
         ("allowed", VIOLATED, (BUCKET, bound(Effect="Allow"))),
+        (
+            "not known yet",
+            UNDECIDED,
+            (
+                BUCKET,
+                made("aws:s3/bucketPolicy:BucketPolicy", "policy", {"policy": UNKNOWN}, uses={"bucket": [BUCKET]}),
+            ),
+        ),
         ("one principal", VIOLATED, (BUCKET, bound(Principal={"AWS": f"arn:aws:iam::{ACCOUNT}:role/a"}))),
     ),
     *table(
@@ -222,6 +238,7 @@ CASES = [
         ("refused", OK, (VPC, *firewall())),
         ("counted", VIOLATED, (VPC, *firewall("ALERT"))),
         ("some names", VIOLATED, (VPC, *firewall(domains=["*.xyz"]))),
+        ("not known yet", UNDECIDED, (VPC, *firewall(UNKNOWN))),
         ("of another network", VIOLATED, (VPC, *firewall(vpc=made("aws:ec2/vpc:Vpc", "other", {})))),
         ("no network", NOT_APPLICABLE, (CLUSTER,)),
     ),
