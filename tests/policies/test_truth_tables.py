@@ -9,6 +9,8 @@ from tests.policies import (
     cases_money,
     cases_platform,
     cases_pods,
+    cases_record,
+    cases_rights,
     cases_security,
     cases_trust,
     cases_walls_network,
@@ -23,7 +25,9 @@ CASES = [
     *cases_trust.CASES,
     *cases_walls_network.CASES,
     *cases_pods.CASES,
+    *cases_rights.CASES,
     *cases_platform.CASES,
+    *cases_record.CASES,
 ]
 NOTHING_UNKNOWN = {"exception-expired", "key-in-the-stack-file"}  # look at no resource
 

@@ -11,6 +11,7 @@ from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
 from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs, StorageVolumesArgs
+from trainyard.components.aws.perimeter import BoundToArgs
 from trainyard.components.aws.storage import BucketReference, StorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.plan.parts import Plan
@@ -34,12 +35,7 @@ def make_storage(
         {
             "account_id": account,
             "vpc_id": network.vpc_id,
-            "bound_to": {
-                "account_id": account,
-                "organization_id": plan.ground.organization_id,
-                "vpc_id": network.vpc_id,
-                "admin_principal_arns": _administrators(plan),
-            },
+            "bound_to": bound_to(plan, account, network),
             "client_security_group_ids": clients,
             "key_arn": key.key_arn,
             "checkpoint_expire_days": tiers.checkpoint_expire_days,
@@ -62,8 +58,15 @@ def make_storage(
     )
 
 
-def _administrators(plan: Plan) -> list[str]:
-    return sorted({arn for control_plane in plan.ground.control_planes for arn in control_plane.admin_principal_arns})
+def bound_to(plan: Plan, account: pulumi.Input[str], network: Network) -> BoundToArgs:
+    """Where the environment's buckets may be used from, and by whom elsewhere."""
+    planes = plan.ground.control_planes
+    return {
+        "account_id": account,
+        "organization_id": plan.ground.organization_id,
+        "vpc_id": network.vpc_id,
+        "admin_principal_arns": sorted({arn for plane in planes for arn in plane.admin_principal_arns}),
+    }
 
 
 def make_database(
