@@ -4,7 +4,15 @@ from collections import Counter
 
 import pytest
 
-from tests.policies import cases_data, cases_money, cases_platform, cases_pods, cases_security, cases_trust
+from tests.policies import (
+    cases_data,
+    cases_money,
+    cases_platform,
+    cases_pods,
+    cases_security,
+    cases_tracking,
+    cases_trust,
+)
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
 
@@ -12,6 +20,7 @@ CASES = [
     *cases_money.CASES,
     *cases_data.CASES,
     *cases_security.CASES,
+    *cases_tracking.CASES,
     *cases_trust.CASES,
     *cases_pods.CASES,
     *cases_platform.CASES,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pulumi
 
+from trainyard import catalog
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
@@ -97,6 +98,8 @@ def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs
         "port": database.port,
         "name": database.database_name,
         "username": database.username,
+        "server_user": "mlflow_server",
+        "ca_certificates": catalog.rds_authority(plan.ground.region),
         "password_program": secrets_manager_password(database.secret_arn),
         "cidrs": [zone.isolated_cidr for zone in plan.ground.network.zones],
     }
