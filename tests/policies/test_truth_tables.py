@@ -14,6 +14,7 @@ from tests.policies import (
     cases_record,
     cases_rights,
     cases_security,
+    cases_tracking,
     cases_trust,
     cases_walls_network,
 )
@@ -25,6 +26,7 @@ CASES = [
     *cases_data.CASES,
     *cases_data_walls.CASES,
     *cases_security.CASES,
+    *cases_tracking.CASES,
     *cases_trust.CASES,
     *cases_walls_network.CASES,
     *cases_pods.CASES,
