@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from tests.components.k8s.admission import JOB_CONTROLLER, refusals
-from tests.shared import ROOT
-from trainyard.rehearsal.rehearse import rehearse
 
 POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 RUNTIME = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"
@@ -30,8 +28,8 @@ GPU_TAINT = {"key": "nvidia.com/gpu", "operator": "Exists"}
 class Wall:
     """The admission policies of a stack, by the kind that they judge."""
 
-    def __init__(self) -> None:
-        self.resources = rehearse(ROOT, "demo").known.resources
+    def __init__(self, resources: Any) -> None:
+        self.resources = resources
         self.policies = [item.inputs["spec"] for item in self.resources if item.type == POLICY]
 
     def said(self, kind: str, item: dict[str, Any] | None, username: str = ADA, **request: Any) -> list[str]:
@@ -44,8 +42,8 @@ class Wall:
 
 
 @pytest.fixture(scope="module")
-def wall() -> Wall:
-    return Wall()
+def wall(rehearsed: Any) -> Wall:
+    return Wall(rehearsed("demo").resources)
 
 
 def pod(container: dict[str, Any] = CPU, **spec: Any) -> dict[str, Any]:

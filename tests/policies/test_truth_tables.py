@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tests.policies import cases_data, cases_money, cases_platform, cases_pods, cases_security, cases_trust
+from tests.policies import cases_data, cases_guard, cases_money, cases_platform, cases_pods, cases_security, cases_trust
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
 
@@ -14,6 +14,7 @@ CASES = [
     *cases_security.CASES,
     *cases_trust.CASES,
     *cases_pods.CASES,
+    *cases_guard.CASES,
     *cases_platform.CASES,
 ]
 NOTHING_UNKNOWN = {"exception-expired", "key-in-the-stack-file"}  # look at no resource
