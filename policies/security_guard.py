@@ -1,4 +1,4 @@
-"""Security: what stands between a team and GPUs that no queue has counted, and the platform's nodes and disks.
+"""Security: what the API server keeps out of the teams' namespaces, so that nobody takes GPUs past the queue.
 
 An admission policy is judged by what it looks at: whether it denies, in every team's namespace, on the requests that
 matter, and whether what it asks names what an attack would use. Whether it then asks the right question only the API
@@ -7,28 +7,22 @@ server can tell; the project's own policies are tried with attacks (`tests/attac
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE, SYSTEM_PRIORITIES
+from trainyard.conventions import GPU_RESOURCE
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_PARTS, gpu_node_groups
-from trainyard.recorded.quantities import quantity
+from trainyard.recorded.node_groups import NODE_GROUP_PARTS, gpu_node_groups
 from trainyard.recorded.queues import CLUSTER_QUEUE
 from trainyard.recorded.read import is_set, mapping_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import selects
-from trainyard.recorded.types import NAMESPACE, RESOURCE_QUOTA
-
-ADMISSION_POLICY: Final = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
-ADMISSION_BINDING: Final = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
+from trainyard.recorded.types import ADMISSION_BINDING, ADMISSION_POLICY, NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,83 +146,3 @@ def _why(
         if value_at(binding.inputs, "spec", "policyName") in denying:
             return binding, f"the binding of {name} does not deny there (validationActions, matchResources)"
     return denying[name], f"{name} is bound to nothing"
-
-
-@stack_rule(
-    "team-without-quotas",
-    "Every team's claims, its storage and its pods without GPUs are bounded, and none has a system priority.",
-    types=(NAMESPACE, RESOURCE_QUOTA),
-    severity=Severity.MEDIUM,
-    controls=("CIS EKS 1.5.0 5.2.1", "NIST 800-53r5 SC-6", "ISO 27001:2022 A.8.6"),
-    fix="Use the team namespaces as they are; each has its quotas.",
-)
-def team_without_quotas(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """A pod of a system class evicts the platform's own; claims and pods without a bound are other people's disks."""
-    quotas = [(value_at(quota.inputs, "metadata", "namespace"), quota) for quota in resources.of(RESOURCE_QUOTA)]
-    for team in team_namespaces(resources):
-        name = value_at(team.inputs, "metadata", "name")
-        own = [quota for namespace, quota in quotas if namespace == name]
-        for counted in ("persistentvolumeclaims", "requests.storage"):
-            if not any(counted in _hard(quota) and not _is_scoped(quota) for quota in own):
-                yield team, f"{name}: no quota counts {counted}"
-        for counted in ("requests.cpu", "requests.memory", "pods"):
-            if not any(counted in _hard(quota) and CPU_ONLY_PRIORITY in _classes(quota) for quota in own):
-                yield team, f"{name}: no quota counts {counted} of pods of class {CPU_ONLY_PRIORITY}"
-        for priority in SYSTEM_PRIORITIES:
-            if not any(quantity(_hard(quota).get("pods")) == 0 and priority in _classes(quota) for quota in own):
-                yield team, f"{name}: no quota of 0 pods for {priority}"
-
-
-def _hard(quota: RecordedResource) -> dict[str, Any]:
-    return mapping_at(quota.inputs, "spec", "hard")
-
-
-def _is_scoped(quota: RecordedResource) -> bool:
-    return is_set(quota.inputs, "spec", "scopes") or is_set(quota.inputs, "spec", "scopeSelector")
-
-
-def _classes(quota: RecordedResource) -> set[str]:
-    """The priority classes whose pods a quota counts alone; of several expressions all have to hold."""
-    expressions = mappings_at(quota.inputs, "spec", "scopeSelector", "matchExpressions")
-    if is_set(quota.inputs, "spec", "scopes") or len(expressions) != 1:
-        return set()
-    (only,) = expressions
-    named = (value_at(only, "scopeName"), value_at(only, "operator")) == ("PriorityClass", "In")
-    return set(texts_at(only, "values")) if named else set()
-
-
-IGNORED_VARIABLE: Final = "accept-nvidia-visible-devices-envvar-when-unprivileged=false"
-"""Value of NVIDIA's container toolkit with which a container's own variable gives it no GPU."""
-
-
-@stack_rule(
-    "gpus-by-a-variable",
-    "A node gives GPUs to containers that asked for them, and not to whoever sets NVIDIA_VISIBLE_DEVICES.",
-    types=NODE_GROUP_PARTS,
-    severity=Severity.HIGH,
-    controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
-    fix="Use the GPU node groups as they are; their launch templates set the container toolkit.",
-)
-def gpus_by_a_variable(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """Of EKS's own images Bottlerocket has the setting by itself; GKE's nodes have no such runtime."""
-    groups = [group for group in gpu_node_groups(resources) if group.resource.type == EKS_NODE_GROUP]
-    if not groups:
-        raise NotApplicable("no GPU node group whose nodes have NVIDIA's runtime by default")
-    for group in groups:
-        if str(value_at(group.resource.inputs, "amiType", default="")).startswith("BOTTLEROCKET"):
-            continue
-        template = group.template
-        if template is None or IGNORED_VARIABLE not in _user_data(template):
-            yield (
-                template or group.resource,
-                f"user data lacks {IGNORED_VARIABLE}: a pod without a GPU may see them all",
-            )
-
-
-def _user_data(template: RecordedResource) -> str:
-    """What a node does first, as text; nothing where it is not base64, which EC2 refuses."""
-    given = str(value_at(template.inputs, "userData", default=""))
-    try:
-        return base64.b64decode(given, validate=True).decode("utf-8", "replace")
-    except binascii.Error:
-        return ""
