@@ -16,6 +16,10 @@ from trainyard.components.outputs import register
 _ALIAS = re.compile(r"alias/[0-9A-Za-z_/-]{1,250}")
 
 
+PUBLISHERS = ("sns", "budgets", "costalerts", "events")
+"""Services that publish to the environment's topics."""
+
+
 class EnvironmentKeyArgs(TypedDict):
     """What `EnvironmentKey` needs."""
 
@@ -60,10 +64,11 @@ def key_policy(account_id: str, region: str, autoscaling_role_arn: str) -> dict[
                 },
             },
             {
-                # Budgets and cost anomaly detection publish to an encrypted topic: they need a data key of its key.
+                # Whoever publishes to an encrypted topic needs a data key of its key: budgets, cost anomaly detection,
+                # rules on events.
                 "Sid": "PublishAlerts",
                 "Effect": "Allow",
-                "Principal": {"Service": ["sns.amazonaws.com", "budgets.amazonaws.com", "costalerts.amazonaws.com"]},
+                "Principal": {"Service": [f"{service}.amazonaws.com" for service in PUBLISHERS]},
                 "Action": ["kms:Decrypt", "kms:GenerateDataKey*"],
                 "Resource": everything,
                 "Condition": {"StringEquals": {"aws:SourceAccount": account_id}},

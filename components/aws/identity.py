@@ -15,6 +15,9 @@ import pulumi_aws.iam as iam
 
 from trainyard.components.outputs import register
 
+CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+"""Access policy of an entry that administers a cluster."""
+
 AGENT_CIDR = "169.254.170.23/32"
 AGENT_PORT = 80
 """Where the agent of the node hands out credentials (EKS User Guide, "Pod Identity Agent", 2026-11)."""

@@ -112,6 +112,8 @@ class StorageTiers(pulumi.ComponentResource):
     """The bucket of the checkpoints tier."""
     artifacts_bucket: BucketReference
     """The bucket of the artifacts tier."""
+    log_target: pulumi.Output[str]
+    """Name of the bucket that receives access logs, known once it lets them in."""
     lustre: LustreReference | None
     """The FSx for Lustre file system of the data tier; None where there is none."""
     shared: SharedReference | None
@@ -132,11 +134,15 @@ class StorageTiers(pulumi.ComponentResource):
                 {
                     "lifecycle_rules": [*_log_rules(), expire_delete_markers(), cleanup],
                     "log_source_account_id": args["account_id"],
+                    # S3 delivers no access logs under object lock: this is the next best, lifted with the protection.
+                    "keep_objects": args["protect"],
                     "protect": args["protect"],
                 }
             ),
             opts=pulumi.ResourceOptions(parent=self),
         )
+
+        self.log_target = logs.log_target
 
         def bucket(purpose: str, rules: list[LifecycleRuleArgs]) -> BucketReference:
             made = Bucket(

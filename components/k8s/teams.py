@@ -251,15 +251,15 @@ class TeamNamespaces(pulumi.ComponentResource):
         )
 
 
-def _storage(gib: int) -> str:
-    return gibibytes(gib) if gib else "0"
-
-
 def _rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
     return [
         {"api_groups": [right.group], "resources": list(right.resources), "verbs": list(right.verbs)}
         for right in rights
     ]
+
+
+def _storage(gib: int) -> str:
+    return gibibytes(gib) if gib else "0"
 
 
 def _group(group: str) -> rbac.SubjectArgsDict:

@@ -14,6 +14,23 @@ CLIENTS = {"cluster": "sg-0c"}
 LUSTRE = {"subnetId": "subnet-0a", "capacityGib": 2400, "throughputMbpsPerTib": 250}
 
 INPUTS: dict[str, dict[str, Any]] = {
+    "AuditTrail": {
+        "trailName": "acme",
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "bucketArns": ["arn:aws:s3:::acme-data"],
+        "accessLogBucket": "acme-logs",
+        "retentionDays": 365,
+        "lock": "governance",
+        "lockDays": 90,
+        "protect": True,
+    },
+    "BreakGlass": {
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "userArns": [f"arn:aws:iam::{ACCOUNT}:user/on-call"],
+        "clusterNames": ["acme"],
+    },
     "Bucket": {
         "lifecycleRules": [
             {"id": "old", "supersededExpireDays": 30, "supersededKeepVersions": 3},
@@ -209,6 +226,12 @@ INPUTS: dict[str, dict[str, Any]] = {
         },
         "description": "Training pods",
     },
+    "SecurityAlerts": {
+        "keyArn": KEY,
+        "emails": ["security@example.com"],
+        "roleArns": {"break-glass": f"arn:aws:iam::{ACCOUNT}:role/break-glass"},
+        "findings": True,
+    },
     "SharedFileSystem": {
         "vpcId": "vpc-0a",
         "subnetIds": SUBNETS,
@@ -248,6 +271,13 @@ INPUTS: dict[str, dict[str, Any]] = {
         "sharedFileSystemSubnetIds": SUBNETS,
         "sharedDirectories": ["vision"],
     },
+    "TeamLogGroup": {"clusterName": "acme", "keyArn": KEY, "retentionDays": 365},
+    "TeamLogs": {
+        "namespaces": ["team-vision"],
+        "logGroupName": "/trainyard/acme/team-logs",
+        "region": "us-east-1",
+        "image": IMAGE,
+    },
     "TeamNamespaces": {
         "teams": [
             {
@@ -278,6 +308,7 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ]
     },
+    "ThreatDetection": {"runtime": True},
     "TrainingRuntimes": {
         "jobsetChart": CHART,
         "trainerChart": CHART,

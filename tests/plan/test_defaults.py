@@ -18,6 +18,7 @@ NOTHING = {
     "gpuPools.*.reserved.maxNodes", "gpuPools.*.spot.minNodes", "gpuPools.*.spot.maxNodes",
     "gpuPools.*.onDemand.minNodes", "gpuPools.*.onDemand.maxNodes",
     "gpuPools.*.owners",  # the teams' shares decide
+    "audit.trail.reason", "audit.threatDetection.reason",  # a person's words
 }  # fmt: skip
 """Settings without a default of their own, of which no single figure of a profile decides either."""
 

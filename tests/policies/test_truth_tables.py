@@ -4,7 +4,17 @@ from collections import Counter
 
 import pytest
 
-from tests.policies import cases_data, cases_guard, cases_money, cases_platform, cases_pods, cases_security, cases_trust
+from tests.policies import (
+    cases_data,
+    cases_guard,
+    cases_money,
+    cases_platform,
+    cases_pods,
+    cases_record,
+    cases_rights,
+    cases_security,
+    cases_trust,
+)
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
 
@@ -15,7 +25,9 @@ CASES = [
     *cases_trust.CASES,
     *cases_pods.CASES,
     *cases_guard.CASES,
+    *cases_rights.CASES,
     *cases_platform.CASES,
+    *cases_record.CASES,
 ]
 NOTHING_UNKNOWN = {"exception-expired", "key-in-the-stack-file"}  # look at no resource
 

@@ -64,6 +64,21 @@ def _check_region(settings: Settings, ledger: Ledger) -> None:
         ledger.problem("region", settings.region, "no such AWS region in the catalogue", hint)
     elif allowed and settings.region not in allowed:
         ledger.problem("region", settings.region, f"residency allows {', '.join(allowed)} only")
+    if allowed:
+        _tell_what_leaves(settings, ledger)
+
+
+def _tell_what_leaves(settings: Settings, ledger: Ledger) -> None:
+    """What has no region is not held to one: whoever chose a regime has to know of it."""
+    mail = ["alerts by mail"] if settings.alert_emails else []
+    what = [*mail, "budgets, cost tools and identities, which are the account's and of no region"]
+    source = (
+        f"residency {settings.residency} holds data, not these: they tell amounts of money, names of resources and who "
+        "did what; without alertEmails the alerts stay on topics in the region"
+    )
+    ledger.decide("residency.leaves", what, source)
+    state = settings.state_backend or "where Pulumi.yaml says"
+    ledger.decide("residency.state", state, "setting stateBackend" if settings.state_backend else "no stateBackend")
 
 
 def _environment(settings: Settings, stack: str, ledger: Ledger) -> str:

@@ -29,7 +29,11 @@ class Aws(Model):
         | None
     ) = Field(default=None, description="the account, 12 digits in quotes; no other can then be deployed to by mistake")
     admin_principals: list[Principal] = Field(
-        default=[], description="ARNs of IAM roles and users that administer the cluster"
+        default=[],
+        description=(
+            "ARNs of IAM roles and users that administer the cluster, those that run `pulumi up` among them. None: "
+            "whoever runs it, by an entry that follows the next one"
+        ),
     )
     organization_id: (
         Annotated[str, matching(r"o-[a-z0-9]{10,32}", "must look like o-a1b2c3d4e5"), StandIn("o-unseen{number:06}")]

@@ -179,6 +179,14 @@ Image = Annotated[
     ),
     StandIn("unseen/image@sha256:{number:064x}"),
 ]
+StateBackend = Annotated[
+    str,
+    matching(
+        r"(https?|s3|gs|azblob|file|postgres)://[^@ ]{1,500}",
+        "must be a URL as `pulumi login` takes it, without a user or password: s3://bucket?region=…, gs://, azblob://, "
+        "file://, https://",
+    ),
+]
 LEAST_CORES = Fraction("0.05")
 LEAST_BYTES = 256 * MEBIBYTE
 """What a server cannot do with less of: own choices, half of what the smallest Python web server starts with."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import pulumi
 import pulumi_aws
+import pulumi_aws.iam as iam
 
 from trainyard.components.aws.budget import BudgetAlerts
 from trainyard.components.aws.dns_firewall import DnsFirewall
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
 from trainyard.plan.parts import Plan
+from trainyard.stacks.environment.aws.audit import make_audit
 from trainyard.stacks.environment.aws.cluster import Shared, make_cluster, make_grounds
 from trainyard.stacks.environment.aws.storage import make_database, make_storage
 from trainyard.stacks.environment.ground import Foundation, resource_prefix
@@ -26,7 +28,8 @@ def build(plan: Plan) -> Foundation:
     key = _key(plan, account, on_aws)
     network = _network(plan, account, key, on_aws)
     _dns_firewall(plan, network, on_aws)
-    clusters = [make_cluster(plan, planned, account, network, key, aws) for planned in plan.clusters]
+    deployer = _deployer(aws)
+    clusters = [make_cluster(plan, planned, account, network, key, deployer, aws) for planned in plan.clusters]
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
     storage = make_storage(plan, account, network, clients, key, on_aws)
     database = make_database(plan, account, network, clients, key, on_aws)
@@ -40,6 +43,7 @@ def build(plan: Plan) -> Foundation:
             "artifactsBucket": storage.artifacts_bucket["name"],
             "budget": budget.budget_name,
             "alertTopic": budget.topic_arn,
+            **make_audit(plan, account, storage, clusters, key, on_aws),
         },
     )
 
@@ -134,3 +138,12 @@ def _account(plan: Plan, aws: pulumi_aws.Provider) -> pulumi.Input[str]:
     caller = pulumi_aws.get_caller_identity_output(opts=pulumi.InvokeOutputOptions(provider=aws))
     account: pulumi.Output[str] = caller.account_id
     return account
+
+
+def _deployer(aws: pulumi_aws.Provider) -> pulumi.Output[str]:
+    """The IAM user or role that runs `pulumi up`; a session's own ARN has no path, and no cluster admits it."""
+    invoke = pulumi.InvokeOutputOptions(provider=aws)
+    caller = pulumi_aws.get_caller_identity_output(opts=invoke)
+    context = iam.get_session_context_output(arn=caller.arn, opts=invoke)
+    issuer: pulumi.Output[str] = context.issuer_arn
+    return issuer

@@ -18,6 +18,7 @@ from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.kube_system import kube_system_walls
+from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogGroupArgs
 from trainyard.components.aws.on_cluster.volumes import team_volumes
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.conventions import SYSTEM_NODES, gpu_node_labels, team_group
@@ -55,10 +56,11 @@ def make_cluster(
     account: pulumi.Input[str],
     network: Network,
     key: EnvironmentKey,
+    deployer: pulumi.Input[str],
     aws: pulumi_aws.Provider,
 ) -> MadeCluster:
-    """Makes control plane and nodes."""
-    cluster = _cluster(plan, planned, account, network, key, pulumi.ResourceOptions(providers=[aws]))
+    """Makes control plane and nodes. `deployer` administers a cluster for which the plan names nobody."""
+    cluster = _cluster(plan, planned, account, network, key, deployer, pulumi.ResourceOptions(providers=[aws]))
     after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
     return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, key, after_nodes))
 
@@ -81,8 +83,9 @@ def _ground(
     opts: pulumi.ResourceOptions,
 ) -> Ground:
     planned, cluster, storage = made.planned, made.cluster, shared.storage
-    roles = pod_roles(plan, planned, cluster, storage, shared.database, shared.key, opts)
     prefix, addresses = resource_prefix(plan, planned), network_addresses(plan.ground.network, shared.network)
+    log_group = _team_log_group(plan, planned, shared.key, opts)
+    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.key, opts)
 
     def kubernetes_after(name: str, *waited_for: pulumi.Resource) -> pulumi_kubernetes.Provider:
         return pulumi_kubernetes.Provider(
@@ -105,6 +108,7 @@ def _ground(
         providers=providers,
         node_groups=made.gpu_nodes.node_group_names,
         lustre=lustre,
+        log_group=log_group,
         addresses=addresses,
         roles=roles,
     )
@@ -132,12 +136,24 @@ def _ground(
     )
 
 
+def _team_log_group(
+    plan: Plan, planned: ClusterPlan, key: EnvironmentKey, opts: pulumi.ResourceOptions
+) -> TeamLogGroup | None:
+    """Where the teams' containers' lines go, where the plan keeps them."""
+    days = plan.ground.audit.container_log_retention_days
+    if days is None:
+        return None
+    args: TeamLogGroupArgs = {"cluster_name": planned.name, "key_arn": key.key_arn, "retention_days": days}
+    return TeamLogGroup(f"{resource_prefix(plan, planned)}team-log-group", args, opts)
+
+
 def _cluster(
     plan: Plan,
     planned: ClusterPlan,
     account: pulumi.Input[str],
     network: Network,
     key: EnvironmentKey,
+    deployer: pulumi.Input[str],
     opts: pulumi.ResourceOptions,
 ) -> Cluster:
     control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
@@ -157,6 +173,7 @@ def _cluster(
             "log_retention_days": control_plane.log_retention_days,
             "key_arn": key.key_arn,
             "admin_principal_arns": control_plane.admin_principal_arns,
+            "deployer_principal_arn": deployer,
             "group_principal_arns": {
                 team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it
             },

@@ -162,7 +162,7 @@ class TestEncryption:
         encryption = of_bucket(complete(), "bucketServerSideEncryptionConfiguration", "logs", "encryption")
         assert encryption["rules"] == [{"applyServerSideEncryptionByDefault": {"sseAlgorithm": "AES256"}}]
         found = statements(complete(), "logs")
-        assert found.keys() == {"DenyPlainHttp", "DenyOldTls", "AccessLogDelivery"}
+        assert found.keys() == {"DenyPlainHttp", "DenyOldTls", "AccessLogDelivery", "KeepObjects"}
         assert found["AccessLogDelivery"] == {
             "Sid": "AccessLogDelivery",
             "Effect": "Allow",

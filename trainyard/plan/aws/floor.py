@@ -41,6 +41,8 @@ def plan_floor(
         *_pool_items(pools, drafts),
         _item("encryption key", 1, 1, "kms.key"),
     ]
+    if ground.audit.trail is not None:
+        items.append(_item("key of the trail and of security alerts", 1, 1, "kms.key"))
     if lustre is not None:
         key = f"fsx.lustre.persistent-2.ssd.{lustre.throughput_mbps_per_tib}"
         items.append(_item(f"FSx for Lustre ({lustre.capacity_gib} GiB)", lustre.capacity_gib, 1, key))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.plan.aws.allocatable import check_system_nodes
+from trainyard.plan.aws.audit import plan_audit
 from trainyard.plan.aws.cluster import kubernetes_version, plan_control_plane, plan_system_nodes
 from trainyard.plan.aws.database import plan_database
 from trainyard.plan.aws.floor import plan_floor
@@ -62,6 +63,7 @@ def plan_aws(
         shared_file_system=plan_shared_file_system(context),
         database=plan_database(context),
         alerts=_alerts(context),
+        audit=plan_audit(context),
         create_autoscaling_role=settings.aws.create_autoscaling_role,
     )
     weights, source = weights_of(teams)

@@ -77,6 +77,34 @@ class AlertsPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class TrailPlan:
+    """The stack's own trail, in a bucket with object lock."""
+
+    retention_days: int
+    lock: Literal["governance", "compliance"]
+    lock_days: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThreatDetectionPlan:
+    """The stack's own detector of the region."""
+
+    runtime: bool  # an agent on every node
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """What is on record, and who is told of it."""
+
+    trail: TrailPlan | None  # None: somebody else's, or none
+    records: bool  # whether there is a trail, whose ever
+    threat_detection: ThreatDetectionPlan | None  # None: the account's, or none
+    watched: bool  # whether there is a detector, whose ever
+    container_log_retention_days: int | None  # None: what the teams' containers write goes with the pod
+    break_glass_user_arns: tuple[str, ...]  # IAM users; none: no such role
+
+
+@dataclass(frozen=True, slots=True)
 class EksPlan:
     """What EKS asks of a cluster besides what every cluster has. Retention in days."""
 
@@ -103,6 +131,7 @@ class AwsPlan:
     shared_file_system: bool  # EFS: home directories and code, where the profile says
     database: DatabasePlan
     alerts: AlertsPlan
+    audit: AuditPlan
     create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role
 
     def control_plane(self, cluster: str) -> EksPlan:
