@@ -7,6 +7,7 @@ import pytest
 from tests.policies import (
     cases_data,
     cases_data_walls,
+    cases_guard,
     cases_money,
     cases_platform,
     cases_pods,
@@ -30,6 +31,7 @@ CASES = [
     *cases_trust.CASES,
     *cases_walls_network.CASES,
     *cases_pods.CASES,
+    *cases_guard.CASES,
     *cases_reach.CASES,
     *cases_rights.CASES,
     *cases_platform.CASES,
