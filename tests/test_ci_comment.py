@@ -97,7 +97,7 @@ def host():
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = do_PATCH = do_PUT = answer
+        do_GET = do_POST = do_PATCH = do_PUT = answer  # noqa: N815
 
         def log_message(self, *_):
             pass

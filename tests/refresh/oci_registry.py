@@ -19,7 +19,9 @@ class Registry:
 
     def put(self, repository, tag, content):
         """Pushes a manifest; its digest."""
-        body = json.dumps({"schemaVersion": 2, "mediaType": INDEX, "manifests": [], "annotations": {"v": content}}).encode()
+        body = json.dumps(
+            {"schemaVersion": 2, "mediaType": INDEX, "manifests": [], "annotations": {"v": content}}
+        ).encode()
         digest = f"sha256:{hashlib.sha256(body).hexdigest()}"
         self.manifests[repository, digest] = self.manifests[repository, tag] = body
         return digest
@@ -31,7 +33,7 @@ def serving():
     registry = Registry()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):  # noqa: N802
+        def do_GET(self):
             registry.asked.append((self.path, dict(self.headers)))
             if registry.trouble:
                 return self.answer(registry.trouble.pop(0), b"", {"Retry-After": "0"})

@@ -42,7 +42,9 @@ def test_an_image_is_read_as_a_container_runtime_reads_it(text, parts):
     assert (found.registry, found.repository, found.tag, found.digest) == parts
 
 
-@pytest.mark.parametrize("text", ["", "UPPER/case", "a:b:c", "a@sha256:12", "a b", "../x:1", "a@", "evil.example/x?y:1"])
+@pytest.mark.parametrize(
+    "text", ["", "UPPER/case", "a:b:c", "a@sha256:12", "a b", "../x:1", "a@", "evil.example/x?y:1"]
+)
 def test_what_is_no_image_is_told(text):
     with pytest.raises(RefreshError, match="is no image"):
         reference(text)
@@ -150,7 +152,7 @@ def test_all_digests_are_written_and_nothing_else_changes():
 def test_where_one_is_silent_nothing_is_written():
     found = [comparing.Compared(pin.name, pin.image, State.SAME, OTHER) for pin in image_pins()]
     found[1] = comparing.Compared(found[1].name, found[1].image, State.SILENT, "", "the network is down")
-    with pytest.raises(RefreshError, match="nothing is written: smoke could not be read .the network is down"):
+    with pytest.raises(RefreshError, match=r"nothing is written: smoke could not be read .the network is down"):
         written(VERSIONS.read_text(), image_pins(), found, DAY)
 
 
@@ -179,7 +181,7 @@ def run(*arguments):
 
 
 def test_the_verb_ends_with_what_it_found(catalogue, monkeypatch):
-    served, pinned = catalogue
+    _, pinned = catalogue
     assert run("check").exit_code == 0
     pinned(OTHER)
     told = run("check")

@@ -22,7 +22,7 @@ def list_images(
     json_file: JsonOption = None,
     project: ProjectOption = None,
 ) -> None:
-    """The images, and on which day a registry was asked for each digest. Charts bring images of their own, by version."""
+    """The images, and the day on which a registry was asked for each digest. Charts bring their own, by version."""
     from trainyard.catalog import image_pins
 
     read = {pin.image: pin.read for pin in image_pins()}
@@ -33,7 +33,10 @@ def list_images(
         write_json(json_file, rows)
         if str(json_file) == "-":
             return
-    _show(("name", "image", "read from its registry"), [[row["name"], row["image"], row["read"] or "never"] for row in rows])
+    _show(
+        ("name", "image", "read from its registry"),
+        [[row["name"], row["image"], row["read"] or "never"] for row in rows],
+    )
 
 
 @app.command("check")
@@ -41,7 +44,9 @@ def check(
     images: Annotated[
         list[str] | None, typer.Argument(help="Images to ask for. By default all that the catalogue pins.")
     ] = None,
-    write: Annotated[bool, typer.Option("--write", help="Write the digests that were read into the catalogue.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the digests that were read into the catalogue.")
+    ] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Asks the registries what each tag stands for, without an account, and compares it with what is pinned.
@@ -62,7 +67,9 @@ def check(
     if json_file is not None:
         write_json(json_file, [one.as_json() for one in found])
     if json_file is None or str(json_file) != "-":
-        _show(("name", "state", "the tag stands for"), [[one.name, one.state.value, one.now or one.why] for one in found])
+        _show(
+            ("name", "state", "the tag stands for"), [[one.name, one.state.value, one.now or one.why] for one in found]
+        )
     if write:
         try:
             file = catalog_folder() / "versions.yaml"

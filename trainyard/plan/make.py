@@ -15,6 +15,7 @@ from trainyard.plan.aws.make import plan_aws
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
 from trainyard.plan.egress import plan_egress
+from trainyard.plan.images import plan_allowed_images
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.parts import Core, Plan, ProfileName
 from trainyard.plan.people import plan_teams, size_and_profile, teams_of
@@ -116,6 +117,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             teams=plan_teams(teams, budget.monthly_usd, context),
             storage=storage,
             egress=egress,
+            allowed_images=plan_allowed_images(context),
             mlflow=mlflow,
             budget=budget,
             idle_floor=floor,

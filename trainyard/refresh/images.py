@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -61,6 +61,10 @@ def _compare(name: str, image: str) -> Compared:
         return Compared(name, image, State.SILENT, "", str(error))
 
 
+def _followed_by(value: str) -> Callable[[re.Match[str]], str]:
+    return lambda found: found[1] + value
+
+
 def _has(image: Reference) -> bool:
     try:
         read_digest(image, image.digest)
@@ -84,12 +88,15 @@ def written(text: str, pins: Sequence[ImagePin], found: Sequence[Compared], toda
     for one in found:
         parts = reference(by_name[one.name].image)
         own = by_name[one.name].image.partition("@")[0]
-        told = {"image": f"{own}@{one.now}", "source": f"tag read from {parts.registry} by trainyard images check --write"}
+        told = {
+            "image": f"{own}@{one.now}",
+            "source": f"tag read from {parts.registry} by trainyard images check --write",
+        }
         entry = {**told, "date": today.isoformat(), "read": today.isoformat()}
         for key, value in entry.items():
             text, count = re.subn(
                 rf"(?ms)(^images:\n(?:.*?\n)?  {re.escape(one.name)}:[^\n]*\n(?:    [^\n]*\n)*?    {key}: )[^\n]*",
-                lambda match, value=value: match[1] + value,
+                _followed_by(value),
                 text,
                 count=1,
             )

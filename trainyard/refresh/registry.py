@@ -38,7 +38,7 @@ _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
-class NoSuchManifest(RefreshError):
+class NoSuchManifest(RefreshError):  # noqa: N818 - reads as what it says
     """The registry answers, and has no such tag or digest (or none that one may see without an account)."""
 
 

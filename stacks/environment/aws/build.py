@@ -35,7 +35,7 @@ def build(plan: Plan) -> Foundation:
     database = make_database(plan, account, network, clients, key, on_aws)
     budget = _budget(plan, account, key, on_aws)
     return Foundation(
-        clusters=make_grounds(plan, clusters, Shared(network, key, storage, database), on_aws),
+        clusters=make_grounds(plan, clusters, Shared(account, network, key, storage, database), on_aws),
         outputs={
             "region": plan.ground.region,
             "dataBucket": storage.data_bucket["name"],
