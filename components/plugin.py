@@ -26,6 +26,7 @@ from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers
 from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
+from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogs
 from trainyard.components.aws.security_alerts import SecurityAlerts
 from trainyard.components.aws.shared_files import SharedFileSystem
 from trainyard.components.aws.storage import StorageTiers
@@ -64,6 +65,8 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     SmokeJob,
     StorageDrivers,
     StorageTiers,
+    TeamLogGroup,
+    TeamLogs,
     TeamNamespaces,
     TeamVolumes,
     ThreatDetection,

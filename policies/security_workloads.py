@@ -28,7 +28,10 @@ _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Drop the privilege, or name the workload in systemWorkloads.",
-    config=pods.system_workloads([], "Workloads that may, as namespace/name (globs)."),
+    config=pods.system_workloads(
+        ["kube-system/team-logs"],
+        "Workloads that may, as namespace/name (globs). The agent reads the files of the container runtime.",
+    ),
 )
 def privileged_pod(resource: RecordedResource, config: Config) -> Iterator[str]:
     """What charts install is fenced by the namespace (namespace-without-pod-security), it is not seen here."""

@@ -23,14 +23,14 @@ from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.flows import fence
 from trainyard.components.k8s.gpu_guard import gpu_guard
 from trainyard.components.k8s.job_guard import PoolNodeArgs, job_guard
-from trainyard.components.k8s.kueue_manager import manager_configuration
+from trainyard.components.k8s.kueue_manager import NAMESPACE, manager_configuration
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
+from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, TEAM_LABEL, gpu_node_tolerations
 
-NAMESPACE = "kueue-system"
 RELEASE = "kueue"
 DEFAULT_LOCAL_QUEUE = "default"
 """Kueue puts a job that names no queue into the LocalQueue of this name, where the namespace has one."""
@@ -199,6 +199,7 @@ class Kueue(pulumi.ComponentResource):
                 local_queues.append(local_queue)
                 self.local_queues.setdefault(queue["team"], named(local_queue, local))
         gpu_guard(name, self)
+        template_guard(name, self)
         job_guard(name, args["nodes"], self)
         # Annotated here: a resource list at class level would be taken for an output of the component.
         self.ready: list[pulumi.Resource] = [self._release, *priorities, *local_queues]

@@ -1,4 +1,4 @@
-"""JobSet, the Kubeflow Trainer and the runtime that a training team's TrainJobs refer to.
+"""JobSet, the Kubeflow Trainer and the runtimes that a training team's TrainJobs refer to.
 
 The Trainer's own runtimes are left out: its chart applies them from a job that downloads kubectl, which a private
 cluster cannot.
@@ -17,6 +17,7 @@ from trainyard.components.k8s.objects import add_on_namespace, named, prerequisi
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.components.outputs import register
 from trainyard.conventions import (
+    CPU_ONLY_PRIORITY,
     SYSTEM_NODES,
     TRAINER_SERVICE_ACCOUNT,
     TRAINING_CONTAINER_SECURITY,
@@ -28,6 +29,9 @@ from trainyard.conventions import (
 JOBSET_NAMESPACE = "jobset-system"
 TRAINER_NAMESPACE = "kubeflow-system"
 TORCH_RUNTIME = "torch-distributed"
+TORCH_CPU_RUNTIME = "torch-distributed-cpu"
+"""The runtime of TrainJobs without GPUs: its pods have the priority class that counts them, which a TrainJob itself
+cannot state. That each is used for what it is for, an admission policy asks of the TrainJob (`template_guard`)."""
 
 PERMANENT_EXIT_CODES = (10, 20)
 """Exit codes with which a training container says that running it again is of no use: a check failed, a figure is below
@@ -58,7 +62,9 @@ class TrainingRuntimesArgs(TypedDict):
 
 
 class TrainingRuntimes(pulumi.ComponentResource):
-    """JobSet, Kubeflow Trainer and the runtime `torch-distributed`; `ready` is what a TrainJob waits for.
+    """JobSet, Kubeflow Trainer and the runtimes `torch-distributed` and `torch-distributed-cpu`.
+
+    `ready` is what a TrainJob waits for.
 
     Raises ValueError for an image that is not pinned by its digest, and for a mount path that is not absolute.
     """
@@ -102,23 +108,29 @@ class TrainingRuntimes(pulumi.ComponentResource):
             parent=self,
             depends_on=[*before, *walls, jobset],  # the Trainer makes JobSets and watches them from its start
         )
-        runtime = cr.CustomResource(
-            f"{name}-torch",
-            cr.cluster_training_runtime(
-                TORCH_RUNTIME,
-                pod=pod,
-                max_restarts=args.get("max_restarts", 3),
-                permanent_exit_codes=PERMANENT_EXIT_CODES,
-            ),
-            pulumi.ResourceOptions(
-                parent=self,
-                depends_on=[trainer],
-                delete_before_replace=True,
-            ),
+        runtime, cpu_runtime = (
+            cr.CustomResource(
+                f"{name}-{short}",
+                cr.cluster_training_runtime(
+                    runtime_name,
+                    pod=spec,
+                    max_restarts=args.get("max_restarts", 3),
+                    permanent_exit_codes=PERMANENT_EXIT_CODES,
+                ),
+                pulumi.ResourceOptions(
+                    parent=self,
+                    depends_on=[trainer],
+                    delete_before_replace=True,
+                ),
+            )
+            for short, runtime_name, spec in (
+                ("torch", TORCH_RUNTIME, pod),
+                ("torch-cpu", TORCH_CPU_RUNTIME, {**pod, "priorityClassName": CPU_ONLY_PRIORITY}),
+            )
         )
         self.runtime = named(runtime, TORCH_RUNTIME)
         # Annotated here: a resource list at class level would be taken for an output of the component.
-        self.ready: list[pulumi.Resource] = [jobset, trainer, runtime]
+        self.ready: list[pulumi.Resource] = [jobset, trainer, runtime, cpu_runtime]
         register(self)
 
 

@@ -10,16 +10,21 @@ import pulumi_kubernetes.rbac.v1 as rbac
 import pulumi_kubernetes.scheduling.v1 as scheduling
 
 from trainyard.components.k8s import network_rules as rules
+from trainyard.components.k8s import pod_security
 from trainyard.components.k8s.image_guard import image_guard
 from trainyard.components.k8s.objects import named, prerequisites, service_account
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.outputs import register
-from trainyard.conventions import CPU_ONLY_PRIORITY, TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
+from trainyard.conventions import CPU_ONLY_PRIORITY, SYSTEM_PRIORITIES, TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
 from trainyard.conventions.team_rights import IN_THE_CLUSTER, IN_THE_OWN_NAMESPACE, Right
 
 CPU_ONLY_VALUE = -1
 """Below 0, which the platform's pods have. Not below -10, where the Cluster Autoscaler starts no node for a pod
 (its flag expendable-pods-priority-cutoff)."""
+
+ROOM_FOR_CLAIMS = 2
+"""Quota of claims, in what the platform makes of them: one that is replaced is counted until the quota has noticed that
+the old one is gone."""
 
 INSTANCE_METADATA = "169.254.169.254/32"
 """The node's own identity, at the same address in every cloud; no pod's business."""
@@ -38,6 +43,10 @@ class TeamArgs(TypedDict):
     """Memory that the team's pods without GPUs may request together, GiB."""
     cpu_only_pods: int
     """How many pods without GPUs the team may have."""
+    claims: int
+    """How many claims the platform makes in the namespace: nobody else makes any."""
+    claims_gib: int
+    """What these claims ask for together, GiB."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account of training pods for them to have a role in it. Default: none."""
 
@@ -81,6 +90,8 @@ class TeamNamespaces(pulumi.ComponentResource):
       `gpu_guard` sees to it that they have it, and no others). The class is below 0, so that they give way to the
       platform's own pods on the system nodes, and evicts nobody. Requests have to be stated for the quota to count; the
       LimitRange states them for pods that do not, which else would be refused.
+    - Claims and what they ask for are bounded by what the platform makes, and there are no pods of Kubernetes' own
+      priority classes, which would evict the platform's.
     - Nothing comes in or goes out except what the network policies name. A network plugin that enforces them is the
       caller's part.
 
@@ -133,7 +144,7 @@ class TeamNamespaces(pulumi.ComponentResource):
                 "name": team["namespace"],
                 "labels": {
                     TEAM_LABEL: team["name"],
-                    f"{level}/enforce": "baseline",
+                    f"{level}/enforce": pod_security.LEVEL,
                     f"{level}/warn": "restricted",
                     f"{level}/audit": "restricted",
                 },
@@ -144,8 +155,30 @@ class TeamNamespaces(pulumi.ComponentResource):
         quota = core.ResourceQuota(
             f"{name}-quota",
             metadata={"name": "team", "namespace": namespace},
-            # Nothing in a team's namespace is reachable from outside of the cluster.
-            spec={"hard": {"services.loadbalancers": "0", "services.nodeports": "0"}},
+            spec={
+                "hard": {
+                    # Nothing in a team's namespace is reachable from outside of the cluster.
+                    "services.loadbalancers": "0",
+                    "services.nodeports": "0",
+                    # Members make no claims, and nobody that acts for them makes disks outside of every budget.
+                    "persistentvolumeclaims": whole(team["claims"] * ROOM_FOR_CLAIMS),
+                    "requests.storage": _storage(team["claims_gib"] * ROOM_FOR_CLAIMS),
+                }
+            },
+            opts=self._child(),
+        )
+        no_system = core.ResourceQuota(
+            f"{name}-no-system-priority",
+            metadata={"name": "no-system-priority", "namespace": namespace},
+            # With one of these classes a pod evicts the platform's own.
+            spec={
+                "hard": {"pods": "0"},
+                "scope_selector": {
+                    "match_expressions": [
+                        {"scope_name": "PriorityClass", "operator": "In", "values": list(SYSTEM_PRIORITIES)}
+                    ]
+                },
+            },
             opts=self._child(),
         )
         cpu_only = core.ResourceQuota(
@@ -200,7 +233,9 @@ class TeamNamespaces(pulumi.ComponentResource):
             opts=self._child(),
         )
         # A job that starts before quota and defaults are there would escape them.
-        return pulumi.Output.all(resource.urn, quota.urn, cpu_only.urn, defaults.urn).apply(lambda _: team["namespace"])
+        return pulumi.Output.all(resource.urn, quota.urn, no_system.urn, cpu_only.urn, defaults.urn).apply(
+            lambda _: team["namespace"]
+        )
 
     def _cluster_reader(self, name: str) -> None:
         role = rbac.ClusterRole(
@@ -227,6 +262,10 @@ def _rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
         {"api_groups": [right.group], "resources": list(right.resources), "verbs": list(right.verbs)}
         for right in rights
     ]
+
+
+def _storage(gib: int) -> str:
+    return gibibytes(gib) if gib else "0"
 
 
 def _group(group: str) -> rbac.SubjectArgsDict:

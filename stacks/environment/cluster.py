@@ -88,6 +88,7 @@ def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
     args: GpuEnablementArgs = {
         "pools": [pool.name for pool in planned.pools],
         "device_plugins": ground.device_plugins,
+        "gives_by_mounts": planned.isolated_gpus,
     }
     if DEVICE_PLUGIN in ground.gpu_add_ons:
         args["device_plugin_chart"] = chart(plan, DEVICE_PLUGIN)
@@ -110,12 +111,15 @@ def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesAr
 
 
 def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
+    volumes = ground.volumes[team.name]
     return {
         "name": team.name,
         "namespace": team.namespace,
         "cpu_only_cores": team.cpu_only_cores,
         "cpu_only_memory_gib": team.cpu_only_memory_gib,
         "cpu_only_pods": team.cpu_only_pods,
+        "claims": len(volumes),
+        "claims_gib": sum(source["capacity_gib"] for source in volumes.values()),
         "service_account_annotations": ground.team_identities[team.name].annotations,
     }
 

@@ -47,6 +47,11 @@ class Stack:
     def through(self, of):
         return {"kms:ViaService": f"{of}.{self.region}.amazonaws.com"}
 
+    def uses_of_keys(self):
+        """What S3 says when it uses a key for the objects of a bucket."""
+        for end in ("checkpoints", "data"):
+            yield end, {**self.through("s3"), "kms:EncryptionContext:aws:s3:arn": self.bucket(end)}
+
 
 @pytest.fixture(scope="module", params=EXAMPLES)
 def stack(request, rehearsed):
@@ -175,6 +180,19 @@ def test_a_pod_over_plain_http_gets_nothing(stack):
     for team in stack.namespaces:
         own = f"{stack.bucket('checkpoints')}/{team_prefix(team)}model.pt"
         refuses(stack.rights.may(stack.pod(team), "s3:GetObject", own, {"aws:SecureTransport": False}))
+
+
+def test_credentials_of_a_pod_are_of_no_use_outside_of_the_network(stack):
+    for team in stack.namespaces:
+        stolen, _ = stack.rights.aws.pod(stack.pod(team))
+        own = f"{stack.bucket('checkpoints')}/{team_prefix(team)}model.pt"
+        for said in ({}, {"aws:SourceVpc": "vpc-of-the-attacker", "aws:SourceVpce": "vpce-of-the-attacker"}):
+            for action, resource in (
+                ("s3:GetObject", own),
+                ("s3:PutObject", own),
+                ("s3:ListBucket", stack.bucket("data")),
+            ):
+                refuses(stack.rights.may(stolen, action, resource, said))
 
 
 def test_the_pods_of_a_namespace_that_are_not_training_pods_have_no_role(stack):
@@ -399,12 +417,10 @@ def test_a_pod_checkpoints_resumes_and_reads_data(stack):
         said = {"s3:prefix": team_prefix(team)}
         allows(stack.rights.may(stack.pod(team), "s3:ListBucket", stack.bucket("checkpoints"), said))
         allows(stack.rights.may(stack.pod(team), "s3:GetObject", f"{stack.bucket('data')}/{team_prefix(team)}shard-0"))
-        usable = [
-            key for key in stack.keys
-            if all(stack.rights.may(stack.pod(team), f"kms:{use}", key, stack.through("s3")).allowed
-                   for use in ("Decrypt", "GenerateDataKey"))
-        ]  # fmt: skip
-        assert usable
+        for end, said in stack.uses_of_keys():
+            uses = ("kms:Decrypt",) if end == "data" else ("kms:Decrypt", "kms:GenerateDataKey")
+            for use in uses:
+                assert any(stack.rights.may(stack.pod(team), use, key, said).allowed for key in stack.keys), (use, end)
 
 
 def test_the_tracking_server_reads_and_writes_its_artifacts_and_its_password(stack):

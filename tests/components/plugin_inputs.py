@@ -271,6 +271,13 @@ INPUTS: dict[str, dict[str, Any]] = {
         "sharedFileSystemSubnetIds": SUBNETS,
         "sharedDirectories": ["vision"],
     },
+    "TeamLogGroup": {"clusterName": "acme", "keyArn": KEY, "retentionDays": 365},
+    "TeamLogs": {
+        "namespaces": ["team-vision"],
+        "logGroupName": "/trainyard/acme/team-logs",
+        "region": "us-east-1",
+        "image": IMAGE,
+    },
     "TeamNamespaces": {
         "teams": [
             {
@@ -279,6 +286,8 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "cpuOnlyCores": 20,
                 "cpuOnlyMemoryGib": 80,
                 "cpuOnlyPods": 100,
+                "claims": 4,
+                "claimsGib": 2048,
             }
         ]
     },

@@ -3,6 +3,7 @@
 from tests.plan.stack_files import bought, gpu_pool, keys, node_range, people
 
 ID = "cr-0123456789abcdef0"
+ON_CALL = "arn:aws:iam::123456789012:user/on-call"
 
 
 def train(**fields):
@@ -19,6 +20,10 @@ def lustre(**fields):
 
 def database(**fields):
     return {"mlflow": keys(database=keys(**fields))}
+
+
+def audit(**fields):
+    return {"audit": keys(**fields)}
 
 
 def network(**fields):
@@ -414,6 +419,45 @@ CASES = [
         "must be of the partition aws",
         "",
     ),
+    # audit
+    (audit(trail=keys(by="organization")), "audit.trail.reason", "must say why audit.trail.by is organization", ""),
+    (audit(trail=keys(by="none")), "audit.trail.reason", "must say why audit.trail.by is none", ""),
+    (audit(trail=keys(by="none", reason="because")), "audit.trail.reason", "at least 10", ""),
+    (audit(trail=keys(by="us")), "audit.trail.by", "must be stack, organization or none", ""),
+    (audit(threat_detection=keys(by="account")), "audit.threatDetection.reason", "must say why", ""),
+    (
+        audit(threat_detection=keys(by="account", reason="security account", runtime=True)),
+        "audit.threatDetection.runtime",
+        "needs audit.threatDetection.by: stack, which is account",
+        "",
+    ),
+    (
+        audit(trail=keys(retention_days=30, lock_days=60)),
+        "audit.trail.retentionDays",
+        "must be at least lockDays, which is 60",
+        "",
+    ),
+    (audit(trail=keys(lock="legal-hold")), "audit.trail.lock", "must be governance or compliance", ""),
+    (
+        audit(break_glass=keys(principals=["arn:aws:iam::123456789012:role/on-call"])),
+        "audit.breakGlass.principals[0]",
+        "must be the ARN of an IAM user",
+        "",
+    ),
+    (
+        audit(break_glass=keys(principals=["arn:aws-cn:iam::123456789012:user/on-call"])),
+        "audit.breakGlass.principals[0]",
+        "must be of the partition aws",
+        "",
+    ),
+    (
+        audit(trail=keys(by="none", reason="a sandbox of a week"), break_glass=keys(principals=[ON_CALL])),
+        "audit.breakGlass.principals",
+        "needs a trail",
+        "",
+    ),
+    ({"stateBackend": "acme-state"}, "stateBackend", "must be a URL as `pulumi login` takes it", ""),
+    ({"stateBackend": "postgres://me:secret@db/state"}, "stateBackend", "without a user or password", ""),
     ({"alertEmails": ("a@b.example", "c@d.example", "A@B.example")}, "alertEmails[2]", "must not be there twice", ""),
     *(
         ({"alertEmails": (address,)}, "alertEmails[0]", "must be an e-mail address", "")

@@ -10,6 +10,7 @@ from tests.policies import (
     cases_platform,
     cases_pods,
     cases_record,
+    cases_rights,
     cases_security,
     cases_trust,
 )
@@ -22,6 +23,7 @@ CASES = [
     *cases_security.CASES,
     *cases_trust.CASES,
     *cases_pods.CASES,
+    *cases_rights.CASES,
     *cases_platform.CASES,
     *cases_record.CASES,
 ]

@@ -90,6 +90,18 @@ SPOT_TOLERATION: Final[Mapping[str, str]] = {
     "effect": "NoSchedule",
 }
 
+SYSTEM_PRIORITIES: Final = ("system-cluster-critical", "system-node-critical")
+"""Kubernetes' own priority classes, for what a cluster or a node does not run without. No team's pod has one."""
+
+RESERVED_TAINTS: Final = (
+    f"{GPU_RESOURCE.partition('/')[0]}/",
+    LABEL_PREFIX,
+    "CriticalAddonsOnly",
+    "node-role.kubernetes.io/",
+)
+"""How the keys of taints begin whose nodes are not for people's pods without GPUs. Nodes with a fabric
+have the GPUs' taint too."""
+
 # Teams and their pods
 
 FAIR_SHARING_STRATEGIES: Final = ("LessThanOrEqualToFinalShare",)

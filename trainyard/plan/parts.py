@@ -332,6 +332,7 @@ class ClusterPlan:
     scheduling: SchedulingPlan
     teams: tuple[TeamQueuePlan, ...]
     smoke: SmokePlan
+    isolated_gpus: bool  # its nodes show a container no GPU that it did not ask for, whatever its variables say
 
     @property
     def node_groups(self) -> tuple[NodeGroupPlan, ...]:

@@ -54,6 +54,13 @@ class ThreatDetection(Model):
     )
 
 
+class ContainerLogs(Model):
+    """What the teams' containers write to stdout and stderr."""
+
+    enabled: bool | None = Field(default=None, description="whether it is kept beyond the pod")
+    retention_days: int | None = Field(default=None, description="days that it is kept; a value that CloudWatch takes")
+
+
 class BreakGlass(Model):
     """A role for the day on which nobody else can reach the cluster; whoever takes it sets off an alarm."""
 
@@ -67,4 +74,7 @@ class Audit(Model):
 
     trail: Trail = Field(default=Trail(), description="who did what, and who read or wrote which object of the tiers")
     threat_detection: ThreatDetection = Field(default=ThreatDetection(), description="findings of Amazon GuardDuty")
+    container_logs: ContainerLogs = Field(
+        default=ContainerLogs(), description="what the teams' containers write to stdout and stderr"
+    )
     break_glass: BreakGlass = Field(default=BreakGlass(), description="the way in when all others are shut")

@@ -18,6 +18,7 @@ from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.kube_system import kube_system_walls
+from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogGroupArgs
 from trainyard.components.aws.on_cluster.volumes import team_volumes
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.conventions import SYSTEM_NODES, gpu_node_labels, team_group
@@ -83,8 +84,9 @@ def _ground(
     opts: pulumi.ResourceOptions,
 ) -> Ground:
     planned, cluster, storage = made.planned, made.cluster, shared.storage
-    roles = pod_roles(plan, planned, cluster, storage, shared.database, shared.key, opts)
     prefix, addresses = resource_prefix(plan, planned), network_addresses(plan.ground.network, shared.network)
+    log_group = _team_log_group(plan, planned, shared.key, opts)
+    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.key, opts)
 
     def kubernetes_after(name: str, *waited_for: pulumi.Resource) -> pulumi_kubernetes.Provider:
         return pulumi_kubernetes.Provider(
@@ -107,6 +109,7 @@ def _ground(
         providers=providers,
         node_groups=made.gpu_nodes.node_group_names,
         lustre=lustre,
+        log_group=log_group,
         addresses=addresses,
         roles=roles,
     )
@@ -133,6 +136,17 @@ def _ground(
         node_images=made.gpu_nodes.node_images,
         jobs_wait_for=on_cluster.ready,
     )
+
+
+def _team_log_group(
+    plan: Plan, planned: ClusterPlan, key: EnvironmentKey, opts: pulumi.ResourceOptions
+) -> TeamLogGroup | None:
+    """Where the teams' containers' lines go, where the plan keeps them."""
+    days = plan.ground.audit.container_log_retention_days
+    if days is None:
+        return None
+    args: TeamLogGroupArgs = {"cluster_name": planned.name, "key_arn": key.key_arn, "retention_days": days}
+    return TeamLogGroup(f"{resource_prefix(plan, planned)}team-log-group", args, opts)
 
 
 def _cluster(

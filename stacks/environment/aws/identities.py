@@ -11,7 +11,7 @@ from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.identity import PodRole
-from trainyard.components.aws.on_cluster import autoscaler, drivers
+from trainyard.components.aws.on_cluster import autoscaler, drivers, team_logs
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.workload_policies import (
     autoscaler_policy,
@@ -38,6 +38,7 @@ def pod_roles(
     cluster: Cluster,
     storage: StorageTiers,
     database: Database | None,
+    log_group: team_logs.TeamLogGroup | None,
     key: EnvironmentKey,
     opts: pulumi.ResourceOptions,
 ) -> dict[str, PodRole]:
@@ -92,6 +93,14 @@ def pod_roles(
             region=plan.ground.region,
         )
         add("mlflow", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password")
+    if log_group is not None:
+        add(
+            "team-logs",
+            team_logs.NAMESPACE,
+            team_logs.NAME,
+            team_logs.team_logs_policy(log_group.log_group_arn),
+            "Agent on every node: what the teams' containers write",
+        )
     for team in planned.teams:
         policy = bucket_mount_policy(
             read_write=[(checkpoints["arn"], team_prefix(team.name))],

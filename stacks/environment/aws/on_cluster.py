@@ -12,6 +12,7 @@ from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers, StorageDriversArgs
 from trainyard.components.aws.on_cluster.fabric import efa_device_plugin
 from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
+from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogs
 from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.components.k8s.network_rules import AddressesArgs
@@ -36,6 +37,7 @@ def build(
     providers: Sequence[pulumi.ProviderResource],
     node_groups: Mapping[str, pulumi.Output[str]],
     lustre: LustreVolumeArgs | None,
+    log_group: TeamLogGroup | None,
     addresses: AddressesArgs,
     roles: Mapping[str, PodRole],
 ) -> OnCluster:
@@ -66,6 +68,17 @@ def build(
         _drivers(plan, addresses),
         after(*(roles[driver] for driver in ("fsx-driver", "efs-driver") if driver in roles)),
     )
+    if log_group is not None:
+        TeamLogs(
+            f"{prefix}team-logs",
+            {
+                "namespaces": [team.namespace for team in planned.teams],
+                "log_group_name": log_group.log_group_name,
+                "region": plan.ground.region,
+                "image": plan.core.pins.image("fluent-bit"),
+            },
+            after(roles["team-logs"]),
+        )
     ready: list[pulumi.Resource] = [scaler]
     if lustre is not None:
         folders = LustreFolders(

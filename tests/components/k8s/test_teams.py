@@ -18,6 +18,8 @@ TEAMS = [
         "cpu_only_cores": 20,
         "cpu_only_memory_gib": 1024,
         "cpu_only_pods": 100,
+        "claims": 4,
+        "claims_gib": 2048,
     },
     {
         "name": "speech",
@@ -25,6 +27,8 @@ TEAMS = [
         "cpu_only_cores": 2000,
         "cpu_only_memory_gib": 80,
         "cpu_only_pods": 50,
+        "claims": 0,
+        "claims_gib": 0,
     },
 ]
 
@@ -57,9 +61,9 @@ def of_team(recording: Recording, kind: str, team: str) -> Recorded:
 
 
 def test_every_object_is_valid() -> None:
-    # A team: namespace, two quotas, defaults, account, seven network policies, role, binding.
+    # A team: namespace, three quotas, defaults, account, seven network policies, role, binding.
     # All: a priority class, a cluster role and its binding.
-    assert check_plain_objects(run()) == 2 * 14 + 3
+    assert check_plain_objects(run()) == 2 * 15 + 3
 
 
 def test_namespace_is_labelled_for_the_queue_and_for_pod_security() -> None:
@@ -117,7 +121,23 @@ def test_what_a_team_does_without_gpus_is_bounded() -> None:
 
 
 def test_nothing_in_a_namespace_is_reachable_from_outside() -> None:
-    assert quotas(run(), "vision")["team"] == {"hard": {"services.loadbalancers": "0", "services.nodeports": "0"}}
+    hard = quotas(run(), "vision")["team"]["hard"]
+    assert (hard["services.loadbalancers"], hard["services.nodeports"]) == ("0", "0")
+
+
+def test_claims_are_the_platforms_and_each_can_be_replaced() -> None:
+    vision, speech = quotas(run(), "vision")["team"]["hard"], quotas(run(), "speech")["team"]["hard"]
+    assert (vision["persistentvolumeclaims"], vision["requests.storage"]) == ("8", "4Ti")
+    assert (speech["persistentvolumeclaims"], speech["requests.storage"]) == ("0", "0")
+
+
+def test_no_pod_of_a_team_has_a_class_of_kubernetes_own() -> None:
+    quota = quotas(run(), "vision")["no-system-priority"]
+    assert quota["hard"] == {"pods": "0"}
+    for name in ("system-node-critical", "system-cluster-critical"):
+        assert counts(quota, {"priorityClassName": name})
+    assert not counts(quota, {"priorityClassName": "cpu-only"})
+    assert not counts(quota, {})
 
 
 def test_defaults_state_every_request_that_a_quota_counts() -> None:
@@ -127,7 +147,7 @@ def test_defaults_state_every_request_that_a_quota_counts() -> None:
         key.removeprefix("requests.")
         for quota in quotas(recording, "vision").values()
         for key in quota["hard"]
-        if key.startswith("requests.")
+        if key.startswith("requests.") and key != "requests.storage"  # of claims
     }
     assert limits["type"] == "Container"
     assert set(limits["defaultRequest"]) == counted

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.conventions import DAYS_A_MONTH
+from trainyard.conventions.aws import TEAM_LOGS
 from trainyard.cost.context import CostEntry, PriceContext, unpriced
 from trainyard.cost.model import always
 from trainyard.recorded.model import RecordedResource
@@ -83,6 +84,8 @@ def log_group(resource: RecordedResource, context: PriceContext) -> Iterator[Cos
 def _log_key(resource: RecordedResource, context: PriceContext) -> str:
     if str(value_at(resource.inputs, "name") or "").startswith("/aws/eks/"):
         return "control_plane_log_gb"
+    if str(value_at(resource.inputs, "name") or "").endswith(f"/{TEAM_LOGS}"):
+        return "container_log_gb"
     for flow_log in context.resources.of(FLOW_LOG):
         if resource in context.resources.referred(flow_log, "logDestination", resource.type):
             return "flow_log_gb"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from trainyard.catalog import service_price
+from trainyard.plan.aws.logs import retention
 from trainyard.plan.aws.parts import AuditPlan, ThreatDetectionPlan, TrailPlan
 from trainyard.plan.context import Context
 
@@ -29,6 +30,7 @@ def plan_audit(context: Context) -> AuditPlan:
         records=audit.trail.by != "none",
         threat_detection=_threat_detection(context),
         watched=audit.threat_detection.by != "none",
+        container_log_retention_days=_container_logs(context),
         break_glass_user_arns=ledger.decide("audit.break_glass_users", users, source),
     )
 
@@ -66,6 +68,14 @@ def _threat_detection(context: Context) -> ThreatDetectionPlan | None:
     agent = f"{_costs('guardduty.runtime')} of all nodes, GPU nodes too"
     ledger.decide("audit.runtime_agent", own.runtime, f"setting audit.threatDetection.runtime; {agent}")
     return ThreatDetectionPlan(runtime=own.runtime)
+
+
+def _container_logs(context: Context) -> int | None:
+    own = context.settings.audit.container_logs
+    enabled = bool(context.take("audit.container_logs", "audit.containerLogs.enabled", own.enabled))
+    key, setting = "audit.container_log_retention_days", "audit.containerLogs.retentionDays"
+    days = retention(key, setting, own.retention_days, context)
+    return days if enabled else None
 
 
 def _costs(key: str) -> str:

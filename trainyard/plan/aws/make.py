@@ -86,6 +86,7 @@ def plan_aws(
             environment=(("AWS_REGION", context.region), ("AWS_DEFAULT_REGION", context.region)),
             context=context,
         ),
+        isolated_gpus=True,  # the nodes' launch template sees to it
     )
     return ground, (cluster,), plan_floor(ground, system_nodes, pools, drafts, mlflow.enabled, context)
 

@@ -100,6 +100,7 @@ class AuditPlan:
     records: bool  # whether there is a trail, whose ever
     threat_detection: ThreatDetectionPlan | None  # None: the account's, or none
     watched: bool  # whether there is a detector, whose ever
+    container_log_retention_days: int | None  # None: what the teams' containers write goes with the pod
     break_glass_user_arns: tuple[str, ...]  # IAM users; none: no such role
 
 

@@ -329,6 +329,18 @@ class TestPlaces:
         assert Port(988) in self.named("Lustre l", lustre, target).ports
         assert self.named("EFS fs-1", lustre, target).ports == (Port(2049),)
 
+    def test_the_object_store_is_where_its_gateway_endpoint_says(self):
+        given = {"serviceName": "com.amazonaws.us-east-1.s3", "vpcEndpointType": "Gateway"}
+        outputs = {"cidrBlocks": ["52.216.0.0/15"], "prefixListId": "pl-1"}
+        endpoint = resource(VPC_ENDPOINT, "s3", given, outputs=outputs)
+        store, internet = self.named("object store", endpoint), self.named("internet", endpoint)
+        assert str(store.addresses) == "52.216.0.0/15"
+        assert store.prefix_lists == {"pl-1"}
+        assert not internet.addresses & store.addresses
+
+    def test_the_object_store_may_be_anywhere_where_nobody_says(self):
+        assert self.named("object store").addresses == self.named("internet").addresses == INTERNET
+
     def test_a_subnet_of_another_program_may_be_anywhere_private(self):
         lustre = resource(LUSTRE, "l", {"subnetIds": ["subnet-elsewhere"]})
         assert self.named("Lustre l", lustre).addresses & Addresses.of("192.168.3.4")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.policies.truth import UNKNOWN, made
+from tests.policies.truth import UNKNOWN, kubernetes, made
 from trainyard.recorded.read import UnknownInput
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.works.rights.aws.account import Account
@@ -227,3 +227,41 @@ def test_the_table_of_managed_policies_is_that_of_aws():
     theirs = json.loads(moto) if isinstance(moto, str) else moto
     for name, entry in table().items():
         assert entry["document"] == theirs[name.rsplit("/", 1)[-1]]["Document"], name
+
+
+OIDC = f"arn:aws:iam::{OWN}:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/ABC"
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        ("system:serviceaccount:team-a:trainer", "yes"),
+        ("system:serviceaccount:team-a:*", "yes"),
+        ("system:serviceaccount:team-b:trainer", "no"),
+    ],
+)
+def test_a_pod_gets_a_role_through_the_clusters_provider(subject, expected):
+    issuer = OIDC.partition(":oidc-provider/")[2]
+    by_provider = {
+        "Principal": {"Federated": OIDC},
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": {"StringLike": {f"{issuer}:sub": subject}, "StringEquals": {f"{issuer}:aud": "sts.amazonaws.com"}},
+    }
+    annotated = kubernetes(
+        "core/v1:ServiceAccount", "trainer", "team-a", annotations={"eks.amazonaws.com/role-arn": ROLE_ARN}
+    )
+    resources = (role(assumeRolePolicy=policy(by_provider)), inline(READ_B), annotated, bucket())
+    assert account(*resources).may(POD, "s3:GetObject", "arn:aws:s3:::b/k").answer == expected
+
+
+def test_an_account_is_in_the_organisation_that_it_binds_its_buckets_to():
+    bound = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Condition": {"StringNotEquals": {"aws:PrincipalOrgID": "o-abcdefghij"}},
+    }
+    of_bucket = made("aws:s3/bucketPolicy:BucketPolicy", "bp", {"bucket": "b", "policy": policy(bound)})
+    may = account(role(), inline(READ), bucket(), of_bucket).may
+    assert may("trainer", "s3:GetObject", "arn:aws:s3:::b/k").allowed
+    assert "denies" in may(f"arn:aws:iam::{OTHER}:role/x", "s3:GetObject", "arn:aws:s3:::b/k").words

@@ -8,6 +8,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.works.rights.aws.access_entries import access_grants, entries
 from trainyard.rehearsal.works.rights.aws.account import Account
+from trainyard.rehearsal.works.rights.aws.callers import Caller
 from trainyard.rehearsal.works.rights.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.rights.principals import Person, Pod
 from trainyard.rehearsal.works.rights.verdict import Verdict
@@ -25,7 +26,7 @@ class Rights:
 
     def may(
         self,
-        principal: Person | Pod | str,
+        principal: Person | Pod | Caller | str,
         action: str,
         resource: str = "*",
         context: Mapping[str, str | bool | Sequence[str]] | None = None,
@@ -33,7 +34,7 @@ class Rights:
         """Whether somebody may do something.
 
         Args:
-            principal: a pod; a person of Kubernetes; a role, user or service of the cloud by its ARN or name.
+            principal: a pod; a person of Kubernetes; a caller of the cloud, or a role, user or service by ARN or name.
             action: with a colon an action of the cloud (`s3:GetObject`), else a verb of Kubernetes (`create`).
             resource: an ARN; or `jobs.batch`, `pods/exec`.
             context: condition keys of the cloud; `namespace` and `name` in Kubernetes.
@@ -49,6 +50,8 @@ class Rights:
                     raise ValueError(f"{principal} is nobody in the cloud: give the ARN of a principal")
                 principal = principal.name
             return self.aws.may(principal, action, resource, context)
+        if isinstance(principal, Caller):
+            principal = principal.arn
         if isinstance(principal, str):
             if principal not in self.people:
                 return Verdict("no", f"{principal} has no access entry: the cluster lets it in as nobody")

@@ -26,7 +26,7 @@ from trainyard.recorded.types import (
 )
 from trainyard.rehearsal.works.flows.addresses import INTERNET, PRIVATE, Addresses
 from trainyard.rehearsal.works.flows.aws.metadata import METADATA
-from trainyard.rehearsal.works.flows.aws.routes import is_gateway
+from trainyard.rehearsal.works.flows.aws.routes import is_gateway, is_object_store
 from trainyard.rehearsal.works.flows.aws.security_groups import cluster_group
 from trainyard.rehearsal.works.flows.model import Place, Port
 
@@ -96,9 +96,11 @@ def places(resources: Resources) -> Iterator[Place]:
         yield Place("the VPC's name service", "link-local", third, ports=(Port(53, "UDP"), Port(53)))
     yield Place("instance metadata", "link-local", Addresses.of(METADATA), ports=(Port(80),))
     yield Place("Pod Identity agent", "link-local", Addresses.of(POD_IDENTITY), ports=(Port(80),))
-    # Public addresses all the same: that they are the store's is known to a gateway endpoint's routes alone.
-    yield Place("object store", "object store", INTERNET, prefix_lists=_prefix_lists(resources), ports=(HTTPS,))
-    yield Place("internet", "internet", INTERNET, ports=(HTTPS,))
+    store = _object_store(resources)
+    yield replace(store, ports=(HTTPS,))
+    # Where nobody knows the store's addresses, they may be any public ones.
+    rest = INTERNET - store.addresses if store.addresses != INTERNET else INTERNET
+    yield Place("internet", "internet", rest, ports=(HTTPS,))
 
 
 def service_addresses(resources: Resources) -> Addresses:
@@ -178,9 +180,17 @@ def _endpoints(resources: Resources) -> Iterator[Place]:
         yield replace(_service(resources, f"endpoint {service}", subnets, groups), ports=(HTTPS,))
 
 
-def _prefix_lists(resources: Resources) -> frozenset[str]:
-    found = (value_at(endpoint.outputs, "prefixListId", unknown=None) for endpoint in resources.of(VPC_ENDPOINT))
-    return frozenset(str(name) for name in found if name)
+def _object_store(resources: Resources) -> Place:
+    """Where S3 is, as its gateway endpoint tells; any public address where it tells none."""
+    told = [found for found in resources.of(VPC_ENDPOINT) if is_object_store(found)]
+    blocks = [block for found in told for block in texts_at(found.outputs, "cidrBlocks")]
+    lists = (value_at(found.outputs, "prefixListId") for found in told)
+    return Place(
+        "object store",
+        "object store",
+        Addresses.of(*blocks) & INTERNET or INTERNET,
+        prefix_lists=frozenset(str(name) for name in lists if name),
+    )
 
 
 def _service(resources: Resources, name: str, subnets: Iterable[str], groups: Iterable[str]) -> Place:

@@ -84,7 +84,7 @@ class Routes:
             gateway_endpoints={
                 table: found
                 for found in resources.of(VPC_ENDPOINT)
-                if is_gateway(found) and str(value_at(found.inputs, "serviceName")).endswith(".s3")
+                if is_object_store(found)
                 for table in texts_at(found.inputs, "routeTableIds")
             },
         )
@@ -157,6 +157,11 @@ def texts_of(resources: Resources, key: str, *types: str) -> list[str]:
 def is_gateway(endpoint: RecordedResource) -> bool:
     """Whether a VPC endpoint is one of routes rather than of interfaces."""
     return bool(value_at(endpoint.inputs, "vpcEndpointType", default="Gateway") == "Gateway")
+
+
+def is_object_store(endpoint: RecordedResource) -> bool:
+    """Whether a VPC endpoint is the gateway to S3."""
+    return is_gateway(endpoint) and str(value_at(endpoint.inputs, "serviceName")).endswith(".s3")
 
 
 def _all_routes(resources: Resources) -> Iterator[tuple[str, Route]]:

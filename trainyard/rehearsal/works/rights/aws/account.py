@@ -6,6 +6,7 @@ session tags of EKS Pod Identity and the endpoint of the network that it goes th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,9 +14,17 @@ from functools import cached_property
 from typing import Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_set, known_texts, mapping_at, value_at
+from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.read import is_set, known_texts, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import KEY_ALIAS, POD_IDENTITY_ASSOCIATION, ROLE, VPC_ENDPOINT
+from trainyard.recorded.types import (
+    BUCKET_POLICY,
+    KEY_ALIAS,
+    POD_IDENTITY_ASSOCIATION,
+    ROLE,
+    SERVICE_ACCOUNT,
+    VPC_ENDPOINT,
+)
 from trainyard.rehearsal.works.rights.aws.callers import Caller, principal, service
 from trainyard.rehearsal.works.rights.aws.documents import Document, Request, read_document
 from trainyard.rehearsal.works.rights.aws.evaluate import Asked, evaluate
@@ -33,9 +42,14 @@ from trainyard.rehearsal.works.rights.verdict import Verdict
 
 PODS_SERVICE: Final = "pods.eks.amazonaws.com"
 """Takes roles for pods (EKS User Guide, "EKS Pod Identity", 2026-11)."""
+IRSA: Final = "eks.amazonaws.com/role-arn"
+"""Annotation of a service account that gives its pods a role through the cluster's OIDC provider (EKS User Guide, "IAM
+roles for service accounts", 2026-11)."""
 POD_TAGS: Final = ("eks-cluster-arn", "eks-cluster-name", "kubernetes-namespace", "kubernetes-service-account")
 """Session tags that EKS Pod Identity sets, but those of the single pod (EKS User Guide, "Grant Pods access to AWS
 resources based on tags", 2026-11)."""
+
+_ORGANISATION: Final = re.compile(r"aws:(?:Principal|Resource)OrgID\W+(?P<id>o-[a-z0-9]{10,32})")
 
 Said = Mapping[str, str | bool | Sequence[str]]
 """What a request says of itself, by condition key."""
@@ -57,6 +71,14 @@ class Account:
         """The account that most of the recorded roles are in; empty where none is known."""
         found = Counter(arn.split(":")[4] for role in self._resources.of(ROLE) if (arn := arn_of(role)))
         return found.most_common(1)[0][0] if found else ""
+
+    @cached_property
+    def organisation(self) -> str:
+        """The organisation that the account's own endpoints and buckets are bound to, which it has to be in; else
+        empty."""
+        policies = self._resources.of(VPC_ENDPOINT, BUCKET_POLICY)
+        texts = (str(value_at(found.inputs, "policy", default="", unknown="")) for found in policies)
+        return next((found["id"] for text in texts if (found := _ORGANISATION.search(text))), "")
 
     @cached_property
     def _by_arn(self) -> dict[str, RecordedResource]:
@@ -85,7 +107,35 @@ class Account:
             ):
                 continue
             return self._session(pod, cluster, str(value_at(association.inputs, "roleArn")))
-        return None, f"{pod} has no role: no Pod Identity association names its service account"
+        for account in self._resources.of(SERVICE_ACCOUNT):
+            metadata = mapping_at(account.inputs, "metadata")
+            named = (metadata.get("namespace"), metadata.get("name")) == (pod.namespace, pod.service_account)
+            if named and is_set(metadata, "annotations", IRSA):
+                return self._by_provider(pod, str(value_at(metadata, "annotations", IRSA)))
+        return None, f"{pod} has no role: nothing binds one to its service account"
+
+    def _by_provider(self, pod: Pod, role_arn: str) -> tuple[Caller | None, str]:
+        """Through the OIDC provider that the role trusts, which is taken for the cluster's own."""
+        role = self.role(role_arn)
+        providers = (
+            []
+            if role is None
+            else [
+                str(found)
+                for statement in statements(role.inputs, "assumeRolePolicy")
+                for found in list_at(statement, "Principal", "Federated")
+            ]
+        )
+        refused = f"nothing records the role {role_arn}, or it trusts no provider"
+        for provider in providers:
+            issuer = provider.partition(":oidc-provider/")[2]
+            said = {f"{issuer}:sub": pod.user, f"{issuer}:aud": "sts.amazonaws.com"}
+            trusted = self.may(Caller(provider, self.id), "sts:AssumeRoleWithWebIdentity", role_arn, said)
+            if trusted.allowed:
+                caller = self.caller(role_arn)
+                return replace(caller, words=f"{pod} as {caller}"), ""
+            refused = trusted.words
+        return None, f"{pod} gets no role: {refused}"
 
     def _session(self, pod: Pod, cluster: str, role_arn: str) -> tuple[Caller | None, str]:
         region = next((arn.split(":")[3] for arn in self._by_arn if arn.split(":")[3]), "")
@@ -162,12 +212,16 @@ class Account:
             found["aws:RequestedRegion"] = region
         if asking.account:
             found |= {"aws:PrincipalArn": asking.arn, "aws:PrincipalAccount": asking.account}
+            if asking.account == self.id and self.organisation:
+                found["aws:PrincipalOrgID"] = self.organisation
             found |= {f"aws:PrincipalTag/{key}": value for key, value in asking.tags.items()}
         if asking.is_service:
             found["aws:PrincipalServiceName"] = asking.arn
         account = self._account_of(resource, self._by_arn.get(_holder(resource)))
         if account:
             found["aws:ResourceAccount"] = account
+            if account == self.id and self.organisation:
+                found["aws:ResourceOrgID"] = self.organisation
         if endpoint is not None:
             vpc = value_at(endpoint.inputs, "vpcId", unknown=None)
             found |= {"aws:SourceVpce": str(endpoint.id), **({"aws:SourceVpc": vpc} if isinstance(vpc, str) else {})}

@@ -101,7 +101,12 @@ class Cluster:
     @cached_property
     def grants(self) -> tuple[Grant, ...]:
         """Every grant of the cluster: recorded bindings, what every cluster brings, and what others give."""
-        return (*self._recorded(), *_of_every_cluster(self.cluster_roles), *self._more)
+        return (*self.bindings, *_of_every_cluster(self.cluster_roles), *self._more)
+
+    @cached_property
+    def bindings(self) -> tuple[Grant, ...]:
+        """What recorded bindings give."""
+        return tuple(self._recorded())
 
     @cached_property
     def cluster_roles(self) -> dict[str, tuple[Rule, ...]]:

@@ -66,9 +66,12 @@ class Rule:
             return False
         if asked.url:
             return any(url == asked.url or (url.endswith("*") and asked.url.startswith(url[:-1])) for url in self.urls)
-        if not self.groups & {asked.group, "*"} or not self._means(asked.resource):
-            return False
-        return not self.names or asked.name in self.names
+        return self.is_about(asked) and (not self.names or asked.name in self.names)
+
+    def is_about(self, asked: Ask) -> bool:
+        """Whether it allows a request on a resource, whatever the name of the object."""
+        verb_and_group = self.verbs & {asked.verb, "*"} and self.groups & {asked.group, "*"}
+        return bool(verb_and_group) and self._means(asked.resource)
 
     def _means(self, resource: str) -> bool:
         sub = resource.partition("/")[2]
