@@ -6,6 +6,7 @@ import pytest
 
 from tests.policies import (
     cases_data,
+    cases_images,
     cases_money,
     cases_platform,
     cases_pods,
@@ -20,6 +21,7 @@ from trainyard.policies.pack import POLICIES
 CASES = [
     *cases_money.CASES,
     *cases_data.CASES,
+    *cases_images.CASES,
     *cases_security.CASES,
     *cases_trust.CASES,
     *cases_pods.CASES,
