@@ -12,7 +12,7 @@ from functools import partial
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
-from trainyard.components.k8s.gpu_guard import in_team_namespaces
+from trainyard.components.k8s.admission import in_team_namespaces
 from trainyard.components.k8s.pod_expressions import present, text
 
 POLICY = "{}-from-allowed-registries"
