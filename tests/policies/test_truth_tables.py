@@ -6,6 +6,7 @@ import pytest
 
 from tests.policies import (
     cases_data,
+    cases_data_walls,
     cases_images,
     cases_money,
     cases_platform,
@@ -15,6 +16,7 @@ from tests.policies import (
     cases_rights,
     cases_security,
     cases_trust,
+    cases_walls_network,
 )
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
@@ -22,9 +24,11 @@ from trainyard.policies.pack import POLICIES
 CASES = [
     *cases_money.CASES,
     *cases_data.CASES,
+    *cases_data_walls.CASES,
     *cases_images.CASES,
     *cases_security.CASES,
     *cases_trust.CASES,
+    *cases_walls_network.CASES,
     *cases_pods.CASES,
     *cases_reach.CASES,
     *cases_rights.CASES,

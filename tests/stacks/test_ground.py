@@ -64,6 +64,7 @@ def on_infiniband(node: NodePlan) -> NodePlan:
 
 OWN_ADDRESSES: AddressesArgs = {
     "own": ["10.1.0.0/16"],
+    "nodes": ["10.1.0.0/17"],
     "services": "10.96.0.0/12",
     "control_plane": ["10.1.255.0/28"],
     "api_service": "10.96.0.1/32",
@@ -90,6 +91,8 @@ def own_ground(plan: Plan) -> Ground:
             team.name: WorkloadIdentity(annotations={"example.com/role": team.name}, wait_for=[role])
             for team in plan.core.teams
         },
+        ingest_volume=NFS,
+        ingest_identity=WorkloadIdentity(),
         addresses=OWN_ADDRESSES,
         direct_names=[".store.example.com"],
         environment={},
