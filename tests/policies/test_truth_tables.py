@@ -6,9 +6,11 @@ import pytest
 
 from tests.policies import (
     cases_data,
+    cases_data_walls,
     cases_money,
     cases_platform,
     cases_pods,
+    cases_reach,
     cases_record,
     cases_rights,
     cases_security,
@@ -20,9 +22,11 @@ from trainyard.policies.pack import POLICIES
 CASES = [
     *cases_money.CASES,
     *cases_data.CASES,
+    *cases_data_walls.CASES,
     *cases_security.CASES,
     *cases_trust.CASES,
     *cases_pods.CASES,
+    *cases_reach.CASES,
     *cases_rights.CASES,
     *cases_platform.CASES,
     *cases_record.CASES,
