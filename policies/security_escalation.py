@@ -9,6 +9,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from trainyard.conventions import INGEST_GROUP, INGEST_NAMESPACE
 from trainyard.policies import rbac
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.read import value_at
@@ -154,7 +155,9 @@ def rights_that_lead_to_more(resources: Resources, config: Config) -> Iterator[S
         people = sorted(
             rbac.words(subject)
             for subject in grant.subjects
-            if not _trusted(subject, config) and rbac.namespace_of(subject[1]) != grant.namespace
+            if not _trusted(subject, config)
+            and rbac.namespace_of(subject[1]) != grant.namespace
+            and (grant.namespace, subject[1]) != (INGEST_NAMESPACE, INGEST_GROUP)  # is there to write the data
         )
         account = strong.get(grant.namespace, "") if grant.namespace not in bindings.teams else ""
         taken = next((asked for asked in IN_PLATFORM_NAMESPACES if _has(grant, asked)), None)

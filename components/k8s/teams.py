@@ -21,6 +21,9 @@ CPU_ONLY_VALUE = -1
 """Below 0, which the platform's pods have. Not below -10, where the Cluster Autoscaler starts no node for a pod
 (its flag expendable-pods-priority-cutoff)."""
 
+WITHIN_TEAM = "allow-within-team"
+"""Name of the network policy by which a team's pods talk to each other."""
+
 ROOM_FOR_CLAIMS = 2
 """Quota of claims, in what the platform makes of them: one that is replaced is counted until the quota has noticed that
 the old one is gone."""
@@ -216,7 +219,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         role = rbac.Role(
             f"{name}-member",
             metadata={"name": "team-member", "namespace": namespace},
-            rules=_rules(IN_THE_OWN_NAMESPACE),
+            rules=role_rules(IN_THE_OWN_NAMESPACE),
             opts=self._child(),
         )
         rbac.RoleBinding(
@@ -235,7 +238,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         role = rbac.ClusterRole(
             f"{name}-reader",
             metadata={"name": "team-queue-reader"},
-            rules=_rules(IN_THE_CLUSTER),
+            rules=role_rules(IN_THE_CLUSTER),
             opts=self._child(),
         )
         rbac.ClusterRoleBinding(
@@ -251,7 +254,8 @@ class TeamNamespaces(pulumi.ComponentResource):
         )
 
 
-def _rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
+def role_rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
+    """Rights as the rules of a Role."""
     return [
         {"api_groups": [right.group], "resources": list(right.resources), "verbs": list(right.verbs)}
         for right in rights
@@ -282,7 +286,7 @@ def network_policies(
     policies: dict[str, networking.NetworkPolicySpecArgsDict] = {
         "default-deny": rules.DEFAULT_DENY,
         # The ranks of a job open connections among each other on ports that torch and NCCL choose.
-        "allow-within-team": {
+        WITHIN_TEAM: {
             "pod_selector": {},
             "policy_types": ["Ingress", "Egress"],
             "ingress": [{"from_": [{"pod_selector": {}}]}],

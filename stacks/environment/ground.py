@@ -62,6 +62,10 @@ class Ground:
     """What the MLflow server's service account needs."""
     team_identities: Mapping[str, WorkloadIdentity]
     """What the service account of a team's training pods needs, by team."""
+    ingest_volume: VolumeSourceArgs
+    """The data, to write, for the namespace that they come in by."""
+    ingest_identity: WorkloadIdentity
+    """What the service account of the pods that write the data needs."""
     addresses: AddressesArgs
     """Where it has what network policies can only name by address."""
     direct_names: Sequence[str]

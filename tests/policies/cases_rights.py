@@ -293,6 +293,21 @@ CASES = [
             VIOLATED,
             [identity("mlflow"), *bound(rule("create", "pods"), subject=group("x"), namespace="mlflow")],
         ),
+        (
+            "jobs where the data come in, of those who bring them",
+            OK,
+            [identity("ingest"), *bound(rule("create", "jobs", "batch"), subject=group("ingest"), namespace="ingest")],
+        ),
+        (
+            "jobs where the data come in, of others",
+            VIOLATED,
+            [identity("ingest"), *bound(rule("create", "jobs", "batch"), subject=group("x"), namespace="ingest")],
+        ),
+        (
+            "more where the data come in",
+            VIOLATED,
+            bound(rule("create", "roles", GROUP), subject=group("ingest"), namespace="ingest"),
+        ),
         ("pods where none is", OK, bound(rule("create", "pods"), subject=group("x"), namespace="mlflow")),
         (
             "pods of the workload's own",

@@ -184,7 +184,7 @@ MUTANTS = (
     Mutant(
         "key-without-rotation",
         "never rotates",
-        change=edit("aws:kms/key:Key", "key-key", put("enableKeyRotation", value=False)),
+        change=edit("aws:kms/key:Key", "platform-key", put("enableKeyRotation", value=False)),
     ),
     Mutant(
         "bucket-accepts-plain-http",
@@ -284,7 +284,7 @@ MUTANTS = (
         "silently-global-resource",
         "a key of many regions",
         {"residency": "us"},
-        change=edit("aws:kms/key:Key", "key-key", put("multiRegion", value=True)),
+        change=edit("aws:kms/key:Key", "platform-key", put("multiRegion", value=True)),
     ),
     Mutant(
         "quota-exceeds-pool",

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.policies.mutants import MUTANTS
+from tests.policies.mutants_data_walls import DATA_WALLS
 from tests.policies.mutants_reach import REACH
 from tests.policies.mutants_record import RECORD
 from tests.policies.mutants_rights import RIGHTS
@@ -43,7 +44,7 @@ def test_every_policy_of_the_pack_has_a_mutant():
     assert {mutant.policy for mutant in ALL} == {policy.name for policy in POLICIES}
 
 
-ALL = (*MUTANTS, *SUBTLE, *UNSAFE, *RECORD, *REACH, *RIGHTS)
+ALL = (*MUTANTS, *SUBTLE, *UNSAFE, *RECORD, *REACH, *RIGHTS, *DATA_WALLS)
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])

@@ -6,6 +6,7 @@ import pytest
 
 from tests.policies import (
     cases_data,
+    cases_data_walls,
     cases_money,
     cases_platform,
     cases_pods,
@@ -21,6 +22,7 @@ from trainyard.policies.pack import POLICIES
 CASES = [
     *cases_money.CASES,
     *cases_data.CASES,
+    *cases_data_walls.CASES,
     *cases_security.CASES,
     *cases_trust.CASES,
     *cases_pods.CASES,

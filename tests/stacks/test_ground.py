@@ -89,6 +89,8 @@ def own_ground(plan: Plan) -> Ground:
             team.name: WorkloadIdentity(annotations={"example.com/role": team.name}, wait_for=[role])
             for team in plan.core.teams
         },
+        ingest_volume=NFS,
+        ingest_identity=WorkloadIdentity(),
         addresses=OWN_ADDRESSES,
         direct_names=[".store.example.com"],
         environment={},

@@ -57,8 +57,11 @@ class TeamPlan:
 
 @dataclass(frozen=True, slots=True)
 class StoragePlan:
-    """How long what is stored is kept. Days."""
+    """Who reads the data, and how long what is stored is kept. Days."""
 
+    data_access: Literal["shared", "team"]  # every team reads all data, or each its own
+    ingest_principals: tuple[str, ...]  # who runs the jobs that write the data
+    data_version_days: int  # of overwritten and deleted objects
     checkpoint_expire_days: int  # superseded checkpoints; the newest is never expired
     checkpoint_keep_versions: int
     multipart_cleanup_days: int

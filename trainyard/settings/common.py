@@ -227,6 +227,8 @@ def _principal_checks(settings: Settings) -> Iterator[Problem]:
         for place, principal in enumerate(team.principals)
     ]
     named += [(f"aws.adminPrincipals[{place}]", arn) for place, arn in enumerate(settings.aws.admin_principals)]
+    named += [(f"storage.ingestPrincipals[{n}]", arn) for n, arn in enumerate(settings.storage.ingest_principals)]
+    named += [(f"aws.deployers[{place}]", arn) for place, arn in enumerate(settings.aws.deployers)]
     named += [
         (f"audit.breakGlass.principals[{place}]", arn)
         for place, arn in enumerate(settings.audit.break_glass.principals)
