@@ -42,6 +42,8 @@ from trainyard.policies import (
     security_transport,
     security_trust,
     security_workloads,
+    walls_network,
+    walls_perimeter,
 )
 from trainyard.policies.rules import Rule
 
@@ -111,6 +113,13 @@ POLICIES: Final[tuple[Rule, ...]] = (
     security_workloads.team_namespace_open,
     security_reach.team_reaches_another_team,
     security_reach.team_reaches_what_nodes_keep,
+    walls_network.network_policies_not_strict,
+    walls_network.namespace_without_network_policy,
+    walls_network.platform_namespace_open,
+    walls_network.team_egress_reaches_network,
+    walls_perimeter.endpoint_without_policy,
+    walls_perimeter.bucket_without_network_binding,
+    walls_perimeter.dns_open,
     security_workloads.image_without_digest,
     security_audit.control_plane_logs_off,
     security_audit.flow_logs_incomplete,

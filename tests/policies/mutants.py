@@ -108,6 +108,13 @@ def _no_forecast(inputs: dict[str, Any]) -> None:
     inputs["notifications"] = [alert for alert in inputs["notifications"] if alert["notificationType"] == "ACTUAL"]
 
 
+def _plain_http(inputs: dict[str, Any]) -> None:
+    if isinstance(inputs["policy"], str):  # else it is not known yet
+        document = json.loads(inputs["policy"])
+        document["Statement"] = [one for one in document["Statement"] if one["Sid"] != "DenyPlainHttp"]
+        inputs["policy"] = json.dumps(document)
+
+
 def _token(inputs: dict[str, Any]) -> None:
     inputs["type"] = "kubernetes.io/service-account-token"
 
@@ -189,9 +196,7 @@ MUTANTS = (
     Mutant(
         "bucket-accepts-plain-http",
         "a policy that denies nothing",
-        change=edit(
-            "aws:s3/bucketPolicy:BucketPolicy", "acme-demo-data-policy", put("policy", value='{"Statement": []}')
-        ),
+        change=edit("aws:s3/bucketPolicy:BucketPolicy", "acme-demo-data-policy", _plain_http),
     ),
     Mutant(
         "database-accepts-plain-connections",

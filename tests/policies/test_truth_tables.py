@@ -15,6 +15,7 @@ from tests.policies import (
     cases_rights,
     cases_security,
     cases_trust,
+    cases_walls_network,
 )
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
@@ -25,6 +26,7 @@ CASES = [
     *cases_data_walls.CASES,
     *cases_security.CASES,
     *cases_trust.CASES,
+    *cases_walls_network.CASES,
     *cases_pods.CASES,
     *cases_reach.CASES,
     *cases_rights.CASES,

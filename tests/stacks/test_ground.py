@@ -63,6 +63,7 @@ def on_infiniband(node: NodePlan) -> NodePlan:
 
 OWN_ADDRESSES: AddressesArgs = {
     "own": ["10.1.0.0/16"],
+    "nodes": ["10.1.0.0/17"],
     "services": "10.96.0.0/12",
     "control_plane": ["10.1.255.0/28"],
     "api_service": "10.96.0.1/32",

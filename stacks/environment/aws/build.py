@@ -44,7 +44,7 @@ def build(plan: Plan) -> Foundation:
             "artifactsBucket": storage.artifacts_bucket["name"],
             "budget": budget.budget_name,
             "alertTopic": budget.topic_arn,
-            **make_audit(plan, account, storage, clusters, keys, administrators, on_aws),
+            **make_audit(plan, account, network, storage, clusters, keys, administrators, on_aws),
         },
     )
 
