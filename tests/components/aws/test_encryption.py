@@ -62,6 +62,7 @@ def test_every_service_is_held_to_this_account() -> None:
         "sns.amazonaws.com",
         "budgets.amazonaws.com",
         "costalerts.amazonaws.com",
+        "events.amazonaws.com",
     }
     assert alerts["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
     assert set(alerts["Action"]) == {"kms:Decrypt", "kms:GenerateDataKey*"}
