@@ -134,7 +134,8 @@ IN_PLATFORM_NAMESPACES: Final = (
     },
 )
 def rights_that_lead_to_more(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """What charts bring is not recorded and not judged; the cluster's own roles count by their rules."""
+    """What charts bring is not recorded and not judged. The cluster's own roles count by their rules, and those of its
+    own parts (`system:node`, `system:kubelet-api-admin`) as they are."""
     bindings = rbac.Bindings(resources)
     strong = {
         str(value_at(found.inputs, "namespace")): str(value_at(found.inputs, "serviceAccount"))
@@ -142,8 +143,10 @@ def rights_that_lead_to_more(resources: Resources, config: Config) -> Iterator[S
     }
     for binding, grant in bindings.grants():
         who = sorted(rbac.words(subject) for subject in grant.subjects if not _trusted(subject, config))
-        if not who or grant.rules is None:
+        if not who:
             continue
+        if grant.rules is None and grant.role.startswith("system:"):
+            yield binding, f"{grant.words} makes {', '.join(who)} a part of the system"
         for step in STEPS:
             asked = next((asked for asked in step.asked if _has(grant, asked, step)), None)
             if asked is not None and not (step.cluster_wide and grant.namespace):

@@ -115,6 +115,11 @@ def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iter
 )
 def team_namespace_open(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Policies add up: one that allows everything undoes the default deny. HTTPS may go out to anywhere."""
+    yield from team_namespace_open_flaws(resources)
+
+
+def team_namespace_open_flaws(resources: Resources) -> Iterator[tuple[RecordedResource, str]]:
+    """Network policies of teams' namespaces that let everything by, with what they let by. Raises UnknownInput."""
     teams = {value_at(namespace.inputs, "metadata", "name") for namespace in team_namespaces(resources)}
     for policy in resources.of(NETWORK_POLICY):
         if value_at(policy.inputs, "metadata", "namespace") not in teams:

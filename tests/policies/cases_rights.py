@@ -266,6 +266,13 @@ CASES = [
         ("everything", VIOLATED, to_built_in("cluster-admin", group("x"), "")),
         ("edit everywhere", VIOLATED, to_built_in("edit", group("x"), "")),
         ("view everywhere", OK, to_built_in("view", group("x"), "")),
+        (
+            "a role of the system's own parts",
+            VIOLATED,
+            to_built_in("system:kubelet-api-admin", account("x", "tools"), ""),
+        ),
+        ("what asks who somebody is", OK, to_built_in("system:auth-delegator", account("x", "tools"), "")),
+        ("a role of a chart", OK, to_built_in("kueue-batch-admin-role", group("platform"), "")),
         ("a system's controller", OK, wide(rule("list", "secrets"), subject=account("dns", "kube-system"))),
         (
             "a named controller",

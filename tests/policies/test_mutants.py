@@ -3,6 +3,7 @@
 import pytest
 
 from tests.policies.mutants import MUTANTS
+from tests.policies.mutants_reach import REACH
 from tests.policies.mutants_record import RECORD
 from tests.policies.mutants_rights import RIGHTS
 from tests.policies.mutants_subtle import SUBTLE
@@ -42,7 +43,7 @@ def test_every_policy_of_the_pack_has_a_mutant():
     assert {mutant.policy for mutant in ALL} == {policy.name for policy in POLICIES}
 
 
-ALL = (*MUTANTS, *SUBTLE, *UNSAFE, *RECORD, *RIGHTS)
+ALL = (*MUTANTS, *SUBTLE, *UNSAFE, *RECORD, *REACH, *RIGHTS)
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])

@@ -42,6 +42,11 @@ DATA_REPOSITORY_ASSOCIATION: Final = "aws:fsx/dataRepositoryAssociation:DataRepo
 DEFAULT_SECURITY_GROUP: Final = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
 DETECTOR: Final = "aws:guardduty/detector:Detector"
 DETECTOR_FEATURE: Final = "aws:guardduty/detectorFeature:DetectorFeature"
+DNS_FIREWALL_ASSOCIATION: Final = (
+    "aws:route53/resolverFirewallRuleGroupAssociation:ResolverFirewallRuleGroupAssociation"
+)
+DNS_FIREWALL_NAMES: Final = "aws:route53/resolverFirewallDomainList:ResolverFirewallDomainList"
+DNS_FIREWALL_RULE: Final = "aws:route53/resolverFirewallRule:ResolverFirewallRule"
 EC2_INSTANCE: Final = "aws:ec2/instance:Instance"
 EFS: Final = "aws:efs/fileSystem:FileSystem"
 EFS_BACKUP_POLICY: Final = "aws:efs/backupPolicy:BackupPolicy"

@@ -87,6 +87,19 @@ class NetworkPolicies:
             best = judgement if best is None or (left.passes and not best.left.passes) else best
         return best
 
+    def lets_in_from_outside(self, namespace: str) -> bool:
+        """Whether a policy of a namespace, or the want of one, may let in anybody but its own pods.
+
+        Answered from the policies of this namespace alone: with many namespaces, asking each pair takes long.
+        """
+        policies = self.policies.get(namespace, ())
+        return not any(_selected(policy, {}, "Ingress") for policy in policies) or any(
+            not peers or any(set(entry) - {"podSelector"} for entry in peers)
+            for policy in policies
+            for rule in mappings_at(policy.inputs, "spec", "ingress")
+            for peers in [mappings_at(rule, "from")]
+        )
+
     def ports(self) -> Iterable[int]:
         """Every port of a rule by number, the ends of ranges too."""
         return {
