@@ -131,7 +131,7 @@ def binding_across_teams(resources: Resources, config: Config) -> Iterator[Stack
 def binding_to_everybody(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """What every cluster binds to everybody, discovery and the version, may be bound again."""
     for binding, grant in rbac.Bindings(resources).grants():
-        if grant.words.rsplit(" ", 1)[-1] in ("system:discovery", "system:basic-user", "system:public-info-viewer"):
+        if grant.role in ("system:discovery", "system:basic-user", "system:public-info-viewer"):
             continue
         for subject in sorted(grant.subjects):
             who = _everybody(subject)

@@ -106,7 +106,7 @@ def _roles(resources: Resources) -> Iterator[tuple[str, RecordedResource]]:
         team = teams.get(str(value_at(association.inputs, "namespace")))
         if team is not None:
             arn = value_at(association.inputs, "roleArn", unknown="")
-            roles = resources.referred(association, "roleArn", ROLE) or _called(str(arn), resources)
+            roles = _called(str(arn), resources) or resources.referred(association, "roleArn", ROLE)
             yield from ((team, role) for role in roles)
     for account in resources.of(SERVICE_ACCOUNT):
         team = teams.get(str(value_at(account.inputs, "metadata", "namespace")))

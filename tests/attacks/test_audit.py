@@ -12,7 +12,7 @@ from tests.shared import ROOT
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT
 from trainyard.recorded.model import bare
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import BUCKET, EVENT_RULE, KEY, NAMESPACE, ROLE, SNS_TOPIC, TRAIL
+from trainyard.recorded.types import BUCKET, EVENT_RULE, KEY, LOG_GROUP, NAMESPACE, ROLE, SNS_TOPIC, TRAIL
 from trainyard.rehearsal.rehearse import rehearse
 from trainyard.rehearsal.works.rights.aws.callers import service
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
@@ -117,6 +117,21 @@ def test_rules_reach_the_topic_and_no_rule_of_another(stack):
                 events, action, bare(topic.inputs["kmsMasterKeyId"]), {"aws:SourceAccount": "444455556666"}
             )
         )
+
+
+def test_the_agent_writes_the_teams_lines_and_reads_none(stack):
+    (group,) = [found for found in stack.resources.of(LOG_GROUP) if found.inputs["name"].endswith("/team-logs")]
+    agent = Pod("kube-system", "team-logs")
+    streams = f"{arn_of(group)}:log-stream:pod.team-vision.train-0.trainer"
+    allows(stack.rights.may(agent, "logs:PutLogEvents", streams))
+    for action in ("logs:GetLogEvents", "logs:DeleteLogStream", "logs:PutRetentionPolicy", "logs:DeleteLogGroup"):
+        refuses(stack.rights.may(agent, action, streams))
+    for other in stack.resources.of(LOG_GROUP):
+        if other.urn != group.urn:
+            refuses(stack.rights.may(agent, "logs:PutLogEvents", f"{arn_of(other)}:log-stream:any"))
+    for pod in stack.pods:
+        refuses(stack.rights.may(pod, "logs:PutLogEvents", streams))
+        refuses(stack.rights.may(pod, "logs:GetLogEvents", streams))
 
 
 # The role for emergencies

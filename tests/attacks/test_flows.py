@@ -9,6 +9,8 @@ import pytest
 
 from trainyard.recorded.read import value_at
 from trainyard.recorded.types import DATABASE
+from trainyard.rehearsal.works.flows.addresses import Addresses
+from trainyard.rehearsal.works.flows.aws.names import names_looked_up
 from trainyard.rehearsal.works.flows.aws.places import HTTPS, KUBELET
 from trainyard.rehearsal.works.flows.model import Port
 
@@ -18,6 +20,8 @@ ANY = (Port(1), SSH, Port(80), HTTPS, POSTGRESQL, Port(8080), NCCL, Port(65535),
 
 TRACKING = Port(5000)
 NAMES = "kube-system/coredns"
+SERVICES = Addresses.of("172.20.0.0/16")
+"""What the API server does not ask from: services answer, they do not ask."""
 
 
 def named(flows, *beginnings):
@@ -89,16 +93,38 @@ def test_the_pods_that_prepare_volumes_are_out_of_reach(flows):
 @pytest.mark.parametrize("namespace", ["kueue-system", "jobset-system", "kubeflow-system", "kube-system", "mount-s3"])
 def test_the_platforms_own_pods_are_out_of_reach(flows, namespace):
     """A webhook that a pod may ask says what it would change or refuse; no pod has business there."""
-    refused(flows, [place for place in flows.in_namespace(namespace) if place.name != NAMES], ANY)
+    places = [place for place in flows.in_namespace(namespace) if place.name != NAMES]
+    assert places
+    refused(flows, places, ANY)
+
+
+def test_of_the_proxy_its_port_alone_is_in_reach(flows):
+    (proxy,) = flows.in_namespace("egress-proxy")
+    refused(flows, [replace(proxy, ports=())], set(ANY) - set(proxy.ports))
 
 
 def test_other_nodes_are_out_of_reach(flows):
     refused(flows, [flows.places["nodes"]], ANY)
 
 
-@pytest.mark.parametrize("port", [Port(25), SSH, Port(80), Port(3389), Port(6667), NCCL, Port(443, "UDP")], ids=str)
-def test_the_internet_is_out_of_reach_but_for_https(flows, port):
+def test_the_kubernetes_api_and_the_endpoints_of_services_are_out_of_reach(flows):
+    """A training pod has no token for the one, and reaches the object store without the others."""
+    places = [flows.places["Kubernetes API"], *named(flows, "endpoint ")]
+    assert len(places) > 3
+    refused(flows, places)
+
+
+@pytest.mark.parametrize("port", [*ANY, Port(25), Port(3389), Port(443, "UDP")], ids=str)
+def test_the_internet_is_out_of_reach(flows, port):
+    """Whoever asks goes by the proxy, which knows the names of the allow-list."""
     refused(flows, [replace(flows.places["internet"], ports=())], [port])
+
+
+def test_names_that_nothing_needs_are_not_looked_up(resources):
+    """A lookup carries data to whoever answers for the name."""
+    found = names_looked_up(resources)
+    assert not found.every
+    assert not {"*", "*.com", "*.net", "*.org", "*.io"} & set(found.allowed)
 
 
 def test_the_internet_reaches_nothing(flows):
@@ -126,6 +152,11 @@ class TestTraining:
         for verdict in reached(flows, [flows.places["object store"]], HTTPS):
             assert "network-s3" in verdict.words
 
+    def test_the_names_of_the_allow_list_by_the_proxy(self, flows):
+        (proxy,) = flows.in_namespace("egress-proxy")
+        reached(flows, [proxy], *proxy.ports)
+        assert flows.reaches(proxy, "internet", HTTPS).reach == "all"
+
     def test_the_pods_own_identity(self, flows):
         reached(flows, [flows.places["Pod Identity agent"]], Port(80))
 
@@ -143,13 +174,57 @@ class TestPlatform:
             for database in named(flows, "database "):
                 assert flows.reaches(server, database, database.ports[0]).reach == "all"
 
-    def test_nodes_reach_the_kubernetes_api(self, flows):
-        assert flows.reaches("nodes", "Kubernetes API", HTTPS).reach == "all"
+    def test_nodes_reach_what_starts_them(self, flows):
+        """The Kubernetes API, the services of AWS, images, and names."""
+        for place in [flows.places["Kubernetes API"], *named(flows, "endpoint "), flows.places["object store"]]:
+            assert flows.reaches("nodes", place, HTTPS).reach == "all"
+        assert flows.reaches("nodes", "internet", HTTPS).reach == "all"
+        assert flows.reaches("nodes", "the VPC's name service", Port(53, "UDP"))
 
-    def test_the_kubernetes_api_reaches_webhooks(self, flows):
-        for name in ("kueue-controller-manager", "jobset-controller", "kubeflow-trainer-controller-manager"):
-            place = next(found for found in flows.places.values() if found.name.endswith(f"/{name}"))
-            assert flows.reaches("Kubernetes API", place, 9443)
+    @pytest.mark.parametrize(
+        ("name", "port"),
+        [
+            ("kueue-controller-manager", 9443),
+            ("kueue-controller-manager", 8082),
+            ("jobset-controller", 9443),
+            ("kubeflow-trainer-controller-manager", 9443),
+            ("metrics-server", 10251),
+        ],
+    )
+    def test_the_kubernetes_api_reaches_who_serves_it(self, flows, name, port):
+        """From all of its own addresses: from which one it asks is its matter."""
+        place = next(found for found in flows.places.values() if found.name.endswith(f"/{name}"))
+        source = flows.places["Kubernetes API"]
+        interfaces = replace(source, addresses=source.addresses - SERVICES)
+        assert flows.reaches(interfaces, place, port).reach == "all"
+
+    def test_controllers_reach_the_kubernetes_api_and_names(self, flows):
+        for place in flows.places.values():
+            if place.pods and place.pods.namespace in ("kueue-system", "jobset-system", "kubeflow-system"):
+                assert flows.reaches(place, "Kubernetes API", HTTPS).reach == "all"
+                assert flows.reaches(place, NAMES, Port(53, "UDP"))
+
+    @pytest.mark.parametrize(
+        ("name", "destination", "port"),
+        [
+            ("mount-s3/mountpoint pods", "object store", HTTPS),
+            ("kube-system/metrics-server", "nodes", KUBELET),
+            ("kube-system/cluster-autoscaler", "endpoint autoscaling", HTTPS),
+            ("kube-system/ebs-csi-controller", "endpoint ec2", HTTPS),
+        ],
+        ids=["mounts", "figures", "new nodes", "disks"],
+    )
+    def test_the_systems_pods_reach_what_they_work_with(self, flows, name, destination, port):
+        assert flows.reaches(name, destination, port).reach == "all"
+
+    def test_the_clusters_name_service_asks_the_networks(self, flows):
+        assert flows.reaches(NAMES, "the VPC's name service", Port(53, "UDP"))
+
+    def test_probes_come_from_the_pods_own_node(self, flows):
+        for place in flows.places.values():
+            if place.kind == "pods":
+                for port in place.ports:
+                    assert flows.reaches("the pod's own node", place, port)
 
 
 def test_every_place_is_told_once_and_every_team_is_one(flows, resources):

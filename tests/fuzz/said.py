@@ -82,6 +82,7 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "logs-kept-too-short": either(
         a_number("logRetentionDays", lambda days: days < 365),
         a_number("aws.flowLogRetentionDays", lambda days: days < 365),
+        a_number("audit.containerLogs.retentionDays", lambda days: days < 365),
     ),
     "exception-expired": any_at("policyExceptions"),
     # Security

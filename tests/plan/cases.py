@@ -337,7 +337,7 @@ CASES = [
     (
         {"monthlyBudgetUsd": 900},
         "monthlyBudgetUsd",
-        "got 900; must be at least 2,349 USD a month, the idle floor",
+        "got 900; must be at least 2,350 USD a month, the idle floor",
         "FSx for Lustre (4800 GiB) 1,632",
     ),
     ({"budget": keys(anomaly_threshold_usd=0)}, "budget.anomalyThresholdUsd", "got 0; must be at least 1", ""),
@@ -455,6 +455,12 @@ CASES = [
         "audit.breakGlass.principals",
         "needs a trail",
         "",
+    ),
+    (
+        audit(container_logs=keys(retention_days=100)),
+        "audit.containerLogs.retentionDays",
+        "must be one of 1, 3, 5",
+        "nearest is 90",
     ),
     ({"stateBackend": "acme-state"}, "stateBackend", "must be a URL as `pulumi login` takes it", ""),
     ({"stateBackend": "postgres://me:secret@db/state"}, "stateBackend", "without a user or password", ""),

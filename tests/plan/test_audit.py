@@ -42,3 +42,9 @@ def test_what_leaves_the_region_all_the_same_is_told_where_a_regime_is_chosen():
     assert told(plan, "residency.leaves").value.startswith("alerts by mail, budgets")
     assert told(plan, "residency.state").value == "s3://state?region=us-east-1"
     assert "mail" not in told(plan_of(residency="us"), "residency.leaves").value
+
+
+def test_what_containers_write_is_kept_unless_a_stack_file_says_otherwise():
+    assert plan_of().ground.audit.container_log_retention_days == 365
+    off = plan_of(audit=keys(container_logs=keys(enabled=False)))
+    assert off.ground.audit.container_log_retention_days is None

@@ -19,6 +19,7 @@ NOTHING = {
     "gpuPools.*.onDemand.minNodes", "gpuPools.*.onDemand.maxNodes",
     "gpuPools.*.owners",  # the teams' shares decide
     "audit.trail.reason", "audit.threatDetection.reason",  # a person's words
+    "stateBackend",  # whoever runs Pulumi decides
 }  # fmt: skip
 """Settings without a default of their own, of which no single figure of a profile decides either."""
 

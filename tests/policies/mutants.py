@@ -96,7 +96,7 @@ def _privileged(inputs: dict[str, Any]) -> None:
 
 def _tagged_image(inputs: dict[str, Any]) -> None:
     container = inputs["spec"]["template"]["spec"]["containers"][0]
-    container["image"] = container["image"].split("@")[0]
+    container["image"] = f"registry.example/{container['image'].split('@')[0]}"
 
 
 def _large_quota(inputs: dict[str, Any]) -> None:
@@ -191,7 +191,7 @@ MUTANTS = (
     Mutant(
         "key-without-rotation",
         "never rotates",
-        change=edit("aws:kms/key:Key", "key-key", put("enableKeyRotation", value=False)),
+        change=edit("aws:kms/key:Key", "platform-key", put("enableKeyRotation", value=False)),
     ),
     Mutant(
         "bucket-accepts-plain-http",
@@ -289,7 +289,7 @@ MUTANTS = (
         "silently-global-resource",
         "a key of many regions",
         {"residency": "us"},
-        change=edit("aws:kms/key:Key", "key-key", put("multiRegion", value=True)),
+        change=edit("aws:kms/key:Key", "platform-key", put("multiRegion", value=True)),
     ),
     Mutant(
         "quota-exceeds-pool",

@@ -143,6 +143,7 @@ BREAKAGES = {
     "the tracking server lifts guards": bound(MLFLOW, rule("delete update", "validatingadmissionpolicies", ADMISSION)),
     "the tracking server makes volumes": bound(MLFLOW, rule("create", "persistentvolumes")),
     "the tracking server is admin everywhere": bound(MLFLOW, to="admin"),
+    "the tracking server is a kubelet": bound(MLFLOW, to="system:node"),
     "somebody starts pods beside the tracking server": bound(
         {"kind": "Group", "name": "analysts"}, rule("create", "pods"), namespace="mlflow"
     ),
@@ -170,6 +171,11 @@ BREAKAGES = {
             "serviceAccount": "default",
             "roleArn": "arn:aws:iam::123456789012:role/mlflow-role-8583182",
         },
+    ),
+    "another team's role for training pods": edit(
+        POD_IDENTITY,
+        "team-vision-role-trainer",
+        put("roleArn", value="arn:aws:iam::123456789012:role/team-language-role-214cd89"),
     ),
     "all of S3 by a managed policy": added(
         "aws:iam/rolePolicyAttachment:RolePolicyAttachment",

@@ -5,7 +5,7 @@ teams' namespaces, and no others, to one log group: a stream a container, named 
 file's name says all of that, so it asks the Kubernetes API for nothing and has no token for it.
 
 The managed add-on for CloudWatch is not used: it brings metrics of every container, paid by the observation, an
-operator, and an exporter of GPU metrics beside the one that is there (docs/decisions/0018-what-is-on-record.md).
+operator, and an exporter of GPU metrics beside the one that is there (docs/decisions/0028-what-is-on-record.md).
 """
 
 import hashlib

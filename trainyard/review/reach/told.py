@@ -34,7 +34,7 @@ def reach_of(stack: str, resources: Resources, team: str) -> Reach:
         team,
         namespace,
         (
-            network(flows, team),
+            network(flows, resources, team),
             in_aws(rights, resources, namespace, service_account_names(resources, namespace)),
             volumes(resources, namespace),
             queues(resources, namespace),

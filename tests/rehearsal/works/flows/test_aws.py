@@ -13,6 +13,9 @@ from trainyard.recorded.types import (
     ADD_ON,
     DATABASE,
     DATABASE_SUBNETS,
+    DNS_FIREWALL_ASSOCIATION,
+    DNS_FIREWALL_NAMES,
+    DNS_FIREWALL_RULE,
     EFS_MOUNT_TARGET,
     EKS_CLUSTER,
     LUSTRE,
@@ -30,6 +33,7 @@ from trainyard.recorded.types import (
 )
 from trainyard.rehearsal.works.flows.addresses import INTERNET, Addresses
 from trainyard.rehearsal.works.flows.aws.metadata import InstanceMetadata
+from trainyard.rehearsal.works.flows.aws.names import names_looked_up
 from trainyard.rehearsal.works.flows.aws.places import places
 from trainyard.rehearsal.works.flows.aws.plugin import enforcement
 from trainyard.rehearsal.works.flows.aws.routes import Routes
@@ -284,6 +288,45 @@ class TestPlugin:
         add_on = resource(ADD_ON, "cni", {"addonName": "vpc-cni", "configurationValues": text})
         with pytest.raises(UnreadableInput):
             enforcement(Resources([add_on]))
+
+
+class TestNames:
+    """Route 53 developer guide, "How Route 53 Resolver DNS Firewall works", "Rule groups and rules"."""
+
+    @staticmethod
+    def firewall(*rules):
+        found = [resource(DNS_FIREWALL_ASSOCIATION, "a", {"firewallRuleGroupId": "rg", "vpcId": "vpc-1"})]
+        for priority, (action, *names) in enumerate(rules):
+            listed = resource(DNS_FIREWALL_NAMES, f"l{priority}", {"domains": names}, id_=f"list-{priority}")
+            given = {"action": action, "firewallRuleGroupId": "rg", "firewallDomainListId": f"list-{priority}"}
+            # The order in which they are registered is not theirs.
+            found[1:1] = [listed, resource(DNS_FIREWALL_RULE, f"r{priority}", {**given, "priority": priority})]
+        return Resources(found)
+
+    def test_without_a_firewall_every_name_is_looked_up(self):
+        assert names_looked_up(Resources([])).every
+
+    def test_what_is_allowed_before_the_rest_is_blocked(self):
+        found = names_looked_up(self.firewall(("ALLOW", "pypi.org", "*.hf.co"), ("BLOCK", "*")))
+        assert not found.every
+        assert found.allowed == ("*.hf.co", "pypi.org")
+
+    @pytest.mark.parametrize(
+        "rules",
+        [
+            [("ALLOW", "pypi.org"), ("ALERT", "*")],
+            [("ALLOW", "pypi.org")],
+            [("BLOCK", "bad.example")],
+            [("ALLOW", "*"), ("BLOCK", "*")],
+        ],
+        ids=["the rest is told only", "no rest", "some names alone", "everything before nothing"],
+    )
+    def test_what_blocks_nothing_to_speak_of(self, rules):
+        assert names_looked_up(self.firewall(*rules)).every
+
+    def test_a_group_that_stands_before_no_network_decides_nothing(self):
+        rules = self.firewall(("ALLOW", "pypi.org"), ("BLOCK", "*")).all
+        assert names_looked_up(Resources(rules[1:])).every
 
 
 class TestPlaces:

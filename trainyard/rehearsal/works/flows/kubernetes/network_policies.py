@@ -11,6 +11,8 @@ Policies", 2026-11).
 - Traffic to and from the node that a pod runs on is never held back, nor is a pod's to itself.
 - Pods in the network of their node are the node, which no policy selects.
 
+Policies of other kinds (ClusterNetworkPolicy, those of a plugin's own) are not read: nothing here makes one.
+
 What the specification leaves open is read as the VPC CNI does, which is the worse case: an address block holds for the
 addresses of pods and of services too (amazon-network-policy-controller-k8s and aws-network-policy-agent, 2026-11).
 """
@@ -86,6 +88,19 @@ class NetworkPolicies:
                 return judgement
             best = judgement if best is None or (left.passes and not best.left.passes) else best
         return best
+
+    def lets_in_from_outside(self, namespace: str) -> bool:
+        """Whether a policy of a namespace, or the want of one, may let in anybody but its own pods.
+
+        Answered from the policies of this namespace alone: with many namespaces, asking each pair takes long.
+        """
+        policies = self.policies.get(namespace, ())
+        return not any(_selected(policy, {}, "Ingress") for policy in policies) or any(
+            not peers or any(set(entry) - {"podSelector"} for entry in peers)
+            for policy in policies
+            for rule in mappings_at(policy.inputs, "spec", "ingress")
+            for peers in [mappings_at(rule, "from")]
+        )
 
     def ports(self) -> Iterable[int]:
         """Every port of a rule by number, the ends of ranges too."""

@@ -49,6 +49,7 @@ class Grant:
     namespace: str
     words: str  # "RoleBinding team-a/members to Role member"
     urn: str = ""
+    role: str = ""  # its name, where a role is bound
 
     def reaches(self, asked: Ask) -> bool:
         """Whether it is about the place of a request."""
@@ -138,7 +139,7 @@ class Cluster:
                 else (f"RoleBinding {namespace}/{_metadata(binding, 'name')}")
             )
             subjects = frozenset(_subject(found, namespace) for found in mappings_at(binding.inputs, "subjects"))
-            yield Grant(subjects, rules, namespace, f"{place} to {kind} {role}", binding.urn)
+            yield Grant(subjects, rules, namespace, f"{place} to {kind} {role}", binding.urn, role)
 
     def _is_recorded(self, pod: Pod) -> bool:
         return pod.service_account == "default" or any(
