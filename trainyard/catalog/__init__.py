@@ -4,6 +4,7 @@ Every row carries its source and date. Prices are list prices without tax or dis
 names; nothing here is fetched. Tables are read once, on first use.
 """
 
+from trainyard.catalog.authorities import rds_authority
 from trainyard.catalog.instances import (
     CpuInstance,
     Instance,
@@ -56,6 +57,7 @@ __all__ = [
     "offered_zones",
     "pins",
     "postgresql_version",
+    "rds_authority",
     "regimes",
     "region",
     "regions",

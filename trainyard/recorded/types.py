@@ -112,6 +112,8 @@ GCP_KEY: Final = "gcp:serviceaccount/key:Key"
 GCP_PROJECT_MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
 GKE_CLUSTER: Final = "gcp:container/cluster:Cluster"
 
+ADMISSION_BINDING: Final = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
+ADMISSION_POLICY: Final = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
 DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
 DISRUPTION_BUDGET: Final = "kubernetes:policy/v1:PodDisruptionBudget"

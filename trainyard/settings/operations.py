@@ -110,6 +110,16 @@ class Mlflow(Model):
     cpu: Cores | None = Field(default=None, description="of a server, a Kubernetes quantity")
     memory: Memory | None = Field(default=None, description="of a server, a Kubernetes quantity")
     database: Database = Field(default=Database(), description="its PostgreSQL")
+    default_permission: Literal["READ", "NO_PERMISSIONS"] = Field(
+        default="NO_PERMISSIONS",
+        description="what a team may do with what another made and did not share: see it, or not even that",
+    )
+    password_version: int = Field(
+        default=1,
+        ge=1,
+        le=10_000,
+        description="raised by one, every password of it is replaced; jobs that run keep the one before until the next",
+    )
 
 
 class BudgetAlerts(Model):
