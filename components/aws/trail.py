@@ -8,7 +8,7 @@ destroyed.
 
 import re
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.cloudtrail as cloudtrail
@@ -16,11 +16,13 @@ import pulumi_aws.kms as kms
 
 from trainyard.components.aws.buckets import (
     Bucket,
+    BucketArgs,
     abort_incomplete_uploads,
     bucket_arn_pattern,
     expire_delete_markers,
 )
 from trainyard.components.aws.key_policies import KeyUses, key_policy
+from trainyard.components.aws.perimeter import BoundToArgs
 from trainyard.components.outputs import register
 
 _TRAIL_NAME = re.compile(r"(?=.{3,128}$)[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
@@ -41,6 +43,8 @@ class AuditTrailArgs(TypedDict):
     """Buckets whose objects' reads and writes are recorded, at least one."""
     access_log_bucket: pulumi.Input[str]
     """Bucket that receives the access logs of the trail's own bucket."""
+    bound_to: NotRequired[BoundToArgs]
+    """Where the bucket may be read from. Absent: from anywhere that a right reaches."""
     retention_days: int
     """Days that files are kept, at least `lock_days`."""
     lock: str
@@ -84,24 +88,23 @@ class AuditTrail(pulumi.ComponentResource):
             # Files that nobody can decrypt are no record.
             opts=pulumi.ResourceOptions(parent=self, protect=args["protect"], retain_on_delete=True),
         )
-        bucket = Bucket(
-            f"{name}-logs",
-            {
-                "lifecycle_rules": [
-                    {"id": "expire-log-files", "expire_days": args["retention_days"]},
-                    {"id": "expire-superseded-versions", "superseded_expire_days": 1},
-                    expire_delete_markers(),
-                    abort_incomplete_uploads(1),
-                ],
-                "key_arn": key.arn,
-                "trail_arn": arn,
-                "object_lock": {"mode": args["lock"], "days": args["lock_days"]},
-                "access_log_bucket": args["access_log_bucket"],
-                "protect": args["protect"],
-                "retain": True,
-            },
-            opts=pulumi.ResourceOptions(parent=self),
-        )
+        in_bucket: BucketArgs = {
+            "lifecycle_rules": [
+                {"id": "expire-log-files", "expire_days": args["retention_days"]},
+                {"id": "expire-superseded-versions", "superseded_expire_days": 1},
+                expire_delete_markers(),
+                abort_incomplete_uploads(1),
+            ],
+            "key_arn": key.arn,
+            "trail_arn": arn,
+            "object_lock": {"mode": args["lock"], "days": args["lock_days"]},
+            "access_log_bucket": args["access_log_bucket"],
+            "protect": args["protect"],
+            "retain": True,
+        }
+        if "bound_to" in args:
+            in_bucket["bound_to"] = args["bound_to"]
+        bucket = Bucket(f"{name}-logs", in_bucket, opts=pulumi.ResourceOptions(parent=self))
         trail = cloudtrail.Trail(
             f"{name}-trail",
             name=args["trail_name"],

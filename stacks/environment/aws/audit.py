@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pulumi
 
 from trainyard.components.aws.break_glass import BreakGlass
+from trainyard.components.aws.network import Network
 from trainyard.components.aws.security_alerts import SecurityAlerts
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.threat_detection import ThreatDetection
@@ -14,11 +15,13 @@ from trainyard.components.aws.trail import AuditTrail
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.cluster import MadeCluster
 from trainyard.stacks.environment.aws.keys import Keys
+from trainyard.stacks.environment.aws.storage import bound_to
 
 
 def make_audit(
     plan: Plan,
     account: pulumi.Input[str],
+    network: Network,
     storage: StorageTiers,
     clusters: Sequence[MadeCluster],
     keys: Keys,
@@ -39,6 +42,7 @@ def make_audit(
                 "administrator_arns": administrators,
                 "bucket_arns": [tier["arn"] for tier in tiers],
                 "access_log_bucket": storage.log_target,
+                "bound_to": bound_to(plan, account, network, administrators),
                 "retention_days": audit.trail.retention_days,
                 "lock": audit.trail.lock,
                 "lock_days": audit.trail.lock_days,

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pulumi
 
+from trainyard import catalog
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
 from trainyard.components.aws.on_cluster.volumes import StorageVolumesArgs
+from trainyard.components.aws.perimeter import BoundToArgs
 from trainyard.components.aws.storage import BucketReference, StorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.conventions import team_prefix
@@ -41,12 +43,7 @@ def make_storage(
         {
             "account_id": account,
             "vpc_id": network.vpc_id,
-            "bound_to": {
-                "account_id": account,
-                "organization_id": plan.ground.organization_id,
-                "vpc_id": network.vpc_id,
-                "admin_principal_arns": administrators,
-            },
+            "bound_to": bound_to(plan, account, network, administrators),
             "client_security_group_ids": clients,
             "key_arns": {
                 "data": keys.data.key_arn,
@@ -74,6 +71,18 @@ def make_storage(
         },
         opts,
     )
+
+
+def bound_to(
+    plan: Plan, account: pulumi.Input[str], network: Network, administrators: Sequence[pulumi.Input[str]]
+) -> BoundToArgs:
+    """Where the environment's buckets may be used from, and by whom elsewhere."""
+    return {
+        "account_id": account,
+        "organization_id": plan.ground.organization_id,
+        "vpc_id": network.vpc_id,
+        "admin_principal_arns": administrators,
+    }
 
 
 def make_database(
@@ -117,6 +126,8 @@ def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs
         "port": database.port,
         "name": database.database_name,
         "username": database.username,
+        "server_user": "mlflow_server",
+        "ca_certificates": catalog.rds_authority(plan.ground.region),
         "password_program": secrets_manager_password(database.secret_arn),
         "cidrs": [zone.isolated_cidr for zone in plan.ground.network.zones],
     }
