@@ -42,14 +42,17 @@ bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over 
 	$(BIN)/python -m trainyard.review.bench
 	$(BIN)/python -m trainyard.advice.bench
 
-# The largest first: the smaller ones take its versions, so that one environment can grow from each to the next.
+# The largest first: the smaller ones begin as a copy of it, so that one environment can grow from each to the next. Each
+# holds the digests of every file of a release, whichever index it comes from, and what builds this project. torch is in
+# none (docs/decisions/0021-installed-by-hash.md).
 COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header \
-	--annotation-style line
+	--annotation-style line --generate-hashes --unsafe-package pip --unsafe-package torch --build-deps-for editable
 lock: .venv/dev  ## resolve the dependencies anew
 	$(COMPILE) --extra smoke --extra dev --output-file requirements-dev.lock pyproject.toml
-	$(COMPILE) --constraint requirements-dev.lock --extra smoke --output-file requirements-smoke.lock pyproject.toml
-	$(COMPILE) --constraint requirements-dev.lock --output-file requirements.lock pyproject.toml
-	sed -i 's/^torch==2.13.0+cpu/torch==2.13.0/; s/ -c requirements-dev.lock,//' requirements*.lock  # the index decides which build of torch; +cpu is not on every one
+	cp requirements-dev.lock requirements-smoke.lock
+	$(COMPILE) --extra smoke --output-file requirements-smoke.lock pyproject.toml
+	cp requirements-smoke.lock requirements.lock
+	$(COMPILE) --output-file requirements.lock pyproject.toml
 
 wheel: .venv/dev  ## build the package that a client installs, in dist/
 	@$(BIN)/python -m hatchling build --target wheel
@@ -63,22 +66,24 @@ clean:
 	@$(PYTHON) -m venv .venv
 
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
+BY_HASH := $(INSTALL) --no-deps --require-hashes --requirement
+ITSELF := $(INSTALL) --no-build-isolation --editable
 
 .venv/rehearsal: requirements.lock pyproject.toml | .venv/bin/python
 	@echo "Installing what the rehearsal needs, a minute or so ..."
-	@$(INSTALL) --no-deps --requirement requirements.lock
-	@$(INSTALL) --no-deps --editable .
+	@$(BY_HASH) requirements.lock
+	@$(ITSELF) .
 	@touch $@
 
-# With dependencies: what PyTorch's own build needs (CUDA or none) depends on the index that it comes from.
+# Then the project with its extra: all that it asks for is there but torch, whose build (CUDA or none) depends on the index.
 .venv/smoke: requirements-smoke.lock pyproject.toml | .venv/bin/python
 	@echo "Installing what the smoke job needs (PyTorch among it), a minute or two ..."
-	@$(INSTALL) --requirement requirements-smoke.lock
-	@$(INSTALL) --no-deps --editable .
+	@$(BY_HASH) requirements-smoke.lock
+	@$(ITSELF) ".[smoke]"
 	@touch $@
 
 .venv/dev: requirements-dev.lock pyproject.toml | .venv/bin/python
 	@echo "Installing what the tests need, a few minutes ..."
-	@$(INSTALL) --requirement requirements-dev.lock
-	@$(INSTALL) --no-deps --editable .
+	@$(BY_HASH) requirements-dev.lock
+	@$(ITSELF) ".[smoke,dev]"
 	@touch $@ .venv/rehearsal .venv/smoke

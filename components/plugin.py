@@ -13,6 +13,7 @@ import pulumi
 from pulumi.provider import ConstructResult
 from pulumi.provider.experimental.component import ComponentProvider
 
+from trainyard.components.aws.break_glass import BreakGlass
 from trainyard.components.aws.buckets import Bucket
 from trainyard.components.aws.budget import BudgetAlerts
 from trainyard.components.aws.cluster import Cluster
@@ -24,10 +25,14 @@ from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers
-from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
+from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogs
+from trainyard.components.aws.security_alerts import SecurityAlerts
 from trainyard.components.aws.shared_files import SharedFileSystem
 from trainyard.components.aws.storage import StorageTiers
+from trainyard.components.aws.threat_detection import ThreatDetection
+from trainyard.components.aws.trail import AuditTrail
 from trainyard.components.k8s.gpu import GpuEnablement
+from trainyard.components.k8s.ingest import Ingest
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.runtimes import TrainingRuntimes
@@ -39,6 +44,8 @@ NAME = "trainyard"
 """Name of the package: the first part of every component's type."""
 
 COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
+    AuditTrail,
+    BreakGlass,
     Bucket,
     BudgetAlerts,
     Cluster,
@@ -47,18 +54,22 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     EnvironmentKey,
     GpuEnablement,
     GpuNodeGroups,
+    Ingest,
     Kueue,
     LustreFileSystem,
-    LustreFolders,
     MlflowServer,
     Network,
     PodRole,
+    SecurityAlerts,
     SharedFileSystem,
     SmokeJob,
     StorageDrivers,
     StorageTiers,
+    TeamLogGroup,
+    TeamLogs,
     TeamNamespaces,
     TeamVolumes,
+    ThreatDetection,
     TrainingRuntimes,
 )
 

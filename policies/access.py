@@ -1,14 +1,13 @@
-"""Who is let in: statements of IAM policy documents, and networks that are the internet."""
+"""Who is let in by a statement of an IAM policy document, and which networks are the internet."""
 
 from __future__ import annotations
 
 import ipaddress
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from trainyard.recorded.read import is_set, list_at, mapping_at, mappings_at, value_at
+from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 
 NARROWING = re.compile(
     r"aws:(Source(Arn|Account|Ip|Vpc|Vpce|OrgID|OrgPaths|Owner)|Principal(Arn|Account|OrgID|OrgPaths)|userId)"
@@ -36,17 +35,6 @@ def internet(network: Any) -> bool:
     except ValueError:
         return False
     return found.prefixlen < (8 if found.version == 4 else 16)
-
-
-def statements(inputs: Any, *path: str | int) -> list[Mapping[str, Any]]:
-    """The statements of the IAM policy document at `path`, JSON text or a mapping; none where there is no document."""
-    document = value_at(inputs, *path)
-    if isinstance(document, str):
-        try:
-            document = json.loads(document)
-        except json.JSONDecodeError:
-            return []
-    return mappings_at(document, "Statement")
 
 
 def everybody(statement: Any) -> bool:

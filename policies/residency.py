@@ -1,7 +1,9 @@
 """Residency: with a regime chosen, everything is in its regions, and nothing is global without saying so.
 
 The regime is the stack's setting `residency`, or the configuration `regime` where somebody else decides. What may not
-have a region (budgets, IAM, images of public registries) holds no data of the client and is not judged.
+have a region (budgets, IAM, images of public registries) holds no data of the client and is not judged; that budgets,
+cost tools and alerts by mail leave the region is told by the plan (`residency.leaves`). Where Pulumi keeps the state is
+`residency_state`'s.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ GLOBAL = (
 """Types whose purpose is to keep data in more places than one, or in none that has a name."""
 
 
-def _allowed(config: Config) -> tuple[str, tuple[str, ...]]:
+def allowed_regions(config: Config) -> tuple[str, tuple[str, ...]]:
     """The regime with its regions. Ends the policy where none is chosen."""
     regime = config["regime"] or setting("residency") or "none"
     regions = residency_regions(regime)
@@ -67,7 +69,7 @@ def region_outside_residency(resource: RecordedResource, config: Config) -> Iter
 
     An unknown text comes from another resource, which is judged itself.
     """
-    regime, allowed = _allowed(config)
+    regime, allowed = allowed_regions(config)
     if resource.type == AWS_PROVIDER and not is_set(resource.inputs, "region"):
         yield "the provider names no region: the environment of whoever deploys decides"
     if resource.type.startswith("gcp:"):
@@ -96,7 +98,7 @@ def region_outside_residency(resource: RecordedResource, config: Config) -> Iter
 )
 def silently_global_resource(resource: RecordedResource, config: Config) -> Iterator[str]:
     """Global types, keys and secrets with replicas, buckets of a whole continent."""
-    regime, _ = _allowed(config)
+    regime, _ = allowed_regions(config)
     if any(fnmatchcase(resource.type, pattern) for pattern in GLOBAL):
         yield f"{resource.type} keeps or serves data outside any one region, {regime} or not"
     if is_on(resource.inputs, "multiRegion"):

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from trainyard.policies.access import internet, lets_everybody_in, statements
+from trainyard.policies.access import internet, lets_everybody_in
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_on, known_texts, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (

@@ -8,9 +8,9 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.policies import pods
-from trainyard.policies.access import statements
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_set, list_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (

@@ -7,8 +7,9 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.access import everybody, statements
+from trainyard.policies.access import everybody
 from trainyard.policies.rules import Config, StackViolation, stack_rule
+from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import BUCKET, BUCKET_POLICY, CLOUD_SQL, DATABASE, DATABASE_PARAMETERS

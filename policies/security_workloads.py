@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from pulumi_policy import Severity
 
 from trainyard.catalog import pins
 from trainyard.policies import pods
-from trainyard.policies.access import internet
+from trainyard.policies.network_peers import every_port, from_anywhere
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import as_number, is_on, is_set, list_at, texts_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 
@@ -29,7 +28,10 @@ _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Drop the privilege, or name the workload in systemWorkloads.",
-    config=pods.system_workloads([], "Workloads that may, as namespace/name (globs)."),
+    config=pods.system_workloads(
+        ["kube-system/team-logs"],
+        "Workloads that may, as namespace/name (globs). The agent reads the files of the container runtime.",
+    ),
 )
 def privileged_pod(resource: RecordedResource, config: Config) -> Iterator[str]:
     """What charts install is fenced by the namespace (namespace-without-pod-security), it is not seen here."""
@@ -113,53 +115,21 @@ def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iter
 )
 def team_namespace_open(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Policies add up: one that allows everything undoes the default deny. HTTPS may go out to anywhere."""
+    yield from team_namespace_open_flaws(resources)
+
+
+def team_namespace_open_flaws(resources: Resources) -> Iterator[tuple[RecordedResource, str]]:
+    """Network policies of teams' namespaces that let everything by, with what they let by. Raises UnknownInput."""
     teams = {value_at(namespace.inputs, "metadata", "name") for namespace in team_namespaces(resources)}
     for policy in resources.of(NETWORK_POLICY):
         if value_at(policy.inputs, "metadata", "namespace") not in teams:
             continue
         for rule in list_at(policy.inputs, "spec", "ingress"):
-            if _from_anywhere(rule, "from"):
+            if from_anywhere(rule, "from"):
                 yield policy, "lets every namespace or the internet in"
         for rule in list_at(policy.inputs, "spec", "egress"):
-            if _from_anywhere(rule, "to") and _every_port(rule):
+            if from_anywhere(rule, "to") and every_port(rule):
                 yield policy, "lets everything out to anywhere"
-
-
-def _from_anywhere(rule: Any, key: str) -> bool:
-    """Whether a rule names nobody, every namespace, or the internet. A selector of pods alone stays at home."""
-    peers = list_at(rule, key)
-    return not peers or any(
-        internet(value_at(peer, "ipBlock", "cidr"))
-        if value_at(peer, "ipBlock") is not None
-        else value_at(peer, "namespaceSelector") is not None and _selects_all(value_at(peer, "namespaceSelector"))
-        for peer in peers
-    )
-
-
-_MOST_PORTS = 1000
-"""A range of more is no service's: it lets out whatever looks for a way."""
-
-
-def _every_port(rule: Any) -> bool:
-    """Whether a rule names no port, or next to all of them: a protocol alone, or a wide range."""
-    return not is_set(rule, "ports") or any(
-        value_at(port, "port") is None
-        or (as_number(value_at(port, "endPort")) or 0) - (as_number(value_at(port, "port")) or 0) >= _MOST_PORTS
-        for port in list_at(rule, "ports")
-    )
-
-
-def _selects_all(selector: Any) -> bool:
-    """Whether a selector asks for nothing, or for a label that every namespace has."""
-    asked = [expression for expression in list_at(selector, "matchExpressions") if not _always(expression)]
-    return not is_set(selector, "matchLabels") and not asked
-
-
-def _always(expression: Any) -> bool:
-    own_name = value_at(expression, "key") == "kubernetes.io/metadata.name"
-    return value_at(expression, "operator") in ("NotIn", "DoesNotExist") or (
-        own_name and value_at(expression, "operator") == "Exists"
-    )
 
 
 @resource_rule(

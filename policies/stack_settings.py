@@ -28,6 +28,16 @@ def setting(key: str) -> str:
     return pulumi.Config(NAMESPACE).get(key) or ""
 
 
+def part_of(key: str, *path: str) -> str:
+    """The text at a path of a block of the stack file, such as `audit`; empty where nothing is said."""
+    found: Any = None
+    with suppress(json.JSONDecodeError):
+        found = json.loads(setting(key) or "null")
+    for step in path:
+        found = found.get(step) if isinstance(found, dict) else None
+    return found if isinstance(found, str) else ""
+
+
 def team_size() -> int:
     """How many people the stack is for: `teamSize`, else the members of its teams; 0 where it does not say."""
     text = setting("teamSize")

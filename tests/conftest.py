@@ -1,5 +1,7 @@
 """The example stacks, each rehearsed once."""
 
+import gc
+
 import pytest
 
 from tests.shared import ROOT
@@ -20,6 +22,14 @@ def rehearsed():
         return done[stack]
 
     return of
+
+
+@pytest.fixture(autouse=True)
+def _collected():
+    """Gives the collector back its thresholds: a command that ran in this process would let garbage stay to its end."""
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
 
 
 def pytest_collection_modifyitems(items):

@@ -58,6 +58,7 @@ FORBIDDEN = [
     ("components.aws.network", "rehearsal.graph"),
     ("components.aws.network", "boto3"),
     # What is neutral knows no cloud.
+    ("rehearsal.works.flows.kubernetes.pods", "rehearsal.works.flows.aws.places"),
     ("components.k8s.kueue", "components.aws.network"),
     ("components.k8s.kueue", "components.gcp.network"),
     ("components.k8s.kueue", "conventions.aws"),

@@ -1,5 +1,6 @@
 """The workflows: sound YAML, no credentials beside a pull request's own code, and nothing called that is not there."""
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ from trainyard.cli.main import app
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CI = ROOT / ".ci" / "run"
+CI_DOCUMENTS = ROOT / "docs" / "ci"
 OTHER_PYTHONS = ROOT / ".ci" / "try_python"
 PYTHONS = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
 
@@ -43,16 +45,108 @@ def test_each_runs_on_pull_requests_and_main_with_no_rights_by_default(file):
     workflow = read(file)
     assert set(workflow["on"]) == {"pull_request", "push"}
     assert workflow["on"]["push"] == {"branches": ["main"]}
-    assert workflow["permissions"] == {"contents": "read"}
+    assert workflow["permissions"] == {}
     for job in workflow["jobs"].values():
+        assert job["permissions"], "each job says what its token may"
         assert job["timeout-minutes"] <= 60
         assert all(("run" in step) != ("uses" in step) for step in job["steps"])
 
 
-def test_an_action_has_one_version_wherever_it_is_used():
-    used = {step["uses"] for file in WORKFLOWS for step in steps(file) if "uses" in step}
-    assert all(re.fullmatch(r"[\w.-]+(/[\w.-]+)+@v\d+", action) for action in used)
-    assert len({action.split("@")[0] for action in used}) == len(used)
+def test_an_action_is_named_by_the_commit_of_a_release_and_is_one_wherever_it_is_used():
+    used = [line for file in WORKFLOWS for line in re.findall(r"uses: (.+)", file.read_text())]
+    assert all(re.fullmatch(r"[\w.-]+(/[\w.-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action) for action in used), used
+    assert len({action.split("@")[0] for action in used}) == len(set(used))
+    assert len(used) == sum("uses" in step for file in WORKFLOWS for step in steps(file))
+
+
+def test_a_script_holds_no_expression():
+    """What a request's author may name (a branch, a title) would be code of the shell."""
+    for step in (step for file in WORKFLOWS for step in steps(file)):
+        assert "${{" not in step.get("run", "")
+
+
+def jobs():
+    return [(f"{file.name}: {name}", job) for file in WORKFLOWS for name, job in read(file)["jobs"].items()]
+
+
+def checkouts(job):
+    return [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+
+
+def runs_code_of_the_branch(job):
+    """Whether its checkout is of the request itself."""
+    return any("ref" not in step["with"] for step in checkouts(job))
+
+
+@pytest.mark.parametrize(("name", "job"), jobs())
+def test_what_runs_a_branch_s_code_has_no_token_within_reach(name, job):
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts(job))
+    granted = {f"{scope}: {right}" for scope, right in job["permissions"].items()}
+    if runs_code_of_the_branch(job):
+        assert granted <= {"contents: read", *(["id-token: write"] if "environment" in job else [])}
+        for step in job["steps"]:
+            told = f"{step.get('env', '')}{step.get('with', '')}"
+            assert "github.token" not in told and "GITHUB_TOKEN" not in told
+            assert "secrets." not in told or "environment" in job
+
+
+@pytest.mark.parametrize(("name", "job"), jobs())
+def test_what_may_write_runs_nothing_of_a_branch(name, job):
+    if "write" not in {right for scope, right in job["permissions"].items() if scope != "id-token"}:
+        return
+    assert not runs_code_of_the_branch(job)
+    for step in checkouts(job):
+        assert step["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
+        assert step["with"]["path"] == "target"
+    for step in job["steps"]:
+        assert not re.search(r"\b(pip|make|trainyard) |\./", step.get("run", "").replace("trainyard.", ""))
+        for program in re.findall(r"python3? (.+)", step.get("run", "")):
+            assert program.startswith("-I target/"), "isolated, and of the target branch"
+
+
+def test_the_preview_waits_for_reviewers_and_is_bound_to_its_environment():
+    job = dict(jobs())["trainyard.yml: preview"]
+    assert job["environment"] == "trainyard-preview"
+    assert job["permissions"] == {"contents": "read", "id-token": "write"}
+    assert "head.repo.full_name == github.repository" in job["if"]
+    [engine] = [step for step in job["steps"] if step.get("uses", "").startswith("pulumi/actions@")]
+    assert set(engine["with"]) == {"pulumi-version"}, "it starts nothing: its token would be in what it starts"
+    assert f"pulumi=={engine['with']['pulumi-version']}" in (ROOT / "pyproject.toml").read_text()
+    [statement] = json.loads((CI_DOCUMENTS / "preview-role-trust.json").read_text())["Statement"]
+    bound = statement["Condition"]["StringEquals"]
+    assert bound["token.actions.githubusercontent.com:sub"].endswith(f":environment:{job['environment']}")
+    assert bound["token.actions.githubusercontent.com:aud"] == "sts.amazonaws.com"
+    assert set(statement["Condition"]) == {"StringEquals"}
+
+
+def test_the_role_of_the_preview_may_only_read():
+    for statement in json.loads((CI_DOCUMENTS / "preview-role-rights.json").read_text())["Statement"]:
+        assert statement["Effect"] == "Allow"
+        assert all(re.fullmatch(r"[a-z0-9]+:(Get|List|Describe|Decrypt)\w*", action) for action in statement["Action"])
+        assert all(resource != "*" and ":::*" not in resource for resource in statement["Resource"])
+
+
+def test_a_secret_is_only_where_an_environment_is():
+    for name, job in jobs():
+        assert "secrets." not in yaml.safe_dump(job) or "environment" in job, name
+
+
+def test_gitlab_s_jobs_keep_the_same_rules():
+    text = (CI_DOCUMENTS / "gitlab-ci.yml").read_text()
+    recipe = yaml.safe_load(text)
+    check, comment, preview = (recipe[f"trainyard:{name}"] for name in ("check", "comment", "preview"))
+    assert "environment" not in check and "id_tokens" not in check and "variables" not in recipe
+    assert comment["environment"] == {"name": "trainyard/comment", "action": "access"}
+    assert comment["variables"] == {"GIT_STRATEGY": "none"}
+    assert [line for line in comment["script"] if "python3" in line] == [
+        "python3 -I /tmp/target/docs/ci/comment.py trainyard.md"
+    ]
+    assert "default" not in recipe and "before_script" not in text, "else a job that may write would install the branch"
+    assert preview["environment"]["name"] == "trainyard/preview"
+    assert preview["rules"][0]["when"] == "manual"
+    assert f"{yaml.safe_dump(preview)}".count("pip install") == yaml.safe_dump(preview).count("--no-deps")
+    version = re.search(r'"pulumi==([\d.]+)"', (ROOT / "pyproject.toml").read_text())[1]
+    assert preview["image"].endswith(f":{version}")
 
 
 def test_the_tests_run_without_secrets_and_leave_no_token_behind():

@@ -13,12 +13,18 @@ BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
 """Add-ons without which no node becomes Ready, or no pod gets a role."""
 REQUIRED = (*BEFORE_NODES, "coredns")
 
-# The network plugin enforces NetworkPolicy objects, and hands out addresses in blocks of 16: more pods a node.
+# The network plugin enforces NetworkPolicy objects, strictly: a pod reaches nothing before its policies are there, and
+# one without a policy never does. (In standard mode pods start with everything open.) It hands out addresses in blocks
+# of 16: more pods a node.
 # Its schema wants texts throughout, also where they mean a truth value or a number.
 _CONFIGURATION: Mapping[str, Mapping[str, Any]] = {
     "vpc-cni": {
         "enableNetworkPolicy": "true",
-        "env": {"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": "1"},
+        "env": {
+            "ENABLE_PREFIX_DELEGATION": "true",
+            "NETWORK_POLICY_ENFORCING_MODE": "strict",
+            "WARM_PREFIX_TARGET": "1",
+        },
     }
 }
 
@@ -66,6 +72,7 @@ def make_add_on(
 def make_role(
     name: str,
     cluster_name: pulumi.Input[str],
+    cluster_arn: pulumi.Input[str],
     add_on_name: str,
     key_arn: pulumi.Input[str],
     opts: pulumi.ResourceOptions,
@@ -75,6 +82,7 @@ def make_role(
     if add_on_name == "vpc-cni":
         args = {
             "cluster_name": cluster_name,
+            "cluster_arn": cluster_arn,
             "namespace": "kube-system",
             "service_accounts": ["aws-node"],
             "managed_policy_arns": ["arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"],
@@ -84,6 +92,7 @@ def make_role(
     if add_on_name == "aws-ebs-csi-driver":
         args = {
             "cluster_name": cluster_name,
+            "cluster_arn": cluster_arn,
             "namespace": "kube-system",
             "service_accounts": ["ebs-csi-controller-sa"],
             "policy": {"Version": "2012-10-17", "Statement": _use_key_for_volumes(key_arn)},

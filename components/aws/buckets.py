@@ -12,11 +12,15 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 import pulumi_aws.s3 as s3
 
+from trainyard.components.aws.perimeter import BoundToArgs, bucket_binding
 from trainyard.components.outputs import register
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{1,54}")
 """Logical names that a bucket may have: Pulumi appends 8 characters to make the bucket's name, which S3 limits to
 63."""
+
+
+LOCK_MODES = ("governance", "compliance")
 
 
 class LifecycleRuleArgs(TypedDict):
@@ -39,6 +43,16 @@ class LifecycleRuleArgs(TypedDict):
     invisible."""
 
 
+class ObjectLockArgs(TypedDict):
+    """How long nobody changes or deletes an object. It holds from the bucket's first object on, and is never off."""
+
+    mode: str
+    """governance: who has `s3:BypassGovernanceRetention` may delete all the same. compliance: nobody may, root neither.
+    """
+    days: int
+    """Days, at least 1."""
+
+
 class BucketArgs(TypedDict):
     """What differs between the environment's buckets."""
 
@@ -51,8 +65,20 @@ class BucketArgs(TypedDict):
     access_log_bucket: NotRequired[pulumi.Input[str]]
     """`log_target` of the bucket that receives the access logs, under `<logical name>/`. Absent: access is not logged
     (the log bucket itself)."""
+    bound_to: NotRequired[BoundToArgs]
+    """Where the bucket may be used from. Absent: from anywhere that a right reaches."""
     log_source_account_id: NotRequired[pulumi.Input[str]]
     """Makes this a log bucket: S3 may deliver the access logs of this account's buckets here."""
+    trail_arn: NotRequired[pulumi.Input[str]]
+    """Makes this the bucket of a trail: CloudTrail may deliver that trail's files here."""
+    object_lock: NotRequired[ObjectLockArgs]
+    """Object lock of everything that is written here. Default: none; S3 delivers access logs to no bucket that has it
+    (Amazon S3 User Guide, "Object Lock considerations", 2026-11)."""
+    keep_objects: NotRequired[bool]
+    """Whether nobody deletes an object or one of its versions, the lifecycle apart, before the bucket's policy is
+    changed. Default False."""
+    retain: NotRequired[bool]
+    """Whether a destroy of the stack leaves the bucket where it is. Default False."""
 
 
 class Bucket(pulumi.ComponentResource):
@@ -64,19 +90,25 @@ class Bucket(pulumi.ComponentResource):
     """ARN of the bucket."""
     log_target: pulumi.Output[str]
     """Name of the bucket, known once its policy lets access logs in."""
+    configured_name: pulumi.Output[str]
+    """Name of the bucket, known once it is versioned and encrypts what it gets, for what puts an object into it."""
 
     def __init__(self, name: str, args: BucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError when `name` cannot begin a bucket's name."""
+        """Raises ValueError when `name` cannot begin a bucket's name, and for a lock that S3 does not know."""
         if not _NAME.fullmatch(name):
             raise ValueError(
                 f"bucket {name!r}: the name must have 2 to 55 characters: lower-case letters, digits and hyphens"
             )
+        _check_lock(name, args)
         super().__init__("trainyard:index:Bucket", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         bucket = s3.Bucket(
             name,
             force_destroy=False,
-            opts=pulumi.ResourceOptions(parent=self, protect=args["protect"]),
+            object_lock_enabled=True if "object_lock" in args else None,  # at its creation
+            opts=pulumi.ResourceOptions(
+                parent=self, protect=args["protect"], retain_on_delete=args.get("retain", False) or None
+            ),
         )
         self.bucket_name = bucket.bucket
         self.bucket_arn = bucket.arn
@@ -103,7 +135,15 @@ class Bucket(pulumi.ComponentResource):
             versioning_configuration={"status": "Enabled"},
             opts=child,
         )
-        s3.BucketServerSideEncryptionConfiguration(
+        if "object_lock" in args:
+            lock = args["object_lock"]
+            s3.BucketObjectLockConfiguration(
+                f"{name}-object-lock",
+                bucket=bucket.id,
+                rule={"default_retention": {"mode": lock["mode"].upper(), "days": lock["days"]}},
+                opts=pulumi.ResourceOptions(parent=self, depends_on=[versioning]),
+            )
+        encryption = s3.BucketServerSideEncryptionConfiguration(
             f"{name}-encryption", bucket=bucket.id, rules=[_encryption_rule(args.get("key_arn"))], opts=child
         )
         s3.BucketLifecycleConfiguration(
@@ -119,13 +159,20 @@ class Bucket(pulumi.ComponentResource):
             policy=pulumi.Output.json_dumps(
                 {
                     "Version": "2012-10-17",
-                    "Statement": _statements(bucket.arn, args.get("key_arn"), args.get("log_source_account_id")),
+                    "Statement": [
+                        *_statements(bucket.arn, args),
+                        *_record_statements(bucket.arn, args),
+                        *(bucket_binding(bucket.arn, args["bound_to"]) if "bound_to" in args else ()),
+                    ],
                 }
             ),
             opts=pulumi.ResourceOptions(parent=self, depends_on=[public_access]),
         )
         # S3 checks at once that it may write there.
         self.log_target = pulumi.Output.all(bucket.bucket, policy.urn).apply(lambda known: known[0])
+        self.configured_name = pulumi.Output.all(bucket.bucket, versioning.urn, encryption.urn, policy.urn).apply(
+            lambda known: known[0]
+        )
         if "access_log_bucket" in args:
             s3.BucketLogging(
                 f"{name}-logging",
@@ -135,6 +182,24 @@ class Bucket(pulumi.ComponentResource):
                 opts=child,
             )
         register(self)
+
+
+def bucket_arn_pattern(name: str) -> str:
+    """ARN of the bucket of that logical name, before there is one: Pulumi appends a hyphen and seven hex digits."""
+    return f"arn:aws:s3:::{name}-{'?' * 7}"
+
+
+def _check_lock(name: str, args: BucketArgs) -> None:
+    lock = args.get("object_lock")
+    if lock is None:
+        return
+    if lock["mode"] not in LOCK_MODES or lock["days"] < 1:
+        raise ValueError(
+            f"bucket {name!r}: object_lock is {lock['mode']} for {lock['days']} days, must be "
+            f"{' or '.join(LOCK_MODES)} for at least 1"
+        )
+    if "log_source_account_id" in args:
+        raise ValueError(f"bucket {name!r}: S3 delivers access logs to no bucket that has an object lock")
 
 
 def abort_incomplete_uploads(days: int) -> LifecycleRuleArgs:
@@ -180,11 +245,8 @@ def _encryption_rule(key_arn: pulumi.Input[str] | None) -> s3.BucketServerSideEn
     }
 
 
-def _statements(
-    bucket_arn: pulumi.Output[str],
-    key_arn: pulumi.Input[str] | None,
-    log_source_account_id: pulumi.Input[str] | None,
-) -> list[dict[str, Any]]:
+def _statements(bucket_arn: pulumi.Output[str], args: BucketArgs) -> list[dict[str, Any]]:
+    key_arn, log_source_account_id = args.get("key_arn"), args.get("log_source_account_id")
     objects = pulumi.Output.concat(bucket_arn, "/*")
     # {"AWS": "*"} is everyone, as "*" is.
     statements: list[dict[str, Any]] = [
@@ -205,7 +267,8 @@ def _statements(
             "Condition": {"NumericLessThan": {"s3:TlsVersion": "1.2"}},
         },
     ]
-    if key_arn is not None:
+    # CloudTrail writes its digests, which prove that no file was changed, with the service's own key.
+    if key_arn is not None and "trail_arn" not in args:
         statements += [
             _deny_writes("DenyOtherEncryption", objects, {"s3:x-amz-server-side-encryption": "aws:kms"}),
             _deny_writes("DenyOtherKeys", objects, {"s3:x-amz-server-side-encryption-aws-kms-key-id": key_arn}),
@@ -219,6 +282,42 @@ def _statements(
                 "Action": "s3:PutObject",
                 "Resource": objects,
                 "Condition": {"StringEquals": {"aws:SourceAccount": log_source_account_id}},
+            }
+        )
+    return statements
+
+
+def _record_statements(bucket_arn: pulumi.Output[str], args: BucketArgs) -> list[dict[str, Any]]:
+    """What a bucket that holds a record lets in, and what it keeps."""
+    objects = pulumi.Output.concat(bucket_arn, "/*")
+    statements: list[dict[str, Any]] = []
+    if "trail_arn" in args:
+        of_the_trail = {"aws:SourceArn": args["trail_arn"]}
+        cloudtrail = {"Effect": "Allow", "Principal": {"Service": "cloudtrail.amazonaws.com"}}
+        statements += [
+            {
+                **cloudtrail,
+                "Sid": "TrailLooks",
+                "Action": "s3:GetBucketAcl",
+                "Resource": bucket_arn,
+                "Condition": {"StringEquals": of_the_trail},
+            },
+            {
+                **cloudtrail,
+                "Sid": "TrailDelivery",
+                "Action": "s3:PutObject",
+                "Resource": objects,
+                "Condition": {"StringEquals": {**of_the_trail, "s3:x-amz-acl": "bucket-owner-full-control"}},
+            },
+        ]
+    if args.get("keep_objects", False):
+        statements.append(
+            {
+                "Sid": "KeepObjects",
+                "Effect": "Deny",
+                "Principal": {"AWS": "*"},
+                "Action": ["s3:DeleteObject", "s3:DeleteObjectVersion"],
+                "Resource": objects,
             }
         )
     return statements

@@ -17,9 +17,9 @@ import pulumi_aws.iam as iam
 
 from trainyard.components.aws import nodes
 from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_add_on, make_role
-from trainyard.components.aws.identity import check_role_name
+from trainyard.components.aws.identity import CLUSTER_ADMIN, check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
-from trainyard.components.aws.policy_documents import allow, document, service_trust
+from trainyard.components.aws.policy_documents import allow, cluster_arn, document, service_trust
 from trainyard.components.outputs import register
 from trainyard.conventions import SYSTEM_NODES
 
@@ -32,7 +32,6 @@ fields @timestamp, user.username, verb, objectRef.resource, objectRef.namespace,
 """Saved query over the audit log: who asked the API server for what, and was refused (CloudWatch Logs Insights)."""
 
 _MANAGED = "arn:aws:iam::aws:policy"
-_CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 
 
 class SystemNodesArgs(TypedDict):
@@ -54,7 +53,9 @@ class ClusterArgs(TypedDict):
     cluster_name: str
     """Name of the cluster: 1 to 100 letters, digits, `-` and `_`. Fixed, because its log group's name holds it."""
     region: pulumi.Input[str]
-    """Region of the cluster, for its kubeconfig."""
+    """Region of the cluster, for its kubeconfig and its ARN."""
+    account_id: pulumi.Input[str]
+    """AWS account, 12 digits: the only one for whose cluster the roles of control plane and pods may be taken."""
     kubernetes_version: pulumi.Input[str]
     """Version of control plane and nodes, such as `1.35`."""
     service_cidr: pulumi.Input[str]
@@ -72,8 +73,11 @@ class ClusterArgs(TypedDict):
     key_arn: pulumi.Input[str]
     """KMS key of Kubernetes secrets, logs and volumes."""
     admin_principal_arns: Sequence[str]
-    """IAM users and roles that administer the cluster. Not the one that runs the first `pulumi up`: it is an
-    administrator already, and EKS refuses a second entry."""
+    """IAM users and roles that administer the cluster, whoever runs `pulumi up` among them: making the cluster gives no
+    right to it."""
+    deployer_principal_arn: NotRequired[pulumi.Input[str]]
+    """IAM user or role that runs `pulumi up` and administers the cluster, where none is named in
+    `admin_principal_arns`. Its entry follows whoever runs it next."""
     group_principal_arns: NotRequired[Mapping[str, Sequence[str]]]
     """Kubernetes group to the IAM users and roles in it, without a right of EKS's own: what a group may do is for RBAC
     to say. Default: none."""
@@ -90,12 +94,15 @@ class ClusterArgs(TypedDict):
 class Cluster(pulumi.ComponentResource):
     """Control plane, add-ons, access entries and system nodes.
 
-    `ready` lists the resources that workloads wait for: the add-ons and the system nodes. `nodes_wait_for` lists what
-    further node groups wait for, so that they start beside the system nodes instead of after them.
+    `ready` lists the resources that workloads wait for: administrators' entries, the add-ons and the system nodes.
+    `api_ready` lists what objects that need no node wait for: control plane and access entries. `nodes_wait_for` lists
+    what further node groups wait for, so that they start beside the system nodes instead of after them.
     """
 
     cluster_name: pulumi.Output[str]
     """Name of the cluster."""
+    cluster_arn: pulumi.Output[str]
+    """ARN of the cluster, which the trust policies of its pods' roles name. Known before the cluster is made."""
     endpoint: pulumi.Output[str]
     """Address of the API server, https://…."""
     certificate_authority: pulumi.Output[str]
@@ -116,13 +123,15 @@ class Cluster(pulumi.ComponentResource):
         self._name = name
         self._args = args
         self._child = pulumi.ResourceOptions(parent=self)
+        self.cluster_arn = cluster_arn(args["cluster_name"], args["region"], args["account_id"])
         self._cluster = self._make_control_plane()
         self.cluster_name = self._cluster.name
         self.endpoint = self._cluster.endpoint
         self.certificate_authority = self._cluster.certificate_authority.apply(lambda authority: authority.data or "")
         self.security_group_id = self._cluster.vpc_config.apply(lambda vpc: vpc.cluster_security_group_id or "")
         self.kubeconfig = kubeconfig(args["cluster_name"], args["region"], self.endpoint, self.certificate_authority)
-        self._admit_people()
+        admitted = self._admit_people()
+        self.api_ready: list[pulumi.Resource] = [self._cluster, *admitted]
         add_ons = {add_on["name"]: add_on for add_on in args["add_ons"]}
         permissions = self._make_node_role()
         first = [self._make_add_on(add_ons[key], after=()) for key in BEFORE_NODES]
@@ -133,7 +142,7 @@ class Cluster(pulumi.ComponentResource):
             for key, add_on in add_ons.items()
             if key not in BEFORE_NODES
         ]
-        self.ready: list[pulumi.Resource] = [self.system_node_group, *first, *late]
+        self.ready: list[pulumi.Resource] = [*admitted, self.system_node_group, *first, *late]
         register(self)
 
     def _make_control_plane(self) -> eks.Cluster:
@@ -155,9 +164,9 @@ class Cluster(pulumi.ComponentResource):
                 opts=self._child,
             )
         role = iam.Role(
-            check_role_name(f"{name}-control"),
+            check_role_name(control_role_name(name)),
             description="Control plane of the EKS cluster",
-            assume_role_policy=service_trust("eks.amazonaws.com"),
+            assume_role_policy=service_trust("eks.amazonaws.com", args["account_id"], self.cluster_arn),
             opts=self._child,
         )
         before: list[pulumi.Resource] = [
@@ -190,9 +199,9 @@ class Cluster(pulumi.ComponentResource):
                 "public_access_cidrs": list(args["public_access_cidrs"]) if public else None,
             },
             kubernetes_network_config={"service_ipv4_cidr": args["service_cidr"], "ip_family": "ipv4"},
-            # Whoever creates the cluster administers it: the same run installs charts with the same credentials,
-            # before anybody could add an entry by hand. It cannot be changed later without a new cluster.
-            access_config={"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": True},
+            # Administrators have entries, which can be seen and taken away; a creator's right could not be. It cannot
+            # be changed later without a new cluster.
+            access_config={"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": False},
             encryption_config={"provider": {"key_arn": args["key_arn"]}, "resources": ["secrets"]},
             enabled_cluster_log_types=list(args["log_types"]),
             upgrade_policy={"support_type": "STANDARD"},  # extended support costs six times as much an hour
@@ -201,7 +210,9 @@ class Cluster(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=before),
         )
 
-    def _admit_people(self) -> None:
+    def _admit_people(self) -> list[pulumi.Resource]:
+        """Entries of administrators and members, which have to be there before anything is made on the cluster."""
+        made: list[pulumi.Resource] = []
         administrators = self._args["admin_principal_arns"]
         groups: dict[str, list[str]] = {arn: [] for arn in administrators}
         for group, members in self._args.get("group_principal_arns", {}).items():
@@ -211,24 +222,35 @@ class Cluster(pulumi.ComponentResource):
             # The digest keeps apart a user and a role of one name; an index would rename entries when one goes.
             kind = "admin" if arn in administrators else "member"
             entry_name = f"{self._name}-{kind}-{arn.rsplit('/', 1)[-1]}-{hashlib.sha256(arn.encode()).hexdigest()[:6]}"
-            entry = eks.AccessEntry(
-                entry_name,
-                cluster_name=self.cluster_name,
-                principal_arn=arn,
-                kubernetes_groups=sorted(set(in_groups)) or None,
-                type="STANDARD",
-                opts=self._child,
-            )
-            if arn not in administrators:
-                continue
-            eks.AccessPolicyAssociation(
-                entry_name,
-                cluster_name=self.cluster_name,
-                principal_arn=arn,
-                policy_arn=_CLUSTER_ADMIN,
-                access_scope={"type": "cluster"},
-                opts=pulumi.ResourceOptions(parent=self, depends_on=[entry]),
-            )
+            entry = self._entry(entry_name, arn, sorted(set(in_groups)))
+            made.append(entry)
+            if arn in administrators:
+                made.append(self._administers(entry_name, arn, entry))
+        if not administrators and "deployer_principal_arn" in self._args:
+            name, deployer = f"{self._name}-deployer", self._args["deployer_principal_arn"]
+            entry = self._entry(name, deployer, [])
+            made += [entry, self._administers(name, deployer, entry)]
+        return made
+
+    def _entry(self, name: str, arn: pulumi.Input[str], groups: Sequence[str]) -> eks.AccessEntry:
+        return eks.AccessEntry(
+            name,
+            cluster_name=self.cluster_name,
+            principal_arn=arn,
+            kubernetes_groups=list(groups) or None,
+            type="STANDARD",
+            opts=self._child,
+        )
+
+    def _administers(self, name: str, arn: pulumi.Input[str], entry: eks.AccessEntry) -> pulumi.Resource:
+        return eks.AccessPolicyAssociation(
+            name,
+            cluster_name=self.cluster_name,
+            principal_arn=arn,
+            policy_arn=CLUSTER_ADMIN,
+            access_scope={"type": "cluster"},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[entry]),
+        )
 
     def _make_node_role(self) -> list[pulumi.Resource]:
         """The role of every node: join the cluster, pull images. Pods have roles of their own."""
@@ -247,7 +269,9 @@ class Cluster(pulumi.ComponentResource):
         ]
 
     def _make_add_on(self, add_on: AddOnArgs, after: Sequence[pulumi.Resource]) -> eks.Addon:
-        role = make_role(self._name, self.cluster_name, add_on["name"], self._args["key_arn"], self._child)
+        role = make_role(
+            self._name, self.cluster_name, self.cluster_arn, add_on["name"], self._args["key_arn"], self._child
+        )
         # The association comes first: a pod that starts without its role keeps failing until it is restarted.
         associations = role.associations if role is not None else []
         return make_add_on(
@@ -298,6 +322,11 @@ class Cluster(pulumi.ComponentResource):
         )
         nodes.tag_autoscaling_group(full_name, node_group, self.cluster_name, {}, self._child)
         return node_group
+
+
+def control_role_name(name: str) -> str:
+    """Logical name of the control plane's role of the component `name`."""
+    return f"{name}-control"
 
 
 def _check(args: ClusterArgs) -> None:

@@ -1,6 +1,5 @@
 """PostgreSQL on RDS, for MLflow's tracking data and its users."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
@@ -11,6 +10,7 @@ import pulumi_aws.iam as iam
 import pulumi_aws.rds as rds
 from pulumi_aws.rds.outputs import InstanceMasterUserSecret
 
+from trainyard.components.aws.policy_documents import service_trust
 from trainyard.components.aws.security_rules import access_group
 from trainyard.components.outputs import register
 
@@ -187,8 +187,10 @@ class Database(pulumi.ComponentResource):
         role = iam.Role(
             f"{name}-monitoring",
             description="Lets RDS publish the operating system metrics of the database",
-            assume_role_policy=pulumi.Output.from_input(args["account_id"]).apply(
-                lambda account_id: _monitoring_trust(account_id, name)
+            assume_role_policy=service_trust(
+                "monitoring.rds.amazonaws.com",
+                args["account_id"],
+                pulumi.Output.concat("arn:aws:rds:*:", args["account_id"], ":db:", name),
             ),
             opts=pulumi.ResourceOptions(parent=self),
         )
@@ -199,25 +201,6 @@ class Database(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
         return role, attachment
-
-
-def _monitoring_trust(account_id: str, identifier: str) -> str:
-    return json.dumps(
-        {
-            "Version": "2012-10-17",
-            "Statement": [
-                {
-                    "Effect": "Allow",
-                    "Principal": {"Service": "monitoring.rds.amazonaws.com"},
-                    "Action": "sts:AssumeRole",
-                    "Condition": {
-                        "StringEquals": {"aws:SourceAccount": account_id},
-                        "ArnLike": {"aws:SourceArn": f"arn:aws:rds:*:{account_id}:db:{identifier}"},
-                    },
-                }
-            ],
-        }
-    )
 
 
 def _secret_arn(secrets: Sequence[InstanceMasterUserSecret]) -> str:

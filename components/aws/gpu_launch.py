@@ -70,10 +70,14 @@ class GpuPoolArgs(TypedDict):
     """The node groups of the pool: reserved, spot, on-demand."""
 
 
-_NODE_CONFIG = """\
+_USER_DATA = """\
 MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="trainyard"
 
+{parts}--trainyard--
+"""
+
+_NODE_CONFIG = """\
 --trainyard
 Content-Type: application/node.eks.aws
 
@@ -82,8 +86,29 @@ apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:
 {spec}
---trainyard--
 """
+
+_ONLY_GIVEN_GPUS = """\
+--trainyard
+Content-Type: text/x-shellscript; charset="us-ascii"
+
+#!/bin/bash
+set -euo pipefail
+nvidia-ctk config --in-place \\
+  --set accept-nvidia-visible-devices-envvar-when-unprivileged=false \\
+  --set accept-nvidia-visible-devices-as-volume-mounts=true
+
+"""
+"""The container runtime of the nodes is NVIDIA's, which takes a pod's variable NVIDIA_VISIBLE_DEVICES for a request:
+`all` shows every GPU of the node to a pod that asked for none, and many images set it. With this only the device plugin
+gives GPUs, by mounts of /dev/null from the host, which no team's pod may make; containers with SYS_ADMIN, which pod
+security refuses to teams, still may ask by the variable, as the agents of the nodes do.
+
+Where the script fails, the node gives no pod its GPUs, and the smoke job says so: the plugin and the toolkit then speak
+of different things. It runs before the kubelet starts (awslabs/amazon-eks-ami, nodeadm-run.service is after
+cloud-final.service; its NewNvidiaRuntimeConfigMixin sets the runtime; NVIDIA/nvidia-container-toolkit, internal/config
+and internal/runtime/runtime_factory.go; all read 2026-11-22). The toolkit reads its configuration at every start of a
+container."""
 
 _LOCAL_STORAGE = """\
   instance:
@@ -188,12 +213,13 @@ def network_interfaces(
     return interfaces
 
 
-def user_data(pool: GpuPoolArgs) -> str | None:
-    """Node configuration, base64, or None: local NVMe as one RAID 0 that holds images, logs and scratch space of pods,
-    and on nodes with a fabric the right of containers to lock memory."""
+def user_data(pool: GpuPoolArgs) -> str:
+    """What a node does first, base64: it gives GPUs only to who asked for them, makes local NVMe one RAID 0 that holds
+    images, logs and scratch space of pods, and lets containers lock memory where there is a fabric."""
     spec = _LOCAL_STORAGE if pool["local_nvme_gb"] > 0 else ""
     spec += _CONTAINER_LIMITS if pool["efa_interfaces"] > 0 else ""
-    return base64.b64encode(_NODE_CONFIG.format(spec=spec).encode()).decode() if spec else None
+    parts = _ONLY_GIVEN_GPUS + (_NODE_CONFIG.format(spec=spec) if spec else "")
+    return base64.b64encode(_USER_DATA.format(parts=parts).encode()).decode()
 
 
 def capacity_reservation(

@@ -15,6 +15,9 @@ import pulumi_aws.iam as iam
 
 from trainyard.components.outputs import register
 
+CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+"""Access policy of an entry that administers a cluster."""
+
 AGENT_CIDR = "169.254.170.23/32"
 AGENT_PORT = 80
 """Where the agent of the node hands out credentials (EKS User Guide, "Pod Identity Agent", 2026-11)."""
@@ -28,6 +31,8 @@ class PodRoleArgs(TypedDict):
 
     cluster_name: pulumi.Input[str]
     """Cluster whose pods may take the role."""
+    cluster_arn: pulumi.Input[str]
+    """ARN of that cluster: no cluster of its name in another region or account gets the role."""
     namespace: pulumi.Input[str]
     """Kubernetes namespace of the service accounts."""
     service_accounts: Sequence[str]
@@ -40,8 +45,13 @@ class PodRoleArgs(TypedDict):
     """What the role is for, one line of plain ASCII."""
 
 
-def pod_trust(cluster_name: str, namespace: str, service_accounts: Sequence[str]) -> dict[str, Any]:
-    """The trust policy. The session tags that EKS sets tie the role to the service accounts of this very cluster."""
+def pod_trust(cluster_arn: str, namespace: str, service_accounts: Sequence[str]) -> dict[str, Any]:
+    """The trust policy: the account, the cluster, the namespace and the service accounts, each as EKS says it.
+
+    EKS sets the tags itself (EKS User Guide, "Grant Pods access to AWS resources based on tags", 2026-11). It asks on
+    behalf of the cluster: `aws:SourceArn` is the cluster's, seen on a live one (terraform-aws-eks pull request 3743,
+    2026-08); the ARN of the association refuses every pod (mountpoint-s3-csi-driver issue 781, 2026-04).
+    """
     return {
         "Version": "2012-10-17",
         "Statement": [
@@ -52,10 +62,12 @@ def pod_trust(cluster_name: str, namespace: str, service_accounts: Sequence[str]
                 "Action": ["sts:AssumeRole", "sts:TagSession"],
                 "Condition": {
                     "StringEquals": {
-                        "aws:RequestTag/eks-cluster-name": cluster_name,
+                        "aws:SourceAccount": cluster_arn.split(":")[4],
+                        "aws:RequestTag/eks-cluster-arn": cluster_arn,
                         "aws:RequestTag/kubernetes-namespace": namespace,
                         "aws:RequestTag/kubernetes-service-account": list(service_accounts),
-                    }
+                    },
+                    "ArnEquals": {"aws:SourceArn": cluster_arn},
                 },
             }
         ],
@@ -108,7 +120,7 @@ class PodRole(pulumi.ComponentResource):
         accounts = list(args["service_accounts"])
         if not accounts:
             raise ValueError(f"{name!r}: service_accounts is empty; the role could be taken by nobody")
-        trust = pulumi.Output.all(args["cluster_name"], args["namespace"]).apply(
+        trust = pulumi.Output.all(args["cluster_arn"], args["namespace"]).apply(
             lambda known: pod_trust(known[0], known[1], accounts)
         )
         role = iam.Role(

@@ -1,13 +1,14 @@
-"""The environment's network: a VPC with three kinds of subnet in each availability zone.
+"""The environment's network: a VPC with four kinds of subnet in each availability zone.
 
 Public subnets hold NAT gateways and nothing else; private ones hold nodes and pods, with a route out through NAT;
-isolated ones hold the database and the file systems, with no route out at all. S3 is reached through a gateway
-endpoint from all of them, other AWS services through interface endpoints, so that images, logs and checkpoints cross
-no NAT gateway. Names of children carry the zone, never an index: adding a zone replaces nothing.
+isolated ones hold the database and the interface endpoints, with no route out at all; the control plane's interfaces
+have subnets of their own, so that network policies can let them in to webhooks, and nobody else. S3 is reached through
+a gateway endpoint from all of them, other AWS services through interface endpoints, so that images, logs and
+checkpoints cross no NAT gateway. Names of children carry the zone, never an index: adding a zone replaces nothing.
 """
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.cloudwatch as cloudwatch
@@ -16,6 +17,7 @@ import pulumi_aws.iam as iam
 import pulumi_aws.vpc as vpc
 
 from trainyard.components.aws.identity import check_role_name
+from trainyard.components.aws.perimeter import OwnersArgs, endpoint_policy
 from trainyard.components.aws.policy_documents import allow, document, service_trust
 from trainyard.components.outputs import register
 
@@ -23,7 +25,7 @@ ANYWHERE = "0.0.0.0/0"
 
 
 class ZoneArgs(TypedDict):
-    """One availability zone; its three CIDR blocks are disjoint and inside the VPC's."""
+    """One availability zone; its four CIDR blocks are disjoint and inside the VPC's."""
 
     name: str
     """Name of the zone, such as `us-east-1a`. Plain text: it names resources."""
@@ -32,7 +34,9 @@ class ZoneArgs(TypedDict):
     private_cidr: pulumi.Input[str]
     """CIDR block of the zone's private subnet, which nodes and pods are in."""
     isolated_cidr: pulumi.Input[str]
-    """CIDR block of the zone's isolated subnet, which the database and file systems are in."""
+    """CIDR block of the zone's isolated subnet, which the database and interface endpoints are in."""
+    control_cidr: pulumi.Input[str]
+    """CIDR block of the zone's subnet for the control plane's interfaces: 16 addresses or more."""
 
 
 class NetworkArgs(TypedDict):
@@ -47,9 +51,16 @@ class NetworkArgs(TypedDict):
     gateway_endpoints: Sequence[str]
     """Services with a gateway endpoint: `s3`, `dynamodb`."""
     interface_endpoints: Sequence[str]
-    """Services with an interface endpoint in every private subnet, such as `ecr.api`, `sts`, `logs`."""
+    """Services with an interface endpoint in every isolated subnet, such as `ecr.api`, `sts`, `logs`."""
     region: pulumi.Input[str]
     """Region of the VPC; the names of the endpoints' services hold it."""
+    account_id: pulumi.Input[str]
+    """AWS account, 12 digits: the only one for whose flow logs their role may be taken, and whose principals and
+    resources may be used through the endpoints."""
+    organization_id: NotRequired[str | None]
+    """The organisation (`o-…`), whose accounts may all be used through the endpoints. Default: the account alone."""
+    public_buckets: NotRequired[Sequence[str]]
+    """Names of others' buckets that may be read through the endpoint of S3. Default: none."""
     flow_log_retention_days: pulumi.Input[int]
     """Days that flow logs are kept; a value that CloudWatch knows, such as 365."""
     key_arn: pulumi.Input[str]
@@ -67,8 +78,12 @@ class Network(pulumi.ComponentResource):
     """Zone name to the id of its private subnet."""
     isolated_subnet_ids: dict[str, pulumi.Output[str]]
     """Zone name to the id of its isolated subnet."""
+    control_subnet_ids: dict[str, pulumi.Output[str]]
+    """Zone name to the id of its subnet for the control plane's interfaces."""
     public_subnet_ids: dict[str, pulumi.Output[str]]
     """Zone name to the id of its public subnet."""
+    object_store_cidrs: pulumi.Output[Sequence[str]]
+    """CIDR blocks of the region's S3, as the gateway endpoint routes them; none without that endpoint."""
     endpoint_security_group_id: pulumi.Output[str]
     """Id of the security group of the interface endpoints."""
 
@@ -102,7 +117,8 @@ class Network(pulumi.ComponentResource):
         register(self)
 
     def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_names: Sequence[str]) -> None:
-        self.public_subnet_ids, self.private_subnet_ids, self.isolated_subnet_ids = {}, {}, {}
+        self.public_subnet_ids, self.private_subnet_ids = {}, {}
+        self.isolated_subnet_ids, self.control_subnet_ids = {}, {}
         # No kubernetes.io/role/elb tag on the public subnets: a Service cannot put a load balancer there by accident.
         kubernetes = {
             "kubernetes.io/role/internal-elb": "1",
@@ -113,6 +129,7 @@ class Network(pulumi.ComponentResource):
                 ("public", zone["public_cidr"], self.public_subnet_ids, {}),
                 ("private", zone["private_cidr"], self.private_subnet_ids, kubernetes),
                 ("isolated", zone["isolated_cidr"], self.isolated_subnet_ids, {}),
+                ("control", zone["control_cidr"], self.control_subnet_ids, {}),
             ):
                 subnet_name = f"{self._name}-{kind}-{zone['name']}"
                 subnet = ec2.Subnet(
@@ -127,7 +144,7 @@ class Network(pulumi.ComponentResource):
                 ids[zone["name"]] = subnet.id
 
     def _make_routes(self, zones: Sequence[ZoneArgs], nat_gateways: int) -> list[ec2.RouteTable]:
-        """One table for the public subnets, one for the isolated ones, one a zone for the private ones."""
+        """One table a kind of subnet, and for the private ones one a zone."""
         gateway = ec2.InternetGateway(
             f"{self._name}-internet", vpc_id=self._vpc.id, tags={"Name": self._name}, opts=self._child
         )
@@ -140,7 +157,11 @@ class Network(pulumi.ComponentResource):
             opts=self._child,
         )
         nats = [self._nat_gateway(zone["name"], way_out) for zone in zones[:nat_gateways]]
-        tables = [public, self._route_table("isolated", self.isolated_subnet_ids)]
+        tables = [
+            public,
+            self._route_table("isolated", self.isolated_subnet_ids),
+            self._route_table("control", self.control_subnet_ids),
+        ]
         for index, zone in enumerate(zones):
             table = self._route_table(f"private-{zone['name']}", {zone["name"]: self.private_subnet_ids[zone["name"]]})
             ec2.Route(
@@ -181,17 +202,26 @@ class Network(pulumi.ComponentResource):
         def service_name(service: str) -> pulumi.Output[str]:
             return pulumi.Output.concat("com.amazonaws.", args["region"], ".", service)
 
+        owners: OwnersArgs = {"account_id": args["account_id"], "organization_id": args.get("organization_id")}
+
+        def policy(service: str) -> Any:
+            return endpoint_policy(service, owners, args["region"], args.get("public_buckets", ()))
+
+        self.object_store_cidrs = pulumi.Output.from_input([])
         for service in args["gateway_endpoints"]:
             endpoint_name = f"{self._name}-{service}"
-            ec2.VpcEndpoint(
+            endpoint = ec2.VpcEndpoint(
                 endpoint_name,
                 vpc_id=self._vpc.id,
                 service_name=service_name(service),
                 vpc_endpoint_type="Gateway",
+                policy=policy(service),
                 route_table_ids=[table.id for table in tables],
                 tags={"Name": endpoint_name},
                 opts=self._child,
             )
+            if service == "s3":
+                self.object_store_cidrs = endpoint.cidr_blocks
         group = ec2.SecurityGroup(
             f"{self._name}-endpoints",
             vpc_id=self._vpc.id,
@@ -216,8 +246,9 @@ class Network(pulumi.ComponentResource):
                 vpc_id=self._vpc.id,
                 service_name=service_name(service),
                 vpc_endpoint_type="Interface",
+                policy=policy(service),
                 private_dns_enabled=True,
-                subnet_ids=list(self.private_subnet_ids.values()),
+                subnet_ids=list(self.isolated_subnet_ids.values()),
                 security_group_ids=[group.id],
                 tags={"Name": endpoint_name},
                 opts=self._child,
@@ -234,7 +265,11 @@ class Network(pulumi.ComponentResource):
         role = iam.Role(
             check_role_name(f"{self._name}-flow-logs"),
             description="Lets VPC flow logs write to their log group",
-            assume_role_policy=service_trust("vpc-flow-logs.amazonaws.com"),
+            assume_role_policy=service_trust(
+                "vpc-flow-logs.amazonaws.com",
+                args["account_id"],
+                pulumi.Output.concat("arn:aws:ec2:", args["region"], ":", args["account_id"], ":vpc-flow-log/*"),
+            ),
             opts=self._child,
         )
         write = [

@@ -45,6 +45,9 @@ class GpuEnablementArgs(TypedDict):
     """The chart `dcgm-exporter`. Default: there is one already."""
     device_plugins: NotRequired[Sequence[DevicePluginArgs]]
     """Further device plugins. Default: none."""
+    gives_by_mounts: NotRequired[bool]
+    """Whether the container toolkit of the nodes takes GPUs from mounts, and from no variable of a pod's. Default
+    False: from the variable, as the toolkit comes; a pod without a request that sets it sees every GPU of its node."""
     service_monitors: NotRequired[bool]
     """Makes a ServiceMonitor for the DCGM exporter. Default False: its definition comes with the monitoring stack."""
 
@@ -63,7 +66,11 @@ class GpuEnablement(pulumi.ComponentResource):
         before = prerequisites(opts)
         monitors = args.get("service_monitors", False)
         own = (
-            (DEVICE_PLUGIN, args.get("device_plugin_chart"), device_plugin_values(args["pools"])),
+            (
+                DEVICE_PLUGIN,
+                args.get("device_plugin_chart"),
+                device_plugin_values(args["pools"], args.get("gives_by_mounts", False)),
+            ),
             (METRICS, args.get("dcgm_exporter_chart"), dcgm_exporter_values(args["pools"], monitors)),
         )
         plugins: list[DevicePluginArgs] = [
@@ -83,14 +90,15 @@ class GpuEnablement(pulumi.ComponentResource):
         register(self)
 
 
-def device_plugin_values(pools: Sequence[str]) -> dict[str, Any]:
-    """Values of `nvidia-device-plugin`."""
+def device_plugin_values(pools: Sequence[str], gives_by_mounts: bool = False) -> dict[str, Any]:
+    """Values of `nvidia-device-plugin`. Where it gives by mounts, the chart gives it SYS_ADMIN: it sees GPUs itself."""
     return {
         "fullnameOverride": "nvidia-device-plugin",
         "affinity": _on_pools(pools),
         "tolerations": gpu_node_tolerations("spot"),
         "priorityClassName": "system-node-critical",
         "migStrategy": "none",
+        "deviceListStrategy": "volume-mounts" if gives_by_mounts else "envvar",
         # A node whose driver does not come up must not join as one without GPUs: the pod fails and is seen.
         "failOnInitError": True,
         "gfd": {"enabled": False},
@@ -108,6 +116,8 @@ def dcgm_exporter_values(pools: Sequence[str], service_monitor: bool = False) ->
         "affinity": _on_pools(pools),
         "tolerations": gpu_node_tolerations("spot"),
         "priorityClassName": "system-node-critical",
+        # As the chart has it, and the toolkit of the nodes asks: else the agent would see no GPU (`gives_by_mounts`).
+        "securityContext": {"capabilities": {"add": ["SYS_ADMIN"]}},
         "serviceMonitor": {"enabled": service_monitor},
         "podAnnotations": {"prometheus.io/scrape": "true", "prometheus.io/port": "9400"},
         "resources": {

@@ -9,42 +9,34 @@ together mean that a queue has counted it. JobSets and TrainJobs run as Jobs. Th
 which the scheduler would use to evict single ranks of a running job, is asked of the job (`job_guard`).
 
 Without GPUs: it stays off GPU nodes, which it would start or hold for nothing, and has the PriorityClass that counts it
-against the team's part of the system nodes.
+against the team's part of the nodes for such pods.
+
+With or without: no node by name, no claims of devices, volumes of the kinds that a team needs, and an end in time.
+Whoever deletes a pod may give it longer than it asked for itself, so that is judged too. A change can add tolerations
+and nothing else that is asked here; a container for debugging has no resources, and pod security judges it.
 """
 
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
 from trainyard.components.k8s import pod_expressions as pods
-from trainyard.components.k8s.objects import named
-from trainyard.conventions import CPU_ONLY_PRIORITY, TEAM_LABEL
+from trainyard.components.k8s.admission import JOB_CONTROLLERS, SPEC_CHANGED, in_team_namespaces, rule
+from trainyard.components.k8s.pod_rules import common_validations, forbid
 
 POLICY = "gpu-pods-need-a-queue"
+END_POLICY = "pods-end-in-time"
 
 POD_SET_LABEL = "kueue.x-k8s.io/podset"
 """Kueue writes this label into the pod template of every Job, JobSet and TrainJob that it admits
 (Kueue v0.19.2, pkg/controller/jobframework/reconciler.go, getPodSetsInfoFromStatus; read 2026-11-21)."""
 
-JOB_CONTROLLERS = ("system:serviceaccount:kube-system:job-controller", "system:kube-controller-manager")
-"""Who makes the pods of Jobs: the second where the controllers share one identity
-(kube-controller-manager without --use-service-account-credentials)."""
-
-MESSAGES = {
-    "queue": "GPU pods run through a queue: submit a Job, JobSet or TrainJob with the label kueue.x-k8s.io/queue-name.",
-    "nodes": "Pods without GPUs stay off GPU nodes: take away the toleration of nvidia.com/gpu and the nodeName. "
-    "The queue adds the toleration to pods that ask for GPUs.",
-    "priority": f"Pods without GPUs state priorityClassName: {CPU_ONLY_PRIORITY}, which counts them against the team's "
-    "part of the system nodes; pods with GPUs state none, the queue decides who goes first.",
-}
-
 GPU_GUARD: admission.ValidatingAdmissionPolicySpecArgsDict = {
     "failure_policy": "Fail",
-    "match_constraints": {
-        "resource_rules": [
-            {"api_groups": [""], "api_versions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
-        ]
-    },
+    "match_constraints": {"resource_rules": [rule("", "pods")]},
+    "match_conditions": [{"name": "spec-changed", "expression": SPEC_CHANGED}],
     "variables": [
+        # The scheduler has given a pod its node, and the queue has let it in, when it is changed.
+        {"name": "isNew", "expression": "request.operation == 'CREATE'"},
         {"name": "usesGpus", "expression": pods.uses_gpus("object.spec")},
         {
             "name": "admitted",
@@ -56,52 +48,39 @@ GPU_GUARD: admission.ValidatingAdmissionPolicySpecArgsDict = {
         },
     ],
     "validations": [
-        {
-            "expression": "!variables.usesGpus || variables.admitted",
-            "message": MESSAGES["queue"],
-            "reason": "Forbidden",
-        },
-        {
-            "expression": f"variables.usesGpus || !{pods.reaches_gpu_nodes('object.spec')}",
-            "message": MESSAGES["nodes"],
-            "reason": "Forbidden",
-        },
-        {
-            # A pod with GPUs may have another class: the default of the cluster. Its job's template may name none.
-            "expression": f"variables.usesGpus != {pods.is_cpu_only('object.spec')}",
-            "message": MESSAGES["priority"],
-            "reason": "Forbidden",
-        },
+        forbid("!variables.isNew || !variables.usesGpus || variables.admitted", "queue"),
+        forbid(
+            f"!(variables.isNew && {pods.names_its_node('object.spec')}) && "
+            f"(variables.usesGpus || !{pods.tolerates_reserved_nodes('object.spec')})",
+            "nodes",
+        ),
+        # A pod with GPUs may have another class: the default of the cluster. Its job's template may name none.
+        forbid(
+            f"variables.usesGpus != {pods.is_cpu_only('object.spec')} && !{pods.outranks_the_platform('object.spec')}",
+            "priority",
+        ),
+        *common_validations(lambda asked: asked("object.spec")),
     ],
 }
-"""Refuses a pod with GPUs that is not a pod of an admitted Job, and one without that takes what is not its own. The
-binding says where."""
+"""Refuses a pod with GPUs that is not a pod of an admitted Job, and one that takes what is not its own. The binding
+says where."""
+
+_GRACE = "request.options.gracePeriodSeconds"
+END_GUARD: admission.ValidatingAdmissionPolicySpecArgsDict = {
+    "failure_policy": "Fail",
+    "match_constraints": {"resource_rules": [rule("", "pods", operations=["DELETE"])]},
+    "validations": [
+        forbid(
+            f"!(has(request.options) && request.options != null && has({_GRACE}) && {_GRACE} != null) || "
+            f"{_GRACE} <= {pods.LONGEST_GRACE_SECONDS}",
+            "grace",
+        )
+    ],
+}
+"""Refuses a deletion that leaves a pod its GPUs for longer than the pod may ask for itself."""
 
 
 def gpu_guard(name: str, parent: pulumi.Resource) -> None:
-    """Makes the policy and binds it to the namespaces of teams."""
+    """Makes the policies and binds them to the namespaces of teams."""
     in_team_namespaces(f"{name}-gpu-guard", POLICY, GPU_GUARD, parent)
-
-
-def in_team_namespaces(
-    name: str, policy_name: str, spec: admission.ValidatingAdmissionPolicySpecArgsDict, parent: pulumi.Resource
-) -> None:
-    """Makes an admission policy that denies, bound to the namespaces of teams."""
-    policy = admission.ValidatingAdmissionPolicy(
-        name,
-        metadata={"name": policy_name},
-        spec=spec,
-        opts=pulumi.ResourceOptions(parent=parent),
-    )
-    admission.ValidatingAdmissionPolicyBinding(
-        f"{name}-binding",
-        metadata={"name": policy_name},
-        spec={
-            "policy_name": named(policy, policy_name),
-            "validation_actions": ["Deny"],
-            "match_resources": {
-                "namespace_selector": {"match_expressions": [{"key": TEAM_LABEL, "operator": "Exists"}]}
-            },
-        },
-        opts=pulumi.ResourceOptions(parent=parent),
-    )
+    in_team_namespaces(f"{name}-end-guard", END_POLICY, END_GUARD, parent)

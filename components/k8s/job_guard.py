@@ -5,8 +5,6 @@ and keeps its GPUs for the time that pods get to start, once for every retry. So
 when it is made: where one of its pods fits no node of a pool that the queue may send it to. A queue may send a pod to
 every pool that its node selector or affinity leaves open and that has as many GPUs in one capacity.
 
-And where its pods would be refused one by one (`gpu_guard`): the job would be admitted and never have any.
-
 Of CPU and memory a pod must ask for less than a node has, because the kubelet and the drivers' pods always take some.
 That is the least that is true on every ground: what is asked for closely below may fit no node either.
 """
@@ -18,7 +16,8 @@ import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
 from trainyard.components.k8s import pod_expressions as pods
-from trainyard.components.k8s.gpu_guard import MESSAGES, in_team_namespaces
+from trainyard.components.k8s.admission import BY_ITS_AUTHOR, SPEC_CHANGED, in_team_namespaces, rule
+from trainyard.components.k8s.template_guard import JOB_PODS, JOB_SET_PODS, RUNTIME_JOBS
 from trainyard.conventions import GPU_RESOURCE, POOL_LABEL
 
 POLICY = "{}-fit-their-nodes"
@@ -48,14 +47,11 @@ def job_guard(name: str, nodes: Sequence[PoolNodeArgs], parent: pulumi.Resource)
 
 def specs(nodes: Sequence[PoolNodeArgs]) -> dict[str, admission.ValidatingAdmissionPolicySpecArgsDict]:
     """The policies by the plural of the kind that they are about."""
-    of_job = "[object.spec.template.spec]"
-    of_job_set = "object.spec.replicatedJobs.map(j, j.template.spec.template.spec)"
     own = [_own_pool(node) for node in nodes]
     return {
-        "jobs": _spec("batch", "jobs", of_job, own, nodes, pods_too=True),
-        "jobsets": _spec("jobset.x-k8s.io", "jobsets", of_job_set, own, nodes, pods_too=True),
-        # A TrainJob says what a node's container asks for; the rest stands in its runtime and in patches of it. A pod
-        # that names no GPUs holds none, and is refused with the JobSet that the Trainer makes.
+        "jobs": _spec("batch", "jobs", JOB_PODS, own, nodes),
+        "jobsets": _spec("jobset.x-k8s.io", "jobsets", JOB_SET_PODS, own, nodes),
+        # A TrainJob says what a node's container asks for; the rest stands in its runtime and in patches of it.
         "trainjobs": _spec(
             "trainer.kubeflow.org", "trainjobs", _TRAIN_JOB, [_patched_pool(node) for node in nodes], nodes
         ),
@@ -68,7 +64,6 @@ _TRAIN_JOB = (
     f"({pods.present('object.spec', 'trainer.resourcesPerNode')} ? "
     f"[dyn({{'containers': [{{'resources': {_NODE}}}]}})] : [])"
 )
-_RUNTIME_JOBS = "trainingRuntimeSpec.template.spec.replicatedJobs"
 _JOB_POD = "template.spec.template.spec"
 
 
@@ -80,7 +75,7 @@ def _own_pool(node: PoolNodeArgs) -> str:
 def _patched_pool(node: PoolNodeArgs) -> str:
     """Whether the patches of a TrainJob's runtime leave a pool open to it."""
     job = f"!({pods.present('j', _JOB_POD)}) || {pods.accepts_pool(f'j.{_JOB_POD}', node['pool'])}"
-    patch = f"!({pods.present('p', _RUNTIME_JOBS)}) || p.{_RUNTIME_JOBS}.all(j, {job})"
+    patch = f"!({pods.present('p', RUNTIME_JOBS)}) || p.{RUNTIME_JOBS}.all(j, {job})"
     return f"(!has(object.spec.runtimePatches) || object.spec.runtimePatches.all(p, {patch}))"
 
 
@@ -90,8 +85,6 @@ def _spec(
     templates: str,
     open_to: Sequence[str],
     nodes: Sequence[PoolNodeArgs],
-    *,
-    pods_too: bool = False,
 ) -> admission.ValidatingAdmissionPolicySpecArgsDict:
     """The policy of a kind whose pods' specs are the list `templates`; `open_to` asks a pool each.
 
@@ -115,26 +108,13 @@ def _spec(
             "reason": "Invalid",
         }
     ]
-    if pods_too:
-        validations += [
-            {
-                "expression": f"variables.pods.all(s, {pods.uses_gpus('s')} || !{pods.reaches_gpu_nodes('s')})",
-                "message": MESSAGES["nodes"],
-                "reason": "Forbidden",
-            },
-            {
-                "expression": f"variables.pods.all(s, {pods.names_priority_of_its_kind('s')})",
-                "message": MESSAGES["priority"],
-                "reason": "Forbidden",
-            },
-        ]
     return {
         "failure_policy": "Fail",
-        "match_constraints": {
-            "resource_rules": [
-                {"api_groups": [group], "api_versions": ["*"], "operations": ["CREATE"], "resources": [kind]}
-            ]
-        },
+        "match_constraints": {"resource_rules": [rule(group, kind)]},
+        "match_conditions": [
+            {"name": "by-its-author", "expression": BY_ITS_AUTHOR},
+            {"name": "spec-changed", "expression": SPEC_CHANGED},
+        ],
         "variables": [
             {"name": "pods", "expression": templates},
             {

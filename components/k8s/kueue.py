@@ -20,14 +20,17 @@ import yaml
 
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
+from trainyard.components.k8s.flows import fence
 from trainyard.components.k8s.gpu_guard import gpu_guard
 from trainyard.components.k8s.job_guard import PoolNodeArgs, job_guard
-from trainyard.components.k8s.kueue_manager import manager_configuration
+from trainyard.components.k8s.kueue_manager import NAMESPACE, manager_configuration
+from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
+from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, TEAM_LABEL, gpu_node_tolerations
 
-NAMESPACE = "kueue-system"
 RELEASE = "kueue"
 DEFAULT_LOCAL_QUEUE = "default"
 """Kueue puts a job that names no queue into the LocalQueue of this name, where the namespace has one."""
@@ -107,6 +110,9 @@ class KueueArgs(TypedDict):
     none."""
     node_selector: NotRequired[Mapping[str, str]]
     """Labels of the nodes that the manager runs on. Default: the system nodes', `ml.platform/pool: system`."""
+    addresses: NotRequired[AddressesArgs]
+    """Where the ground has what network policies name by address. Default: unknown, and the namespace gets no network
+    policies."""
     when_can_borrow: NotRequired[str]
     """`TryNextFlavor` (default): a team uses its own quota of every flavor before it borrows, so what it owns runs
     undisturbed. `MayStopSearch`: it borrows idle reserved GPUs before it starts its own spot and on-demand nodes, which
@@ -136,6 +142,11 @@ class Kueue(pulumi.ComponentResource):
         _check(args)
         system = add_on_namespace(f"{name}-namespace", NAMESPACE, self, depends_on=prerequisites(opts))
         self.namespace = named(system, NAMESPACE)
+        before = prerequisites(opts)
+        walls: list[pulumi.Resource] = []
+        if "addresses" in args:
+            child = pulumi.ResourceOptions(parent=self, depends_on=before)
+            walls = fence(name, NAMESPACE, PLATFORM_FLOWS, args["addresses"], inside=self.namespace, opts=child)
         self._release = release(
             f"{name}-release",
             args["chart"],
@@ -143,7 +154,8 @@ class Kueue(pulumi.ComponentResource):
             namespace=self.namespace,
             values=_values(args),
             parent=self,
-            depends_on=prerequisites(opts),
+            # The manager is ready once it reaches the API server, and must until the last of its objects is gone.
+            depends_on=[*before, *walls],
         )
         cohort = self._object(f"{name}-cohort", cr.cohort(args["cohort"]))
         flavors = {
@@ -187,6 +199,7 @@ class Kueue(pulumi.ComponentResource):
                 local_queues.append(local_queue)
                 self.local_queues.setdefault(queue["team"], named(local_queue, local))
         gpu_guard(name, self)
+        template_guard(name, self)
         job_guard(name, args["nodes"], self)
         # Annotated here: a resource list at class level would be taken for an output of the component.
         self.ready: list[pulumi.Resource] = [self._release, *priorities, *local_queues]

@@ -5,6 +5,9 @@ from typing import Any
 
 from trainyard.conventions import FAIR_SHARING_STRATEGIES, TEAM_LABEL
 
+NAMESPACE = "kueue-system"
+"""Namespace of the manager."""
+
 FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob")
 """Kinds that Kueue manages. With `pod`, `deployment` or `statefulset` among them, as by default, no pod could be made
 in any namespace while the manager is down."""

@@ -98,7 +98,7 @@ class MlflowServer(pulumi.ComponentResource):
             labels=LABELS,
             database_cidrs=args["database"]["cidrs"],
             database_port=args["database"]["port"],
-            identity_endpoints=args.get("identity_endpoints", ()),
+            addresses=args.get("addresses"),
             monitoring_namespace=args.get("monitoring_namespace", "monitoring"),
             opts=self._child(),
         )

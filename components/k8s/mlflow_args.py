@@ -5,7 +5,7 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.components.k8s.network_rules import EndpointArgs
+from trainyard.components.k8s.network_rules import AddressesArgs
 
 
 class PasswordProgramArgs(TypedDict):
@@ -84,8 +84,9 @@ class MlflowServerArgs(TypedDict):
     """Where the artifacts are, as MLflow's `--artifacts-destination` takes it: scheme, bucket and prefix."""
     environment: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Further variables of the containers that talk to the ground, not secret: its region. Default: none."""
-    identity_endpoints: NotRequired[Sequence[EndpointArgs]]
-    """Addresses that hand out the identity of pods in the ground. Default: none."""
+    addresses: NotRequired[AddressesArgs]
+    """Where the ground has what network policies name by address. Default: unknown; then the server reaches HTTPS
+    everywhere."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account for its pods to have a role in it. Default: none."""
     node_selector: NotRequired[Mapping[str, str]]

@@ -1,7 +1,8 @@
 """Who may talk to the MLflow server, and whom it may talk to.
 
 Ingress: the tracking port from namespaces of teams, the metrics port from the monitoring namespace. Egress: names, the
-database, HTTPS (the object store of the artifacts), what hands out the pods' identity. Everything else of the namespace
+database, the object store of the artifacts and the ground's own services (the database's password) over HTTPS, what
+hands out the pods' identity. Everything else of the namespace
 is denied. The kubelet's probes come from the pod's own node, which a network policy does not hold back.
 """
 
@@ -15,9 +16,6 @@ from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s.mlflow_pod import METRICS_PORT, PORT
 from trainyard.conventions import TEAM_LABEL
 
-LINK_LOCAL = "169.254.0.0/16"
-"""Instance metadata and whatever else a node has for itself."""
-
 
 def network_policies(
     name: str,
@@ -26,7 +24,7 @@ def network_policies(
     labels: Mapping[str, str],
     database_cidrs: Sequence[pulumi.Input[str]],
     database_port: pulumi.Input[int],
-    identity_endpoints: Sequence[rules.EndpointArgs],
+    addresses: rules.AddressesArgs | None,
     monitoring_namespace: str,
     opts: pulumi.ResourceOptions,
 ) -> None:
@@ -47,8 +45,7 @@ def network_policies(
             "to": [{"ip_block": {"cidr": cidr}} for cidr in database_cidrs],
             "ports": [{"protocol": "TCP", "port": database_port}],
         },
-        rules.https(but=LINK_LOCAL),
-        *rules.to(identity_endpoints),
+        *_to_the_ground(addresses),
     ]
     server: meta.LabelSelectorArgsDict = {"match_labels": labels}
     specs: dict[str, networking.NetworkPolicySpecArgsDict] = {
@@ -63,3 +60,15 @@ def network_policies(
             spec=spec,
             opts=opts,
         )
+
+
+def _to_the_ground(addresses: rules.AddressesArgs | None) -> list[rules.Egress]:
+    """The object store and the ground's services; where nothing says where they are, HTTPS anywhere."""
+    if addresses is None:
+        return [rules.https(but=rules.LINK_LOCAL)]
+    services = rules.blocks(addresses["cloud_services"])
+    return [
+        rules.https_to(rules.blocks_of(addresses["object_store"])),
+        *([rules.https_to(services)] if services else []),
+        *rules.to(addresses["identity"]),
+    ]

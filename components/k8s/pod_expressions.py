@@ -5,10 +5,19 @@ Optional fields are asked for with `has` first: reading one that is not there is
 `quantity`, `sum` and `max` are the API server's own CEL libraries.
 """
 
-from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE, POOL_LABEL
+from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE, POOL_LABEL, RESERVED_TAINTS
 
 GPU_PREFIX = f"{GPU_RESOURCE.partition('/')[0]}/"
 """Prefix of every GPU resource: whole GPUs, and slices of them (`nvidia.com/mig-...`)."""
+
+VOLUME_KINDS = ("configMap", "secret", "emptyDir", "projected", "downwardAPI", "persistentVolumeClaim")
+"""Kinds of volumes that a team needs. The others reach a file system past its access points (`nfs`), make disks without
+the right to claims (`ephemeral`), mount with the node's or the driver's credentials (`csi`, the clouds' disks), or are
+the host's (`hostPath`)."""
+
+LONGEST_GRACE_SECONDS = 600
+"""Longest time from SIGTERM to SIGKILL: what a large checkpoint takes. Kueue gives a job's GPUs to the next once its
+pods terminate; one that ignores the signal would keep them for as long as its grace period says."""
 
 
 def text(value: str) -> str:
@@ -24,8 +33,14 @@ def present(root: str, path: str) -> str:
     return " && ".join(f"has({root}.{'.'.join(steps[: end + 1])})" for end in range(len(steps)))
 
 
-def _listed(root: str, path: str) -> str:
+def listed(root: str, path: str) -> str:
+    """A list at a dotted path; an empty one where there is none."""
     return f"({present(root, path)} ? {root}.{path} : [])"
+
+
+def every_container(pod: str) -> str:
+    """The containers of a pod of every kind. A patch of a pod may have none."""
+    return f"({' + '.join(listed(pod, kind) for kind in ('containers', 'initContainers', 'ephemeralContainers'))})"
 
 
 def uses_gpus(pod: str) -> str:
@@ -35,13 +50,43 @@ def uses_gpus(pod: str) -> str:
         f"c.resources.{kind}.exists(r, r.startsWith({text(GPU_PREFIX)}) && string(c.resources.{kind}[r]) != '0'))"
         for kind in ("limits", "requests")
     )
-    return f"({pod}.containers + {_listed(pod, 'initContainers')}).exists(c, {asked})"
+    return f"{every_container(pod)}.exists(c, {asked})"
 
 
-def reaches_gpu_nodes(pod: str) -> str:
-    """Whether it may stand on GPU nodes: by a toleration of their taint, or past the scheduler by a node's name."""
-    key = f"!has(t.key) || t.key == '' || t.key == {text(GPU_RESOURCE)}"
-    return f"(has({pod}.nodeName) || {_listed(pod, 'tolerations')}.exists(t, {key}))"
+def names_its_node(pod: str) -> str:
+    """Whether it goes past the scheduler, and with it past every taint."""
+    return f"(has({pod}.nodeName) && {pod}.nodeName != '')"
+
+
+def tolerates_reserved_nodes(pod: str) -> str:
+    """Whether it may stand on nodes that are not for pods without GPUs: GPU nodes, and the platform's own.
+
+    A toleration without a key is one of every taint.
+    """
+    reserved = " || ".join(f"t.key.startsWith({text(prefix)})" for prefix in RESERVED_TAINTS)
+    return f"{listed(pod, 'tolerations')}.exists(t, !has(t.key) || t.key == '' || {reserved})"
+
+
+def claims_devices(pod: str) -> str:
+    """Whether it takes devices by claims (dynamic resource allocation), which no queue here counts."""
+    return f"({listed(pod, 'resourceClaims')}.size() > 0)"
+
+
+def has_plain_volumes(pod: str) -> str:
+    """Whether all of its volumes are of the kinds that a team needs."""
+    kinds = " || ".join(f"has(v.{kind})" for kind in VOLUME_KINDS)
+    return f"{listed(pod, 'volumes')}.all(v, {kinds})"
+
+
+def ends_in_time(pod: str) -> str:
+    """Whether its grace period is no longer than a checkpoint needs."""
+    field = "terminationGracePeriodSeconds"
+    return f"(!has({pod}.{field}) || {pod}.{field} <= {LONGEST_GRACE_SECONDS})"
+
+
+def outranks_the_platform(pod: str) -> str:
+    """Whether it names a class with which the scheduler evicts the platform's own pods, or a node's agents, for it."""
+    return f"(has({pod}.priorityClassName) && {pod}.priorityClassName.startsWith('system-'))"
 
 
 def is_cpu_only(pod: str) -> str:
@@ -74,7 +119,7 @@ def needs(pod: str, resource: str) -> str:
     That is what its containers ask for together, each init container, and the pod as a whole.
     """
     together = f"{pod}.containers.map(c, {_amount('c', resource)}).sum()"
-    first = f"{_listed(pod, 'initContainers')}.map(c, {_amount('c', resource)})"
+    first = f"{listed(pod, 'initContainers')}.map(c, {_amount('c', resource)})"
     return f"([{together}, {_amount(pod, resource)}] + {first}).max()"
 
 

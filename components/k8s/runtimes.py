@@ -1,4 +1,4 @@
-"""JobSet, the Kubeflow Trainer and the runtime that a training team's TrainJobs refer to.
+"""JobSet, the Kubeflow Trainer and the runtimes that a training team's TrainJobs refer to.
 
 The Trainer's own runtimes are left out: its chart applies them from a job that downloads kubectl, which a private
 cluster cannot.
@@ -11,9 +11,13 @@ import pulumi
 
 from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.charts import ChartArgs, release
+from trainyard.components.k8s.flows import fence
+from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.components.outputs import register
 from trainyard.conventions import (
+    CPU_ONLY_PRIORITY,
     SYSTEM_NODES,
     TRAINER_SERVICE_ACCOUNT,
     TRAINING_CONTAINER_SECURITY,
@@ -25,6 +29,9 @@ from trainyard.conventions import (
 JOBSET_NAMESPACE = "jobset-system"
 TRAINER_NAMESPACE = "kubeflow-system"
 TORCH_RUNTIME = "torch-distributed"
+TORCH_CPU_RUNTIME = "torch-distributed-cpu"
+"""The runtime of TrainJobs without GPUs: its pods have the priority class that counts them, which a TrainJob itself
+cannot state. That each is used for what it is for, an admission policy asks of the TrainJob (`template_guard`)."""
 
 PERMANENT_EXIT_CODES = (10, 20)
 """Exit codes with which a training container says that running it again is of no use: a check failed, a figure is below
@@ -42,6 +49,11 @@ class TrainingRuntimesArgs(TypedDict):
     """Image of the training container, `image:tag@sha256:...`, with torch and torchrun; a TrainJob may name its own."""
     mounts: NotRequired[Mapping[str, str]]
     """Mount path by PersistentVolumeClaim of the team's namespace, e.g. {"data": "/data"}. Default: none."""
+    environment: NotRequired[Mapping[str, str]]
+    """Variables of the training container, besides those that torch needs. Default: none."""
+    addresses: NotRequired[AddressesArgs]
+    """Where the ground has what network policies name by address. Default: unknown, and the controllers' namespaces get
+    no network policies."""
     node_selector: NotRequired[Mapping[str, str]]
     """Labels of the nodes that the controllers run on. Default: the system nodes', `ml.platform/pool: system`."""
     max_restarts: NotRequired[int]
@@ -50,7 +62,9 @@ class TrainingRuntimesArgs(TypedDict):
 
 
 class TrainingRuntimes(pulumi.ComponentResource):
-    """JobSet, Kubeflow Trainer and the runtime `torch-distributed`; `ready` is what a TrainJob waits for.
+    """JobSet, Kubeflow Trainer and the runtimes `torch-distributed` and `torch-distributed-cpu`.
+
+    `ready` is what a TrainJob waits for.
 
     Raises ValueError for an image that is not pinned by its digest, and for a mount path that is not absolute.
     """
@@ -60,11 +74,22 @@ class TrainingRuntimes(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: TrainingRuntimesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:TrainingRuntimes", name, {}, opts)
-        pod = training_pod(args["image"], args.get("mounts", {}))
+        pod = training_pod(args["image"], args.get("mounts", {}), args.get("environment", {}))
         selector = args.get("node_selector", SYSTEM_NODES)
         before = prerequisites(opts)
         jobset_namespace = add_on_namespace(f"{name}-jobset-namespace", JOBSET_NAMESPACE, self, depends_on=before)
         trainer_namespace = add_on_namespace(f"{name}-trainer-namespace", TRAINER_NAMESPACE, self, depends_on=before)
+        walls: list[pulumi.Resource] = []
+        if "addresses" in args:
+            child = pulumi.ResourceOptions(parent=self, depends_on=before)
+            for short, namespace, made in (
+                ("jobset", JOBSET_NAMESPACE, jobset_namespace),
+                ("trainer", TRAINER_NAMESPACE, trainer_namespace),
+            ):
+                inside = named(made, namespace)
+                walls += fence(
+                    f"{name}-{short}", namespace, PLATFORM_FLOWS, args["addresses"], inside=inside, opts=child
+                )
         jobset = release(
             f"{name}-jobset",
             args["jobset_chart"],
@@ -72,7 +97,7 @@ class TrainingRuntimes(pulumi.ComponentResource):
             namespace=named(jobset_namespace, JOBSET_NAMESPACE),
             values=_jobset_values(args["jobset_chart"]["version"], selector),
             parent=self,
-            depends_on=before,
+            depends_on=[*before, *walls],
         )
         trainer = release(
             f"{name}-trainer",
@@ -81,29 +106,35 @@ class TrainingRuntimes(pulumi.ComponentResource):
             namespace=named(trainer_namespace, TRAINER_NAMESPACE),
             values=_trainer_values(selector),
             parent=self,
-            depends_on=[*before, jobset],  # the Trainer makes JobSets and watches them from its start
+            depends_on=[*before, *walls, jobset],  # the Trainer makes JobSets and watches them from its start
         )
-        runtime = cr.CustomResource(
-            f"{name}-torch",
-            cr.cluster_training_runtime(
-                TORCH_RUNTIME,
-                pod=pod,
-                max_restarts=args.get("max_restarts", 3),
-                permanent_exit_codes=PERMANENT_EXIT_CODES,
-            ),
-            pulumi.ResourceOptions(
-                parent=self,
-                depends_on=[trainer],
-                delete_before_replace=True,
-            ),
+        runtime, cpu_runtime = (
+            cr.CustomResource(
+                f"{name}-{short}",
+                cr.cluster_training_runtime(
+                    runtime_name,
+                    pod=spec,
+                    max_restarts=args.get("max_restarts", 3),
+                    permanent_exit_codes=PERMANENT_EXIT_CODES,
+                ),
+                pulumi.ResourceOptions(
+                    parent=self,
+                    depends_on=[trainer],
+                    delete_before_replace=True,
+                ),
+            )
+            for short, runtime_name, spec in (
+                ("torch", TORCH_RUNTIME, pod),
+                ("torch-cpu", TORCH_CPU_RUNTIME, {**pod, "priorityClassName": CPU_ONLY_PRIORITY}),
+            )
         )
         self.runtime = named(runtime, TORCH_RUNTIME)
         # Annotated here: a resource list at class level would be taken for an output of the component.
-        self.ready: list[pulumi.Resource] = [jobset, trainer, runtime]
+        self.ready: list[pulumi.Resource] = [jobset, trainer, runtime, cpu_runtime]
         register(self)
 
 
-def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
+def training_pod(image: str, mounts: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, Any]:
     """The spec of a training pod: one a node, not root, nothing writable but the mounts, /tmp and /dev/shm.
 
     It names no node: Kueue adds the labels and tolerations of the flavor that it admits the job to. CPU and memory are
@@ -131,6 +162,7 @@ def training_pod(image: str, mounts: Mapping[str, str]) -> dict[str, Any]:
                     # 2 of 6 restarts recovered with it, 6 of 6 without (torch 2.13.0, 2026-11-20).
                     {"name": "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "value": "1"},
                     {"name": "TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "value": str(TRAINING_SHUTDOWN_SECONDS)},
+                    *({"name": key, "value": value} for key, value in environment.items()),
                 ],
                 # No limits: a TrainJob's requests are merged over these, and one above a limit of ours would be
                 # refused after the queue has admitted the job.

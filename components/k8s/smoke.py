@@ -63,6 +63,9 @@ class SmokeJobArgs(TypedDict):
     transport: NotRequired[str]
     """What the pool promises between nodes, as the worker's option `expect_transport` names it: a fall-back to sockets
     is then a failure. Default none."""
+    isolated_gpus: NotRequired[bool]
+    """Whether the nodes promise that a container sees no GPU that it did not ask for: each node's pod then tries it
+    first, and fails where it sees some. Default False."""
     fabric_resource: NotRequired[str]
     """Extended resource of the fast interfaces between nodes: `example.com/fabric`. Default: there are none."""
     fabric_interfaces: NotRequired[int]

@@ -10,46 +10,23 @@ import pulumi_kubernetes.rbac.v1 as rbac
 import pulumi_kubernetes.scheduling.v1 as scheduling
 
 from trainyard.components.k8s import network_rules as rules
+from trainyard.components.k8s import pod_security
 from trainyard.components.k8s.objects import named, prerequisites, service_account
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.outputs import register
-from trainyard.conventions import CPU_ONLY_PRIORITY, TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
-
-ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete"]
-READ_VERBS = ["get", "list", "watch"]
-
-MEMBER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
-    {"api_groups": ["batch"], "resources": ["jobs"], "verbs": ALL_VERBS},
-    {"api_groups": ["jobset.x-k8s.io"], "resources": ["jobsets"], "verbs": ALL_VERBS},
-    {"api_groups": ["trainer.kubeflow.org"], "resources": ["trainjobs"], "verbs": ALL_VERBS},
-    {"api_groups": ["trainer.kubeflow.org"], "resources": ["trainingruntimes"], "verbs": READ_VERBS},
-    {"api_groups": ["kueue.x-k8s.io"], "resources": ["localqueues", "workloads"], "verbs": READ_VERBS},
-    {"api_groups": [""], "resources": ["pods"], "verbs": [*READ_VERBS, "create", "delete"]},
-    {"api_groups": [""], "resources": ["pods/log"], "verbs": ["get"]},
-    {"api_groups": [""], "resources": ["pods/exec", "pods/portforward"], "verbs": ["create"]},
-    {"api_groups": [""], "resources": ["configmaps"], "verbs": ALL_VERBS},
-    {
-        "api_groups": [""],
-        "resources": ["events", "services", "persistentvolumeclaims", "resourcequotas", "limitranges"],
-        "verbs": READ_VERBS,
-    },
-    {"api_groups": ["events.k8s.io"], "resources": ["events"], "verbs": READ_VERBS},
-)
-"""What a member may do in the team's namespace. Not: secrets, RBAC, quotas, network policies, volumes."""
-
-CLUSTER_RULES: Sequence[rbac.PolicyRuleArgsDict] = (
-    {"api_groups": ["trainer.kubeflow.org"], "resources": ["clustertrainingruntimes"], "verbs": READ_VERBS},
-    {
-        "api_groups": ["kueue.x-k8s.io"],
-        "resources": ["clusterqueues", "resourceflavors", "workloadpriorityclasses"],
-        "verbs": READ_VERBS,
-    },
-)
-"""What every member may read outside of it: what a job can refer to, and why it waits."""
+from trainyard.conventions import CPU_ONLY_PRIORITY, SYSTEM_PRIORITIES, TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
+from trainyard.conventions.team_rights import IN_THE_CLUSTER, IN_THE_OWN_NAMESPACE, Right
 
 CPU_ONLY_VALUE = -1
 """Below 0, which the platform's pods have. Not below -10, where the Cluster Autoscaler starts no node for a pod
 (its flag expendable-pods-priority-cutoff)."""
+
+WITHIN_TEAM = "allow-within-team"
+"""Name of the network policy by which a team's pods talk to each other."""
+
+ROOM_FOR_CLAIMS = 2
+"""Quota of claims, in what the platform makes of them: one that is replaced is counted until the quota has noticed that
+the old one is gone."""
 
 INSTANCE_METADATA = "169.254.169.254/32"
 """The node's own identity, at the same address in every cloud; no pod's business."""
@@ -68,6 +45,10 @@ class TeamArgs(TypedDict):
     """Memory that the team's pods without GPUs may request together, GiB."""
     cpu_only_pods: int
     """How many pods without GPUs the team may have."""
+    claims: int
+    """How many claims the platform makes in the namespace: nobody else makes any."""
+    claims_gib: int
+    """What these claims ask for together, GiB."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account of training pods for them to have a role in it. Default: none."""
 
@@ -88,8 +69,12 @@ class TeamNamespacesArgs(TypedDict):
     """All teams of the environment."""
     mlflow: NotRequired[ServiceAddressArgs]
     """Where the MLflow server's pods are. Default: there is none."""
-    identity_endpoints: NotRequired[Sequence[rules.EndpointArgs]]
-    """Addresses that hand out the identity of pods in the ground. Default: none."""
+    addresses: NotRequired[rules.AddressesArgs]
+    """Where the ground has what network policies name by address. Default: unknown; then pods reach nothing by
+    address but HTTPS everywhere."""
+    egress_proxy: NotRequired[ServiceAddressArgs]
+    """Where the pods of the egress proxy are: the only way out of the network. Default: there is none, and pods reach
+    HTTPS outside of the network."""
 
 
 class TeamNamespaces(pulumi.ComponentResource):
@@ -104,6 +89,8 @@ class TeamNamespaces(pulumi.ComponentResource):
       `gpu_guard` sees to it that they have it, and no others). The class is below 0, so that they give way to the
       platform's own pods on the system nodes, and evicts nobody. Requests have to be stated for the quota to count; the
       LimitRange states them for pods that do not, which else would be refused.
+    - Claims and what they ask for are bounded by what the platform makes, and there are no pods of Kubernetes' own
+      priority classes, which would evict the platform's.
     - Nothing comes in or goes out except what the network policies name. A network plugin that enforces them is the
       caller's part.
 
@@ -136,7 +123,7 @@ class TeamNamespaces(pulumi.ComponentResource):
             description="Pods without GPUs in teams' namespaces, on the system nodes as far as there is room.",
             opts=self._child(),
         )
-        policies = network_policies(args.get("mlflow"), args.get("identity_endpoints", ()))
+        policies = network_policies(args.get("mlflow"), args.get("addresses"), args.get("egress_proxy"))
         self.namespaces = {team["name"]: self._team(f"{name}-{team['name']}", team, policies) for team in args["teams"]}
         self._cluster_reader(name)
         register(self)
@@ -154,7 +141,7 @@ class TeamNamespaces(pulumi.ComponentResource):
                 "name": team["namespace"],
                 "labels": {
                     TEAM_LABEL: team["name"],
-                    f"{level}/enforce": "baseline",
+                    f"{level}/enforce": pod_security.LEVEL,
                     f"{level}/warn": "restricted",
                     f"{level}/audit": "restricted",
                 },
@@ -165,8 +152,30 @@ class TeamNamespaces(pulumi.ComponentResource):
         quota = core.ResourceQuota(
             f"{name}-quota",
             metadata={"name": "team", "namespace": namespace},
-            # Nothing in a team's namespace is reachable from outside of the cluster.
-            spec={"hard": {"services.loadbalancers": "0", "services.nodeports": "0"}},
+            spec={
+                "hard": {
+                    # Nothing in a team's namespace is reachable from outside of the cluster.
+                    "services.loadbalancers": "0",
+                    "services.nodeports": "0",
+                    # Members make no claims, and nobody that acts for them makes disks outside of every budget.
+                    "persistentvolumeclaims": whole(team["claims"] * ROOM_FOR_CLAIMS),
+                    "requests.storage": _storage(team["claims_gib"] * ROOM_FOR_CLAIMS),
+                }
+            },
+            opts=self._child(),
+        )
+        no_system = core.ResourceQuota(
+            f"{name}-no-system-priority",
+            metadata={"name": "no-system-priority", "namespace": namespace},
+            # With one of these classes a pod evicts the platform's own.
+            spec={
+                "hard": {"pods": "0"},
+                "scope_selector": {
+                    "match_expressions": [
+                        {"scope_name": "PriorityClass", "operator": "In", "values": list(SYSTEM_PRIORITIES)}
+                    ]
+                },
+            },
             opts=self._child(),
         )
         cpu_only = core.ResourceQuota(
@@ -210,7 +219,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         role = rbac.Role(
             f"{name}-member",
             metadata={"name": "team-member", "namespace": namespace},
-            rules=list(MEMBER_RULES),
+            rules=role_rules(IN_THE_OWN_NAMESPACE),
             opts=self._child(),
         )
         rbac.RoleBinding(
@@ -221,13 +230,15 @@ class TeamNamespaces(pulumi.ComponentResource):
             opts=self._child(),
         )
         # A job that starts before quota and defaults are there would escape them.
-        return pulumi.Output.all(resource.urn, quota.urn, cpu_only.urn, defaults.urn).apply(lambda _: team["namespace"])
+        return pulumi.Output.all(resource.urn, quota.urn, no_system.urn, cpu_only.urn, defaults.urn).apply(
+            lambda _: team["namespace"]
+        )
 
     def _cluster_reader(self, name: str) -> None:
         role = rbac.ClusterRole(
             f"{name}-reader",
             metadata={"name": "team-queue-reader"},
-            rules=list(CLUSTER_RULES),
+            rules=role_rules(IN_THE_CLUSTER),
             opts=self._child(),
         )
         rbac.ClusterRoleBinding(
@@ -243,12 +254,26 @@ class TeamNamespaces(pulumi.ComponentResource):
         )
 
 
+def role_rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
+    """Rights as the rules of a Role."""
+    return [
+        {"api_groups": [right.group], "resources": list(right.resources), "verbs": list(right.verbs)}
+        for right in rights
+    ]
+
+
+def _storage(gib: int) -> str:
+    return gibibytes(gib) if gib else "0"
+
+
 def _group(group: str) -> rbac.SubjectArgsDict:
     return {"kind": "Group", "name": group, "api_group": "rbac.authorization.k8s.io"}
 
 
 def network_policies(
-    mlflow: ServiceAddressArgs | None, identity_endpoints: Sequence[rules.EndpointArgs]
+    mlflow: ServiceAddressArgs | None,
+    addresses: rules.AddressesArgs | None,
+    egress_proxy: ServiceAddressArgs | None,
 ) -> Mapping[str, networking.NetworkPolicySpecArgsDict]:
     """The network policies of a team's namespace by name; each selects all of its pods.
 
@@ -261,22 +286,29 @@ def network_policies(
     policies: dict[str, networking.NetworkPolicySpecArgsDict] = {
         "default-deny": rules.DEFAULT_DENY,
         # The ranks of a job open connections among each other on ports that torch and NCCL choose.
-        "allow-within-team": {
+        WITHIN_TEAM: {
             "pod_selector": {},
             "policy_types": ["Ingress", "Egress"],
             "ingress": [{"from_": [{"pod_selector": {}}]}],
             "egress": [{"to": [{"pod_selector": {}}]}],
         },
         "allow-dns": egress(rules.names()),
-        "allow-https": egress(rules.https(but=INSTANCE_METADATA)),
     }
-    if identity_endpoints:
-        policies["allow-pod-identity"] = egress(*rules.to(identity_endpoints))
-    if mlflow is not None:
-        policies["allow-mlflow"] = egress(
-            {
-                "to": [{"namespace_selector": rules.namespace_called(mlflow["namespace"])}],
-                "ports": [{"protocol": "TCP", "port": mlflow["port"]}],
-            }
-        )
+    if addresses is None:
+        policies["allow-https"] = egress(rules.https(but=INSTANCE_METADATA))
+    else:
+        policies["allow-object-store"] = egress(rules.https_to(rules.blocks_of(addresses["object_store"])))
+        if egress_proxy is None:
+            # Nothing inside of the network: the API server, webhooks and other teams answer there too.
+            policies["allow-https"] = egress(rules.https_to(rules.outside(addresses)))
+        if addresses["identity"]:
+            policies["allow-pod-identity"] = egress(*rules.to(addresses["identity"]))
+    for policy, service in (("allow-egress-proxy", egress_proxy), ("allow-mlflow", mlflow)):
+        if service is not None:
+            policies[policy] = egress(
+                {
+                    "to": [{"namespace_selector": rules.namespace_called(service["namespace"])}],
+                    "ports": [{"protocol": "TCP", "port": service["port"]}],
+                }
+            )
     return policies

@@ -161,10 +161,12 @@ def _ending(job: Object, pods: list[Object]) -> tuple[int | None, str]:
         return EXIT["preempted"], "a pod was taken away (eviction, spot reclaim or node shutdown); run it again"
     code, reasons = None, []
     for pod in pods:
-        for status in pod.get("status", {}).get("containerStatuses") or []:
+        of_pod = pod.get("status", {})
+        for status in [*(of_pod.get("initContainerStatuses") or []), *(of_pod.get("containerStatuses") or [])]:
             ended: dict[str, Any] = status.get("state", {}).get("terminated") or {}
             if ended.get("exitCode"):
                 code = code if code is not None else int(ended["exitCode"])
-                reasons.append(f"{pod['metadata']['name']}: {ended.get('reason', '')} (exit {ended['exitCode']})")
+                said = ": ".join(part for part in (ended.get("reason"), ended.get("message")) if part)
+                reasons.append(f"{pod['metadata']['name']}: {said} (exit {ended['exitCode']})")
     text = "; ".join([failed.get("message", ""), *reasons]).strip("; ")
     return code, text or "the job ended without a result"

@@ -42,6 +42,19 @@ from trainyard.smoke_jobs.launch.pod import (
 )
 
 CONTAINER = "smoke"
+UNASKED = "unasked"
+"""Init container that asks for no GPU, says by its variables that it wants all, and expects to see none."""
+
+_UNASKED_PROGRAM = f"""\
+import glob, sys
+seen = sorted(glob.glob("/dev/nvidia*"))
+if seen:
+    text = "a container that asked for no GPU sees " + ", ".join(seen)
+    with open("/dev/termination-log", "w") as log:
+        log.write(text)
+    print(text)
+    sys.exit({EXIT["fail"]})
+"""
 
 UNNAMED = "{}-00000000"
 """A job's name before its hash is known."""
@@ -171,6 +184,8 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
         "containers": [container],
         "volumes": volumes(spec, files["metadata"]["name"]),
     }
+    if spec.isolated_gpus:
+        pod["initContainers"] = [_unasked(spec)]
     if spec.pool:
         pod["affinity"] = pool_affinity(spec)
     metadata = _metadata(spec, name, namespace)
@@ -188,7 +203,7 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
             "parallelism": spec.nodes,
             "backoffLimit": 0,
             "activeDeadlineSeconds": spec.start_timeout_s + spec.run_timeout_s + LAST_SECONDS,
-            "podFailurePolicy": {"rules": _failure_rules()},
+            "podFailurePolicy": {"rules": _failure_rules(CONTAINER, *([UNASKED] if spec.isolated_gpus else []))},
             # The head ends with 0 only where every node has ended (`ddp/peers.py`). A node that is lost after that, and
             # before its own end, must not come again alone. Stable since Kubernetes 1.33.
             "successPolicy": {"rules": [{"succeededIndexes": "0"}]},
@@ -198,7 +213,21 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
     return Rendering(name, files, service, job)
 
 
-def _failure_rules() -> list[Manifest]:
+def _unasked(spec: SmokeSpec) -> Manifest:
+    """The container that must see no GPU: in the job's own pod, because no other of a team's gets to a GPU node."""
+    needs = {"cpu": "1", "memory": "256Mi"}  # less than the job's own container, beside which it does not run
+    return {
+        "name": UNASKED,
+        "image": spec.image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["python3", "-c", _UNASKED_PROGRAM],
+        "env": [{"name": name, "value": "all"} for name in ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES")],
+        "resources": {"requests": needs, "limits": dict(needs)},
+        "securityContext": dict(TRAINING_CONTAINER_SECURITY),
+    }
+
+
+def _failure_rules(*containers: str) -> list[Manifest]:
     """A pod that the cluster took away does not count and is made again; a verdict ends the Job, with its code.
 
     The first rule that matches a failed pod decides about it. The pods that survive a lost node end with 75
@@ -207,13 +236,13 @@ def _failure_rules() -> list[Manifest]:
     """
     return [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
-        {"action": "Ignore", "onExitCodes": _codes((EXIT["preempted"],))},
-        {"action": "FailJob", "onExitCodes": _codes(PERMANENT)},
+        {"action": "Ignore", "onExitCodes": _codes(CONTAINER, (EXIT["preempted"],))},
+        *({"action": "FailJob", "onExitCodes": _codes(name, PERMANENT)} for name in containers),
     ]
 
 
-def _codes(values: tuple[int, ...]) -> Manifest:
-    return {"containerName": CONTAINER, "operator": "In", "values": list(values)}
+def _codes(container: str, values: tuple[int, ...]) -> Manifest:
+    return {"containerName": container, "operator": "In", "values": list(values)}
 
 
 class _Dumper(yaml.SafeDumper):

@@ -6,15 +6,18 @@ from dataclasses import dataclass
 
 import pulumi
 
+from trainyard.components.k8s.egress_proxy import EgressProxy, EgressProxyArgs, client_environment
 from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
+from trainyard.components.k8s.ingest import Ingest, IngestArgs
 from trainyard.components.k8s.job_guard import PoolNodeArgs
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.mlflow_pod import PORT as MLFLOW_PORT
+from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PROXY_PORT
 from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.teams import TeamArgs, TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import GPU_RESOURCE, INGEST_NAMESPACE
 from trainyard.plan.parts import ClusterPlan, Plan, PoolPlan, TeamQueuePlan
 from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, Ground, chart, resource_prefix
 from trainyard.stacks.environment.smoke import smoke_jobs
@@ -55,6 +58,10 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         after(*ground.volumes_wait_for),
     )
     queues = _queues(plan, planned, ground, teams, after())
+    ingest = Ingest(f"{prefix}ingest", _ingest(plan, planned, ground), after(*ground.volumes_wait_for, queues))
+    proxied = plan.core.egress.mode == "allowlist"
+    if proxied:
+        EgressProxy(f"{prefix}egress", _egress(plan, planned, ground, teams, ingest), after())
     TrainingRuntimes(
         f"{prefix}runtimes",
         {
@@ -62,6 +69,8 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
             "trainer_chart": chart(plan, "kubeflow-trainer"),
             "image": plan.core.pins.image("pytorch"),
             "mounts": dict(planned.smoke.mounts),
+            "environment": client_environment(ground.direct_names) if proxied else {},
+            "addresses": ground.addresses,
             "node_selector": ground.system_nodes,
         },
         after(),
@@ -81,6 +90,7 @@ def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
     args: GpuEnablementArgs = {
         "pools": [pool.name for pool in planned.pools],
         "device_plugins": ground.device_plugins,
+        "gives_by_mounts": planned.isolated_gpus,
     }
     if DEVICE_PLUGIN in ground.gpu_add_ons:
         args["device_plugin_chart"] = chart(plan, DEVICE_PLUGIN)
@@ -92,21 +102,53 @@ def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
 def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesArgs:
     args: TeamNamespacesArgs = {
         "teams": [_team(team, ground) for team in planned.teams],
-        "identity_endpoints": ground.identity_endpoints,
+        "addresses": ground.addresses,
     }
+    if plan.core.egress.mode == "allowlist":
+        args["egress_proxy"] = {"namespace": EGRESS_PROXY.namespace, "port": PROXY_PORT}
     if plan.tracks(planned):
         args["mlflow"] = {"namespace": MLFLOW_NAMESPACE, "port": MLFLOW_PORT}
     return args
 
 
 def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
+    volumes = ground.volumes[team.name]
     return {
         "name": team.name,
         "namespace": team.namespace,
         "cpu_only_cores": team.cpu_only_cores,
         "cpu_only_memory_gib": team.cpu_only_memory_gib,
         "cpu_only_pods": team.cpu_only_pods,
+        "claims": len(volumes),
+        "claims_gib": sum(source["capacity_gib"] for source in volumes.values()),
         "service_account_annotations": ground.team_identities[team.name].annotations,
+    }
+
+
+def _ingest(plan: Plan, planned: ClusterPlan, ground: Ground) -> IngestArgs:
+    """As much as the team that may run the most without GPUs, and the teams' ways out."""
+    args: IngestArgs = {
+        "data": ground.ingest_volume,
+        "cores": max(team.cpu_only_cores for team in planned.teams),
+        "memory_gib": max(team.cpu_only_memory_gib for team in planned.teams),
+        "pods": max(team.cpu_only_pods for team in planned.teams),
+        "addresses": ground.addresses,
+        "service_account_annotations": ground.ingest_identity.annotations,
+    }
+    if plan.core.egress.mode == "allowlist":
+        args["egress_proxy"] = {"namespace": EGRESS_PROXY.namespace, "port": PROXY_PORT}
+    return args
+
+
+def _egress(plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, ingest: Ingest) -> EgressProxyArgs:
+    of_teams = {team.name: teams.namespaces[team.name] for team in planned.teams}
+    return {
+        "image": plan.core.pins.image("egress-proxy"),
+        "allow": plan.core.egress.allow,
+        "addresses": ground.addresses,
+        "direct": ground.direct_names,
+        "team_namespaces": {**of_teams, INGEST_NAMESPACE: ingest.namespace},
+        "node_selector": ground.system_nodes,
     }
 
 
@@ -146,6 +188,7 @@ def _queues(
             "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
             "requeue_limit": planned.scheduling.requeue_limit,
             "unrationed_resources": ground.unrationed_resources,
+            "addresses": ground.addresses,
             "node_selector": ground.system_nodes,
         },
         opts,
@@ -182,7 +225,7 @@ def _mlflow(
             "artifacts_uri": ground.artifacts_uri,
             "environment": ground.environment,
             "node_selector": ground.system_nodes,
-            "identity_endpoints": ground.identity_endpoints,
+            "addresses": ground.addresses,
             "service_account_annotations": ground.mlflow_identity.annotations,
             "team_namespaces": {team.name: teams.namespaces[team.name] for team in planned.teams},
             "people": {

@@ -18,7 +18,7 @@ import pulumi
 from trainyard.components.k8s.charts import ChartArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
-from trainyard.components.k8s.network_rules import EndpointArgs
+from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
 from trainyard.conventions import gpu_node_labels
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
@@ -62,8 +62,14 @@ class Ground:
     """What the MLflow server's service account needs."""
     team_identities: Mapping[str, WorkloadIdentity]
     """What the service account of a team's training pods needs, by team."""
-    identity_endpoints: Sequence[EndpointArgs]
-    """Addresses that pods get their identity from."""
+    ingest_volume: VolumeSourceArgs
+    """The data, to write, for the namespace that they come in by."""
+    ingest_identity: WorkloadIdentity
+    """What the service account of the pods that write the data needs."""
+    addresses: AddressesArgs
+    """Where it has what network policies can only name by address."""
+    direct_names: Sequence[str]
+    """Names that pods reach without the egress proxy: the object store's."""
     environment: Mapping[str, pulumi.Input[str]]
     """Variables that programs need to find the ground's services."""
 

@@ -128,7 +128,7 @@ def test_look_ups():
 
 UNITS = {
     *("hour", "zone-hour", "unit-hour", "day", "month", "GB", "GB-month", "GiB-month", "IOPS-month", "MB/s-month"),
-    *("metric-month", "thousand requests", "ten thousand requests"),
+    *("metric-month", "thousand requests", "ten thousand requests", "million lookups", "name-month"),
 }
 
 

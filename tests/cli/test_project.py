@@ -38,6 +38,14 @@ def test_a_stack_that_is_not_there_is_told_with_those_that_are(tmp_path, command
     assert "did you mean staging?" in done.output
 
 
+@pytest.mark.parametrize("command", ["rehearse", "check", "cost", "explain"])
+def test_the_projects_own_file_is_no_stack(tmp_path, command):
+    folder = project(tmp_path)
+    done = CliRunner().invoke(app, [command, str(folder / "Pulumi.yaml"), "--project", str(folder)])
+    assert done.exit_code == 2
+    assert done.output.endswith("is the project's file; a stack's is Pulumi.STACK.yaml\n")
+
+
 @pytest.mark.parametrize("content", ["[a, list]\n", "a: b: c\n"])
 def test_a_project_file_that_cannot_be_read_is_no_traceback(tmp_path, content):
     (tmp_path / "Pulumi.yaml").write_text(content)

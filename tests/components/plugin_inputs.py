@@ -14,6 +14,24 @@ CLIENTS = {"cluster": "sg-0c"}
 LUSTRE = {"subnetId": "subnet-0a", "capacityGib": 2400, "throughputMbpsPerTib": 250}
 
 INPUTS: dict[str, dict[str, Any]] = {
+    "AuditTrail": {
+        "trailName": "acme",
+        "administratorArns": [f"arn:aws:iam::{ACCOUNT}:role/deploy"],
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "bucketArns": ["arn:aws:s3:::acme-data"],
+        "accessLogBucket": "acme-logs",
+        "retentionDays": 365,
+        "lock": "governance",
+        "lockDays": 90,
+        "protect": True,
+    },
+    "BreakGlass": {
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "userArns": [f"arn:aws:iam::{ACCOUNT}:user/on-call"],
+        "clusterNames": ["acme"],
+    },
     "Bucket": {
         "lifecycleRules": [
             {"id": "old", "supersededExpireDays": 30, "supersededKeepVersions": 3},
@@ -40,6 +58,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "Cluster": {
         "clusterName": "acme",
         "region": "us-east-1",
+        "accountId": ACCOUNT,
         "kubernetesVersion": "1.35",
         "serviceCidr": "172.20.0.0/16",
         "subnetIds": list(SUBNETS.values()),
@@ -77,7 +96,20 @@ INPUTS: dict[str, dict[str, Any]] = {
         "deletionProtection": True,
         "protect": True,
     },
-    "EnvironmentKey": {"alias": "alias/acme", "accountId": ACCOUNT, "region": "us-east-1", "protect": True},
+    "EnvironmentKey": {
+        "alias": "alias/acme",
+        "purpose": "Everything",
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "administratorArns": [f"arn:aws:iam::{ACCOUNT}:role/deploy"],
+        "services": ["rds"],
+        "bucketArns": ["arn:aws:s3:::acme-data-???????"],
+        "logGroups": ["/aws/rds/*"],
+        "roleArns": [f"arn:aws:iam::{ACCOUNT}:role/cluster-control-*"],
+        "publishers": ["budgets.amazonaws.com"],
+        "nodeVolumes": True,
+        "protect": True,
+    },
     "GpuEnablement": {
         "pools": ["train"],
         "devicePluginChart": CHART,
@@ -116,6 +148,18 @@ INPUTS: dict[str, dict[str, Any]] = {
         ],
         "tags": {"project": "acme"},
     },
+    "Ingest": {
+        "data": {
+            "driver": "s3.csi.aws.com",
+            "handle": "ingest-data",
+            "mountOptions": ["prefix data/"],
+            "accessMode": "ReadWriteMany",
+            "capacityGib": 1024,
+        },
+        "cores": 4,
+        "memoryGib": 16,
+        "pods": 10,
+    },
     "Kueue": {
         "chart": CHART,
         "cohort": "gpus",
@@ -150,12 +194,8 @@ INPUTS: dict[str, dict[str, Any]] = {
         "clientSecurityGroupIds": CLIENTS,
         "keyArn": KEY,
         "dataBucketName": "acme-data",
+        "dataBucketArn": "arn:aws:s3:::acme-data",
         "protect": True,
-    },
-    "LustreFolders": {
-        "lustre": {"fileSystemId": "fs-0a", "dnsName": "fs-0a.example.com", "mountName": "abc", "capacityGib": 2400},
-        "teams": ["vision"],
-        "image": IMAGE,
     },
     "MlflowServer": {
         "namespace": "mlflow",
@@ -183,19 +223,23 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "publicCidr": f"10.1.{third}.0/24",
                 "privateCidr": f"10.1.{third + 1}.0/24",
                 "isolatedCidr": f"10.1.{third + 2}.0/24",
+                "controlCidr": f"10.1.{third + 3}.0/24",
             }
             for zone, third in (("us-east-1a", 1), ("us-east-1b", 11))
         ],
         "natGateways": 2,
+        "accountId": ACCOUNT,
         "gatewayEndpoints": ["s3"],
         "interfaceEndpoints": ["sts"],
         "region": "us-east-1",
+        "publicBuckets": ["commoncrawl"],
         "flowLogRetentionDays": 365,
         "keyArn": KEY,
         "clusterNames": ["acme"],
     },
     "PodRole": {
         "clusterName": "acme",
+        "clusterArn": f"arn:aws:eks:us-east-1:{ACCOUNT}:cluster/acme",
         "namespace": "team-vision",
         "serviceAccounts": ["trainer"],
         "policy": {
@@ -204,7 +248,14 @@ INPUTS: dict[str, dict[str, Any]] = {
         },
         "description": "Training pods",
     },
+    "SecurityAlerts": {
+        "keyArn": KEY,
+        "emails": ["security@example.com"],
+        "roleArns": {"break-glass": f"arn:aws:iam::{ACCOUNT}:role/break-glass"},
+        "findings": True,
+    },
     "SharedFileSystem": {
+        "accountId": ACCOUNT,
         "vpcId": "vpc-0a",
         "subnetIds": SUBNETS,
         "clientSecurityGroupIds": CLIENTS,
@@ -232,7 +283,10 @@ INPUTS: dict[str, dict[str, Any]] = {
         "accountId": ACCOUNT,
         "vpcId": "vpc-0a",
         "clientSecurityGroupIds": CLIENTS,
-        "keyArn": KEY,
+        "keyArns": {"data": KEY, "checkpoints": KEY, "artifacts": KEY},
+        "dataVersionDays": 90,
+        "dataFolders": ["teams/vision/"],
+        "scratchFolders": ["teams/vision/"],
         "checkpointExpireDays": 14,
         "checkpointKeepVersions": 3,
         "multipartCleanupDays": 7,
@@ -243,6 +297,13 @@ INPUTS: dict[str, dict[str, Any]] = {
         "sharedFileSystemSubnetIds": SUBNETS,
         "sharedDirectories": ["vision"],
     },
+    "TeamLogGroup": {"clusterName": "acme", "keyArn": KEY, "retentionDays": 365},
+    "TeamLogs": {
+        "namespaces": ["team-vision"],
+        "logGroupName": "/trainyard/acme/team-logs",
+        "region": "us-east-1",
+        "image": IMAGE,
+    },
     "TeamNamespaces": {
         "teams": [
             {
@@ -251,6 +312,8 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "cpuOnlyCores": 20,
                 "cpuOnlyMemoryGib": 80,
                 "cpuOnlyPods": 100,
+                "claims": 4,
+                "claimsGib": 2048,
             }
         ]
     },
@@ -271,6 +334,7 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ]
     },
+    "ThreatDetection": {"runtime": True},
     "TrainingRuntimes": {
         "jobsetChart": CHART,
         "trainerChart": CHART,

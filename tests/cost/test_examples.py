@@ -124,7 +124,7 @@ def test_the_demo_costs_what_its_parts_do(rehearsed):
     dev = by_line["gpu-nodes-dev-on-demand", "g6.2xlarge, up to 4"]
     assert (dev.usd.floor, dev.usd.expected) == (0, pytest.approx(0.7 * 4 * 730 * 0.9776, abs=0.01))
     interfaces = [line for line in cost.lines if line.what == "interface in 3 zones"]
-    assert len(interfaces) == 8
+    assert len(interfaces) == 9
     assert not cost.unpriced
 
 

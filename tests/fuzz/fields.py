@@ -124,6 +124,13 @@ MEANT: Mapping[str, Draw] = {
     "mlflow.cpu": lambda rng, _: rng.choice(("500m", "1", "1.5")),
     "mlflow.memory": lambda rng, _: rng.choice(("2Gi", "3Gi", "4096Mi")),
     "smoke.team": lambda rng, _: rng.choice((*TEAMS, "everyone")),
+    "stateBackend": lambda rng, place: rng.choice(
+        (f"s3://state?region={place.region}", "gs://state", "https://api.pulumi.com")
+    ),
+    "audit.trail.reason": lambda rng, _: rng.choice(("the landing zone has one", "x" * 500)),
+    "audit.threatDetection.reason": lambda rng, _: rng.choice(("the security account has one", "x" * 500)),
+    "audit.containerLogs.retentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
+    "audit.breakGlass.principals[]": lambda rng, _: f"arn:aws:iam::{rng.randrange(10**11, 10**12)}:user/ann",
     "policyExceptions[].policy": lambda rng, _: rng.choice(POLICIES).name,
     "policyExceptions[].resource": lambda rng, _: rng.choice(("*", "cluster/*", "gpu-nodes-*")),
     "policyExceptions[].reason": lambda rng, _: rng.choice(("accepted for a while", "x" * 500)),

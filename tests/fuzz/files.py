@@ -85,10 +85,24 @@ def _settle(values: Values, rng: Random, place: World) -> None:
     _settle_owners(values, rng)
     _settle_ranges(values, rng)
     _settle_network(values, place)
+    _settle_audit(values.get("audit", {}), rng)
     if "capacities" in values.get("smoke", {}):
         values["smoke"]["capacities"] = rng.choice((["on-demand"], ["on-demand", "spot"], ["reserved", "on-demand"]))
     if rng.random() < 0.85:
         values["monthlyBudgetUsd"] = rng.choice((40_000, 90_000, 400_000, 3_000_000, 50_000_000))
+
+
+def _settle_audit(audit: Values, rng: Random) -> None:
+    """What the stack does not record has a reason, files stay as long as they are locked, and an alarm has a trail."""
+    trail, watch = audit.get("trail", {}), audit.get("threatDetection", {})
+    for part in (trail, watch):
+        if part.get("by", "stack") != "stack":
+            part.setdefault("reason", "somebody else does it")
+            part.pop("runtime", None)
+    if {"retentionDays", "lockDays"} & trail.keys():
+        trail["lockDays"], trail["retentionDays"] = sorted((rng.randint(1, 400), rng.randint(1, 3650)))
+    if trail.get("by") == "none":
+        audit.pop("breakGlass", None)
 
 
 def _settle_owners(values: Values, rng: Random) -> None:

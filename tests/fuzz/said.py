@@ -82,8 +82,12 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "logs-kept-too-short": either(
         a_number("logRetentionDays", lambda days: days < 365),
         a_number("aws.flowLogRetentionDays", lambda days: days < 365),
+        a_number("audit.containerLogs.retentionDays", lambda days: days < 365),
     ),
     "exception-expired": any_at("policyExceptions"),
+    # Security
+    "record-can-be-changed": a_number("audit.trail.lockDays", lambda days: days < 30),
+    "state-outside-residency": lambda values: next(at(values, "residency"), "none") not in ("none", "us"),
     # Reliability and queues
     "pool-without-smoke-job": either(is_false("smoke.enabled"), any_at("smoke.capacities")),
     "production-does-not-outrank-development": any_at("scheduler.priorities"),

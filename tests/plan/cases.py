@@ -3,6 +3,7 @@
 from tests.plan.stack_files import bought, gpu_pool, keys, node_range, people
 
 ID = "cr-0123456789abcdef0"
+ON_CALL = "arn:aws:iam::123456789012:user/on-call"
 
 
 def train(**fields):
@@ -19,6 +20,10 @@ def lustre(**fields):
 
 def database(**fields):
     return {"mlflow": keys(database=keys(**fields))}
+
+
+def audit(**fields):
+    return {"audit": keys(**fields)}
 
 
 def network(**fields):
@@ -332,7 +337,7 @@ CASES = [
     (
         {"monthlyBudgetUsd": 900},
         "monthlyBudgetUsd",
-        "got 900; must be at least 2,327 USD a month, the idle floor",
+        "got 900; must be at least 2,350 USD a month, the idle floor",
         "FSx for Lustre (4800 GiB) 1,632",
     ),
     ({"budget": keys(anomaly_threshold_usd=0)}, "budget.anomalyThresholdUsd", "got 0; must be at least 1", ""),
@@ -415,6 +420,51 @@ CASES = [
         "must be of the partition aws",
         "",
     ),
+    # audit
+    (audit(trail=keys(by="organization")), "audit.trail.reason", "must say why audit.trail.by is organization", ""),
+    (audit(trail=keys(by="none")), "audit.trail.reason", "must say why audit.trail.by is none", ""),
+    (audit(trail=keys(by="none", reason="because")), "audit.trail.reason", "at least 10", ""),
+    (audit(trail=keys(by="us")), "audit.trail.by", "must be stack, organization or none", ""),
+    (audit(threat_detection=keys(by="account")), "audit.threatDetection.reason", "must say why", ""),
+    (
+        audit(threat_detection=keys(by="account", reason="security account", runtime=True)),
+        "audit.threatDetection.runtime",
+        "needs audit.threatDetection.by: stack, which is account",
+        "",
+    ),
+    (
+        audit(trail=keys(retention_days=30, lock_days=60)),
+        "audit.trail.retentionDays",
+        "must be at least lockDays, which is 60",
+        "",
+    ),
+    (audit(trail=keys(lock="legal-hold")), "audit.trail.lock", "must be governance or compliance", ""),
+    (
+        audit(break_glass=keys(principals=["arn:aws:iam::123456789012:role/on-call"])),
+        "audit.breakGlass.principals[0]",
+        "must be the ARN of an IAM user",
+        "",
+    ),
+    (
+        audit(break_glass=keys(principals=["arn:aws-cn:iam::123456789012:user/on-call"])),
+        "audit.breakGlass.principals[0]",
+        "must be of the partition aws",
+        "",
+    ),
+    (
+        audit(trail=keys(by="none", reason="a sandbox of a week"), break_glass=keys(principals=[ON_CALL])),
+        "audit.breakGlass.principals",
+        "needs a trail",
+        "",
+    ),
+    (
+        audit(container_logs=keys(retention_days=100)),
+        "audit.containerLogs.retentionDays",
+        "must be one of 1, 3, 5",
+        "nearest is 90",
+    ),
+    ({"stateBackend": "acme-state"}, "stateBackend", "must be a URL as `pulumi login` takes it", ""),
+    ({"stateBackend": "postgres://me:secret@db/state"}, "stateBackend", "without a user or password", ""),
     ({"alertEmails": ("a@b.example", "c@d.example", "A@B.example")}, "alertEmails[2]", "must not be there twice", ""),
     *(
         ({"alertEmails": (address,)}, "alertEmails[0]", "must be an e-mail address", "")
@@ -469,7 +519,7 @@ CASES = [
     (
         {"systemNodes": keys(instance_types=["m7i.large"], min_nodes=1, max_nodes=1)},
         "systemNodes.maxNodes",
-        "too few: the platform's own pods request 2.5 cores",
+        "too few: the platform's own pods request 2.7 cores",
         "more nodes",
     ),
     (

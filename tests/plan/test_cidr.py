@@ -7,9 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.plan.aws.cidr import MAX_ZONES, plan_zones, usable_addresses
+from trainyard.plan.aws.cidr import MAX_ZONES, RESERVED_BY_AWS, plan_zones, usable_addresses
 
 NAMES = tuple(f"us-east-1{letter}" for letter in "abcdef")
+
+
+def every(zone):
+    return (zone.private_cidr, zone.public_cidr, zone.isolated_cidr, zone.control_cidr)
 
 
 @st.composite
@@ -23,14 +27,15 @@ def vpcs(draw):
 def test_subnets_are_disjoint_and_inside(cidr, count):
     zones = plan_zones(cidr, NAMES[:count])
     vpc = IPv4Network(cidr)
-    subnets = [IPv4Network(c) for zone in zones for c in (zone.public_cidr, zone.private_cidr, zone.isolated_cidr)]
+    subnets = [IPv4Network(c) for zone in zones for c in every(zone)]
     assert all(subnet.subnet_of(vpc) for subnet in subnets)
     ordered = sorted(subnets)
     assert all(not a.overlaps(b) for a, b in itertools.pairwise(ordered))
     assert all(16 <= subnet.prefixlen <= 28 for subnet in subnets), "what a VPC's subnets may be"
     for zone in zones:
-        sizes = [IPv4Network(c).num_addresses for c in (zone.private_cidr, zone.public_cidr, zone.isolated_cidr)]
-        assert sizes[0] == max(sizes) > sizes[1] == sizes[2]
+        private, *others = [IPv4Network(c).num_addresses for c in every(zone)]
+        assert private > others[0] == others[1] == others[2]
+        assert others[0] - RESERVED_BY_AWS >= 16, "what EKS asks of a subnet of the control plane"
 
 
 @given(vpcs(), st.integers(1, MAX_ZONES - 1))
@@ -41,18 +46,12 @@ def test_adding_a_zone_moves_none(cidr, count):
 @given(vpcs())
 def test_renaming_a_zone_moves_no_addresses(cidr):
     one, other = plan_zones(cidr, NAMES[:3]), plan_zones(cidr, ("x", "y", "z"))
-    assert [(z.public_cidr, z.private_cidr, z.isolated_cidr) for z in one] == [
-        (z.public_cidr, z.private_cidr, z.isolated_cidr) for z in other
-    ]
+    assert [every(z) for z in one] == [every(z) for z in other]
 
 
 def test_the_documented_example():
     first = plan_zones("10.0.0.0/16", NAMES[:1])[0]
-    assert (first.private_cidr, first.public_cidr, first.isolated_cidr) == (
-        "10.0.0.0/19",
-        "10.0.192.0/23",
-        "10.0.208.0/23",
-    )
+    assert every(first) == ("10.0.0.0/19", "10.0.192.0/23", "10.0.208.0/23", "10.0.224.0/23")
     assert usable_addresses("10.0.192.0/23") == 507
 
 

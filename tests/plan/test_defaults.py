@@ -12,11 +12,14 @@ DEFAULTS = defaults()
 
 NOTHING = {
     "environment", "teamSize", "profile", "owner", "costCentre", "teams.*.share", "aws.accountId",
+    "aws.organizationId",  # the account alone
     "scheduler.priorities",  # each has a decision of its own
     "gpuPools.*.purpose", "gpuPools.*.gpu", "gpuPools.*.fabric", "gpuPools.*.zone",  # what the pool or instance has
     "gpuPools.*.reserved.maxNodes", "gpuPools.*.spot.minNodes", "gpuPools.*.spot.maxNodes",
     "gpuPools.*.onDemand.minNodes", "gpuPools.*.onDemand.maxNodes",
     "gpuPools.*.owners",  # the teams' shares decide
+    "audit.trail.reason", "audit.threatDetection.reason",  # a person's words
+    "stateBackend",  # whoever runs Pulumi decides
 }  # fmt: skip
 """Settings without a default of their own, of which no single figure of a profile decides either."""
 

@@ -120,7 +120,9 @@ def check_network(plan):
     assert 2 <= len(zones) == len(set(zones))
     assert set(zones) <= set(catalog.zones(plan.ground.region))
     subnets = sorted(
-        IPv4Network(c) for z in plan.ground.network.zones for c in (z.public_cidr, z.private_cidr, z.isolated_cidr)
+        IPv4Network(c)
+        for z in plan.ground.network.zones
+        for c in (z.public_cidr, z.private_cidr, z.isolated_cidr, z.control_cidr)
     )
     assert all(subnet.subnet_of(vpc) for subnet in subnets)
     assert all(not a.overlaps(b) for a, b in itertools.pairwise(subnets))

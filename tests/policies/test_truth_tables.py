@@ -6,12 +6,17 @@ import pytest
 
 from tests.policies import (
     cases_data,
+    cases_data_walls,
     cases_money,
     cases_platform,
     cases_pods,
+    cases_reach,
+    cases_record,
+    cases_rights,
     cases_security,
     cases_tracking,
     cases_trust,
+    cases_walls_network,
 )
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
@@ -19,11 +24,16 @@ from trainyard.policies.pack import POLICIES
 CASES = [
     *cases_money.CASES,
     *cases_data.CASES,
+    *cases_data_walls.CASES,
     *cases_security.CASES,
     *cases_tracking.CASES,
     *cases_trust.CASES,
+    *cases_walls_network.CASES,
     *cases_pods.CASES,
+    *cases_reach.CASES,
+    *cases_rights.CASES,
     *cases_platform.CASES,
+    *cases_record.CASES,
 ]
 NOTHING_UNKNOWN = {"exception-expired", "key-in-the-stack-file"}  # look at no resource
 

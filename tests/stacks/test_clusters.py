@@ -18,7 +18,19 @@ from trainyard.stacks.environment.build import build_environment
 
 SHARED = {
     f"trainyard:index:{name}"
-    for name in ("BudgetAlerts", "Database", "EnvironmentKey", "Network", "StorageTiers", "MlflowServer")
+    for name in (
+        "AuditTrail",
+        "BreakGlass",
+        "BudgetAlerts",
+        "Database",
+        "DnsFirewall",
+        "EnvironmentKey",
+        "Network",
+        "SecurityAlerts",
+        "StorageTiers",
+        "ThreatDetection",
+        "MlflowServer",
+    )
 }
 """Components that an environment has once, however many clusters there are."""
 PROVIDERS = {"pulumi:providers:aws", "pulumi:providers:random"}
@@ -73,9 +85,11 @@ def test_a_second_cluster_leaves_the_first_as_it_is() -> None:
     alone, beside = by_urn(environment()[0]), by_urn(environment("globex-production-burst")[0])
     assert alone.keys() <= beside.keys(), sorted(alone.keys() - beside.keys())
     changed = {urn for urn in alone if plain(alone[urn].inputs) != plain(beside[urn].inputs)}
-    # The private subnets are tagged for both clusters; nothing else that stands is touched.
-    assert {alone[urn].type for urn in changed} == {"aws:ec2/subnet:Subnet"}
-    assert all("-private-" in alone[urn].name for urn in changed)
+    # The private subnets are tagged for both clusters, and the control planes of both may use the platform's key;
+    # nothing else that stands is touched.
+    assert {alone[urn].type for urn in changed} == {"aws:ec2/subnet:Subnet", "aws:kms/key:Key"}
+    assert [alone[urn].name for urn in changed if alone[urn].type == "aws:kms/key:Key"] == ["platform-key"]
+    assert all("-private-" in alone[urn].name for urn in changed if alone[urn].type != "aws:kms/key:Key")
 
 
 def test_the_second_cluster_is_whole() -> None:
@@ -117,7 +131,7 @@ def test_objects_of_a_cluster_stay_on_it() -> None:
     assert len(objects) > 200
     for resource in objects:
         of_second = "burst-" in resource.urn
-        assert ("::burst-kubernetes::" in resource.provider) == of_second, resource.urn
+        assert ("::burst-kubernetes" in resource.provider) == of_second, resource.urn
 
 
 def test_jobs_beside_the_tracking_server_use_it_and_others_do_without() -> None:
@@ -155,7 +169,12 @@ def test_an_environment_without_a_cluster() -> None:
     assert not {
         t for t in types if t.startswith(("kubernetes:", "aws:eks/", "aws:rds/", "pulumi:providers:kubernetes"))
     }
-    assert {"trainyard:index:Network", "trainyard:index:StorageTiers", "trainyard:index:BudgetAlerts"} <= types
+    assert {
+        "trainyard:index:Network",
+        "trainyard:index:DnsFirewall",
+        "trainyard:index:StorageTiers",
+        "trainyard:index:BudgetAlerts",
+    } <= types
     assert outputs["gpuPools"] == []
     assert "kubeconfig" not in outputs
     assert "furtherClusters" not in outputs

@@ -16,6 +16,7 @@ from tests.pulumi_harness import Recording, plain, record
 from tests.shared import ROOT
 from tests.test_no_cloud import words
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
+from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
 from trainyard.conventions import gpu_node_labels
 from trainyard.plan.parts import NodePlan, Plan
@@ -60,6 +61,19 @@ def on_infiniband(node: NodePlan) -> NodePlan:
     return dataclasses.replace(node, fabric=dataclasses.replace(node.fabric, name="ib", resource="rdma/hca"))
 
 
+OWN_ADDRESSES: AddressesArgs = {
+    "own": ["10.1.0.0/16"],
+    "nodes": ["10.1.0.0/17"],
+    "services": "10.96.0.0/12",
+    "control_plane": ["10.1.255.0/28"],
+    "api_service": "10.96.0.1/32",
+    "resolvers": ["10.1.0.53/32"],
+    "cloud_services": [],
+    "object_store": ["10.9.0.10/32"],
+    "identity": [],
+}
+
+
 def own_ground(plan: Plan) -> Ground:
     """A cluster that somebody has, with an NFS server and a database of their own."""
     role = core.ConfigMap("role")
@@ -76,7 +90,10 @@ def own_ground(plan: Plan) -> Ground:
             team.name: WorkloadIdentity(annotations={"example.com/role": team.name}, wait_for=[role])
             for team in plan.core.teams
         },
-        identity_endpoints=[],
+        ingest_volume=NFS,
+        ingest_identity=WorkloadIdentity(),
+        addresses=OWN_ADDRESSES,
+        direct_names=[".store.example.com"],
         environment={},
         system_nodes={},
         node_labels={

@@ -1,22 +1,55 @@
-"""`trainyard explain`: every number of a plan, and where it comes from."""
+"""`trainyard explain`: every number of a plan and where it comes from; what a team can reach and do."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
 from trainyard.cli.files import write_json
-from trainyard.cli.project import JsonOption, ProjectOption, StackArgument, read_plan
+from trainyard.cli.project import (
+    EXIT_PROGRAM,
+    JsonOption,
+    ProjectOption,
+    StackArgument,
+    fail,
+    find_project,
+    find_stack,
+    progress,
+    read_plan,
+    settings_of,
+    warn_of,
+)
+
+REACH: Final = "reach"
+"""Stands where a key does: what is asked for then is a team."""
 
 
 def explain(
     stack: StackArgument,
-    key: Annotated[str, typer.Argument(help="Only keys that hold this text, like pools.train or fsx.")] = "",
+    key: Annotated[
+        str, typer.Argument(help="Only keys that hold this text, like pools.train or fsx; or the word reach.")
+    ] = "",
+    team: Annotated[str, typer.Argument(help="After reach: the team.")] = "",
     json_file: JsonOption = None,
     project: ProjectOption = None,
 ) -> None:
-    """Every number of a stack's plan, and the setting, profile entry or rule that gave it."""
+    """Every number of a stack's plan, and the setting, profile entry or rule that gave it.
+
+    `explain STACK reach TEAM`: what the team's pods reach over the network, and what they and its members may do.
+
+    Exit codes: 0; 2 the settings are wrong, or there is no such team; 3 the program is wrong.
+    """
+    if key == REACH:
+        _reach(stack, team, json_file, project)
+    elif team:
+        fail(f"{team}: after STACK and a key, or reach and a team, there is nothing more to say")
+    else:
+        _numbers(stack, key, json_file, project)
+
+
+def _numbers(stack: str, key: str, json_file: Path | None, project: Path | None) -> None:
     from rich.table import Table
 
     from trainyard.output import console
@@ -37,3 +70,30 @@ def explain(
     for decision in decisions:
         table.add_row(decision.key, str(decision.value), decision.source)
     console().print(table)
+
+
+def _reach(stack: str, team: str, json_file: Path | None, project: Path | None) -> None:
+    folder = find_project(project)
+    file = find_stack(folder, stack)
+    with progress(f"rehearsing {stack}"):
+        from trainyard.recorded.resources import Resources
+        from trainyard.rehearsal.rehearse import rehearse
+        from trainyard.review.reach.told import UnknownTeam, reach_of
+
+        with settings_of(stack):
+            rehearsal = rehearse(folder, file)
+    warn_of(rehearsal)
+    if rehearsal.errors:
+        fail(f"{rehearsal.stack}: {rehearsal.errors[0]}", code=EXIT_PROGRAM)
+    try:
+        found = reach_of(rehearsal.stack, Resources(rehearsal.resources), team)
+    except UnknownTeam as unknown:
+        fail(str(unknown))
+    if json_file is not None:
+        write_json(json_file, found.as_json())
+        if str(json_file) == "-":
+            return
+    from trainyard.output import show
+    from trainyard.review.reports import reach
+
+    show(lambda out: out.print(reach.report(found)))

@@ -155,6 +155,8 @@ def find_stack(project: Path, stack: str) -> Path:
     if path.suffix in {".yaml", ".yml"}:
         if not path.is_file():
             fail(f"{stack}: no such file")
+        if path.stem == "Pulumi":
+            fail(f"{stack} is the project's file; a stack's is Pulumi.STACK.yaml")
         return path.resolve()
     from trainyard.rehearsal.engine.project import stack_of
 

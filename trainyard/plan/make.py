@@ -13,6 +13,7 @@ from trainyard import catalog
 from trainyard.plan.aws.make import plan_aws
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
+from trainyard.plan.egress import plan_egress
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.parts import Core, Plan, ProfileName
 from trainyard.plan.people import plan_teams, size_and_profile, teams_of
@@ -63,6 +64,21 @@ def _check_region(settings: Settings, ledger: Ledger) -> None:
         ledger.problem("region", settings.region, "no such AWS region in the catalogue", hint)
     elif allowed and settings.region not in allowed:
         ledger.problem("region", settings.region, f"residency allows {', '.join(allowed)} only")
+    if allowed:
+        _tell_what_leaves(settings, ledger)
+
+
+def _tell_what_leaves(settings: Settings, ledger: Ledger) -> None:
+    """What has no region is not held to one: whoever chose a regime has to know of it."""
+    mail = ["alerts by mail"] if settings.alert_emails else []
+    what = [*mail, "budgets, cost tools and identities, which are the account's and of no region"]
+    source = (
+        f"residency {settings.residency} holds data, not these: they tell amounts of money, names of resources and who "
+        "did what; without alertEmails the alerts stay on topics in the region"
+    )
+    ledger.decide("residency.leaves", what, source)
+    state = settings.state_backend or "where Pulumi.yaml says"
+    ledger.decide("residency.state", state, "setting stateBackend" if settings.state_backend else "no stateBackend")
 
 
 def _environment(settings: Settings, stack: str, ledger: Ledger) -> str:
@@ -85,6 +101,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     budget = plan_budget(context)
     mlflow = plan_mlflow(teams, context)
     storage = plan_storage(context)
+    egress = plan_egress(context)
     ground, clusters, floor = _GROUNDS[settings.cloud](name, teams, mlflow, context)
     return Plan(
         core=Core(
@@ -97,6 +114,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             tags=_tags(settings, environment, ledger),
             teams=plan_teams(teams, budget.monthly_usd, context),
             storage=storage,
+            egress=egress,
             mlflow=mlflow,
             budget=budget,
             idle_floor=floor,

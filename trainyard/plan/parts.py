@@ -58,13 +58,24 @@ class TeamPlan:
 
 @dataclass(frozen=True, slots=True)
 class StoragePlan:
-    """How long what is stored is kept. Days."""
+    """Who reads the data, and how long what is stored is kept. Days."""
 
+    data_access: Literal["shared", "team"]  # every team reads all data, or each its own
+    ingest_principals: tuple[str, ...]  # who runs the jobs that write the data
+    data_version_days: int  # of overwritten and deleted objects
     checkpoint_expire_days: int  # superseded checkpoints; the newest is never expired
     checkpoint_keep_versions: int
     multipart_cleanup_days: int
     artifact_retention_days: int  # of superseded versions
     artifact_transition_days: int  # to infrequent access
+
+
+@dataclass(frozen=True, slots=True)
+class EgressPlan:
+    """Where pods of teams may go outside of the network."""
+
+    mode: Literal["allowlist", "internet"]
+    allow: tuple[str, ...]  # domain names; one that begins with a dot is the name and all below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +141,7 @@ class Core:
     tags: tuple[tuple[str, str], ...]  # on every resource: client, environment, team, cost-centre, owner, managed-by
     teams: tuple[TeamPlan, ...]
     storage: StoragePlan
+    egress: EgressPlan
     mlflow: MlflowPlan
     budget: BudgetPlan
     idle_floor: IdleFloor
@@ -323,6 +335,7 @@ class ClusterPlan:
     scheduling: SchedulingPlan
     teams: tuple[TeamQueuePlan, ...]
     smoke: SmokePlan
+    isolated_gpus: bool  # its nodes show a container no GPU that it did not ask for, whatever its variables say
 
     @property
     def node_groups(self) -> tuple[NodeGroupPlan, ...]:

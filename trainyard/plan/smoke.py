@@ -222,4 +222,5 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         tracking_secret=MLFLOW_CREDENTIALS_SECRET if plan.tracks(cluster) else "",
         start_timeout_s=cluster.scheduling.pods_ready_timeout_minutes * 60,
         rerun_on=job.rerun_on,
+        isolated_gpus=cluster.isolated_gpus,
     )

@@ -164,7 +164,8 @@ def rehearse(
             key: text
             for key, text in config.values.items()
             if not key.startswith(f"{config.project}:") and key not in config.secret_keys
-        },
+        }
+        | dict(config.state),
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.settings.types import Model, StandIn, TextLikeNumber, matching
+from trainyard.settings.types import DomainName, Model, StandIn, TextLikeNumber, matching
 
 PRINCIPAL = re.compile(
     r"arn:(aws|aws-cn|aws-us-gov|aws-iso|aws-iso-b):iam::[0-9]{12}:(role|user)"
@@ -29,7 +29,47 @@ class Aws(Model):
         | None
     ) = Field(default=None, description="the account, 12 digits in quotes; no other can then be deployed to by mistake")
     admin_principals: list[Principal] = Field(
-        default=[], description="ARNs of IAM roles and users that administer the cluster"
+        default=[],
+        description=(
+            "ARNs of IAM roles and users that administer the cluster, those that run `pulumi up` among them. None: "
+            "whoever runs it, by an entry that follows the next one"
+        ),
+    )
+    organization_id: (
+        Annotated[str, matching(r"o-[a-z0-9]{10,32}", "must look like o-a1b2c3d4e5"), StandIn("o-unseen{number:06}")]
+        | None
+    ) = Field(
+        default=None,
+        description=(
+            "the organisation whose principals and buckets may be used from the network; by default the account alone"
+        ),
+    )
+    public_buckets: list[
+        Annotated[
+            str,
+            matching(
+                r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "must be the name of a bucket, like commoncrawl: no ARN, no path"
+            ),
+        ]
+    ] = Field(default=[], max_length=50, description="buckets of others, such as public data sets, that may be read")
+    dns_firewall: Literal["block", "alert", "off"] | None = Field(
+        default=None,
+        description=(
+            "lookups of names that nothing here needs: refused, counted, or let by; counted or let by, a pod can send "
+            "data out in names"
+        ),
+    )
+    dns_allow: list[DomainName] = Field(
+        default=[],
+        max_length=500,
+        description="further names that may be looked up, such as a registry's; those of network.egress.allow may",
+    )
+    deployers: list[Principal] = Field(
+        default=[],
+        description=(
+            "ARNs of IAM roles and users that run `pulumi up`: with adminPrincipals, the only ones that may change who "
+            "uses the environment's keys. By default whoever runs it, so name them where there are several"
+        ),
     )
     create_autoscaling_role: bool = Field(
         default=False,

@@ -19,11 +19,37 @@ from pydantic import Field
 
 from trainyard.conventions import SYSTEM_POOL
 from trainyard.problems import Problem, shown
+from trainyard.settings.audit import Audit
 from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, Aws, partition_of
 from trainyard.settings.operations import BudgetAlerts, Mlflow, PolicyException, Scheduler, Smoke, Storage
 from trainyard.settings.people import Team
 from trainyard.settings.pools import GpuPool, SystemNodes
-from trainyard.settings.types import PRIVATE, Cidr, Email, Label, Model, Name, PublicCidr, TextLikeNumber
+from trainyard.settings.types import (
+    PRIVATE,
+    Cidr,
+    DomainName,
+    Email,
+    Label,
+    Model,
+    Name,
+    PublicCidr,
+    StateBackend,
+    TextLikeNumber,
+)
+
+
+class Egress(Model):
+    """Where pods of teams may go outside of the network; the object store's own region they always may."""
+
+    mode: Literal["allowlist", "internet"] | None = Field(
+        default=None,
+        description="HTTPS to the names in `allow` through a proxy, or to everywhere; allowlist by default",
+    )
+    allow: list[DomainName] | None = Field(
+        default=None,
+        max_length=500,
+        description="domain names; .hf.co is the name and all below it. PyPI, PyTorch and Hugging Face by default",
+    )
 
 
 class Network(Model):
@@ -35,6 +61,7 @@ class Network(Model):
         default=[], description="ranges in use elsewhere (offices, peered networks), which it must not overlap"
     )
     zones: list[str] | None = Field(default=None, description="names of the zones, at least two")
+    egress: Egress = Field(default=Egress(), description="where pods of teams may go outside of the network")
 
 
 class Settings(Model):
@@ -80,10 +107,18 @@ class Settings(Model):
         default="none",
         description="Where data may be kept (none, eu, uae, us, uk, india). Other regions are refused.",
     )
+    state_backend: StateBackend | None = Field(
+        default=None,
+        description=(
+            "Where Pulumi keeps the stack's state (PULUMI_BACKEND_URL), where Pulumi.yaml does not say. Compared with "
+            "residency."
+        ),
+    )
     storage: Storage = Field(default=Storage(), description="The storage tiers.")
     scheduler: Scheduler = Field(default=Scheduler(), description="The queues.")
     mlflow: Mlflow = Field(default=Mlflow(), description="The MLflow server.")
     smoke: Smoke = Field(default=Smoke(), description="The DDP smoke jobs, one a GPU pool and capacity.")
+    audit: Audit = Field(default=Audit(), description="The record of what happened, and who is told.")
     policy_exceptions: list[PolicyException] = Field(default=[], description="Violations accepted for a while.")
     network: Network = Field(default=Network(), description="Address ranges and zones of the network.")
     system_nodes: SystemNodes = Field(
@@ -113,6 +148,7 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
         yield Problem("teamSize", "nothing", "give teamSize (people), or profile, or teams with their members")
     yield from _team_checks(settings)
     yield from _principal_checks(settings)
+    yield from _audit_checks(settings)
     for index, cidr in enumerate(settings.endpoint_access):
         for other in settings.endpoint_access[:index]:
             if ipaddress.IPv4Network(cidr).overlaps(ipaddress.IPv4Network(other)):
@@ -169,6 +205,20 @@ def _team_checks(settings: Settings) -> Iterator[Problem]:
         yield Problem("teams", f"shares that add up to {sum(shares):g}", "shares are percent and must add up to 100")
 
 
+def _audit_checks(settings: Settings) -> Iterator[Problem]:
+    """What the stack does not record itself is somebody else's task, and the file says whose and why."""
+    audit = settings.audit
+    for key, part in (("audit.trail", audit.trail), ("audit.threatDetection", audit.threat_detection)):
+        if part.by != "stack" and part.reason is None:
+            yield Problem(f"{key}.reason", "nothing", f"must say why {key}.by is {part.by}, in ten characters or more")
+    if audit.threat_detection.runtime and audit.threat_detection.by != "stack":
+        allowed = f"needs audit.threatDetection.by: stack, which is {audit.threat_detection.by}: whose it is decides"
+        yield Problem("audit.threatDetection.runtime", "true", allowed)
+    if audit.break_glass.principals and audit.trail.by == "none":
+        allowed = "needs a trail: without one nobody is told that the role was taken"
+        yield Problem("audit.breakGlass.principals", "IAM users", allowed, "set audit.trail.by to stack")
+
+
 def _principal_checks(settings: Settings) -> Iterator[Problem]:
     """Who a team's members are to the cloud is spelt as that cloud spells it, and is of the region's part of it."""
     named = [
@@ -177,6 +227,12 @@ def _principal_checks(settings: Settings) -> Iterator[Problem]:
         for place, principal in enumerate(team.principals)
     ]
     named += [(f"aws.adminPrincipals[{place}]", arn) for place, arn in enumerate(settings.aws.admin_principals)]
+    named += [(f"storage.ingestPrincipals[{n}]", arn) for n, arn in enumerate(settings.storage.ingest_principals)]
+    named += [(f"aws.deployers[{place}]", arn) for place, arn in enumerate(settings.aws.deployers)]
+    named += [
+        (f"audit.breakGlass.principals[{place}]", arn)
+        for place, arn in enumerate(settings.audit.break_glass.principals)
+    ]
     partition = partition_of(settings.region)
     for key, principal in named:
         found = PRINCIPAL.fullmatch(principal)

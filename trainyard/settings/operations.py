@@ -26,6 +26,23 @@ class Storage(Model):
 
     lustre: Lustre = Field(default=Lustre(), description="the fast data tier")
     shared_file_system: bool | None = Field(default=None, description="a shared file system for code and notebooks")
+    data_access: Literal["shared", "team"] | None = Field(
+        default=None,
+        description="who reads the data: every team all (shared), or each its own, below data/teams/TEAM/ (team)",
+    )
+    ingest_principals: list[Annotated[str, StandIn("arn:aws:iam::123456789012:role/unseen-{number}")]] = Field(
+        default=[],
+        description=(
+            "who runs the jobs that write the data, which nobody else on the cluster does, as the cloud names them: "
+            "ARNs of IAM roles and users"
+        ),
+    )
+    data_version_days: int | None = Field(
+        default=None,
+        ge=30,
+        le=3650,
+        description="days that overwritten and deleted data can be taken back; what is kept is paid for as long",
+    )
     checkpoint_expire_days: Days | None = Field(
         default=None, description="days after which superseded checkpoints go; the newest never does"
     )

@@ -153,6 +153,14 @@ Label = Annotated[
     ),
 ]
 
+DomainName = Annotated[
+    str,
+    matching(
+        r"(?=.{4,253}$)\.?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])",
+        "must be a domain name in lower case, like pypi.org, or .hf.co for it and all below: no address, port or *",
+    ),
+]
+
 TextLikeNumber = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "number"]})]
 """Text even where YAML made a number of it: versions and account ids."""
 
@@ -170,6 +178,14 @@ Image = Annotated[
         "must be an image that is pinned by its digest, like repository:tag@sha256:…",
     ),
     StandIn("unseen/image@sha256:{number:064x}"),
+]
+StateBackend = Annotated[
+    str,
+    matching(
+        r"(https?|s3|gs|azblob|file|postgres)://[^@ ]{1,500}",
+        "must be a URL as `pulumi login` takes it, without a user or password: s3://bucket?region=…, gs://, azblob://, "
+        "file://, https://",
+    ),
 ]
 LEAST_CORES = Fraction("0.05")
 LEAST_BYTES = 256 * MEBIBYTE

@@ -13,20 +13,22 @@ import pulumi_tls
 
 from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
-from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.gpu_launch import GpuNodeGroupArgs, GpuPoolArgs
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
-from trainyard.components.aws.identity import AGENT_CIDR, AGENT_PORT
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
-from trainyard.components.aws.on_cluster.volumes import team_volumes
+from trainyard.components.aws.on_cluster.kube_system import kube_system_walls
+from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogGroupArgs
+from trainyard.components.aws.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.aws.storage import StorageTiers
-from trainyard.conventions import SYSTEM_NODES, gpu_node_labels, team_group
+from trainyard.conventions import INGEST_GROUP, SYSTEM_NODES, gpu_node_labels, team_group
 from trainyard.conventions.aws import RESERVATION_KINDS
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
+from trainyard.stacks.environment.aws.addresses import direct_names, network_addresses
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
-from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX, lustre_volume, mlflow_database, mounted, uri
+from trainyard.stacks.environment.aws.keys import Keys
+from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX, mlflow_database, mounted, uri
 from trainyard.stacks.environment.ground import Ground, resource_prefix
 
 
@@ -43,18 +45,25 @@ class MadeCluster:
 class Shared:
     """What all clusters of the environment use."""
 
-    key: EnvironmentKey
+    network: Network
+    keys: Keys
     storage: StorageTiers
     database: Database | None
 
 
 def make_cluster(
-    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, aws: pulumi_aws.Provider
+    plan: Plan,
+    planned: ClusterPlan,
+    account: pulumi.Input[str],
+    network: Network,
+    keys: Keys,
+    deployer: pulumi.Input[str],
+    aws: pulumi_aws.Provider,
 ) -> MadeCluster:
-    """Makes control plane and nodes."""
-    cluster = _cluster(plan, planned, network, key, pulumi.ResourceOptions(providers=[aws]))
+    """Makes control plane and nodes. `deployer` administers a cluster for which the plan names nobody."""
+    cluster = _cluster(plan, planned, account, network, keys, deployer, pulumi.ResourceOptions(providers=[aws]))
     after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
-    return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, key, after_nodes))
+    return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, keys, after_nodes))
 
 
 def make_grounds(
@@ -75,24 +84,34 @@ def _ground(
     opts: pulumi.ResourceOptions,
 ) -> Ground:
     planned, cluster, storage = made.planned, made.cluster, shared.storage
-    roles = pod_roles(plan, planned, cluster, storage, shared.database, shared.key, opts)
-    kubernetes = pulumi_kubernetes.Provider(
-        f"{resource_prefix(plan, planned)}kubernetes",
-        kubeconfig=cluster.kubeconfig,
-        cluster_identifier=planned.name,
-        opts=pulumi.ResourceOptions(depends_on=cluster.ready),
-    )
+    prefix, addresses = resource_prefix(plan, planned), network_addresses(plan.ground.network, shared.network)
+    log_group = _team_log_group(plan, planned, shared.keys, opts)
+    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.keys, opts)
+
+    def kubernetes_after(name: str, *waited_for: pulumi.Resource) -> pulumi_kubernetes.Provider:
+        return pulumi_kubernetes.Provider(
+            f"{prefix}{name}",
+            kubeconfig=cluster.kubeconfig,
+            cluster_identifier=planned.name,
+            opts=pulumi.ResourceOptions(depends_on=list(waited_for)),
+        )
+
+    # CoreDNS and its like get through to nobody without these, so they come before it, while nodes still start; and
+    # they go last, since every workload's provider waits for them.
+    early = kubernetes_after("kubernetes-walls", *cluster.api_ready)
+    walls = kube_system_walls(f"{prefix}kube-system", addresses, early, cluster.api_ready)
+    kubernetes = kubernetes_after("kubernetes", *cluster.ready, *walls)
     providers = [kubernetes, *makers]
-    lustre = lustre_volume(plan, storage)
     on_cluster = aws_on_cluster.build(
         plan,
         planned,
         providers=providers,
         node_groups=made.gpu_nodes.node_group_names,
-        lustre=lustre,
+        log_group=log_group,
+        addresses=addresses,
         roles=roles,
     )
-    volumes = mounted(plan, storage, lustre)
+    volumes = mounted(plan, storage)
     return Ground(
         kubeconfig=cluster.kubeconfig,
         providers=providers,
@@ -103,7 +122,10 @@ def _ground(
         database=mlflow_database(plan, shared.database) if plan.tracks(planned) else None,
         mlflow_identity=identity(roles, "mlflow"),
         team_identities={team.name: identity(roles, f"team-{team.name}") for team in planned.teams},
-        identity_endpoints=[{"cidr": AGENT_CIDR, "port": AGENT_PORT}],
+        ingest_volume=ingest_volume(volumes),
+        ingest_identity=identity(roles, "ingest"),
+        addresses=addresses,
+        direct_names=direct_names(plan.ground.region),
         environment=dict(planned.smoke.environment),
         system_nodes=SYSTEM_NODES,
         node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
@@ -115,28 +137,45 @@ def _ground(
     )
 
 
+def _team_log_group(plan: Plan, planned: ClusterPlan, keys: Keys, opts: pulumi.ResourceOptions) -> TeamLogGroup | None:
+    """Where the teams' containers' lines go, where the plan keeps them."""
+    days = plan.ground.audit.container_log_retention_days
+    if days is None:
+        return None
+    args: TeamLogGroupArgs = {"cluster_name": planned.name, "key_arn": keys.platform.key_arn, "retention_days": days}
+    return TeamLogGroup(f"{resource_prefix(plan, planned)}team-log-group", args, opts)
+
+
 def _cluster(
-    plan: Plan, planned: ClusterPlan, network: Network, key: EnvironmentKey, opts: pulumi.ResourceOptions
+    plan: Plan,
+    planned: ClusterPlan,
+    account: pulumi.Input[str],
+    network: Network,
+    keys: Keys,
+    deployer: pulumi.Input[str],
+    opts: pulumi.ResourceOptions,
 ) -> Cluster:
     control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
-    nodes_in = list(network.private_subnet_ids.values())
     on_it = [team.name for team in planned.teams]
     return Cluster(
         f"{resource_prefix(plan, planned)}cluster",
         {
             "cluster_name": planned.name,
             "region": plan.ground.region,
+            "account_id": account,
             "kubernetes_version": planned.kubernetes_version,
             "service_cidr": plan.ground.network.service_cidr,
-            "subnet_ids": nodes_in,
-            "node_subnet_ids": nodes_in,
+            "subnet_ids": list(network.control_subnet_ids.values()),
+            "node_subnet_ids": list(network.private_subnet_ids.values()),
             "public_access_cidrs": planned.public_access_cidrs,
             "log_types": control_plane.log_types,
             "log_retention_days": control_plane.log_retention_days,
-            "key_arn": key.key_arn,
+            "key_arn": keys.platform.key_arn,
             "admin_principal_arns": control_plane.admin_principal_arns,
+            "deployer_principal_arn": deployer,
             "group_principal_arns": {
-                team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it
+                INGEST_GROUP: plan.core.storage.ingest_principals,
+                **{team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it},
             },
             "add_ons": [{"name": add_on.name, "version": add_on.version} for add_on in control_plane.add_ons],
             "system_nodes": {
@@ -157,7 +196,7 @@ def _gpu_nodes(
     planned: ClusterPlan,
     network: Network,
     cluster: Cluster,
-    key: EnvironmentKey,
+    keys: Keys,
     opts: pulumi.ResourceOptions,
 ) -> GpuNodeGroups:
     return GpuNodeGroups(
@@ -169,7 +208,7 @@ def _gpu_nodes(
             "node_role_arn": cluster.node_role_arn,
             "vpc_id": network.vpc_id,
             "subnet_ids": network.private_subnet_ids,
-            "key_arn": key.key_arn,
+            "key_arn": keys.platform.key_arn,
             "pools": _pools(planned),
             "tags": dict(plan.core.tags),
         },

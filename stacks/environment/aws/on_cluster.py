@@ -1,4 +1,4 @@
-"""What only AWS needs on its cluster: autoscaler, storage drivers, folders on Lustre, the fabric's plugin."""
+"""What only AWS needs on its cluster: autoscaler, storage drivers, the fabric's plugin."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from trainyard.components.aws.identity import PodRole
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers, StorageDriversArgs
 from trainyard.components.aws.on_cluster.fabric import efa_device_plugin
-from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
-from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs
+from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogs
 from trainyard.components.k8s.gpu import DevicePluginArgs
+from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.conventions import CAPACITIES
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.ground import chart, resource_prefix
@@ -34,7 +34,8 @@ def build(
     *,
     providers: Sequence[pulumi.ProviderResource],
     node_groups: Mapping[str, pulumi.Output[str]],
-    lustre: LustreVolumeArgs | None,
+    log_group: TeamLogGroup | None,
+    addresses: AddressesArgs,
     roles: Mapping[str, PodRole],
 ) -> OnCluster:
     """Makes it. `node_groups` are the names of the GPU node groups in EKS by their names in the plan; `roles` those of
@@ -61,26 +62,29 @@ def build(
     )
     drivers = StorageDrivers(
         f"{prefix}drivers",
-        _drivers(plan),
-        after(*(roles[driver] for driver in ("fsx-driver", "efs-driver") if driver in roles)),
+        _drivers(plan, addresses),
+        after(*(roles[driver] for driver in ("fsx-driver", "efs-driver", "efs-mounts") if driver in roles)),
     )
-    ready: list[pulumi.Resource] = [scaler]
-    if lustre is not None:
-        folders = LustreFolders(
-            f"{prefix}lustre-folders",
+    if log_group is not None:
+        TeamLogs(
+            f"{prefix}team-logs",
             {
-                "lustre": lustre,
-                "teams": [team.name for team in planned.teams],
-                "image": plan.core.pins.image("pytorch"),
+                "namespaces": [team.namespace for team in planned.teams],
+                "log_group_name": log_group.log_group_name,
+                "region": plan.ground.region,
+                "image": plan.core.pins.image("fluent-bit"),
             },
-            after(*drivers.ready),
+            after(roles["team-logs"]),
         )
-        ready.append(folders)
-    return OnCluster(drivers, ready)
+    return OnCluster(drivers, [scaler])
 
 
-def _drivers(plan: Plan) -> StorageDriversArgs:
-    args: StorageDriversArgs = {"region": plan.ground.region, "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver")}
+def _drivers(plan: Plan, addresses: AddressesArgs) -> StorageDriversArgs:
+    args: StorageDriversArgs = {
+        "region": plan.ground.region,
+        "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver"),
+        "addresses": addresses,
+    }
     if plan.ground.lustre is not None:
         args["fsx_chart"] = chart(plan, "aws-fsx-csi-driver")
     if plan.ground.shared_file_system:

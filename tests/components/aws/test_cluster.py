@@ -46,6 +46,7 @@ def arguments(**changes: Any) -> Any:
     return {
         "cluster_name": "acme-production",
         "region": REGION,
+        "account_id": ACCOUNT,
         "kubernetes_version": "1.35",
         "service_cidr": "172.20.0.0/16",
         "subnet_ids": ["subnet-0a", "subnet-0b"],
@@ -94,7 +95,7 @@ def test_control_plane(recording: Recording) -> None:
     assert cluster["version"] == "1.35"
     assert cluster["encryptionConfig"] == {"provider": {"keyArn": KEY_ARN}, "resources": ["secrets"]}
     assert cluster["enabledClusterLogTypes"] == LOGS
-    assert cluster["accessConfig"] == {"authenticationMode": "API", "bootstrapClusterCreatorAdminPermissions": True}
+    assert cluster["accessConfig"] == {"authenticationMode": "API", "bootstrapClusterCreatorAdminPermissions": False}
     assert cluster["upgradePolicy"] == {"supportType": "STANDARD"}
     assert cluster["deletionProtection"] is True
     assert cluster["bootstrapSelfManagedAddons"] is False
@@ -142,7 +143,11 @@ def test_what_other_node_groups_and_workloads_wait_for() -> None:
     assert {"eks-vpc-cni", "eks-kube-proxy", "eks-node-AmazonEKSWorkerNodePolicy"} <= further
     # GPU nodes start beside the system nodes.
     assert "eks-system" not in further
-    assert {resource._name for resource in made[0].ready} == {"eks-system", *(f"eks-{name}" for name in ADD_ONS)}
+    ready = {resource._name for resource in made[0].ready}
+    # Without an administrator's entry nothing is let in to make anything on the cluster.
+    entries = {name for name in ready if name.startswith("eks-admin-")}
+    assert len(entries) == len(ADMINS)
+    assert ready - entries == {"eks-system", *(f"eks-{name}" for name in ADD_ONS)}
 
 
 def test_network_plugin_enforces_policies_and_delegates_prefixes(recording: Recording) -> None:
@@ -186,6 +191,17 @@ def test_administrators_by_name_however_alike(recording: Recording) -> None:
         assert f"AccessEntry {association.name}" in waits_for(recording, association)
     fewer = recorded(admin_principal_arns=ADMINS[1:])
     assert names(fewer.of_type("aws:eks/accessEntry:AccessEntry")) < names(entries)
+
+
+def test_whoever_deploys_administers_a_cluster_that_names_nobody() -> None:
+    deployer = f"arn:aws:iam::{ACCOUNT}:role/deploy"
+    found = recorded(admin_principal_arns=(), deployer_principal_arn=deployer)
+    policy = found.one("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
+    assert (policy.name, policy.inputs["principalArn"]) == ("eks-deployer", deployer)
+    assert policy.inputs["policyArn"].endswith("/AmazonEKSClusterAdminPolicy")
+    # Where administrators are named, a second entry of one of them would be refused.
+    named = recorded(deployer_principal_arn=ADMINS[0])
+    assert len(named.of_type("aws:eks/accessEntry:AccessEntry")) == len(ADMINS)
 
 
 def test_system_nodes(recording: Recording) -> None:
@@ -372,3 +388,13 @@ def test_ec2_and_eks_take_the_system_nodes(recording: Recording) -> None:
         made = eks.describe_nodegroup(clusterName="acme-production", nodegroupName="eks-system")["nodegroup"]
     assert made["status"] == "ACTIVE"
     assert made["labels"] == {"ml.platform/pool": "system"}
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_the_control_planes_role_is_taken_for_this_cluster_alone(preview: bool) -> None:
+    role = next(role for role in recorded(preview=preview).of_type(ROLE) if role.name.endswith("-control"))
+    [statement] = document(role, "assumeRolePolicy")["Statement"]
+    assert statement["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": ACCOUNT},
+        "ArnLike": {"aws:SourceArn": f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/acme-production"},
+    }

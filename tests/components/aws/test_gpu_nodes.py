@@ -69,12 +69,19 @@ def template(recording: Recording, name: str) -> dict[str, Any]:
     return inputs_of(recording.one(TEMPLATE, f"gpu-{name}-template"))
 
 
+def user_data_parts(found: dict[str, Any]) -> list[Any]:
+    """The parts of the user data of a launch template, in their order."""
+    parts: Any = email.message_from_bytes(base64.b64decode(found["userData"])).get_payload()
+    return list(parts)
+
+
 def node_config(recording: Recording, name: str) -> dict[str, Any]:
     """The spec of the NodeConfig in the user data."""
-    message = email.message_from_bytes(base64.b64decode(template(recording, name)["userData"]))
-    parts: Any = message.get_payload()
-    (part,) = parts
-    assert part.get_content_type() == "application/node.eks.aws"
+    (part,) = (
+        part
+        for part in user_data_parts(template(recording, name))
+        if part.get_content_type() == "application/node.eks.aws"
+    )
     config: dict[str, Any] = yaml.safe_load(part.get_payload())
     assert (config["apiVersion"], config["kind"]) == ("node.eks.aws/v1alpha1", "NodeConfig")
     spec: dict[str, Any] = config["spec"]
@@ -168,9 +175,26 @@ class TestEveryGroup:
         config = node_config(recorded({**train_pool(), "local_nvme_gb": 0}), "train-spot")
         assert set(config) == {"containerd"}
 
-    def test_no_local_disk_no_user_data(self) -> None:
+    def test_no_local_disk_and_no_fabric_leave_the_node_configuration_alone(self) -> None:
         without = recorded({**dev_pool(), "local_nvme_gb": 0})
-        assert "userData" not in template(without, "dev-spot")
+        parts = user_data_parts(template(without, "dev-spot"))
+        assert [part.get_content_type() for part in parts] == ["text/x-shellscript"]
+
+    @pytest.mark.parametrize("name", GROUPS)
+    def test_a_variable_of_a_pod_gives_it_no_gpu(self, recording: Recording, name: str) -> None:
+        (script,) = (
+            part.get_payload()
+            for part in user_data_parts(template(recording, name))
+            if part.get_content_type() == "text/x-shellscript"
+        )
+        words = str(script).replace("\\\n", " ").split()
+        assert words[0] == "#!/bin/bash"
+        settings = dict(words[at + 1].split("=") for at, word in enumerate(words) if word == "--set")
+        assert settings == {
+            "accept-nvidia-visible-devices-envvar-when-unprivileged": "false",
+            "accept-nvidia-visible-devices-as-volume-mounts": "true",
+        }
+        assert "--in-place" in words
 
     def test_first_preview_registers_the_same_resources_and_no_urn_twice(self, recording: Recording) -> None:
         unknown = recorded(dev_pool(), train_pool(), block_pool(), b300_pool(), preview=True)

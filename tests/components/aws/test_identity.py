@@ -11,6 +11,7 @@ from tests.components.aws.recordings import ATTACHMENT, ROLE, ROLE_POLICY, creat
 from tests.pulumi_harness import Recording, record
 from trainyard.components.aws.identity import LONGEST_ROLE_NAME, PodRole, least_privilege
 
+CLUSTER_ARN = "arn:aws:eks:us-east-1:111122223333:cluster/acme-production"
 ASSOCIATION = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
 READ = {
     "Version": "2012-10-17",
@@ -21,6 +22,7 @@ READ = {
 def arguments(**changes: Any) -> Any:
     return {
         "cluster_name": "acme-production",
+        "cluster_arn": CLUSTER_ARN,
         "namespace": "mlflow",
         "service_accounts": ["server", "backup"],
         "policy": READ,
@@ -33,15 +35,19 @@ def recorded(name: str = "tracking", preview: bool = False, **changes: Any) -> R
     return record(lambda: PodRole(name, arguments(**changes)), preview=preview)
 
 
-def test_only_the_named_service_accounts_of_the_cluster_can_take_it() -> None:
+def test_only_the_named_service_accounts_of_the_cluster_of_the_account_can_take_it() -> None:
     trust = document(recorded().one(ROLE), "assumeRolePolicy")["Statement"]
     assert len(trust) == 1
     assert trust[0]["Principal"] == {"Service": "pods.eks.amazonaws.com"}
     assert trust[0]["Action"] == ["sts:AssumeRole", "sts:TagSession"]
-    assert trust[0]["Condition"]["StringEquals"] == {
-        "aws:RequestTag/eks-cluster-name": "acme-production",
-        "aws:RequestTag/kubernetes-namespace": "mlflow",
-        "aws:RequestTag/kubernetes-service-account": ["server", "backup"],
+    assert trust[0]["Condition"] == {
+        "StringEquals": {
+            "aws:SourceAccount": "111122223333",
+            "aws:RequestTag/eks-cluster-arn": CLUSTER_ARN,
+            "aws:RequestTag/kubernetes-namespace": "mlflow",
+            "aws:RequestTag/kubernetes-service-account": ["server", "backup"],
+        },
+        "ArnEquals": {"aws:SourceArn": CLUSTER_ARN},
     }
 
 

@@ -17,7 +17,7 @@ from tests.components.aws.recordings import (
     statements,
     waits_for,
 )
-from tests.pulumi_harness import Recorded, Recording, record
+from tests.pulumi_harness import ACCOUNT, Recorded, Recording, record
 from trainyard.components.aws.network import Network
 
 SUBNET = "aws:ec2/subnet:Subnet"
@@ -34,6 +34,7 @@ def zone(letter: str, index: int) -> dict[str, str]:
         "public_cidr": f"10.0.{index}.0/24",
         "private_cidr": f"10.0.{64 * (index + 1)}.0/18",
         "isolated_cidr": f"10.0.{16 + index}.0/24",
+        "control_cidr": f"10.0.{32 + index}.0/24",
     }
 
 
@@ -48,6 +49,7 @@ def recorded(preview: bool = False, **changes: Any) -> Recording:
         "gateway_endpoints": ["s3"],
         "interface_endpoints": ["ecr.api", "ecr.dkr", "sts"],
         "region": REGION,
+        "account_id": ACCOUNT,
         "flow_log_retention_days": 365,
         "key_arn": KEY_ARN,
         "cluster_names": ["acme-production"],
@@ -81,9 +83,11 @@ def test_names_resolve_inside_the_vpc() -> None:
     assert (vpc["cidrBlock"], vpc["enableDnsSupport"], vpc["enableDnsHostnames"]) == ("10.0.0.0/16", True, True)
 
 
-def test_three_kinds_of_subnet_in_each_zone_none_of_which_gives_public_addresses() -> None:
+def test_four_kinds_of_subnet_in_each_zone_none_of_which_gives_public_addresses() -> None:
     subnets = {subnet.name: inputs_of(subnet) for subnet in recorded().of_type(SUBNET)}
-    assert set(subnets) == {f"net-{kind}-{z['name']}" for kind in ("public", "private", "isolated") for z in ZONES}
+    assert set(subnets) == {
+        f"net-{kind}-{z['name']}" for kind in ("public", "private", "isolated", "control") for z in ZONES
+    }
     for name, subnet in subnets.items():
         assert subnet["mapPublicIpOnLaunch"] is False
         kubernetes = {key: value for key, value in subnet["tags"].items() if key.startswith("kubernetes.io/")}
@@ -102,13 +106,16 @@ def test_each_subnet_has_the_route_table_of_its_kind() -> None:
     table_of = {a.inputs["subnetId"]: a.inputs["routeTableId"] for a in recording.of_type(ASSOCIATION)}
     for z in ZONES:
         assert table_of[subnets[f"net-public-{z['name']}"]] == tables["net-public"]
-        assert table_of[subnets[f"net-isolated-{z['name']}"]] == tables["net-isolated"]
+        for kind in ("isolated", "control"):
+            assert table_of[subnets[f"net-{kind}-{z['name']}"]] == tables[f"net-{kind}"]
         assert table_of[subnets[f"net-private-{z['name']}"]] == tables[f"net-private-{z['name']}"]
 
 
-def test_isolated_subnets_have_no_way_out_and_only_public_ones_the_internet_gateway() -> None:
+def test_subnets_of_databases_and_of_the_control_plane_have_no_way_out_and_only_public_ones_the_internet_gateway() -> (
+    None
+):
     recording = recorded()
-    assert routes_of(recording, "net-isolated") == []
+    assert routes_of(recording, "net-isolated") == routes_of(recording, "net-control") == []
     (public,) = routes_of(recording, "net-public")
     assert public.inputs["gatewayId"]
     for z in ZONES:
@@ -146,7 +153,7 @@ def test_s3_is_reached_from_every_subnet_without_nat() -> None:
     assert endpoint.inputs["vpcEndpointType"] == "Gateway"
     assert endpoint.inputs["serviceName"] == "com.amazonaws.us-east-1.s3"
     assert set(endpoint.inputs["routeTableIds"]) == set(identities(recording, TABLE).values())
-    assert len(endpoint.inputs["routeTableIds"]) == 5
+    assert len(endpoint.inputs["routeTableIds"]) == 6
 
 
 def test_interface_endpoints_answer_https_from_the_vpc_in_every_zone() -> None:
@@ -159,7 +166,7 @@ def test_interface_endpoints_answer_https_from_the_vpc_in_every_zone() -> None:
     group = recording.one("aws:ec2/securityGroup:SecurityGroup")
     for endpoint in endpoints:
         assert endpoint.inputs["privateDnsEnabled"] is True
-        assert set(endpoint.inputs["subnetIds"]) == {subnets[f"net-private-{z['name']}"] for z in ZONES}
+        assert set(endpoint.inputs["subnetIds"]) == {subnets[f"net-isolated-{z['name']}"] for z in ZONES}
         assert group.urn in endpoint.dependencies
     rule = inputs_of(recording.one("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"))
     assert (rule["ipProtocol"], rule["fromPort"], rule["toPort"], rule["cidrIpv4"]) == (
@@ -225,7 +232,7 @@ def test_ec2_takes_the_subnets_and_the_endpoints() -> None:
                 VpcId=vpc_id, CidrBlock=subnet.inputs["cidrBlock"], AvailabilityZone=subnet.inputs["availabilityZone"]
             )
         found = client.describe_subnets(Filters=[{"Name": "vpc-id", "Values": [vpc_id]}])["Subnets"]
-        assert len(found) == 9
+        assert len(found) == 12
         for endpoint in recording.of_type(ENDPOINT):
             client.create_vpc_endpoint(
                 VpcId=vpc_id,
@@ -236,3 +243,11 @@ def test_ec2_takes_the_subnets_and_the_endpoints() -> None:
         known = set(client.describe_vpc_endpoint_services()["ServiceNames"])
     assert len(endpoints) == 4
     assert {endpoint["ServiceName"] for endpoint in endpoints} <= known
+
+
+def test_the_role_of_flow_logs_is_taken_for_flow_logs_of_the_account_alone() -> None:
+    [statement] = document(recorded().one("aws:iam/role:Role"), "assumeRolePolicy")["Statement"]
+    assert statement["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": ACCOUNT},
+        "ArnLike": {"aws:SourceArn": f"arn:aws:ec2:{REGION}:{ACCOUNT}:vpc-flow-log/*"},
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
 import cel
@@ -20,23 +21,48 @@ def _quantity(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def refusals(policy: Any, item: dict[str, Any], username: str = JOB_CONTROLLER) -> list[str]:
-    """The messages of the validations that an object fails. `policy` is the spec, in either spelling of its keys."""
+@dataclass(frozen=True)
+class Request:
+    """What the API server tells a policy besides the object."""
+
+    username: str = JOB_CONTROLLER
+    operation: str = "CREATE"
+    old: dict[str, Any] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def refusals(policy: Any, item: dict[str, Any] | None, username: str = JOB_CONTROLLER, **request: Any) -> list[str]:
+    """The messages of the validations that an object fails. `policy` is the spec, in either spelling of its keys.
+
+    `request` are fields of a `Request`. None are found where the policy does not judge such a request.
+    """
+    asked = Request(username, **request)
+    rules = policy.get("match_constraints", policy.get("matchConstraints"))
+    operations = {
+        operation
+        for rule in rules.get("resource_rules", rules.get("resourceRules"))
+        for operation in rule["operations"]
+    }
+    conditions = policy.get("match_conditions", policy.get("matchConditions", []))
+    if asked.operation not in operations or not all(_evaluate(c["expression"], item, {}, asked) for c in conditions):
+        return []
     variables: dict[str, Any] = {}
     for variable in policy.get("variables", []):
-        variables[variable["name"]] = _evaluate(variable["expression"], item, variables, username)
+        variables[variable["name"]] = _evaluate(variable["expression"], item, variables, asked)
     return [
         validation["message"]
         for validation in policy["validations"]
-        if not _evaluate(validation["expression"], item, variables, username)
+        if not _evaluate(validation["expression"], item, variables, asked)
     ]
 
 
-def _evaluate(expression: str, item: dict[str, Any], variables: dict[str, Any], username: str) -> Any:
+def _evaluate(expression: str, item: dict[str, Any] | None, variables: dict[str, Any], asked: Request) -> Any:
     context = cel.Context()
     context.add_variable("object", item)
+    context.add_variable("oldObject", asked.old)
     context.add_variable("variables", dict(variables))
-    context.add_variable("request", {"userInfo": {"username": username}})
+    request = {"userInfo": {"username": asked.username}, "operation": asked.operation, "options": asked.options}
+    context.add_variable("request", request)
     # Libraries of the API server's that the evaluator does not have.
     context.add_function("quantity", _quantity)
     context.add_function("asApproximateFloat", float)

@@ -26,9 +26,9 @@ import pulumi
 import pytest
 from moto.server import ThreadedMotoServer
 
+from tests.components.k8s.addresses import ADDRESSES
 from tests.components.k8s.certificates import authority, certificate
 from tests.pulumi_harness import Recording, plain, record
-from trainyard.components.aws.identity import AGENT_CIDR, AGENT_PORT
 from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s.mlflow import MlflowServer
@@ -67,7 +67,7 @@ def arguments(**changes: Any) -> MlflowServerArgs:
         "database": DATABASE,
         "artifacts_uri": "s3://client-artifacts/mlflow",
         "environment": {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"},
-        "identity_endpoints": [{"cidr": AGENT_CIDR, "port": AGENT_PORT}],
+        "addresses": ADDRESSES,
         "team_namespaces": {"vision": pulumi.Output.from_input("team-vision"), "language": "team-language"},
     }
     args.update(changes)  # type: ignore[typeddict-item]

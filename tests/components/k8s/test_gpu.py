@@ -62,6 +62,22 @@ def test_the_charts_know_and_read_every_value(chart: str) -> None:
     assert chart_value_problems(recorded().one(RELEASE, f"gpu-{chart}"), CHARTS[chart]) == []
 
 
+def test_gpus_are_given_by_mounts_where_the_nodes_take_no_variable_for_a_request() -> None:
+    by_mounts = recorded(gives_by_mounts=True)
+    assert values(by_mounts, "nvidia-device-plugin")["deviceListStrategy"] == "volume-mounts"
+    assert (
+        chart_value_problems(by_mounts.one(RELEASE, "gpu-nvidia-device-plugin"), CHARTS["nvidia-device-plugin"]) == []
+    )
+    assert values(recorded(), "nvidia-device-plugin")["deviceListStrategy"] == "envvar", "as the toolkit comes"
+
+
+def test_the_agents_still_see_every_gpu_of_their_node() -> None:
+    """Their variable counts only beside SYS_ADMIN: the chart of the plugin adds it, the exporter's values state it."""
+    context = values(recorded(gives_by_mounts=True), "dcgm-exporter")["securityContext"]
+    assert context["capabilities"]["add"] == ["SYS_ADMIN"]
+    assert "securityContext" not in values(recorded(gives_by_mounts=True), "nvidia-device-plugin"), "the chart's own"
+
+
 def test_a_service_monitor_is_made_only_when_asked_for() -> None:
     assert values(recorded(), "dcgm-exporter")["serviceMonitor"] == {"enabled": False}
     asked = recorded(service_monitors=True)

@@ -8,7 +8,8 @@ import pytest
 from tests.components.k8s.admission import JOB_CONTROLLER, refusals
 from tests.components.k8s.checkers import check_plain_objects, depends_on
 from tests.pulumi_harness import record
-from trainyard.components.k8s.gpu_guard import GPU_GUARD, MESSAGES, POD_SET_LABEL, gpu_guard
+from trainyard.components.k8s.gpu_guard import END_GUARD, GPU_GUARD, POD_SET_LABEL, gpu_guard
+from trainyard.components.k8s.pod_rules import MESSAGES
 
 
 class Parent(pulumi.ComponentResource):
@@ -109,15 +110,48 @@ def test_a_pod_without_gpus_may_tolerate_other_things() -> None:
     assert refusals(GPU_GUARD, pod(containers=[CPU], spec=spec)) == []
 
 
+def test_a_pod_is_judged_again_when_its_spec_changes() -> None:
+    """Tolerations can be added to a pod that stands; its node is the scheduler's word by then."""
+    spec = {"priorityClassName": "cpu-only", "nodeName": "a", "tolerations": []}
+    old = pod(containers=[CPU], spec=spec)
+    new = pod(containers=[CPU], spec={**spec, "tolerations": [{"operator": "Exists"}]})
+    assert refusals(GPU_GUARD, new, "somebody", operation="UPDATE", old=old) == [MESSAGES["nodes"]]
+    harmless = pod(containers=[CPU], spec={**spec, "activeDeadlineSeconds": 5})
+    assert refusals(GPU_GUARD, harmless, "somebody", operation="UPDATE", old=old) == []
+
+
+def test_what_stood_before_the_policy_can_still_be_finished() -> None:
+    """The job controller takes its finalizer off a pod with GPUs, and anyone may label one."""
+    old = pod(containers=[GPU], spec={"nodeName": "a"})
+    assert refusals(GPU_GUARD, {**old, "metadata": {}}, "somebody", operation="UPDATE", old=old) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ({}, False),
+        ({"gracePeriodSeconds": None}, False),
+        ({"gracePeriodSeconds": 0}, False),
+        ({"gracePeriodSeconds": 600}, False),
+        ({"gracePeriodSeconds": 601}, True),
+        ({"gracePeriodSeconds": 31536000}, True),
+    ],
+)
+def test_a_deletion_gives_a_pod_no_longer_than_it_may_ask_for(options: dict[str, Any], refused: bool) -> None:
+    found = refusals(END_GUARD, None, "somebody", operation="DELETE", old=pod(containers=[GPU]), options=options)
+    assert found == ([MESSAGES["grace"]] if refused else [])
+
+
 def test_gpu_guard_binds_team_namespaces_only_and_denies() -> None:
     recording = record(lambda: gpu_guard("queues", Parent()))
-    assert check_plain_objects(recording) == 2
-    policy = recording.one("kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy")
-    binding = recording.one("kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding")
-    assert binding.inputs["spec"]["policyName"] == policy.inputs["metadata"]["name"]
-    assert binding.inputs["spec"]["validationActions"] == ["Deny"]
-    assert binding.inputs["spec"]["matchResources"]["namespaceSelector"] == {
-        "matchExpressions": [{"key": "ml.platform/team", "operator": "Exists"}]
-    }
-    assert policy.inputs["spec"]["failurePolicy"] == "Fail"
-    assert policy.name in depends_on(recording, binding)
+    assert check_plain_objects(recording) == 4
+    policies = recording.of_type("kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy")
+    bindings = recording.of_type("kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding")
+    for policy, binding in zip(policies, bindings, strict=True):
+        assert binding.inputs["spec"]["policyName"] == policy.inputs["metadata"]["name"]
+        assert binding.inputs["spec"]["validationActions"] == ["Deny"]
+        assert binding.inputs["spec"]["matchResources"]["namespaceSelector"] == {
+            "matchExpressions": [{"key": "ml.platform/team", "operator": "Exists"}]
+        }
+        assert policy.inputs["spec"]["failurePolicy"] == "Fail"
+        assert policy.name in depends_on(recording, binding)

@@ -10,7 +10,6 @@ import pytest
 from tests.components.k8s.admission import refusals
 from tests.components.k8s.checkers import check_plain_objects
 from tests.pulumi_harness import record
-from trainyard.components.k8s.gpu_guard import MESSAGES
 from trainyard.components.k8s.job_guard import PoolNodeArgs, job_guard, specs
 
 EFA = "vpc.amazonaws.com/efa"
@@ -115,22 +114,6 @@ def test_containers_count_together_and_init_containers_each(kind: str) -> None:
 def test_a_request_counts_before_its_limit() -> None:
     both = {"resources": {"requests": {"cpu": "90"}, "limits": {"nvidia.com/gpu": "8", "cpu": "200"}}}
     assert not unfit("jobs", made("jobs", [both], **chosen("train")))
-
-
-@pytest.mark.parametrize("kind", ["jobs", "jobsets"])
-def test_what_its_pods_would_be_refused_for_is_said_of_the_job(kind: str) -> None:
-    """It would be admitted, and never have a pod."""
-    cpu = container(cpu="2")
-    assert refusals(POLICIES[kind], made(kind, [cpu])) == [MESSAGES["priority"]]
-    assert refusals(POLICIES[kind], made(kind, [cpu], priorityClassName="cpu-only")) == []
-    gpu_taint = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
-    assert refusals(POLICIES[kind], made(kind, [cpu], priorityClassName="cpu-only", tolerations=gpu_taint)) == [
-        MESSAGES["nodes"]
-    ]
-    for name in ("cpu-only", "system-node-critical"):  # the scheduler would evict single ranks of others for it
-        named = made(kind, [container(gpu="1")], priorityClassName=name)
-        assert refusals(POLICIES[kind], named) == [MESSAGES["priority"]]
-    assert refusals(POLICIES[kind], made(kind, [container(gpu="1")], tolerations=gpu_taint)) == []
 
 
 def test_one_bad_job_of_a_set_is_enough() -> None:

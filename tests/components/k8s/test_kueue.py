@@ -90,8 +90,9 @@ def test_every_object_is_valid_at_the_pinned_version() -> None:
     recording = run()
     # A cohort, 3 flavors, 3 priorities, 2 cluster queues, 2 local queues of each team.
     assert check_custom_resources(recording) == 13
-    # The namespace, and four admission policies with their bindings: of pods and of each kind of job.
-    assert check_plain_objects(recording) == 1 + 4 * 2
+    # The namespace, and nine admission policies with their bindings: of pods and their end, two of each kind of job,
+    # and of jobs' owners.
+    assert check_plain_objects(recording) == 1 + 9 * 2
 
 
 def test_objects_are_the_same_before_anything_is_known() -> None:

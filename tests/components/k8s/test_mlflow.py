@@ -10,6 +10,7 @@ import pulumi
 import pulumi_random as random
 import pytest
 
+from tests.components.k8s.addresses import STORE, addresses
 from tests.components.k8s.checkers import KUBERNETES_VERSION, check_plain_objects, depends_on, whole_numbers
 from tests.components.k8s.mlflow_support import DATABASE, IMAGE, SECRET_ARN, arguments, recorded
 from tests.pulumi_harness import Recorded, Recording, plain, record
@@ -292,7 +293,8 @@ def test_it_reaches_names_the_database_and_aws_only(recording: Recording) -> Non
     assert blocks == [
         ("10.0.96.0/22", 5432),
         ("10.0.100.0/22", 5432),
-        ("0.0.0.0/0", 443),
+        *((cidr, 443) for cidr in STORE),
+        ("10.0.208.0/23", 443),
         ("169.254.170.23/32", 80),
     ]
     assert {port["port"] for rule in egress for port in rule["ports"]} == {53, 5432, 443, 80}
@@ -302,7 +304,7 @@ def test_its_ground_says_how_it_gets_an_identity() -> None:
     role = {"identity.example.com/role": "mlflow"}
     other = recorded(
         service_account_annotations=role,
-        identity_endpoints=[{"cidr": "169.254.169.252/32", "port": 988}],
+        addresses=addresses(identity=[{"cidr": "169.254.169.252/32", "port": 988}]),
         environment={"PROJECT": "training"},
     )
     account = _inputs(other, "kubernetes:core/v1:ServiceAccount")["metadata"]
@@ -316,7 +318,7 @@ def test_its_ground_says_how_it_gets_an_identity() -> None:
     for name, container in _containers(other).items():
         assert ({"name": "PROJECT", "value": "training"} in container["env"]) is (name in talking), name
         assert "AWS_REGION" not in {entry["name"] for entry in container["env"]}
-    bare = recorded(identity_endpoints=[])
+    bare = recorded(addresses=addresses(identity=[]))
     assert "annotations" not in _inputs(bare, "kubernetes:core/v1:ServiceAccount")["metadata"]
     ports = {
         port["port"]

@@ -57,7 +57,7 @@ def run(**changes: Any) -> Recording:
 
 def test_every_object_is_valid_at_the_pinned_version() -> None:
     recording = run()
-    assert check_custom_resources(recording) == 1
+    assert check_custom_resources(recording) == 2
     assert check_plain_objects(recording) == 2  # namespaces
 
 
@@ -70,7 +70,9 @@ def test_the_charts_know_every_value() -> None:
 def test_the_training_pod_is_a_valid_pod() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "node"}}
     kubernetes_validate.validate(
-        {**pod, "spec": training_pod(IMAGE, {"data": "/data"})}, KUBERNETES_VERSION, strict=True
+        {**pod, "spec": training_pod(IMAGE, {"data": "/data"}, {"HTTPS_PROXY": "http://proxy:3128"})},
+        KUBERNETES_VERSION,
+        strict=True,
     )
 
 
@@ -109,15 +111,26 @@ def test_order_is_jobset_then_trainer_then_runtime() -> None:
     trainer = depends_on(recording, recording.one(RELEASE, "training-trainer"))
     assert {"training-jobset", "training-trainer-namespace", "nodes"} <= trainer
     assert "nodes" in depends_on(recording, recording.one(RELEASE, "training-jobset"))
-    assert {"training-jobset", "training-trainer"} <= depends_on(recording, recording.one(RUNTIME))
+    assert {"training-jobset", "training-trainer"} <= depends_on(recording, recording.one(RUNTIME, "training-torch"))
     job = recording.one("kubernetes:core/v1:ConfigMap", "job")
     assert job.inputs["data"] == {"runtime": "torch-distributed"}
     assert "training-torch" in depends_on(recording, job)
 
 
 def pod_of(recording: Recording) -> Any:
-    spec = recording.one(RUNTIME).inputs["spec"]["template"]["spec"]
+    spec = recording.one(RUNTIME, "training-torch").inputs["spec"]["template"]["spec"]
     return spec["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+
+
+def test_the_runtime_without_gpus_is_the_same_and_counted_by_its_class() -> None:
+    recording = run()
+    found = [
+        recording.one(RUNTIME, name).inputs["spec"]["template"]["spec"]["replicatedJobs"][0]
+        for name in ("training-torch", "training-torch-cpu")
+    ]
+    pods = [copy.deepcopy(item["template"]["spec"]["template"]["spec"]) for item in found]
+    assert "priorityClassName" not in pods[0]
+    assert pods[1] == {**pods[0], "priorityClassName": "cpu-only"}
 
 
 def test_runtime_pod_is_hardened_and_names_no_node() -> None:
@@ -164,14 +177,14 @@ def test_runtime_mounts_the_claims_that_it_is_given() -> None:
 
 
 def test_restarts_are_the_callers_and_replace_the_runtime() -> None:
-    runtime = run(max_restarts=0).one(RUNTIME)
+    runtime = run(max_restarts=0).one(RUNTIME, "training-torch")
     assert runtime.inputs["spec"]["template"]["spec"]["failurePolicy"]["maxRestarts"] == 0
     assert runtime.replace_on_changes == ("spec.template.spec.failurePolicy",)
     assert runtime.delete_before_replace
 
 
 def job_set() -> dict[str, Any]:
-    spec: dict[str, Any] = whole_numbers(run().one(RUNTIME).inputs["spec"]["template"]["spec"])
+    spec: dict[str, Any] = whole_numbers(run().one(RUNTIME, "training-torch").inputs["spec"]["template"]["spec"])
     return spec
 
 

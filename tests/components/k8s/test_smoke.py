@@ -191,7 +191,7 @@ def test_a_fabric_needs_no_capability(pod_of):
     if pod_of == "job":
         spec = _job(_recording()).inputs["spec"]["template"]["spec"]
     else:
-        spec = training_pod(IMAGE, {})
+        spec = training_pod(IMAGE, {}, {})
     (container,) = spec["containers"]
     assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert container["securityContext"]["allowPrivilegeEscalation"] is False

@@ -6,6 +6,7 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 import pytest
 
+from tests.components.k8s.addresses import ADDRESSES, STORE, addresses
 from tests.components.k8s.checkers import check_plain_objects, depends_on
 from tests.pulumi_harness import Recorded, Recording, record
 from trainyard.components.k8s.teams import TeamNamespaces, TeamNamespacesArgs
@@ -17,6 +18,8 @@ TEAMS = [
         "cpu_only_cores": 20,
         "cpu_only_memory_gib": 1024,
         "cpu_only_pods": 100,
+        "claims": 4,
+        "claims_gib": 2048,
     },
     {
         "name": "speech",
@@ -24,6 +27,8 @@ TEAMS = [
         "cpu_only_cores": 2000,
         "cpu_only_memory_gib": 80,
         "cpu_only_pods": 50,
+        "claims": 0,
+        "claims_gib": 0,
     },
 ]
 
@@ -32,7 +37,8 @@ def arguments(**changes: Any) -> TeamNamespacesArgs:
     args: TeamNamespacesArgs = {
         "teams": TEAMS,  # type: ignore[typeddict-item]
         "mlflow": {"namespace": "mlflow", "port": 5000},
-        "identity_endpoints": [{"cidr": "169.254.170.23/32", "port": 80}],
+        "addresses": ADDRESSES,
+        "egress_proxy": {"namespace": "egress-proxy", "port": 3128},
     }
     return {**args, **changes}  # type: ignore[typeddict-item]
 
@@ -55,9 +61,9 @@ def of_team(recording: Recording, kind: str, team: str) -> Recorded:
 
 
 def test_every_object_is_valid() -> None:
-    # A team: namespace, two quotas, defaults, account, six network policies, role, binding.
+    # A team: namespace, three quotas, defaults, account, seven network policies, role, binding.
     # All: a priority class, a cluster role and its binding.
-    assert check_plain_objects(run()) == 2 * 13 + 3
+    assert check_plain_objects(run()) == 2 * 15 + 3
 
 
 def test_namespace_is_labelled_for_the_queue_and_for_pod_security() -> None:
@@ -115,7 +121,23 @@ def test_what_a_team_does_without_gpus_is_bounded() -> None:
 
 
 def test_nothing_in_a_namespace_is_reachable_from_outside() -> None:
-    assert quotas(run(), "vision")["team"] == {"hard": {"services.loadbalancers": "0", "services.nodeports": "0"}}
+    hard = quotas(run(), "vision")["team"]["hard"]
+    assert (hard["services.loadbalancers"], hard["services.nodeports"]) == ("0", "0")
+
+
+def test_claims_are_the_platforms_and_each_can_be_replaced() -> None:
+    vision, speech = quotas(run(), "vision")["team"]["hard"], quotas(run(), "speech")["team"]["hard"]
+    assert (vision["persistentvolumeclaims"], vision["requests.storage"]) == ("8", "4Ti")
+    assert (speech["persistentvolumeclaims"], speech["requests.storage"]) == ("0", "0")
+
+
+def test_no_pod_of_a_team_has_a_class_of_kubernetes_own() -> None:
+    quota = quotas(run(), "vision")["no-system-priority"]
+    assert quota["hard"] == {"pods": "0"}
+    for name in ("system-node-critical", "system-cluster-critical"):
+        assert counts(quota, {"priorityClassName": name})
+    assert not counts(quota, {"priorityClassName": "cpu-only"})
+    assert not counts(quota, {})
 
 
 def test_defaults_state_every_request_that_a_quota_counts() -> None:
@@ -125,7 +147,7 @@ def test_defaults_state_every_request_that_a_quota_counts() -> None:
         key.removeprefix("requests.")
         for quota in quotas(recording, "vision").values()
         for key in quota["hard"]
-        if key.startswith("requests.")
+        if key.startswith("requests.") and key != "requests.storage"  # of claims
     }
     assert limits["type"] == "Container"
     assert set(limits["defaultRequest"]) == counted
@@ -139,7 +161,8 @@ def test_network_is_closed_but_for_what_is_named() -> None:
         "default-deny",
         "allow-within-team",
         "allow-dns",
-        "allow-https",
+        "allow-object-store",
+        "allow-egress-proxy",
         "allow-pod-identity",
         "allow-mlflow",
     }
@@ -163,9 +186,13 @@ def test_egress_goes_to_dns_https_pod_identity_and_mlflow() -> None:
         }
     ]
     assert [(port["protocol"], port["port"]) for port in dns["ports"]] == [("UDP", 53), ("TCP", 53)]
-    (https,) = found["allow-https"]["egress"]
-    assert https["to"] == [{"ipBlock": {"cidr": "0.0.0.0/0", "except": ["169.254.169.254/32"]}}]
-    assert [port["port"] for port in https["ports"]] == [443]
+    (store,) = found["allow-object-store"]["egress"]
+    assert store["to"] == [{"ipBlock": {"cidr": cidr}} for cidr in STORE]
+    assert [port["port"] for port in store["ports"]] == [443]
+    (proxy,) = found["allow-egress-proxy"]["egress"]
+    assert proxy["to"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "egress-proxy"}}}]
+    assert [port["port"] for port in proxy["ports"]] == [3128]
+    assert "allow-https" not in found
     (identity,) = found["allow-pod-identity"]["egress"]
     assert identity["to"] == [{"ipBlock": {"cidr": "169.254.170.23/32"}}]
     assert [port["port"] for port in identity["ports"]] == [80]
@@ -176,7 +203,9 @@ def test_egress_goes_to_dns_https_pod_identity_and_mlflow() -> None:
 
 def test_its_ground_says_how_training_pods_get_an_identity() -> None:
     role = {"identity.example.com/role": "vision"}
-    recording = run(teams=[{**TEAMS[0], "service_account_annotations": role}, TEAMS[1]], identity_endpoints=[])
+    recording = run(
+        teams=[{**TEAMS[0], "service_account_annotations": role}, TEAMS[1]], addresses=addresses(identity=[])
+    )
     accounts = {
         account.inputs["metadata"]["namespace"]: account.inputs["metadata"]
         for account in recording.of_type("kubernetes:core/v1:ServiceAccount")
@@ -184,6 +213,19 @@ def test_its_ground_says_how_training_pods_get_an_identity() -> None:
     assert accounts["team-vision"]["annotations"] == role
     assert "annotations" not in accounts["team-speech"]
     assert "allow-pod-identity" not in policies(recording)
+
+
+def test_without_a_proxy_the_internet_is_open_and_the_network_is_not() -> None:
+    args = {key: value for key, value in arguments().items() if key != "egress_proxy"}
+    (https,) = policies(record(lambda: TeamNamespaces("teams", args)))["allow-https"]["egress"]  # type: ignore[arg-type]
+    inside = ["10.0.0.0/16", "172.20.0.0/16", "169.254.0.0/16"]
+    assert https["to"] == [{"ipBlock": {"cidr": "0.0.0.0/0", "except": inside}}]
+    assert [port["port"] for port in https["ports"]] == [443]
+
+
+def test_a_store_without_addresses_is_nobody_and_not_everybody() -> None:
+    found = policies(run(addresses=addresses(object_store=[])))["allow-object-store"]["egress"]
+    assert [rule["to"] for rule in found] == [[{"ipBlock": {"cidr": "192.0.2.0/32"}}]]
 
 
 def test_without_mlflow_there_is_no_way_to_it() -> None:

@@ -177,6 +177,7 @@ SERVICE: list[tuple[str, str, Any, str, str]] = [
         "rules[1].abortIncompleteMultipartUpload",
     ),
     ("access-log", "targetBucket", "acme-checkpoints", "s3-logging", ""),
+    ("logs", "objectLockEnabled", True, "s3-logging", "targetBucket"),
     ("subnet-b", "cidrBlock", "10.30.0.0/20", "subnet-outside-vpc", ""),
     ("subnet-b", "cidrBlock", "10.20.0.0/20", "subnet-overlap", ""),
     ("subnet-b", "cidrBlock", "10.0.0.0/8", "subnet-cidr", ""),

@@ -258,14 +258,14 @@ def test_markdown_of_several_stacks_begins_with_a_table(misspelt):
 
 def test_markdown_opens_no_tag_and_calls_nobody():
     text = as_markdown([checked(replace(VIOLATION, message="<img src=x> by @everyone\n# heading"))])
-    assert "<img" not in text and "@everyone" not in text and "\n# heading" not in text
+    assert "\\<img src=x\\> by @" in text and "@everyone" not in text and "\n# heading" not in text
 
 
 def test_markdown_of_a_plan_opens_no_tag_calls_nobody_and_stays_a_table():
     text = as_markdown([checked(plan={"owner": "<img> |\n@everyone"})], as_json(checked(plan={"owner": "ml"})))
-    assert "<img" not in text and "@everyone" not in text
+    assert "@everyone" not in text
     [line] = [line for line in text.splitlines() if line.startswith("| `owner` |")]
-    assert line.startswith("| `owner` | ml | &lt;img> \\| @") and line.endswith("everyone |")
+    assert line.startswith("| `owner` | ml | \\<img\\> \\| @") and line.endswith("everyone |")
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,26 @@ def test_a_lost_node_is_75(server, cluster):
     assert ended.exit_code == 75
 
 
+def test_what_a_container_before_the_job_says_is_the_reason(server, cluster):
+    """It has no log that anybody reads: the one that asks for no GPU and sees some."""
+    end = {"exitCode": 10, "reason": "Error", "message": "sees /dev/nvidia0"}
+    ended_first = [{"name": "unasked", "state": {"terminated": end}, "image": "i", "imageID": "i", "ready": False,
+                    "restartCount": 0}]  # fmt: skip
+    ended, _ = _run(
+        server,
+        cluster,
+        lambda story: [
+            lambda: [
+                story.pod("Failed", initContainerStatuses=ended_first),
+                story.log(""),
+                story.finish("Failed", reason="PodFailurePolicy", message="Container unasked failed"),
+            ]
+        ],
+    )
+    assert ended.exit_code == 10
+    assert "Error: sees /dev/nvidia0 (exit 10)" in ended.reason
+
+
 def test_a_killed_container_is_named(server, cluster):
     dead = [{"name": "smoke", "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}, "image": "i",
              "imageID": "i", "ready": False, "restartCount": 0}]  # fmt: skip

@@ -248,3 +248,40 @@ def test_two_pods_form_one_job_here(tmp_path):
     follower = Follower(RecordedView())
     follower.lines(outputs[0].splitlines())
     assert follower.document["topology"]["nodes"] == 2
+
+
+def _unasked(seen, tmp_path):
+    """How the container that asks for no GPU ends where these devices are, and what it says."""
+    (container,) = render(replace(GPU_POOL, isolated_gpus=True)).job["spec"]["template"]["spec"]["initContainers"]
+    program = container["command"][2].replace("/dev/", f"{tmp_path}/")
+    for name in seen:
+        (tmp_path / name).touch()
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    log = tmp_path / "termination-log"
+    return found.returncode, log.read_text() if log.exists() else ""
+
+
+def test_a_container_that_asks_for_no_gpu_sees_none(tmp_path):
+    assert _unasked(["null", "fuse"], tmp_path) == (0, "")
+
+
+def test_one_that_does_fails_the_job_and_says_what_it_saw(tmp_path):
+    code, said = _unasked(["nvidia0", "nvidiactl"], tmp_path)
+    assert code == 10
+    assert "nvidia0" in said
+    job = render(replace(GPU_POOL, isolated_gpus=True)).job["spec"]
+    (rule,) = [
+        rule
+        for rule in job["podFailurePolicy"]["rules"]
+        if rule.get("onExitCodes", {}).get("containerName") == "unasked"
+    ]
+    assert rule["action"] == "FailJob"
+    assert code in rule["onExitCodes"]["values"]
+
+
+def test_it_asks_by_every_variable_and_for_no_resource_that_is_a_device():
+    (container,) = render(replace(GPU_POOL, isolated_gpus=True)).job["spec"]["template"]["spec"]["initContainers"]
+    assert {item["name"]: item["value"] for item in container["env"]}["NVIDIA_VISIBLE_DEVICES"] == "all"
+    assert set(container["resources"]["limits"]) == {"cpu", "memory"}
+    assert "initContainers" not in render(GPU_POOL).job["spec"]["template"]["spec"], "where nodes promise nothing"
+    kubernetes_validate.validate(render(replace(GPU_POOL, isolated_gpus=True)).job, "1.35", strict=True)

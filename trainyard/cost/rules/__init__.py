@@ -9,7 +9,7 @@ from typing import Final
 from trainyard import cards
 from trainyard.cards.card import Free
 from trainyard.cost.context import CostEntry, PriceContext
-from trainyard.cost.rules import compute, kubernetes, network, services, storage
+from trainyard.cost.rules import audit, compute, kubernetes, network, services, storage
 from trainyard.recorded.model import RecordedResource
 
 Rule = Callable[[RecordedResource, PriceContext], Iterable[CostEntry]]
@@ -20,6 +20,7 @@ USES_NOTHING = "as it is set, it costs nothing"
 """Why a resource whose rule yields nothing is free, such as a gateway endpoint."""
 
 _MODULES: Final[Mapping[str, ModuleType]] = {
+    "audit": audit,
     "compute": compute,
     "kubernetes": kubernetes,
     "network": network,

@@ -58,6 +58,16 @@ def flow_log(resource: RecordedResource, context: PriceContext) -> Iterator[Cost
         yield context.line(resource, "delivery to a bucket", "logs.delivery-to-s3", context.usage("flow_log_gb"))
 
 
+def dns_firewall(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """A DNS firewall in front of a VPC is paid by the lookup."""
+    yield context.line(resource, "lookups", "dns-firewall.queries", context.usage("dns_lookups_million"))
+
+
+def dns_names(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """Listed names are paid by the month."""
+    yield context.line(resource, "names", "dns-firewall.names", always(length_at(resource.inputs, "domains")))
+
+
 def load_balancer(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """A load balancer is paid by the hour and by capacity units."""
     yield context.line(resource, "load balancer", "load-balancer", always(HOURS_A_MONTH))

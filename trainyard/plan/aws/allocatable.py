@@ -32,10 +32,11 @@ DAEMONS_MIB = 450
 """Requests of what runs on every node: network plugin, kube-proxy, drivers of disks, S3 and FSx, node monitoring. Own
 choice: the sum of what their charts and add-ons ask for (2026-11), rounded down."""
 
-PLATFORM_CORES = Fraction("2.5")
-PLATFORM_MIB = 3500
-"""Requests of what runs once: CoreDNS, metrics server, Kueue, JobSet, Trainer, autoscaler, controllers of the drivers;
-two replicas of most. Own choice: the sum of what their charts and add-ons ask for (2026-11), rounded down."""
+PLATFORM_CORES = Fraction("2.7")
+PLATFORM_MIB = 3750
+"""Requests of what runs once: CoreDNS, metrics server, Kueue, JobSet, Trainer, autoscaler, controllers of the drivers,
+egress proxy; two replicas of most. Own choice: the sum of what their charts and add-ons ask for (2026-11), rounded
+down."""
 
 SIDECAR_CORES = Fraction("0.02")
 SIDECAR_MIB = 160

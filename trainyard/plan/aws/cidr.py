@@ -1,10 +1,12 @@
 """Splits a VPC's address range into subnets.
 
-The range is cut into eight equal blocks. Block i is the private subnet of zone i (six zones at most, the most that
-a region has); block 6 is cut into sixteen, of which the first eight are public and the last eight isolated; block 7
-stays free. A zone's subnets depend on its position only, so adding a zone at the end moves none.
+The range is cut into eight equal blocks. Block i is the private subnet of zone i (six zones at most, the most that a
+region has); block 6 is cut into sixteen, of which the first eight are public and the last eight isolated; of block 7,
+cut likewise, the first eight are the control plane's, and the rest stays free. A zone's subnets depend on its position
+only, so adding a zone at the end moves none.
 
-For 10.0.0.0/16: private 10.0.0.0/19, 10.0.32.0/19, …; public 10.0.192.0/23, …; isolated 10.0.208.0/23, ….
+For 10.0.0.0/16: private 10.0.0.0/19, 10.0.32.0/19, …; public 10.0.192.0/23, …; isolated 10.0.208.0/23, …;
+control plane 10.0.224.0/23, ….
 """
 
 from __future__ import annotations
@@ -37,9 +39,15 @@ def plan_zones(vpc_cidr: str, zone_names: Sequence[str]) -> tuple[Zone, ...]:
     if len(zone_names) > MAX_ZONES or len(set(zone_names)) != len(zone_names):
         raise ValueError(f"{', '.join(zone_names)}: at most {MAX_ZONES} zones, each once")
     blocks = list(network.subnets(prefixlen_diff=3))
-    small = list(blocks[MAX_ZONES].subnets(prefixlen_diff=4))
+    small, control = (list(block.subnets(prefixlen_diff=4)) for block in blocks[MAX_ZONES:])
     return tuple(
-        Zone(name, public_cidr=str(small[i]), private_cidr=str(blocks[i]), isolated_cidr=str(small[8 + i]))
+        Zone(
+            name,
+            public_cidr=str(small[i]),
+            private_cidr=str(blocks[i]),
+            isolated_cidr=str(small[8 + i]),
+            control_cidr=str(control[i]),
+        )
         for i, name in enumerate(zone_names)
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.plan.aws.allocatable import check_system_nodes
+from trainyard.plan.aws.audit import plan_audit
 from trainyard.plan.aws.cluster import kubernetes_version, plan_control_plane, plan_system_nodes
 from trainyard.plan.aws.database import plan_database
 from trainyard.plan.aws.floor import plan_floor
@@ -43,7 +44,7 @@ def plan_aws(
     _check_bucket_names(name, context)
     drafts = draft_pools(AwsMarket(context), context)
     zones = choose_zones(drafts, context)
-    network = plan_network(zones, context)
+    network = plan_network(zones, mlflow.enabled, context)
     version = kubernetes_version(context)
     control_plane = plan_control_plane(name, version, context)
     system_nodes = plan_system_nodes(zones, context)
@@ -55,12 +56,15 @@ def plan_aws(
         kind="aws",
         region=context.region,
         account_id=settings.aws.account_id,
+        organization_id=settings.aws.organization_id,
         network=network,
         control_planes=(control_plane,),
         lustre=plan_lustre(zones, pools, context),
         shared_file_system=plan_shared_file_system(context),
         database=plan_database(context),
         alerts=_alerts(context),
+        deployers=_deployers(context),
+        audit=plan_audit(context),
         create_autoscaling_role=settings.aws.create_autoscaling_role,
     )
     weights, source = weights_of(teams)
@@ -83,8 +87,17 @@ def plan_aws(
             environment=(("AWS_REGION", context.region), ("AWS_DEFAULT_REGION", context.region)),
             context=context,
         ),
+        isolated_gpus=True,  # the nodes' launch template sees to it
     )
     return ground, (cluster,), plan_floor(ground, system_nodes, pools, drafts, mlflow.enabled, context)
+
+
+def _deployers(context: Context) -> tuple[str, ...]:
+    given = tuple(dict.fromkeys(context.settings.aws.deployers))
+    source = (
+        "setting aws.deployers" if given else "whoever runs `pulumi up` administers the keys; name them, if several"
+    )
+    return context.ledger.decide("aws.deployers", given, source)
 
 
 def _alerts(context: Context) -> AlertsPlan:

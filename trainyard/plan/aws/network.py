@@ -8,14 +8,17 @@ from ipaddress import IPv4Network
 
 from trainyard.plan.aws.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones, usable_addresses
 from trainyard.plan.aws.logs import retention
-from trainyard.plan.aws.parts import NetworkPlan, Zone
+from trainyard.plan.aws.parts import DnsFirewall, NetworkPlan, Zone
 from trainyard.plan.context import Context
 from trainyard.plan.parts import PoolPlan, SystemNodesPlan
 from trainyard.settings.types import PRIVATE, SPECIAL
 
 
-def plan_network(zone_names: Sequence[str], context: Context) -> NetworkPlan:
-    """The VPC with its subnets. Where its range is wrong, the profile's stands in, so that the rest can be checked."""
+def plan_network(zone_names: Sequence[str], mlflow: bool, context: Context) -> NetworkPlan:
+    """The VPC with its subnets; `mlflow` says whether there is a tracking server.
+
+    Where its range is wrong, the profile's stands in, so that the rest can be checked.
+    """
     own, aws, ledger = context.settings.network, context.settings.aws, context.ledger
     cidr = context.take("network.cidr", "network.cidr", own.cidr)
     service_cidr = context.take("network.service_cidr", "network.serviceCidr", own.service_cidr)
@@ -45,11 +48,29 @@ def plan_network(zone_names: Sequence[str], context: Context) -> NetworkPlan:
         zones=zones,
         nat_gateways=ledger.decide("network.nat_gateways", len(zones) if per_zone else 1, "one a zone, or one in all"),
         gateway_endpoints=context.listed("network.gateway_endpoints"),
-        interface_endpoints=context.listed("network.interface_endpoints"),
+        interface_endpoints=_interface_endpoints(mlflow, context),
         flow_log_retention_days=retention(
             "network.flow_log_retention_days", "aws.flowLogRetentionDays", aws.flow_log_retention_days, context
         ),
+        public_buckets=tuple(aws.public_buckets),
+        dns_firewall=_dns_firewall(context),
+        dns_allow=tuple(aws.dns_allow),
     )
+
+
+def _dns_firewall(context: Context) -> DnsFirewall:
+    """What becomes of lookups of other names: where pods may reach every name, they have to be able to look it up."""
+    path, given = "network.dns_firewall", context.settings.aws.dns_firewall
+    if given is None and context.settings.network.egress.mode == "internet":
+        return context.ledger.decide(path, "alert", "network.egress.mode is internet: every name may be looked up")
+    return context.take(path, "aws.dnsFirewall", given)
+
+
+def _interface_endpoints(mlflow: bool, context: Context) -> tuple[str, ...]:
+    """The tracking server alone reads secrets; without it nobody needs the way there, which costs by the hour."""
+    path = "network.interface_endpoints"
+    wanted = [name for name in context.figure(path) if mlflow or name != "secretsmanager"]
+    return context.ledger.decide(path, tuple(wanted), context.source(path))
 
 
 def check_addresses(network: NetworkPlan, pools: Sequence[PoolPlan], system: SystemNodesPlan, context: Context) -> None:
@@ -62,7 +83,7 @@ def check_addresses(network: NetworkPlan, pools: Sequence[PoolPlan], system: Sys
             for group in pool.node_groups:
                 if zone.name in group.zones:
                     nodes += math.ceil(group.max_nodes / len(group.zones))
-        needs.append((nodes * each + len(network.interface_endpoints), usable_addresses(zone.private_cidr), zone))
+        needs.append((nodes * each, usable_addresses(zone.private_cidr), zone))
     need, have, zone = max(needs, key=lambda entry: entry[0] - entry[1])
     if need > have:
         demand = f"the nodes in {zone.name} need {need} addresses ({each} a node)"

@@ -7,6 +7,9 @@ from typing import Literal
 
 from trainyard.catalog.versions import AddOn
 
+KEY_CLASSES = ("data", "checkpoints", "tracking", "platform")
+"""What has a KMS key of its own."""
+
 LUSTRE_FIRST_STEPS = (1200, 2400)
 LUSTRE_STEP = 2400
 """GiB that FSx for Lustre is sold in: the first steps, then multiples (FSx API, CreateFileSystem, 2026-11)."""
@@ -15,14 +18,19 @@ LUSTRE_THROUGHPUTS = (125, 250, 500, 1000)
 """Throughputs of PERSISTENT_2 on SSD, MB/s for each TiB."""
 
 
+DnsFirewall = Literal["block", "alert", "off"]
+"""What becomes of lookups of names that nothing in the network needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """One availability zone of the network with its three subnets (CIDR blocks, disjoint, inside the VPC's)."""
+    """One availability zone of the network with its four subnets (CIDR blocks, disjoint, inside the VPC's)."""
 
     name: str  # us-east-1a
     public_cidr: str  # NAT gateways only
     private_cidr: str  # nodes and pods
-    isolated_cidr: str  # database and file systems; no route to the internet
+    isolated_cidr: str  # database and interface endpoints; no route to the internet
+    control_cidr: str  # the control plane's interfaces alone, so that a network policy can name them
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,9 @@ class NetworkPlan:
     gateway_endpoints: tuple[str, ...]  # "s3"
     interface_endpoints: tuple[str, ...]  # "ecr.api", "sts", …
     flow_log_retention_days: int
+    public_buckets: tuple[str, ...]  # of others, that may be read
+    dns_firewall: DnsFirewall
+    dns_allow: tuple[str, ...]  # further names that may be looked up
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +80,34 @@ class AlertsPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class TrailPlan:
+    """The stack's own trail, in a bucket with object lock."""
+
+    retention_days: int
+    lock: Literal["governance", "compliance"]
+    lock_days: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThreatDetectionPlan:
+    """The stack's own detector of the region."""
+
+    runtime: bool  # an agent on every node
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """What is on record, and who is told of it."""
+
+    trail: TrailPlan | None  # None: somebody else's, or none
+    records: bool  # whether there is a trail, whose ever
+    threat_detection: ThreatDetectionPlan | None  # None: the account's, or none
+    watched: bool  # whether there is a detector, whose ever
+    container_log_retention_days: int | None  # None: what the teams' containers write goes with the pod
+    break_glass_user_arns: tuple[str, ...]  # IAM users; none: no such role
+
+
+@dataclass(frozen=True, slots=True)
 class EksPlan:
     """What EKS asks of a cluster besides what every cluster has. Retention in days."""
 
@@ -88,13 +127,21 @@ class AwsPlan:
     kind: Literal["aws"]
     region: str
     account_id: str | None  # None: whichever the credentials are of
+    organization_id: str | None  # whose principals and buckets may be used from the network; None: the account's
     network: NetworkPlan
     control_planes: tuple[EksPlan, ...]  # one a cluster
     lustre: LustrePlan | None
     shared_file_system: bool  # EFS: home directories and code, where the profile says
     database: DatabasePlan
     alerts: AlertsPlan
+    deployers: tuple[str, ...]  # ARNs of who runs `pulumi up`; none: whoever runs it
+    audit: AuditPlan
     create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role
+
+    @property
+    def admin_principal_arns(self) -> tuple[str, ...]:
+        """Whoever administers any of the clusters."""
+        return tuple(dict.fromkeys(arn for each in self.control_planes for arn in each.admin_principal_arns))
 
     def control_plane(self, cluster: str) -> EksPlan:
         """That of the cluster of that name, which is one of the plan's."""

@@ -58,12 +58,27 @@ def _policy_document(arguments: Mapping[str, Any], _: synthesised.Place) -> dict
     return {"json": text, "minifiedJson": text, "id": synthesised.digest(text)[:10]}
 
 
+def _issuer(arn: str, place: synthesised.Place) -> str:
+    """The role of a session; whoever is no session is its own issuer."""
+    if ":assumed-role/" not in arn:
+        return arn
+    role = arn.partition(":assumed-role/")[2].partition("/")[0]
+    return f"arn:{place.partition}:iam::{place.account}:role/{role}"
+
+
 _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, Any]]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": lambda _, p: {
         "accountId": p.account,
         "arn": f"arn:{p.partition}:sts::{p.account}:assumed-role/rehearsal/rehearsal",
         "userId": "AROAREHEARSAL:rehearsal",
         "id": p.account,
+    },
+    "aws:iam/getSessionContext:getSessionContext": lambda given, p: {
+        "issuerArn": _issuer(str(given.get("arn", "")), p),
+        "issuerName": _issuer(str(given.get("arn", "")), p).rpartition("/")[2],
+        "issuerId": "AROAREHEARSAL",
+        "sessionName": "rehearsal",
+        "id": str(given.get("arn", "")),
     },
     "aws:index/getPartition:getPartition": lambda _, p: {
         "partition": p.partition,

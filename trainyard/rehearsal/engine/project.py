@@ -11,10 +11,11 @@ import datetime
 import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from trainyard.conventions import state
 from trainyard.problems import Problem, SettingsError, kind_of, shown, spell_path
 from trainyard.user_files import read_yaml
 
@@ -37,6 +38,7 @@ class StackConfig:
     placeholders: frozenset[str] = field(default_factory=frozenset)  # that stand for what only the CLI can decrypt
     unseen: tuple[str, ...] = ()  # the places of what only the CLI can decrypt
     problems: tuple[Problem, ...] = ()
+    state: Mapping[str, str] = field(default_factory=dict)  # where Pulumi keeps the state (`conventions.state`)
 
     def joined(self, told: Collection[Problem]) -> list[Problem]:
         """The problems of the program's settings with those of the reading: one of both on a key is enough.
@@ -76,10 +78,22 @@ def read_stack(
         if not path.is_file():
             there = sorted(stack_of(found) for found in folder.glob("Pulumi.*.yaml"))
             raise SettingsError([Problem("stack", str(stack), f"must be one of {', '.join(there) or 'none yet'}")])
-    given = dict(_mapping(_load(path, path.name), "config", path.name))
+    content = _load(path, path.name)
+    given = dict(_mapping(content, "config", path.name))
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
-    return _Reading(name, stand_in).read(project, stack_of(path), project_directory, main, given)
+    read = _Reading(name, stand_in).read(project, stack_of(path), project_directory, main, given)
+    return replace(read, state=_state(project, content))
+
+
+def _state(project: Mapping[str, Any], stack: Mapping[str, Any]) -> dict[str, str]:
+    """Where the project says that its state is, and what encrypts the stack's secrets."""
+    url = _mapping(project, "backend", "Pulumi.yaml").get("url")
+    return {
+        state.READ: "true",
+        state.BACKEND: str(url or ""),
+        state.SECRETS_PROVIDER: str(stack.get("secretsprovider") or ""),
+    }
 
 
 def unseen_text(places: Collection[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.review.formats.document import stack_json
+from trainyard.review.formats.markdown_text import code, literal
 from trainyard.review.review import Outcome
 from trainyard.review.verdict import State, Verdict, dollars
 
@@ -27,7 +28,7 @@ def whole(parts: Sequence[str], verdicts: Sequence[Verdict], removed: Sequence[s
     lines = [f"{MARKER}\n## Trainyard check\n"]
     if len(verdicts) > 1:
         lines += ["\n".join(_table(verdicts)) + "\n"]
-    lines += [*parts, *(f"### {name}\n\nRemoved.\n" for name in removed)]
+    lines += [*parts, *(f"### {literal(name)}\n\nRemoved.\n" for name in removed)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -56,25 +57,25 @@ def _table(verdicts: Sequence[Verdict]) -> Iterator[str]:
         money = told.money
         month = dollars(money.expected) if money is not None else "–"
         budget = dollars(money.budget) if money is not None and money.budget is not None else "–"
-        yield f"| {told.stack} | {_MARKS[told.state.mood]} {told.state.value} | {month} | {budget} |"
+        yield f"| {literal(told.stack)} | {_MARKS[told.state.mood]} {told.state.value} | {month} | {budget} |"
 
 
 def _section(now: Mapping[str, Any], then: Mapping[str, Any] | None, *, compared: bool) -> list[str]:
     told = now["verdict"]
-    lines = [f"### {_MARKS[State(told['state']).mood]} {_plain(told['headline'])}", ""]
+    lines = [f"### {_MARKS[State(told['state']).mood]} {literal(told['headline'])}", ""]
     if told["money"] is not None:
-        lines += [f"**Money**: {told['money']['sentence']}.", ""]
-    lines += ["**Next**", "", *(f"- {_plain(step)}" for step in told["next_steps"]), ""]
+        lines += [f"**Money**: {literal(told['money']['sentence'])}.", ""]
+    lines += ["**Next**", "", *(f"- {literal(step)}" for step in told["next_steps"]), ""]
     if compared and then is None:
         lines += ["New stack.", ""]
     if "problems" in now:
         lines += [
-            f"- `{problem['key']}`{_at(now['file'], problem['line'])}: got {_plain(problem['got'])};"
-            f" {_plain(problem['allowed'])}"
+            f"- {code(problem['key'])}{_at(now['file'], problem['line'])}: got {literal(problem['got'])};"
+            f" {literal(problem['allowed'])}"
             for problem in now["problems"]
         ]
         return [*lines, ""]
-    lines += [f"- {item['level']} `{item['rule']}` {_finding(item)}" for item in now["findings"]]
+    lines += [f"- {item['level']} {code(item['rule'])} {_finding(item)}" for item in now["findings"]]
     if now["findings"]:
         lines.append("")
     if now["cost"]:
@@ -85,8 +86,8 @@ def _section(now: Mapping[str, Any], then: Mapping[str, Any] | None, *, compared
     if now["accepted"]:
         lines += ["**Accepted by exception**", ""]
         lines += [
-            f"- `{item['policy']}` {_name(item['urn'])}: {_plain(item['reason'])} ({_plain(item['owner'])}, until"
-            f" {item['expires']})"
+            f"- {code(item['policy'])} {_name(item['urn'])}: {literal(item['reason'])} ({literal(item['owner'])}, until"
+            f" {literal(str(item['expires']))})"
             for item in now["accepted"]
         ]
         lines.append("")
@@ -94,19 +95,14 @@ def _section(now: Mapping[str, Any], then: Mapping[str, Any] | None, *, compared
 
 
 def _at(file: str, line: int | None) -> str:
-    return "" if line is None else f" ({file}, line {line})"
+    return "" if line is None else f" ({literal(file)}, line {line})"
 
 
 def _finding(item: Mapping[str, Any]) -> str:
     tail = "; ".join(part for part in (item["allowed"], item["hint"]) if part)
-    where = f"`{item['name']}` " if item["name"] else ""
-    path = f"`{item['path']}`: " if item["path"] else ""
-    return f"{where}{path}{_plain(item['message'])}{f' ({_plain(tail)})' if tail else ''}"
-
-
-def _plain(text: str) -> str:
-    """A text of a stack's that cannot open a tag, mention a person or break a line in a comment."""
-    return " ".join(text.split()).replace("<", "&lt;").replace("@", "@\N{ZERO WIDTH NON-JOINER}")
+    where = f"{code(item['name'])} " if item["name"] else ""
+    path = f"{code(item['path'])}: " if item["path"] else ""
+    return f"{where}{path}{literal(item['message'])}{f' ({literal(tail)})' if tail else ''}"
 
 
 def _prices(now: Mapping[str, Any], then: Mapping[str, Any]) -> Iterator[str]:
@@ -131,7 +127,7 @@ def _changes(now: Mapping[str, Any], then: Mapping[str, Any]) -> Iterator[str]:
     yield "| plan | before | after |"
     yield "| --- | --- | --- |"
     for key in changed[:MOST_CHANGES]:
-        yield f"| `{key}` | {_cell(old, key)} | {_cell(new, key)} |"
+        yield f"| {code(key)} | {_cell(old, key)} | {_cell(new, key)} |"
     yield ""
     if len(changed) > MOST_CHANGES:
         yield f"… and {len(changed) - MOST_CHANGES} more."
@@ -153,7 +149,7 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _cell(values: Mapping[str, Any], key: str) -> str:
-    return _plain(str(values[key])).replace("|", "\\|") if key in values else "–"
+    return literal(str(values[key])) if key in values else "–"
 
 
 def _violations(now: Sequence[Mapping[str, Any]], then: Sequence[Mapping[str, Any]] | None) -> Iterator[str]:
@@ -162,12 +158,12 @@ def _violations(now: Sequence[Mapping[str, Any]], then: Sequence[Mapping[str, An
     for violation in now:
         mark = "**new** " if then is not None and _key(violation) not in old else ""
         yield (
-            f"- {mark}{violation['level']} `{violation['policy']}` ({violation['severity']})"
-            f" {_name(violation['urn'])}: {_plain(violation['message'])}. {_plain(violation['remediation'])}"
+            f"- {mark}{violation['level']} {code(violation['policy'])} ({violation['severity']})"
+            f" {_name(violation['urn'])}: {literal(violation['message'])}. {literal(violation['remediation'])}"
         )
     for violation in then or ():
         if _key(violation) not in new:
-            yield f"- fixed: ~~`{violation['policy']}` {_name(violation['urn'])}: {_plain(violation['message'])}~~"
+            yield f"- fixed: ~~{code(violation['policy'])} {_name(violation['urn'])}: {literal(violation['message'])}~~"
     yield ""
 
 
@@ -176,4 +172,4 @@ def _key(violation: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _name(urn: str) -> str:
-    return f"`{urn.rsplit('::', 1)[-1]}`" if urn else "the stack"
+    return code(urn.rsplit("::", 1)[-1]) if urn else "the stack"

@@ -218,10 +218,12 @@ def encryption(view: View) -> None:
 
 
 def logging(view: View) -> None:
-    """A bucket does not log into itself."""
+    """A bucket does not log into itself, nor into one with an object lock ("Object Lock considerations")."""
     bucket, target = view.referred("bucket", BUCKET), view.referred("targetBucket", BUCKET)
     if bucket is not None and bucket is target:
         view.error("s3-logging", "targetBucket", f"{bucket.name} would log into itself", allowed="another bucket")
+    elif target is not None and target.flag("objectLockEnabled"):
+        view.error("s3-logging", "targetBucket", f"{target.name} has an object lock", allowed="a bucket without one")
 
 
 RULES: Final[Rules] = {

@@ -10,8 +10,9 @@ from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE, NODE_
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR, gpu_quotas, nodes_of_flavor
 from trainyard.recorded.read import is_set
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import SUBNET, VPC
 from trainyard.review.reports.picture.model import UNTOLD, Cluster, NodeGroupFigures, Pool, Quota, Team
-from trainyard.review.reports.picture.network import SUBNET, VPC, zone_of
+from trainyard.review.reports.picture.network import zone_of
 from trainyard.review.reports.picture.told import entries, known, on, texts, told
 
 EKS_CLUSTER = "aws:eks/cluster:Cluster"

@@ -8,22 +8,24 @@ from typing import Any
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import (
+    FLOW_LOG,
+    NAT_GATEWAY,
+    ROUTE,
+    ROUTE_TABLE,
+    ROUTE_TABLE_ASSOCIATION,
+    SUBNET,
+    VPC,
+    VPC_ENDPOINT,
+)
 from trainyard.review.reports.picture.model import UNTOLD, Network, Subnet, Zone
 from trainyard.review.reports.picture.told import entries, on, told
 
-VPC = "aws:ec2/vpc:Vpc"
-SUBNET = "aws:ec2/subnet:Subnet"
-_ROUTE_TABLE = "aws:ec2/routeTable:RouteTable"
-_ROUTE = "aws:ec2/route:Route"
-_ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
 _INTERNET_GATEWAY = "aws:ec2/internetGateway:InternetGateway"
-_NAT_GATEWAY = "aws:ec2/natGateway:NatGateway"
-_ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
-_FLOW_LOG = "aws:ec2/flowLog:FlowLog"
 GOOGLE_NETWORK = "gcp:compute/network:Network"
 GOOGLE_SUBNET = "gcp:compute/subnetwork:Subnetwork"
 DRAWN = (
-    *(VPC, SUBNET, _ROUTE_TABLE, _ROUTE, _ASSOCIATION, _INTERNET_GATEWAY, _NAT_GATEWAY, _ENDPOINT, _FLOW_LOG),
+    *(VPC, SUBNET, ROUTE_TABLE, ROUTE, ROUTE_TABLE_ASSOCIATION, _INTERNET_GATEWAY, NAT_GATEWAY, VPC_ENDPOINT, FLOW_LOG),
     *(GOOGLE_NETWORK, GOOGLE_SUBNET),
 )
 """Types that the picture shows, here and below."""
@@ -42,8 +44,8 @@ def networks(resources: Resources) -> Iterator[Network]:
             cidr=told(vpc.inputs, "cidrBlock"),
             zones=_zones(resources, _in(resources, vpc, SUBNET), reaches),
             has_internet_gateway=bool(_in(resources, vpc, _INTERNET_GATEWAY)),
-            endpoints=tuple(sorted({_service(found) for found in _in(resources, vpc, _ENDPOINT)})),
-            flow_logs=", ".join(sorted({_logged(found) for found in _in(resources, vpc, _FLOW_LOG)})),
+            endpoints=tuple(sorted({_service(found) for found in _in(resources, vpc, VPC_ENDPOINT)})),
+            flow_logs=", ".join(sorted({_logged(found) for found in _in(resources, vpc, FLOW_LOG)})),
         )
     for network in resources.of(GOOGLE_NETWORK):
         subnets = [one for one in resources.of(GOOGLE_SUBNET) if _belongs(resources, one, "network", network)]
@@ -75,7 +77,7 @@ def _zones(resources: Resources, subnets: list[RecordedResource], reaches: dict[
     by_zone: dict[str, list[RecordedResource]] = {}
     for subnet in subnets:
         by_zone.setdefault(zone_of(subnet), []).append(subnet)
-    nats = [place for nat in resources.of(_NAT_GATEWAY) for place in resources.referred(nat, "subnetId", SUBNET)]
+    nats = [place for nat in resources.of(NAT_GATEWAY) for place in resources.referred(nat, "subnetId", SUBNET)]
     return tuple(
         Zone(
             zone,
@@ -96,16 +98,16 @@ def _subnet(subnet: RecordedResource, reaches: dict[str, str]) -> Subnet:
 def _reaches(resources: Resources) -> dict[str, str]:
     """How the internet is reached from a subnet, by the default route of its own route table. A subnet without one
     follows the main table of its network, which is seldom recorded: nothing is said of it."""
-    ways: dict[str, set[str]] = {table.urn: set() for table in resources.of(_ROUTE_TABLE)}
-    for table in resources.of(_ROUTE_TABLE):
+    ways: dict[str, set[str]] = {table.urn: set() for table in resources.of(ROUTE_TABLE)}
+    for table in resources.of(ROUTE_TABLE):
         ways[table.urn] |= {_way(route) for route in entries(table.inputs, "routes")}
-    for route in resources.of(_ROUTE):
-        for table in resources.referred(route, "routeTableId", _ROUTE_TABLE):
+    for route in resources.of(ROUTE):
+        for table in resources.referred(route, "routeTableId", ROUTE_TABLE):
             ways[table.urn].add(_way(route.inputs))
     return {
         subnet.urn: next((way for way in _REACHES if way in ways[table.urn]), "isolated")
-        for association in resources.of(_ASSOCIATION)
-        for table in resources.referred(association, "routeTableId", _ROUTE_TABLE)
+        for association in resources.of(ROUTE_TABLE_ASSOCIATION)
+        for table in resources.referred(association, "routeTableId", ROUTE_TABLE)
         for subnet in resources.referred(association, "subnetId", SUBNET)
     }
 

@@ -8,8 +8,9 @@ from typing import Any, Final
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, steps
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import SUBNET
 from trainyard.review.reports.picture.model import UNTOLD, Budget, Service, Store
-from trainyard.review.reports.picture.network import SUBNET, zone_of
+from trainyard.review.reports.picture.network import zone_of
 from trainyard.review.reports.picture.told import count, entries, number, on, purpose, texts, told
 
 PROTECTED: Final = "protected"

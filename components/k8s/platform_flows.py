@@ -1,0 +1,42 @@
+"""The conversations of the platform's own controllers, which are the same on every ground.
+
+Ports are the pods': of a webhook the one that its server listens on, whatever its service calls it. Read in the charts
+of Kueue 0.19.2, JobSet 0.12.0 and Kubeflow Trainer 2.3.0 (2026-11). Probes come from the pod's own node, which no
+network policy holds back.
+"""
+
+from trainyard.components.k8s.flows import DNS, NAME_PORTS, Flow, Place, Pods, tcp
+from trainyard.conventions import INGEST_NAMESPACE
+
+WEBHOOKS = 9443
+VISIBILITY = 8082
+"""Kueue's API of what waits: where the API server cannot reach it, namespaces cannot be deleted any more."""
+API = 443
+PROXY_PORT = 3128
+
+KUEUE = Pods("kueue-system")
+JOBSET = Pods("jobset-system")
+TRAINER = Pods("kubeflow-system")
+EGRESS_PROXY = Pods("egress-proxy")
+INGEST = Pods(INGEST_NAMESPACE)
+
+
+def _controller(pods: Pods, what: str) -> tuple[Flow, ...]:
+    return (
+        Flow(pods, Place.API_SERVER, (tcp(API),), f"{what} watches its objects"),
+        Flow(pods, DNS, NAME_PORTS, f"{what} looks up the API server's name"),
+        Flow(Place.API_SERVER, pods, (tcp(WEBHOOKS),), f"the API server asks {what}'s webhooks"),
+    )
+
+
+PLATFORM_FLOWS: tuple[Flow, ...] = (
+    *_controller(KUEUE, "Kueue"),
+    Flow(Place.API_SERVER, KUEUE, (tcp(VISIBILITY),), "the API server hands on the API of what waits"),
+    *_controller(JOBSET, "JobSet"),
+    *_controller(TRAINER, "the Trainer"),
+    Flow(Place.TEAMS, EGRESS_PROXY, (tcp(PROXY_PORT),), "teams' pods reach the names of the allow-list"),
+    Flow(INGEST, EGRESS_PROXY, (tcp(PROXY_PORT),), "pods that bring data in reach the names of the allow-list"),
+    Flow(EGRESS_PROXY, DNS, NAME_PORTS, "the proxy looks up the names of the allow-list"),
+    Flow(EGRESS_PROXY, Place.INTERNET, (tcp(443),), "the proxy opens what teams' pods asked for"),
+)
+"""All of them. A namespace's policies are written from those that name it."""

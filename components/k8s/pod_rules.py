@@ -1,0 +1,44 @@
+"""What no pod of a team's may be, whoever makes it and whether it has GPUs: asked of pods, and of the jobs' templates.
+
+A template is asked all that a pod is: a job whose pods are refused one by one is admitted and holds its GPUs.
+"""
+
+from collections.abc import Callable, Sequence
+
+import pulumi_kubernetes.admissionregistration.v1 as admission
+
+from trainyard.components.k8s import pod_expressions as pods
+from trainyard.components.k8s.pod_security import LEVEL
+from trainyard.conventions import CPU_ONLY_PRIORITY
+
+MESSAGES = {
+    "queue": "GPU pods run through a queue: submit a Job, JobSet or TrainJob with the label kueue.x-k8s.io/queue-name.",
+    "nodes": "Pods name no node, and those without GPUs stay off the nodes of GPU pools and of the platform: take away "
+    "nodeName, and tolerations without a key or of nvidia.com/gpu and the like. The queue adds the toleration to pods "
+    "that ask for GPUs.",
+    "priority": f"Pods without GPUs state priorityClassName: {CPU_ONLY_PRIORITY}, which counts them against the team's "
+    "part of the nodes for them; pods with GPUs state none, the queue decides who goes first.",
+    "devices": "Pods ask for GPUs by nvidia.com/gpu, which the queue counts: take away the resource claims.",
+    "volumes": f"Volumes are {', '.join(pods.VOLUME_KINDS[:-1])} or {pods.VOLUME_KINDS[-1]}: the storage tiers have a "
+    "claim each in the team's namespace.",
+    "grace": f"terminationGracePeriodSeconds is at most {pods.LONGEST_GRACE_SECONDS}: a pod that ends keeps its GPUs.",
+    "security": f"The pods of this job break the pod security level {LEVEL} of the namespace and would never start: "
+    "take away host namespaces and ports, privileges, added capabilities, unconfined profiles and unsafe sysctls.",
+}
+"""What is said of each rule that is broken."""
+
+Asked = Callable[[str], str]
+
+
+def forbid(expression: str, message: str) -> admission.ValidationArgsDict:
+    """A validation of a policy, which passes where the expression is true."""
+    return {"expression": expression, "message": MESSAGES[message], "reason": "Forbidden"}
+
+
+def common_validations(ask: Callable[[Asked], str]) -> Sequence[admission.ValidationArgsDict]:
+    """What is asked of every pod alike; `ask` puts a question to the pod, or to all pods, that a policy is about."""
+    return (
+        forbid(ask(lambda pod: f"!{pods.claims_devices(pod)}"), "devices"),
+        forbid(ask(pods.has_plain_volumes), "volumes"),
+        forbid(ask(pods.ends_in_time), "grace"),
+    )

@@ -1,0 +1,122 @@
+"""Security: actions of the cloud that make whoever has them somebody else. Never on any resource."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from trainyard.policies.rules import Config, resource_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY
+from trainyard.rehearsal.works.rights.aws.patterns import names_action
+
+PRIVILEGES: Final = {
+    "takes roles": ("sts:AssumeRole", "sts:AssumeRoleWithWebIdentity", "sts:GetFederationToken"),
+    "hands a role to a service that runs code": ("iam:PassRole",),
+    "changes who may do what": (
+        "iam:AddUserToGroup", "iam:AttachGroupPolicy", "iam:AttachRolePolicy", "iam:AttachUserPolicy",
+        "iam:CreateAccessKey", "iam:CreateLoginProfile", "iam:CreatePolicyVersion", "iam:CreateRole", "iam:CreateUser",
+        "iam:DeleteRolePermissionsBoundary", "iam:PutGroupPolicy", "iam:PutRolePermissionsBoundary",
+        "iam:PutRolePolicy", "iam:PutUserPolicy", "iam:SetDefaultPolicyVersion", "iam:UpdateAssumeRolePolicy",
+        "iam:UpdateLoginProfile", "iam:UpdateOpenIDConnectProviderThumbprint", "iam:CreateOpenIDConnectProvider",
+    ),
+    "gives keys away": (
+        "kms:PutKeyPolicy", "kms:CreateGrant", "kms:ScheduleKeyDeletion", "kms:DisableKey", "kms:ReplicateKey",
+    ),
+    "uses every key": ("kms:Decrypt", "kms:ReEncryptFrom"),
+    "reads every secret": (
+        "secretsmanager:GetSecretValue", "secretsmanager:BatchGetSecretValue", "ssm:GetParameters",
+    ),
+    "opens buckets and secrets": (
+        "s3:PutBucketPolicy", "s3:PutBucketAcl", "s3:PutBucketPublicAccessBlock", "s3:PutObjectAcl",
+        "secretsmanager:PutResourcePolicy", "ecr:SetRepositoryPolicy", "sns:SetTopicAttributes",
+    ),
+    "runs commands on machines": (
+        "ssm:SendCommand", "ssm:StartSession", "ssm:StartAutomationExecution", "ec2-instance-connect:SendSSHPublicKey",
+        "ssm:CreateAssociation", "ecs:ExecuteCommand",
+    ),
+    "starts machines and code with roles": (
+        "ec2:RunInstances", "ec2:ModifyInstanceAttribute", "ec2:AssociateIamInstanceProfile",
+        "ec2:ReplaceIamInstanceProfileAssociation", "lambda:CreateFunction", "lambda:UpdateFunctionCode",
+        "lambda:UpdateFunctionConfiguration", "lambda:AddPermission", "ecs:RunTask", "ecs:RegisterTaskDefinition",
+        "cloudformation:CreateStack", "cloudformation:UpdateStack", "codebuild:CreateProject",
+        "codebuild:UpdateProject", "codebuild:StartBuild", "glue:CreateJob", "glue:UpdateJob", "glue:CreateDevEndpoint",
+        "sagemaker:CreateTrainingJob", "sagemaker:CreateNotebookInstance", "sagemaker:CreateProcessingJob",
+        "sagemaker:CreatePresignedNotebookInstanceUrl", "states:CreateStateMachine", "events:PutTargets",
+        "scheduler:CreateSchedule", "batch:SubmitJob", "datapipeline:CreatePipeline",
+    ),
+    "lets itself onto clusters": (
+        "eks:CreateAccessEntry", "eks:UpdateAccessEntry", "eks:AssociateAccessPolicy",
+        "eks:CreatePodIdentityAssociation", "eks:UpdatePodIdentityAssociation", "eks:AssociateIdentityProviderConfig",
+        "eks:UpdateClusterConfig",
+    ),
+    "hides what was done": (
+        "cloudtrail:StopLogging", "cloudtrail:DeleteTrail", "cloudtrail:PutEventSelectors", "cloudtrail:UpdateTrail",
+        "guardduty:DeleteDetector", "config:StopConfigurationRecorder", "logs:DeleteLogGroup", "ec2:DeleteFlowLogs",
+    ),
+    "gives volumes and images away": (
+        "ec2:ModifySnapshotAttribute", "ec2:ModifyImageAttribute", "rds:ModifyDBSnapshotAttribute",
+        "rds:ModifyDBClusterSnapshotAttribute",
+    ),
+}  # fmt: skip
+"""Actions by what they are good for to whoever has them on any resource: those of published escalation paths (Rhino
+Security Labs, "AWS IAM Privilege Escalation", and the pathfinding.cloud catalogue, as generally known, 2026-11), and
+those that undo a wall of this environment."""
+
+_ANY: Final = re.compile(r"[*?]+|arn:[^:]*:[^:]*:[^:]*:[^:]*:([a-z-]+[:/])?\*+(/\*+)*")
+"""A resource that is any, or any of its kind: `*`, `arn:aws:iam::*:role/*`, `arn:aws:kms:*:*:key/*`."""
+_OF_THE_REQUEST: Final = re.compile(
+    r"aws:(SecureTransport|RequestedRegion|CurrentTime|UserAgent|ViaAWSService|PrincipalIsAWSService)", re.IGNORECASE
+)
+_NARROWING: Final = re.compile(
+    r"(ForAnyValue:)?(StringEquals(IgnoreCase)?|StringLike|ArnEquals|ArnLike|IpAddress|Bool)"
+)
+
+
+@resource_rule(
+    "privilege-on-any-resource",
+    "No policy allows on any resource what makes its holder somebody else or takes a wall down.",
+    types=(ROLE, ROLE_POLICY, IAM_POLICY),
+    severity=Severity.CRITICAL,
+    controls=("CIS AWS 3.0.0 1.16", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
+    fix="Name the one role, key, secret, function or instance that is meant, or a condition that does.",
+)
+def privilege_on_any_resource(resource: RecordedResource, _: Config) -> Iterator[str]:
+    """What wildcard-admin says, that everything of a service is allowed, it says alone."""
+    for document in (resource.inputs, *list_at(resource.inputs, "inlinePolicies")):
+        for statement in statements(document, "policy"):
+            if value_at(statement, "Effect") == "Allow" and _anywhere(statement):
+                yield from _privileges(statement)
+
+
+def _privileges(statement: Any) -> Iterator[str]:
+    sid = value_at(statement, "Sid", default="")
+    for pattern in map(str, list_at(statement, "Action")):
+        if _a_whole_service(pattern):
+            continue
+        for what, actions in PRIVILEGES.items():
+            found = next((action for action in actions if names_action(pattern, action)), None)
+            if found is not None:
+                yield f"statement {sid} allows {pattern} on any resource: it {what}"
+                break
+
+
+def _a_whole_service(pattern: str) -> bool:
+    return pattern in ("*", "*:*") or pattern.endswith(":*")
+
+
+def _anywhere(statement: Any) -> bool:
+    """Whether a statement is about any resource of a kind, and no condition says which."""
+    texts = [str(text) for text in list_at(statement, "Resource")]
+    anything = is_set(statement, "NotResource") or any(_ANY.fullmatch(text) for text in texts)
+    return anything and not any(
+        not _OF_THE_REQUEST.fullmatch(key) and any(str(value).strip("*?") for value in list_at(test, key))
+        for operator, test in mapping_at(statement, "Condition").items()
+        if _NARROWING.fullmatch(operator)
+        for key in mapping_at(test)
+    )

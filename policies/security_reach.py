@@ -1,0 +1,93 @@
+"""Security: where teams' pods get to, by the evaluator of network policies rather than by what a policy looks like.
+
+A network that enforces them is assumed, and policies that let everything in or out are left out: both have a policy of
+their own in this pack. Whatever opens a way besides is told here, however it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from pulumi_policy import Severity
+
+from trainyard.policies.rules import Config, StackViolation, stack_rule
+from trainyard.policies.security_workloads import team_namespace_open_flaws
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
+from trainyard.rehearsal.works.flows.addresses import PRIVATE, Addresses
+from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
+from trainyard.rehearsal.works.flows.kubernetes.pods import teams
+from trainyard.rehearsal.works.flows.model import Flow, Place, Port, Verdict, judge
+
+_SOME: Final = (Port(1), Port(29500), Port(65535), Port(1, "UDP"))
+"""Ports that no rule names on purpose; those that rules name are asked besides."""
+
+BEHIND_NODES: Final[Mapping[int, str]] = {
+    22: "nodes (SSH)",
+    988: "file servers (Lustre)",
+    2049: "file servers (NFS)",
+    3306: "databases (MySQL)",
+    5432: "databases (PostgreSQL)",
+    10250: "nodes (kubelet)",
+}
+"""Ports of what pods use through their node, or not at all, with what listens there."""
+
+
+@stack_rule(
+    "team-reaches-another-team",
+    "No pod of a team reaches a pod of another team.",
+    types=(NAMESPACE, NETWORK_POLICY),
+    severity=Severity.HIGH,
+    controls=("CIS EKS 1.5.0 4.3.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.22"),
+    fix="Let teams share through a bucket or a service of the platform; take the peer out of one of the two policies.",
+)
+def team_reaches_another_team(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Both ends have to let it by: what goes out of one namespace and into the other."""
+    wall, places = _network(resources)
+    ports = {*_SOME, *(Port(number, transport) for number in wall.ports() for transport in ("TCP", "UDP"))}
+    for team, there in places.items():
+        if there.pods is None or not wall.lets_in_from_outside(there.pods.namespace):
+            continue
+        found = _first(wall, [here for other, here in places.items() if other != team], there, ports)
+        if found is not None:
+            what = f"{found.source} reach {there} on {found.port}"
+            yield (found.by[-1] if found.by else None), what
+
+
+def _first(wall: NetworkPolicies, sources: list[Place], there: Place, ports: Iterable[Port]) -> Verdict | None:
+    asked = (_ask(wall, here, there, port) for here in sources for port in sorted(ports, key=str))
+    return next((verdict for verdict in asked if verdict), None)
+
+
+@stack_rule(
+    "team-reaches-what-nodes-keep",
+    "No pod of a team reaches databases, file servers or nodes inside of the network.",
+    types=(NAMESPACE, NETWORK_POLICY),
+    severity=Severity.HIGH,
+    controls=("CIS EKS 1.5.0 4.3.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.22"),
+    fix="Mount file systems as volumes, and ask the tracking server for what is in its database.",
+)
+def team_reaches_what_nodes_keep(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """A file server takes a pod's word for who it is; by a volume the node speaks, past no access point."""
+    wall, places = _network(resources)
+    inside = Place("addresses inside of the network", "service", PRIVATE)
+    for team, here in places.items():
+        for number, what in BEHIND_NODES.items():
+            verdict = _ask(wall, here, inside, Port(number))
+            if verdict:
+                yield next(iter(verdict.by), None), f"pods of {team} reach {what} at {verdict.left}"
+
+
+def _network(resources: Resources) -> tuple[NetworkPolicies, dict[str, Place]]:
+    """The network policies but those that let everything by, and the teams' pods."""
+    told = {policy.urn for policy, _ in team_namespace_open_flaws(resources)}
+    rest = Resources(found for found in resources.all if found.urn not in told)
+    places = {
+        team: Place(workload.name, "pods", PRIVATE, pods=workload.pods) for team, workload in teams(resources).items()
+    }
+    return NetworkPolicies.recorded(rest, "standard", Addresses()), places
+
+
+def _ask(wall: NetworkPolicies, here: Place, there: Place, port: Port) -> Verdict:
+    return judge(Flow.between(here, there, port), [wall])

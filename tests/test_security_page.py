@@ -1,0 +1,69 @@
+"""docs/security.md is true: its table names resources that exist, policies that are in the pack, tests that are run."""
+
+import ast
+import re
+
+import pytest
+
+from tests.shared import ROOT
+from trainyard.policies.pack import POLICIES
+
+PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+ATTACKS = ROOT / "tests" / "attacks"
+
+
+def rows():
+    """The rows of the walls' table, as lists of cells."""
+    table = PAGE.partition("## The walls")[2].partition("\n## ")[0]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line[:1] == "|"]
+    header, _, *found = cells
+    assert header == ["wall", "resources", "policies", "attacked in"]
+    return found
+
+
+def named(cell):
+    found = re.findall(r"`([^`]+)`", cell)
+    assert " ".join(f"`{name}`" for name in found) == cell, f"only names in backticks: {cell}"
+    return found
+
+
+def attacks_in(file):
+    """Names of the tests of a file, those of classes with the class."""
+    tree = ast.parse((ATTACKS / file).read_text(encoding="utf-8"))
+    for node in tree.body:
+        inner = node.body if isinstance(node, ast.ClassDef) else []
+        yield from (f"{node.name}::{one.name}" for one in inner if isinstance(one, ast.FunctionDef))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield node.name
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
+def test_every_wall_has_resources_policies_and_attacks_that_exist(row, rehearsed):
+    wall, resources, policies, attacks = row
+    recorded = {resource.type.rpartition(":")[2] for resource in rehearsed("demo").resources}
+    assert wall.strip()
+    assert set(named(resources)) - recorded == set()
+    assert set(named(policies)) - {policy.name for policy in POLICIES} == set()
+    assert named(resources) and named(policies) and named(attacks)
+    for attack in named(attacks):
+        file, _, test = attack.partition("::")
+        assert test in set(attacks_in(file)), attack
+
+
+def test_no_wall_stands_twice():
+    walls = [row[0] for row in rows()]
+    assert len(walls) == len(set(walls))
+
+
+def test_every_file_of_attacks_is_named():
+    assert {path.name for path in ATTACKS.glob("test_*.py")} == set(re.findall(r"`(test_\w+\.py)(?:::\w+)?`", PAGE))
+
+
+def test_what_is_not_defended_is_said():
+    assert "\n## What is not defended, and why\n" in PAGE
+
+
+def test_it_is_two_pages():
+    """Of some 60 lines each, the table apart."""
+    prose = [line for line in PAGE.splitlines() if line.strip() and not line.startswith("|")]
+    assert len(prose) <= 120

@@ -1,0 +1,19 @@
+"""Where pods of teams may go outside of the network, on every ground."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from trainyard.plan.context import Context
+from trainyard.plan.parts import EgressPlan
+
+
+def plan_egress(context: Context) -> EgressPlan:
+    """The way out; a list of names beside a way out to everywhere would be read by nothing."""
+    own = context.settings.network.egress
+    mode: Literal["allowlist", "internet"] = context.take("network.egress_mode", "network.egress.mode", own.mode)
+    if mode == "internet" and own.allow is not None:
+        allowed = "is read where network.egress.mode is allowlist"
+        context.ledger.problem("network.egress.allow", own.allow, allowed, "leave one of them out")
+    allow = context.take("network.egress_allow", "network.egress.allow", own.allow) if mode == "allowlist" else ()
+    return EgressPlan(mode=mode, allow=tuple(allow))

@@ -1,0 +1,1 @@
+"""What would be accepted and not work: the recorded environment, played."""

@@ -1,0 +1,1 @@
+"""Routes, security groups and instance metadata, and what of AWS stands in a stack's network."""

@@ -1,0 +1,1 @@
+"""Network policies, and the pods that they select."""

@@ -1,0 +1,1 @@
+"""IAM: policy documents, conditions, and the order in which AWS asks them."""

@@ -1,0 +1,139 @@
+"""Policy documents and the statements in them, asked about one request.
+
+Sources (IAM User Guide, read 2026-11): "IAM JSON policy elements: Principal", "NotPrincipal", "NotAction",
+"NotResource".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from trainyard.recorded.policy_documents import document
+from trainyard.recorded.read import is_set, list_at, mapping_at, mappings_at, value_at
+from trainyard.rehearsal.works.rights.aws.callers import Caller, account_of
+from trainyard.rehearsal.works.rights.aws.conditions import holds
+from trainyard.rehearsal.works.rights.aws.patterns import Values, names_action, names_resource
+
+Named = Literal["no", "account", "principal"]
+"""How a statement names a caller: not at all, by leaving it to the caller's account, or itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to AWS. `context` has its keys in lower case."""
+
+    caller: Caller
+    action: str
+    resource: str  # an ARN, or `*` for an action that knows none
+    context: Values
+
+    def __str__(self) -> str:
+        """The request in words."""
+        return f"{self.action} on {self.resource}"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of a document, with what it needs to be asked and told."""
+
+    raw: Mapping[str, Any]
+    place: str  # "statement Read of the policy of role trainer"
+    urn: str
+    variables: bool
+
+    @property
+    def allows(self) -> bool:
+        """Whether it allows; else it denies."""
+        return bool(value_at(self.raw, "Effect") == "Allow")
+
+    def covers(self, request: Request) -> bool:
+        """Whether it is about what a request does, to what, and under which conditions; not: by whom."""
+        return self._is_about_action(request) and self._is_about_resource(request) and self._conditions_hold(request)
+
+    def names(self, caller: Caller) -> Named:
+        """How it names a caller, for a policy that has principals."""
+        if is_set(self.raw, "NotPrincipal"):
+            return "no" if _named_in(self.raw, "NotPrincipal", caller) != "no" else "principal"
+        return _named_in(self.raw, "Principal", caller)
+
+    def _is_about_action(self, request: Request) -> bool:
+        key = "NotAction" if is_set(self.raw, "NotAction") else "Action"
+        found = any(names_action(str(text), request.action) for text in list_at(self.raw, key))
+        return found != (key == "NotAction")
+
+    def _is_about_resource(self, request: Request) -> bool:
+        key = "NotResource" if is_set(self.raw, "NotResource") else "Resource"
+        texts = list_at(self.raw, key)
+        if not texts and key == "Resource":
+            return True  # a trust policy has none: it is about its role
+        found = any(
+            names_resource(str(text), request.resource, request.context, variables=self.variables) for text in texts
+        )
+        return found != (key == "NotResource")
+
+    def _conditions_hold(self, request: Request) -> bool:
+        return holds(self.raw, request.context, variables=self.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A policy document: where it is, and its statements."""
+
+    what: str  # "the policy of role trainer"
+    urn: str
+    statements: tuple[Statement, ...]
+
+    def denying(self, request: Request, *, principals: bool) -> Statement | None:
+        """The first statement that denies a request."""
+        return next(self._about(request, allows=False, principals=principals), None)
+
+    def allowing(self, request: Request, *, principals: bool) -> Statement | None:
+        """The first statement that allows a request, by the principal itself where there is one."""
+        found = list(self._about(request, allows=True, principals=principals))
+        direct = (statement for statement in found if principals and statement.names(request.caller) == "principal")
+        return next(direct, found[0] if found else None)
+
+    def _about(self, request: Request, *, allows: bool, principals: bool) -> Iterator[Statement]:
+        for statement in self.statements:
+            if (
+                statement.allows == allows
+                and (not principals or statement.names(request.caller) != "no")
+                and statement.covers(request)
+            ):
+                yield statement
+
+
+def read_document(inputs: Any, *path: str | int, what: str, urn: str = "") -> Document:
+    """The document at `path` of some inputs; without statements where there is none. Raises `UnknownInput`."""
+    found = document(inputs, *path)
+    variables = value_at(found, "Version", default="2008-10-17") != "2008-10-17"
+    return Document(
+        what,
+        urn,
+        tuple(
+            Statement(raw, f"statement {value_at(raw, 'Sid', default=number)} of {what}", urn, variables)
+            for number, raw in enumerate(mappings_at(found, "Statement"), start=1)
+        ),
+    )
+
+
+def _named_in(raw: Mapping[str, Any], key: str, caller: Caller) -> Named:
+    if value_at(raw, key) == "*":
+        return "principal"
+    found: Named = "no"
+    for kind in mapping_at(raw, key):
+        for text in map(str, list_at(raw, key, kind)):
+            if kind == "Service":
+                named: Named = "principal" if caller.is_service and text == caller.arn else "no"
+            elif text == "*":
+                named = "no" if caller.is_service else "principal"
+            elif account_of(text):
+                named = "account" if account_of(text) == caller.account else "no"
+            else:
+                named = "principal" if text == caller.arn else "no"
+            if named == "principal":
+                return named
+            found = named if named == "account" else found
+    return found

@@ -1,0 +1,1 @@
+"""RBAC: roles, bindings, and what every cluster brings."""
