@@ -103,6 +103,7 @@ def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesAr
     args: TeamNamespacesArgs = {
         "teams": [_team(team, ground) for team in planned.teams],
         "addresses": ground.addresses,
+        "allowed_images": [*ground.own_registries, *plan.core.allowed_images],
     }
     if plan.core.egress.mode == "allowlist":
         args["egress_proxy"] = {"namespace": EGRESS_PROXY.namespace, "port": PROXY_PORT}

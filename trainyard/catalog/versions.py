@@ -38,6 +38,16 @@ class ChartPin:
 
 
 @dataclass(frozen=True, slots=True)
+class ImagePin:
+    """An image by its digest. `read` is the day on which its registry was asked for it, None: never."""
+
+    name: str
+    image: str
+    source: str
+    read: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Pins:
     """Versions of everything that is installed, from `versions.yaml`."""
 
@@ -115,3 +125,11 @@ def pins() -> Pins:
     }
     images = {name: str(entry["image"]) for name, entry in _table()["images"].items()}
     return Pins(charts=tuple(charts.items()), images=tuple(images.items()))
+
+
+def image_pins() -> tuple[ImagePin, ...]:
+    """All pinned images with where their digests are from."""
+    return tuple(
+        ImagePin(name, str(entry["image"]), f"{entry['source']}, {entry['date']}", str(entry["read"] or "") or None)
+        for name, entry in _table()["images"].items()
+    )

@@ -142,6 +142,9 @@ class Core:
     teams: tuple[TeamPlan, ...]
     storage: StoragePlan
     egress: EgressPlan
+    allowed_images: tuple[
+        str, ...
+    ]  # registries and repositories that teams may run images of, besides the account's own
     mlflow: MlflowPlan
     budget: BudgetPlan
     idle_floor: IdleFloor

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from trainyard.conventions import CAPACITIES, Capacity
-from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Model, Name, StandIn
+from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Model, Name, StandIn, matching
 
 
 class Lustre(Model):
@@ -80,6 +80,25 @@ class Database(Model):
     max_storage_gib: int | None = Field(default=None, ge=20, le=65_536, description="how far the disk may grow, GiB")
     multi_az: bool | None = Field(default=None, description="a standby in another zone")
     backup_retention_days: int | None = Field(default=None, ge=1, le=35, description="days that backups are kept")
+
+
+ImageSource = Annotated[
+    str,
+    matching(
+        r"([a-z0-9-]+\.)+[a-z0-9-]+(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*",
+        "must be a registry, or what stands below one, like public.ecr.aws or docker.io/pytorch",
+    ),
+]
+
+
+class Images(Model):
+    """The container images that run."""
+
+    allowed_registries: list[ImageSource] = Field(
+        default=[],
+        max_length=50,
+        description="what else teams may run images of, besides the account's own registry and those of the platform",
+    )
 
 
 class Mlflow(Model):

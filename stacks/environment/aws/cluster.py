@@ -45,6 +45,7 @@ class MadeCluster:
 class Shared:
     """What all clusters of the environment use."""
 
+    account: pulumi.Input[str]
     network: Network
     keys: Keys
     storage: StorageTiers
@@ -127,6 +128,7 @@ def _ground(
         addresses=addresses,
         direct_names=direct_names(plan.ground.region),
         environment=dict(planned.smoke.environment),
+        own_registries=[pulumi.Output.concat(shared.account, f".dkr.ecr.{plan.ground.region}.amazonaws.com")],
         system_nodes=SYSTEM_NODES,
         node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
         gpu_add_ons=["nvidia-device-plugin", "dcgm-exporter"],  # the image of the nodes has the driver only
