@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from pulumi_policy import Severity
@@ -24,7 +25,7 @@ def _servers(resource: RecordedResource) -> Iterator[tuple[str, Any, list[str]]]
     """Every container that starts an MLflow server: where it is, the container, and its command line."""
     for where, container in pods.containers(resource):
         line = [str(part) for key in ("command", "args") for part in list_at(container, key)]
-        if any(words == ("mlflow", "server") for words in zip(line, line[1:], strict=False)):
+        if any(words == ("mlflow", "server") for words in pairwise(line)):
             yield where, container, line
 
 

@@ -354,6 +354,7 @@ CASES = [
     ({"client": "amzn-s3-demo"}, "client", "S3 keeps names that begin with amzn-s3-demo-", ""),
     ({"client": "amzn", "environment": "s3-demo"}, "environment", "S3 keeps names that begin with amzn-s3-demo-", ""),
     ({"teams": (people("admin", 5),)}, "teams[0].name", "the name of MLflow's administrator", ""),
+    ({"teams": ({**people("a", 5), "people": ["ada", "ada"]},)}, "teams[0].people[1]", "is there twice", ""),
     ({"owner": "aws:me"}, "owner", "not begin with aws:", ""),
     ({"costCentre": "AWS:me"}, "costCentre", "not begin with aws:", ""),
     # addresses

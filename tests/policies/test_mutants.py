@@ -52,6 +52,7 @@ ALL = (
     *MUTANTS,
     *SUBTLE,
     *UNSAFE,
+    *TRACKING,
     *RECORD,
     *REACH,
     *RIGHTS,

@@ -33,7 +33,7 @@ SHARED = {
     )
 }
 """Components that an environment has once, however many clusters there are."""
-PROVIDERS = {"pulumi:providers:aws", "pulumi:providers:random"}
+PROVIDERS = {"pulumi:providers:aws", "pulumi:providers:random", "pulumi:providers:tls"}
 
 
 @functools.cache
@@ -101,7 +101,7 @@ def test_the_second_cluster_is_whole() -> None:
     tracking = {
         (type_, name)
         for type_, name in of_first
-        if name.startswith(("mlflow", "random")) or name.endswith("-allow-mlflow")
+        if name.startswith(("mlflow", "random", "tls")) or name.endswith("-allow-mlflow")
     }
     assert of_first - tracking == of_second - tracking
     assert of_second & tracking == set()
