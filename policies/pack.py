@@ -117,7 +117,6 @@ POLICIES: Final[tuple[Rule, ...]] = (
     security_workloads.team_namespace_without_default_deny,
     security_workloads.team_namespace_open,
     security_reach.team_reaches_another_team,
-    security_reach.team_reaches_what_nodes_keep,
     walls_network.network_policies_not_strict,
     walls_network.namespace_without_network_policy,
     walls_network.platform_namespace_open,

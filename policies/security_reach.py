@@ -6,7 +6,7 @@ their own in this pack. Whatever opens a way besides is told here, however it is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pulumi_policy import Severity
@@ -22,16 +22,6 @@ from trainyard.rehearsal.works.flows.model import Flow, Place, Port, Verdict, ju
 
 _SOME: Final = (Port(1), Port(29500), Port(65535), Port(1, "UDP"))
 """Ports that no rule names on purpose; those that rules name are asked besides."""
-
-BEHIND_NODES: Final[Mapping[int, str]] = {
-    22: "nodes (SSH)",
-    988: "file servers (Lustre)",
-    2049: "file servers (NFS)",
-    3306: "databases (MySQL)",
-    5432: "databases (PostgreSQL)",
-    10250: "nodes (kubelet)",
-}
-"""Ports of what pods use through their node, or not at all, with what listens there."""
 
 
 @stack_rule(
@@ -58,25 +48,6 @@ def team_reaches_another_team(resources: Resources, _: Config) -> Iterator[Stack
 def _first(wall: NetworkPolicies, sources: list[Place], there: Place, ports: Iterable[Port]) -> Verdict | None:
     asked = (_ask(wall, here, there, port) for here in sources for port in sorted(ports, key=str))
     return next((verdict for verdict in asked if verdict), None)
-
-
-@stack_rule(
-    "team-reaches-what-nodes-keep",
-    "No pod of a team reaches databases, file servers or nodes inside of the network.",
-    types=(NAMESPACE, NETWORK_POLICY),
-    severity=Severity.HIGH,
-    controls=("CIS EKS 1.5.0 4.3.2", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.22"),
-    fix="Mount file systems as volumes, and ask the tracking server for what is in its database.",
-)
-def team_reaches_what_nodes_keep(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """A file server takes a pod's word for who it is; by a volume the node speaks, past no access point."""
-    wall, places = _network(resources)
-    inside = Place("addresses inside of the network", "service", PRIVATE)
-    for team, here in places.items():
-        for number, what in BEHIND_NODES.items():
-            verdict = _ask(wall, here, inside, Port(number))
-            if verdict:
-                yield next(iter(verdict.by), None), f"pods of {team} reach {what} at {verdict.left}"
 
 
 def _network(resources: Resources) -> tuple[NetworkPolicies, dict[str, Place]]:

@@ -100,33 +100,4 @@ CASES = [
         ),
         ("unknown", UNDECIDED, [*APART, unknown(policy("b", (), [of_team("a")]), "spec", "ingress")]),
     ),
-    *table(
-        "team-reaches-what-nodes-keep",
-        ("nothing", OK, APART),
-        ("the subnet of the database", VIOLATED, [*APART, policy("a", [block("10.0.208.0/23")])]),
-        (
-            "PostgreSQL anywhere inside",
-            VIOLATED,
-            [*APART, policy("a", [{"to": [block("10.0.0.0/8")], "ports": [{"port": 5432}]}])],
-        ),
-        ("NFS", VIOLATED, [*APART, policy("a", [{"to": [block("10.0.0.0/16")], "ports": [{"port": 2049}]}])]),
-        (
-            "a range of ports around the kubelet's",
-            VIOLATED,
-            [*APART, policy("a", [{"to": [block("10.0.0.0/16")], "ports": [{"port": 10000, "endPort": 11000}]}])],
-        ),
-        ("HTTPS inside", OK, [*APART, policy("a", [{"to": [block("10.0.0.0/16")], "ports": HTTPS}])]),
-        ("everything outside", OK, [*APART, policy("a", [block("52.216.0.0/15")])]),
-        (
-            "everywhere but inside",
-            OK,
-            [
-                *APART,
-                policy("a", [block("0.0.0.0/0", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")]),
-            ],
-        ),
-        ("what hands out identities", OK, [*APART, policy("a", [block("169.254.170.23/32")])]),
-        ("a database of the platform's", OK, [*APART, policy("mlflow", [block("10.0.208.0/23")])]),
-        ("unknown", UNDECIDED, [*APART, unknown(policy("a", [OWN]), "spec", "egress")]),
-    ),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tests.policies.cases_reach import block, of_team
+from tests.policies.cases_reach import of_team
 from tests.policies.mutants import Mutant, edit
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.types import NETWORK_POLICY
@@ -27,24 +27,4 @@ def _shared(resources: Sequence[RecordedResource]) -> list[RecordedResource]:
     return into(out(resources))
 
 
-REACH = (
-    Mutant("team-reaches-another-team", "a service of one for the other", change=_shared),
-    Mutant(
-        "team-reaches-what-nodes-keep",
-        "the database",
-        change=edit(
-            NETWORK_POLICY,
-            "teams-tabular-allow-within-team",
-            _with("egress", {"to": [block("10.0.208.0/23")], "ports": [{"port": 5432}]}),
-        ),
-    ),
-    Mutant(
-        "team-reaches-what-nodes-keep",
-        "NFS past access points",
-        change=edit(
-            NETWORK_POLICY,
-            "teams-vision-allow-within-team",
-            _with("egress", {"to": [block("10.0.0.0/8")], "ports": [{"port": 2049}]}),
-        ),
-    ),
-)
+REACH = (Mutant("team-reaches-another-team", "a service of one for the other", change=_shared),)
