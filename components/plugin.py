@@ -25,7 +25,6 @@ from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers
-from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
 from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogs
 from trainyard.components.aws.security_alerts import SecurityAlerts
 from trainyard.components.aws.shared_files import SharedFileSystem
@@ -33,6 +32,7 @@ from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.threat_detection import ThreatDetection
 from trainyard.components.aws.trail import AuditTrail
 from trainyard.components.k8s.gpu import GpuEnablement
+from trainyard.components.k8s.ingest import Ingest
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.runtimes import TrainingRuntimes
@@ -54,9 +54,9 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     EnvironmentKey,
     GpuEnablement,
     GpuNodeGroups,
+    Ingest,
     Kueue,
     LustreFileSystem,
-    LustreFolders,
     MlflowServer,
     Network,
     PodRole,

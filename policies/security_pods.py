@@ -25,9 +25,8 @@ BINDINGS = (RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE_BINDING)
     controls=("CIS EKS 1.5.0 4.2.6", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Set runAsNonRoot and a runAsUser above 0, or name the workload in systemWorkloads.",
     config=pods.system_workloads(
-        ["storage-setup/*", "kube-system/team-logs"],
-        "Workloads that may, as namespace/name (globs). The teams' folders on a new file system are made by root,"
-        " without capabilities: nobody else may write there yet. The files of the container runtime are root's.",
+        ["kube-system/team-logs"],
+        "Workloads that may, as namespace/name (globs). The files of the container runtime are root's.",
     ),
 )
 def pod_as_root(resource: RecordedResource, config: Config) -> Iterator[str]:

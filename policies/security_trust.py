@@ -97,7 +97,7 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
 
     One role or user of another account may read, decrypt or publish: that is how audits and shared data work.
     """
-    own = {*config["accountIds"], *_own_accounts(resources)}
+    own = {*config["accountIds"], *own_accounts(resources)}
     if len(own) == len(config["accountIds"]):
         raise NotApplicable("nothing says which account is the stack's own")
     for resource in resources.of(*BUCKETS, *GUARDED):
@@ -114,7 +114,8 @@ def other_account_in_charge(resources: Resources, config: Config) -> Iterator[St
             yield grant, f"lets account {account} use the key"
 
 
-def _own_accounts(resources: Resources) -> Iterator[str]:
+def own_accounts(resources: Resources) -> Iterator[str]:
+    """The accounts that are the stack's own, as far as anything says which."""
     for budget in resources.of(AWS_BUDGET):
         yield from map(str, list_at(budget.inputs, "accountId"))
     for provider in resources.of(AWS_PROVIDER):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from pulumi_policy import Severity
 
+from trainyard.catalog import pins
 from trainyard.policies import pods
-from trainyard.policies.access import internet
+from trainyard.policies.network_peers import every_port, from_anywhere
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import as_number, is_on, is_set, list_at, texts_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 
@@ -125,48 +125,11 @@ def team_namespace_open_flaws(resources: Resources) -> Iterator[tuple[RecordedRe
         if value_at(policy.inputs, "metadata", "namespace") not in teams:
             continue
         for rule in list_at(policy.inputs, "spec", "ingress"):
-            if _from_anywhere(rule, "from"):
+            if from_anywhere(rule, "from"):
                 yield policy, "lets every namespace or the internet in"
         for rule in list_at(policy.inputs, "spec", "egress"):
-            if _from_anywhere(rule, "to") and _every_port(rule):
+            if from_anywhere(rule, "to") and every_port(rule):
                 yield policy, "lets everything out to anywhere"
-
-
-def _from_anywhere(rule: Any, key: str) -> bool:
-    """Whether a rule names nobody, every namespace, or the internet. A selector of pods alone stays at home."""
-    peers = list_at(rule, key)
-    return not peers or any(
-        internet(value_at(peer, "ipBlock", "cidr"))
-        if value_at(peer, "ipBlock") is not None
-        else value_at(peer, "namespaceSelector") is not None and _selects_all(value_at(peer, "namespaceSelector"))
-        for peer in peers
-    )
-
-
-_MOST_PORTS = 1000
-"""A range of more is no service's: it lets out whatever looks for a way."""
-
-
-def _every_port(rule: Any) -> bool:
-    """Whether a rule names no port, or next to all of them: a protocol alone, or a wide range."""
-    return not is_set(rule, "ports") or any(
-        value_at(port, "port") is None
-        or (as_number(value_at(port, "endPort")) or 0) - (as_number(value_at(port, "port")) or 0) >= _MOST_PORTS
-        for port in list_at(rule, "ports")
-    )
-
-
-def _selects_all(selector: Any) -> bool:
-    """Whether a selector asks for nothing, or for a label that every namespace has."""
-    asked = [expression for expression in list_at(selector, "matchExpressions") if not _always(expression)]
-    return not is_set(selector, "matchLabels") and not asked
-
-
-def _always(expression: Any) -> bool:
-    own_name = value_at(expression, "key") == "kubernetes.io/metadata.name"
-    return value_at(expression, "operator") in ("NotIn", "DoesNotExist") or (
-        own_name and value_at(expression, "operator") == "Exists"
-    )
 
 
 @resource_rule(
@@ -178,8 +141,9 @@ def _always(expression: Any) -> bool:
     fix="Pin the image in trainyard/catalog/versions.yaml as name:tag@sha256:…",
 )
 def image_without_digest(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """Images of charts are pinned through the chart's version (unpinned-version)."""
+    """Images of charts are pinned through the chart's version (unpinned-version). A pinned one whose digest nobody
+    has read is let by, and `versions.yaml` says so."""
     for where, container in pods.containers(resource):
         image = str(value_at(container, "image", default=""))
-        if image and not _DIGEST.fullmatch(image):
+        if image and not _DIGEST.fullmatch(image) and image not in pins().without_digest():
             yield f"{where}: {image}"

@@ -90,6 +90,8 @@ class Bucket(pulumi.ComponentResource):
     """ARN of the bucket."""
     log_target: pulumi.Output[str]
     """Name of the bucket, known once its policy lets access logs in."""
+    configured_name: pulumi.Output[str]
+    """Name of the bucket, known once it is versioned and encrypts what it gets, for what puts an object into it."""
 
     def __init__(self, name: str, args: BucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError when `name` cannot begin a bucket's name, and for a lock that S3 does not know."""
@@ -141,7 +143,7 @@ class Bucket(pulumi.ComponentResource):
                 rule={"default_retention": {"mode": lock["mode"].upper(), "days": lock["days"]}},
                 opts=pulumi.ResourceOptions(parent=self, depends_on=[versioning]),
             )
-        s3.BucketServerSideEncryptionConfiguration(
+        encryption = s3.BucketServerSideEncryptionConfiguration(
             f"{name}-encryption", bucket=bucket.id, rules=[_encryption_rule(args.get("key_arn"))], opts=child
         )
         s3.BucketLifecycleConfiguration(
@@ -168,6 +170,9 @@ class Bucket(pulumi.ComponentResource):
         )
         # S3 checks at once that it may write there.
         self.log_target = pulumi.Output.all(bucket.bucket, policy.urn).apply(lambda known: known[0])
+        self.configured_name = pulumi.Output.all(bucket.bucket, versioning.urn, encryption.urn, policy.urn).apply(
+            lambda known: known[0]
+        )
         if "access_log_bucket" in args:
             s3.BucketLogging(
                 f"{name}-logging",
@@ -177,6 +182,11 @@ class Bucket(pulumi.ComponentResource):
                 opts=child,
             )
         register(self)
+
+
+def bucket_arn_pattern(name: str) -> str:
+    """ARN of the bucket of that logical name, before there is one: Pulumi appends a hyphen and seven hex digits."""
+    return f"arn:aws:s3:::{name}-{'?' * 7}"
 
 
 def _check_lock(name: str, args: BucketArgs) -> None:

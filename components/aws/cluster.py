@@ -164,7 +164,7 @@ class Cluster(pulumi.ComponentResource):
                 opts=self._child,
             )
         role = iam.Role(
-            check_role_name(f"{name}-control"),
+            check_role_name(control_role_name(name)),
             description="Control plane of the EKS cluster",
             assume_role_policy=service_trust("eks.amazonaws.com", args["account_id"], self.cluster_arn),
             opts=self._child,
@@ -322,6 +322,11 @@ class Cluster(pulumi.ComponentResource):
         )
         nodes.tag_autoscaling_group(full_name, node_group, self.cluster_name, {}, self._child)
         return node_group
+
+
+def control_role_name(name: str) -> str:
+    """Logical name of the control plane's role of the component `name`."""
+    return f"{name}-control"
 
 
 def _check(args: ClusterArgs) -> None:

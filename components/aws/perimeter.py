@@ -64,7 +64,7 @@ class BoundToArgs(OwnersArgs):
 
     vpc_id: pulumi.Input[str]
     """Id of the VPC; it must have a gateway endpoint for S3, or no request comes from it."""
-    admin_principal_arns: Sequence[str]
+    admin_principal_arns: Sequence[pulumi.Input[str]]
     """IAM users and roles that may read and write objects from anywhere."""
 
 

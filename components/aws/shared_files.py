@@ -1,11 +1,12 @@
 """EFS: home directories and code, a directory for each team, shared by every zone."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pulumi
 import pulumi_aws.efs as efs
 
+from trainyard.components.aws.policy_documents import document
 from trainyard.components.aws.security_rules import access_group
 from trainyard.components.outputs import register
 
@@ -21,6 +22,8 @@ HOME_USER_ID = 1000
 class SharedFileSystemArgs(TypedDict):
     """Where the file system can be mounted from."""
 
+    account_id: pulumi.Input[str]
+    """AWS account, 12 digits, whose roles may mount it as their IAM policies say."""
     vpc_id: pulumi.Input[str]
     """Id of the VPC that the subnets are in."""
     subnet_ids: Mapping[str, pulumi.Input[str]]
@@ -38,7 +41,11 @@ class SharedFileSystemArgs(TypedDict):
 
 class SharedFileSystem(pulumi.ComponentResource):
     """An encrypted, regional, elastic file system with an access point a directory and daily backups (35 days, AWS's
-    default)."""
+    default).
+
+    It is mounted through an access point, over TLS and by a role that IAM lets, and in no other way: whoever merely
+    reaches the mount targets sees nothing, and nobody is root.
+    """
 
     file_system_id: pulumi.Output[str]
     """Id of the file system, `fs-…`."""
@@ -48,6 +55,8 @@ class SharedFileSystem(pulumi.ComponentResource):
     """Id of the mount targets' security group."""
     access_point_ids: dict[str, pulumi.Output[str]]
     """Id of each directory's access point, by the directory's name."""
+    access_point_arns: dict[str, pulumi.Output[str]]
+    """ARN of each directory's access point, by the directory's name."""
 
     def __init__(self, name: str, args: SharedFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:SharedFileSystem", name, None, opts)
@@ -89,7 +98,7 @@ class SharedFileSystem(pulumi.ComponentResource):
         efs.BackupPolicy(
             f"{name}-backup", file_system_id=file_system.id, backup_policy={"status": "ENABLED"}, opts=child
         )
-        self.access_point_ids = {
+        points = {
             directory: efs.AccessPoint(
                 f"{name}-home-{directory}",
                 file_system_id=file_system.id,
@@ -100,7 +109,51 @@ class SharedFileSystem(pulumi.ComponentResource):
                 },
                 tags={"Name": f"{name}-home-{directory}"},
                 opts=child,
-            ).id
+            )
             for directory in args["directories"]
         }
+        self.access_point_ids = {directory: point.id for directory, point in points.items()}
+        self.access_point_arns = {directory: point.arn for directory, point in points.items()}
+        efs.FileSystemPolicy(
+            f"{name}-policy",
+            file_system_id=file_system.id,
+            policy=document(
+                _statements(args["account_id"], file_system.arn, list(self.access_point_arns.values())),
+            ),
+            opts=child,
+        )
         register(self)
+
+
+def _statements(
+    account_id: pulumi.Input[str], file_system_arn: pulumi.Output[str], access_point_arns: Sequence[pulumi.Output[str]]
+) -> list[dict[str, Any]]:
+    """Whoever may mount the file system; without a policy EFS lets in whoever reaches a mount target."""
+
+    def statement(effect: str, sid: str, who: pulumi.Input[str], what: Sequence[str], condition: Any) -> dict[str, Any]:
+        found = {
+            "Sid": sid,
+            "Effect": effect,
+            "Principal": {"AWS": who},
+            "Action": list(what),
+            "Resource": file_system_arn,
+        }
+        return {**found, "Condition": condition} if condition else found
+
+    every = ["ClientMount", "ClientWrite", "ClientRootAccess"]
+    client = [f"elasticfilesystem:{action}" for action in every]
+    denied = [
+        statement("Deny", "DenyPlainNfs", "*", client, {"Bool": {"aws:SecureTransport": "false"}}),
+        statement(
+            "Deny", "DenyWithoutAccessPoint", "*", client, {"Null": {"elasticfilesystem:AccessPointArn": "true"}}
+        ),
+        statement("Deny", "DenyRoot", "*", ["elasticfilesystem:ClientRootAccess"], None),
+    ]
+    if not access_point_arns:
+        return denied
+    account = pulumi.Output.concat("arn:aws:iam::", account_id, ":root")
+    condition = {
+        "StringEquals": {"elasticfilesystem:AccessPointArn": list(access_point_arns)},
+        "Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"},
+    }
+    return [statement("Allow", "MountAsIamSays", account, client[:2], condition), *denied]

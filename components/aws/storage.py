@@ -2,16 +2,16 @@
 
 | tier | where | what lifecycle does |
 | --- | --- | --- |
-| data | S3, and FSx for Lustre in front of it | overwritten and deleted objects stay recoverable for a month |
+| data | S3, and FSx for Lustre in front of it | overwritten and deleted objects stay recoverable for a time |
 | checkpoints | S3 | never touches a current object; superseded versions go, the newest few of each key last |
 | artifacts | S3 | superseded versions go after the retention; current objects move to infrequent access |
 | home directories and code | EFS, where asked | moves idle files to cheaper classes |
 
-All are encrypted with the environment's key; access to the buckets is logged to a fourth bucket.
+Each has a key of its own, the file systems that of the data; access to the buckets is logged to a fourth bucket.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 import pulumi
 
@@ -30,9 +30,6 @@ from trainyard.components.outputs import register
 INFREQUENT_ACCESS_MINIMUM_DAYS = 30
 """Days before which S3 refuses a transition to STANDARD_IA (S3 User Guide, "Lifecycle transitions", 2026-11)."""
 
-DATA_VERSION_DAYS = 30
-"""How long an overwritten or deleted object of the data tier stays recoverable."""
-
 DELETED_CHECKPOINT_DAYS = 180
 """Days after which even the newest superseded versions of a checkpoint are deleted. See `checkpoint_rules`."""
 
@@ -46,6 +43,8 @@ class BucketReference(TypedDict):
     """Name of the bucket."""
     arn: pulumi.Output[str]
     """ARN of the bucket."""
+    configured_name: pulumi.Output[str]
+    """Name of the bucket, known once it encrypts what it gets."""
 
 
 class LustreReference(TypedDict):
@@ -55,8 +54,10 @@ class LustreReference(TypedDict):
     """Id of the file system, `fs-…`."""
     dns_name: pulumi.Output[str]
     """Host name of the file system."""
-    mount_name: pulumi.Output[str]
-    """Name under which clients mount the directory that mirrors the data bucket."""
+    data_mount_name: pulumi.Output[str]
+    """Name under which clients mount the directory that mirrors the data."""
+    scratch_mount_name: pulumi.Output[str]
+    """Name under which clients mount the directory of the teams' scratch folders."""
 
 
 class SharedReference(TypedDict):
@@ -68,6 +69,19 @@ class SharedReference(TypedDict):
     """ARN of the file system."""
     access_point_ids: Mapping[str, pulumi.Output[str]]
     """Id of the access point of each directory, by the directory's name."""
+    access_point_arns: Mapping[str, pulumi.Output[str]]
+    """ARN of the access point of each directory, by the directory's name."""
+
+
+class StorageKeysArgs(TypedDict):
+    """The KMS key of each tier."""
+
+    data: pulumi.Input[str]
+    """Key of the data bucket and of the file systems."""
+    checkpoints: pulumi.Input[str]
+    """Key of the checkpoints bucket."""
+    artifacts: pulumi.Input[str]
+    """Key of the artifacts bucket."""
 
 
 class StorageTiersArgs(TypedDict):
@@ -81,8 +95,10 @@ class StorageTiersArgs(TypedDict):
     """Where the buckets may be used from. Absent: from anywhere that a right reaches."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Groups of the nodes that mount the file systems, by a short name that stays (`cluster`)."""
-    key_arn: pulumi.Input[str]
-    """KMS key of everything but the access logs."""
+    key_arns: StorageKeysArgs
+    """KMS keys of everything but the access logs."""
+    data_version_days: int
+    """Days that an overwritten or deleted object of the data stays recoverable, at least 1."""
     checkpoint_expire_days: int
     """Days after which a superseded version of a checkpoint is deleted, at least 1."""
     checkpoint_keep_versions: int
@@ -97,6 +113,10 @@ class StorageTiersArgs(TypedDict):
     """Whether Pulumi refuses to delete or replace buckets and file systems."""
     lustre: NotRequired[LustreArgs | None]
     """FSx for Lustre, linked to the data bucket. Absent or None: the data tier is S3 alone."""
+    data_folders: NotRequired[Sequence[str]]
+    """Folders that the file system's data directory has from the start: `teams/vision/`. Default: none."""
+    scratch_folders: NotRequired[Sequence[str]]
+    """Folders that training pods write to in its scratch directory: `teams/vision/`. Default: none."""
     shared_file_system_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]] | None]
     """Subnets of an EFS file system, one a zone, by the zone's name. Absent, None or empty: no EFS."""
     shared_directories: NotRequired[Sequence[str]]
@@ -144,24 +164,26 @@ class StorageTiers(pulumi.ComponentResource):
 
         self.log_target = logs.log_target
 
-        def bucket(purpose: str, rules: list[LifecycleRuleArgs]) -> BucketReference:
+        def bucket(
+            purpose: Literal["data", "checkpoints", "artifacts"], rules: list[LifecycleRuleArgs]
+        ) -> BucketReference:
             made = Bucket(
-                f"{name}-{purpose}",
+                tier_name(name, purpose),
                 bound(
                     {
                         "lifecycle_rules": [*rules, expire_delete_markers(), cleanup],
-                        "key_arn": args["key_arn"],
+                        "key_arn": args["key_arns"][purpose],
                         "access_log_bucket": logs.log_target,
                         "protect": args["protect"],
                     }
                 ),
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            return {"name": made.bucket_name, "arn": made.bucket_arn}
+            return {"name": made.bucket_name, "arn": made.bucket_arn, "configured_name": made.configured_name}
 
-        # The data bucket is versioned because the file system exports to it: what a job overwrites by mistake on
-        # the fast side is overwritten here minutes later.
-        self.data_bucket = bucket("data", [_expire_superseded(DATA_VERSION_DAYS)])
+        # Whoever ingests data may overwrite and delete them, and the file system follows minutes later: the versions
+        # are the only way back.
+        self.data_bucket = bucket("data", [_expire_superseded(args["data_version_days"])])
         self.checkpoints_bucket = bucket(
             "checkpoints", checkpoint_rules(args["checkpoint_expire_days"], args["checkpoint_keep_versions"])
         )
@@ -183,13 +205,21 @@ class StorageTiers(pulumi.ComponentResource):
                 "account_id": args["account_id"],
                 "vpc_id": args["vpc_id"],
                 "client_security_group_ids": args["client_security_group_ids"],
-                "key_arn": args["key_arn"],
-                "data_bucket_name": self.data_bucket["name"],
+                "key_arn": args["key_arns"]["data"],
+                "data_bucket_name": self.data_bucket["configured_name"],
+                "data_bucket_arn": self.data_bucket["arn"],
+                "data_folders": args.get("data_folders", ()),
+                "scratch_folders": args.get("scratch_folders", ()),
                 "protect": args["protect"],
             },
             opts=pulumi.ResourceOptions(parent=self),
         )
-        return {"id": made.file_system_id, "dns_name": made.dns_name, "mount_name": made.data_mount_name}
+        return {
+            "id": made.file_system_id,
+            "dns_name": made.dns_name,
+            "data_mount_name": made.data_mount_name,
+            "scratch_mount_name": made.scratch_mount_name,
+        }
 
     def _shared_file_system(self, name: str, args: StorageTiersArgs) -> SharedReference | None:
         subnet_ids = args.get("shared_file_system_subnet_ids")
@@ -198,11 +228,12 @@ class StorageTiers(pulumi.ComponentResource):
         made = SharedFileSystem(
             f"{name}-shared",
             {
+                "account_id": args["account_id"],
                 "vpc_id": args["vpc_id"],
                 "subnet_ids": subnet_ids,
                 "directories": args.get("shared_directories", ()),
                 "client_security_group_ids": args["client_security_group_ids"],
-                "key_arn": args["key_arn"],
+                "key_arn": args["key_arns"]["data"],
                 "protect": args["protect"],
             },
             opts=pulumi.ResourceOptions(parent=self),
@@ -211,7 +242,13 @@ class StorageTiers(pulumi.ComponentResource):
             "id": made.file_system_id,
             "arn": made.file_system_arn,
             "access_point_ids": made.access_point_ids,
+            "access_point_arns": made.access_point_arns,
         }
+
+
+def tier_name(name: str, purpose: str) -> str:
+    """Logical name of the bucket of a purpose of the component `name`."""
+    return f"{name}-{purpose}"
 
 
 def checkpoint_rules(expire_days: int, keep_versions: int) -> list[LifecycleRuleArgs]:
@@ -249,6 +286,7 @@ def _expire_superseded(days: int, rule_id: str = "expire-superseded-versions") -
 
 def _check(name: str, args: StorageTiersArgs) -> None:
     bounds = (
+        ("data_version_days", args["data_version_days"], 1, None),
         ("checkpoint_expire_days", args["checkpoint_expire_days"], 1, None),
         ("checkpoint_keep_versions", args["checkpoint_keep_versions"], 1, 100),
         ("multipart_cleanup_days", args["multipart_cleanup_days"], 1, None),

@@ -8,13 +8,21 @@ destroyed.
 
 import re
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.cloudtrail as cloudtrail
 import pulumi_aws.kms as kms
 
-from trainyard.components.aws.buckets import Bucket, abort_incomplete_uploads, expire_delete_markers
+from trainyard.components.aws.buckets import (
+    Bucket,
+    BucketArgs,
+    abort_incomplete_uploads,
+    bucket_arn_pattern,
+    expire_delete_markers,
+)
+from trainyard.components.aws.key_policies import KeyUses, key_policy
+from trainyard.components.aws.perimeter import BoundToArgs
 from trainyard.components.outputs import register
 
 _TRAIL_NAME = re.compile(r"(?=.{3,128}$)[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
@@ -29,10 +37,14 @@ class AuditTrailArgs(TypedDict):
     """AWS account, 12 digits."""
     region: pulumi.Input[str]
     """Region of trail, bucket and key."""
+    administrator_arns: Sequence[pulumi.Input[str]]
+    """Roles and users that may change the trail's key, whoever deploys among them; wildcards are patterns."""
     bucket_arns: Sequence[pulumi.Input[str]]
     """Buckets whose objects' reads and writes are recorded, at least one."""
     access_log_bucket: pulumi.Input[str]
     """Bucket that receives the access logs of the trail's own bucket."""
+    bound_to: NotRequired[BoundToArgs]
+    """Where the bucket may be read from. Absent: from anywhere that a right reaches."""
     retention_days: int
     """Days that files are kept, at least `lock_days`."""
     lock: str
@@ -64,29 +76,35 @@ class AuditTrail(pulumi.ComponentResource):
             enable_key_rotation=True,
             multi_region=False,
             policy=pulumi.Output.json_dumps(
-                pulumi.Output.all(account_id, arn).apply(lambda known: trail_key_policy(known[0], known[1]))
+                pulumi.Output.all(account_id, region, arn, pulumi.Output.all(*args["administrator_arns"])).apply(
+                    lambda known: key_policy(
+                        known[0],
+                        known[1],
+                        known[3],
+                        KeyUses(bucket_arns=[bucket_arn_pattern(f"{name}-logs")], trail_arn=known[2]),
+                    )
+                )
             ),
             # Files that nobody can decrypt are no record.
             opts=pulumi.ResourceOptions(parent=self, protect=args["protect"], retain_on_delete=True),
         )
-        bucket = Bucket(
-            f"{name}-logs",
-            {
-                "lifecycle_rules": [
-                    {"id": "expire-log-files", "expire_days": args["retention_days"]},
-                    {"id": "expire-superseded-versions", "superseded_expire_days": 1},
-                    expire_delete_markers(),
-                    abort_incomplete_uploads(1),
-                ],
-                "key_arn": key.arn,
-                "trail_arn": arn,
-                "object_lock": {"mode": args["lock"], "days": args["lock_days"]},
-                "access_log_bucket": args["access_log_bucket"],
-                "protect": args["protect"],
-                "retain": True,
-            },
-            opts=pulumi.ResourceOptions(parent=self),
-        )
+        in_bucket: BucketArgs = {
+            "lifecycle_rules": [
+                {"id": "expire-log-files", "expire_days": args["retention_days"]},
+                {"id": "expire-superseded-versions", "superseded_expire_days": 1},
+                expire_delete_markers(),
+                abort_incomplete_uploads(1),
+            ],
+            "key_arn": key.arn,
+            "trail_arn": arn,
+            "object_lock": {"mode": args["lock"], "days": args["lock_days"]},
+            "access_log_bucket": args["access_log_bucket"],
+            "protect": args["protect"],
+            "retain": True,
+        }
+        if "bound_to" in args:
+            in_bucket["bound_to"] = args["bound_to"]
+        bucket = Bucket(f"{name}-logs", in_bucket, opts=pulumi.ResourceOptions(parent=self))
         trail = cloudtrail.Trail(
             f"{name}-trail",
             name=args["trail_name"],
@@ -118,44 +136,6 @@ class AuditTrail(pulumi.ComponentResource):
         self.trail_arn = trail.arn
         self.bucket_name = bucket.bucket_name
         register(self)
-
-
-def trail_key_policy(account_id: str, trail_arn: str) -> dict[str, Any]:
-    """The policy of a trail's key. `Resource: "*"` means this key: a key policy knows no other."""
-    of_the_trail = {"aws:SourceArn": trail_arn}
-    cloudtrail_service = {"Service": "cloudtrail.amazonaws.com"}
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Sid": "AdministerThroughIam",
-                "Effect": "Allow",
-                "Principal": {"AWS": f"arn:aws:iam::{account_id}:root"},
-                "Action": "kms:*",
-                "Resource": "*",
-            },
-            {
-                "Sid": "EncryptFiles",
-                "Effect": "Allow",
-                "Principal": cloudtrail_service,
-                "Action": "kms:GenerateDataKey*",
-                "Resource": "*",
-                "Condition": {
-                    "StringEquals": of_the_trail,
-                    "StringLike": {"kms:EncryptionContext:aws:cloudtrail:arn": trail_arn},
-                },
-            },
-            {
-                # CloudTrail looks the key up when the trail is made, and the bucket's Bucket Key is used by it.
-                "Sid": "UseBucketKey",
-                "Effect": "Allow",
-                "Principal": cloudtrail_service,
-                "Action": ["kms:Decrypt", "kms:DescribeKey"],
-                "Resource": "*",
-                "Condition": {"StringEquals": of_the_trail},
-            },
-        ],
-    }
 
 
 def _check(name: str, args: AuditTrailArgs) -> None:

@@ -6,9 +6,12 @@ add-on of the cluster, uses AWS's managed policy (`add_ons.py`), which AWS keeps
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
+
+from trainyard.components.aws.key_policies import BUCKET_CONTEXT
 
 Policy = dict[str, Any]
 Statement = dict[str, Any]
@@ -69,7 +72,7 @@ def fsx_csi_policy() -> Policy:
 
 
 def efs_csi_policy(file_system_arn: pulumi.Input[str]) -> Policy:
-    """EFS driver, for the one file system that the stack makes: mounts need no more than finding the mount target."""
+    """EFS driver's controller, for the one file system that the stack makes: it looks the mount target up."""
     return _policy(
         {
             "Sid": "LookUp",
@@ -90,42 +93,65 @@ def efs_csi_policy(file_system_arn: pulumi.Input[str]) -> Policy:
     )
 
 
+def efs_mount_policy(file_system_arn: pulumi.Input[str], access_point_arns: Sequence[pulumi.Input[str]]) -> Policy:
+    """EFS driver's node part, which mounts with a role of its own: through the teams' access points, and not as root.
+
+    The driver knows no pod's role. What a team mounts is what its volumes name, and teams make none.
+    """
+    return _policy(
+        {
+            "Sid": "MountDirectories",
+            "Effect": "Allow",
+            "Action": ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"],
+            "Resource": file_system_arn,
+            "Condition": {"StringEquals": {"elasticfilesystem:AccessPointArn": list(access_point_arns)}},
+        },
+    )
+
+
+@dataclass(frozen=True)
+class BucketPart:
+    """What lies below a prefix of a bucket, and the key that encrypts it."""
+
+    arn: pulumi.Input[str]
+    """ARN of the bucket."""
+    prefix: str
+    """Ends with a slash; "" is the whole bucket."""
+    key_arn: pulumi.Input[str]
+    """KMS key of its objects."""
+
+
 def bucket_mount_policy(
     *,
-    read_write: Sequence[tuple[pulumi.Input[str], str]],
-    read_only: Sequence[tuple[pulumi.Input[str], str]] = (),
-    key_arn: pulumi.Input[str],
+    read_write: Sequence[BucketPart] = (),
+    read_only: Sequence[BucketPart] = (),
     region: pulumi.Input[str],
 ) -> Policy:
     """Mountpoint for S3, mounting as the pod's own service account: what one team may see of the buckets.
 
-    Each bucket is its ARN with a prefix that ends in a slash, or "" for the whole of it. The driver itself needs no
-    role: its volumes say `authenticationSource: pod`. Raises ValueError without a bucket, or for a prefix that would
-    let in its longer siblings ("teams/a" also means "teams/ab/").
+    The driver itself needs no role: its volumes say `authenticationSource: pod`. Raises ValueError without a bucket, or
+    for a prefix that would let in its longer siblings ("teams/a" also means "teams/ab/").
     """
     everything = [*read_write, *read_only]
     if not everything:
         raise ValueError("bucket_mount_policy: needs a bucket in read_write or read_only")
-    for _, prefix in everything:
-        if prefix and (not prefix.endswith("/") or prefix.startswith("/")):
-            raise ValueError(f"bucket_mount_policy: prefix {prefix!r} has to end, and must not begin, with a slash")
+    for part in everything:
+        if part.prefix and (not part.prefix.endswith("/") or part.prefix.startswith("/")):
+            raise ValueError(
+                f"bucket_mount_policy: prefix {part.prefix!r} has to end, and must not begin, with a slash"
+            )
     statements: list[Statement] = [
         {
             "Sid": f"List{number}",
             "Effect": "Allow",
             "Action": ["s3:ListBucket"],
-            "Resource": bucket,
-            **({"Condition": {"StringLike": {"s3:prefix": [prefix, f"{prefix}*"]}}} if prefix else {}),
+            "Resource": part.arn,
+            **({"Condition": {"StringLike": {"s3:prefix": [part.prefix, f"{part.prefix}*"]}}} if part.prefix else {}),
         }
-        for number, (bucket, prefix) in enumerate(everything, start=1)
+        for number, part in enumerate(everything, start=1)
     ]
     statements.append(
-        {
-            "Sid": "Read",
-            "Effect": "Allow",
-            "Action": _OBJECT_READS,
-            "Resource": [pulumi.Output.concat(bucket, "/", prefix, "*") for bucket, prefix in everything],
-        }
+        {"Sid": "Read", "Effect": "Allow", "Action": _OBJECT_READS, "Resource": [_objects(part) for part in everything]}
     )
     if read_write:
         statements.append(
@@ -133,10 +159,18 @@ def bucket_mount_policy(
                 "Sid": "Write",
                 "Effect": "Allow",
                 "Action": _OBJECT_WRITES,
-                "Resource": [pulumi.Output.concat(bucket, "/", prefix, "*") for bucket, prefix in read_write],
+                "Resource": [_objects(part) for part in read_write],
             }
         )
-    return _policy(*statements, _use_key(key_arn, region, ("s3",), write=bool(read_write)))
+    keys = [
+        _use_key(f"Key{number}", part.key_arn, region, "s3", _of_bucket(part.arn), write=part in read_write)
+        for number, part in enumerate(everything, start=1)
+    ]
+    return _policy(*statements, *keys)
+
+
+def _objects(part: BucketPart) -> pulumi.Output[str]:
+    return pulumi.Output.concat(part.arn, "/", part.prefix, "*")
 
 
 def mlflow_policy(
@@ -171,7 +205,15 @@ def mlflow_policy(
             "Action": ["secretsmanager:GetSecretValue"],
             "Resource": secret_arn,
         },
-        _use_key(key_arn, region, ("s3", "secretsmanager"), write=True),
+        _use_key("KeyOfArtifacts", key_arn, region, "s3", _of_bucket(bucket_arn), write=True),
+        _use_key(
+            "KeyOfPassword",
+            key_arn,
+            region,
+            "secretsmanager",
+            {"StringEquals": {"kms:EncryptionContext:SecretARN": secret_arn}},
+            write=False,
+        ),
     )
 
 
@@ -179,18 +221,26 @@ def _policy(*statements: Statement) -> Policy:
     return {"Version": "2012-10-17", "Statement": list(statements)}
 
 
+def _of_bucket(bucket_arn: pulumi.Input[str]) -> dict[str, Any]:
+    """The condition that a key is used for what lies in this bucket."""
+    return {"ArnLike": {BUCKET_CONTEXT: [bucket_arn, pulumi.Output.concat(bucket_arn, "/*")]}}
+
+
 def _use_key(
-    key_arn: pulumi.Input[str], region: pulumi.Input[str], services: Sequence[str], *, write: bool
+    sid: str,
+    key_arn: pulumi.Input[str],
+    region: pulumi.Input[str],
+    service: str,
+    condition: dict[str, Any],
+    *,
+    write: bool,
 ) -> Statement:
-    """Use of a key through the named services only."""
+    """Use of a key through the named service only, for what the condition says."""
+    through = {"kms:ViaService": pulumi.Output.concat(service, ".", region, ".amazonaws.com")}
     return {
-        "Sid": "Key",
+        "Sid": sid,
         "Effect": "Allow",
         "Action": ["kms:Decrypt", *(["kms:GenerateDataKey"] if write else [])],
         "Resource": key_arn,
-        "Condition": {
-            "StringEquals": {
-                "kms:ViaService": [pulumi.Output.concat(service, ".", region, ".amazonaws.com") for service in services]
-            }
-        },
+        "Condition": {**condition, "StringEquals": {**condition.get("StringEquals", {}), **through}},
     }

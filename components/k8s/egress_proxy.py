@@ -240,6 +240,7 @@ def squid_configuration(allow: Sequence[str]) -> str:
             "http_access deny all",
             "cache deny all",
             "cache_mem 0 MB",
+            "memory_cache_shared off",
             "memory_pools off",
             "via off",
             "forwarded_for delete",
@@ -251,7 +252,6 @@ def squid_configuration(allow: Sequence[str]) -> str:
             "coredump_dir none",
             "pinger_enable off",
             "netdb_filename none",
-            "max_filedescriptors 65536",
             "shutdown_lifetime 10 seconds",
             "",
         ]

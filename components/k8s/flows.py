@@ -145,7 +145,7 @@ def _peers(end: Pods | Place, addresses: AddressesArgs, *, comes: bool) -> Itera
         # Rules are asked before a service's address becomes a pod's or a server's: what goes there needs it named.
         Place.API_SERVER: [*addresses["control_plane"], *([] if comes else [addresses["api_service"]])],
         Place.NETWORK: addresses["own"],
-        Place.NODES: addresses["own"],
+        Place.NODES: addresses["nodes"],
         Place.RESOLVERS: addresses["resolvers"],
         Place.CLOUD_SERVICES: addresses["cloud_services"],
     }

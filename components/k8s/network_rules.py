@@ -35,7 +35,9 @@ class AddressesArgs(TypedDict):
     """Where the ground has what network policies can only name by address, as CIDR blocks. Empty: there is none."""
 
     own: Sequence[pulumi.Input[str]]
-    """Networks of nodes and pods."""
+    """The network as a whole: nodes, pods, and everything else in it."""
+    nodes: Sequence[pulumi.Input[str]]
+    """Networks that nodes are in, which are their pods' too where these have addresses of the network."""
     services: pulumi.Input[str]
     """Addresses of Kubernetes services."""
     control_plane: Sequence[pulumi.Input[str]]

@@ -6,6 +6,7 @@ network policy holds back.
 """
 
 from trainyard.components.k8s.flows import DNS, NAME_PORTS, Flow, Place, Pods, tcp
+from trainyard.conventions import INGEST_NAMESPACE
 
 WEBHOOKS = 9443
 VISIBILITY = 8082
@@ -17,6 +18,7 @@ KUEUE = Pods("kueue-system")
 JOBSET = Pods("jobset-system")
 TRAINER = Pods("kubeflow-system")
 EGRESS_PROXY = Pods("egress-proxy")
+INGEST = Pods(INGEST_NAMESPACE)
 
 
 def _controller(pods: Pods, what: str) -> tuple[Flow, ...]:
@@ -33,6 +35,7 @@ PLATFORM_FLOWS: tuple[Flow, ...] = (
     *_controller(JOBSET, "JobSet"),
     *_controller(TRAINER, "the Trainer"),
     Flow(Place.TEAMS, EGRESS_PROXY, (tcp(PROXY_PORT),), "teams' pods reach the names of the allow-list"),
+    Flow(INGEST, EGRESS_PROXY, (tcp(PROXY_PORT),), "pods that bring data in reach the names of the allow-list"),
     Flow(EGRESS_PROXY, DNS, NAME_PORTS, "the proxy looks up the names of the allow-list"),
     Flow(EGRESS_PROXY, Place.INTERNET, (tcp(443),), "the proxy opens what teams' pods asked for"),
 )

@@ -11,6 +11,7 @@ import pulumi_kubernetes.scheduling.v1 as scheduling
 
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s import pod_security
+from trainyard.components.k8s.image_guard import image_guard
 from trainyard.components.k8s.objects import named, prerequisites, service_account
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.outputs import register
@@ -20,6 +21,9 @@ from trainyard.conventions.team_rights import IN_THE_CLUSTER, IN_THE_OWN_NAMESPA
 CPU_ONLY_VALUE = -1
 """Below 0, which the platform's pods have. Not below -10, where the Cluster Autoscaler starts no node for a pod
 (its flag expendable-pods-priority-cutoff)."""
+
+WITHIN_TEAM = "allow-within-team"
+"""Name of the network policy by which a team's pods talk to each other."""
 
 ROOM_FOR_CLAIMS = 2
 """Quota of claims, in what the platform makes of them: one that is replaced is counted until the quota has noticed that
@@ -72,6 +76,9 @@ class TeamNamespacesArgs(TypedDict):
     egress_proxy: NotRequired[ServiceAddressArgs]
     """Where the pods of the egress proxy are: the only way out of the network. Default: there is none, and pods reach
     HTTPS outside of the network."""
+    allowed_images: NotRequired[Sequence[pulumi.Input[str]]]
+    """Registries, or what stands below one (`docker.io/pytorch`), that the teams' images may come from. Default:
+    wherever they like."""
 
 
 class TeamNamespaces(pulumi.ComponentResource):
@@ -123,6 +130,8 @@ class TeamNamespaces(pulumi.ComponentResource):
         policies = network_policies(args.get("mlflow"), args.get("addresses"), args.get("egress_proxy"))
         self.namespaces = {team["name"]: self._team(f"{name}-{team['name']}", team, policies) for team in args["teams"]}
         self._cluster_reader(name)
+        if "allowed_images" in args:
+            image_guard(name, args["allowed_images"], self)
         register(self)
 
     def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
@@ -216,7 +225,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         role = rbac.Role(
             f"{name}-member",
             metadata={"name": "team-member", "namespace": namespace},
-            rules=_rules(IN_THE_OWN_NAMESPACE),
+            rules=role_rules(IN_THE_OWN_NAMESPACE),
             opts=self._child(),
         )
         rbac.RoleBinding(
@@ -235,7 +244,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         role = rbac.ClusterRole(
             f"{name}-reader",
             metadata={"name": "team-queue-reader"},
-            rules=_rules(IN_THE_CLUSTER),
+            rules=role_rules(IN_THE_CLUSTER),
             opts=self._child(),
         )
         rbac.ClusterRoleBinding(
@@ -251,7 +260,8 @@ class TeamNamespaces(pulumi.ComponentResource):
         )
 
 
-def _rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
+def role_rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
+    """Rights as the rules of a Role."""
     return [
         {"api_groups": [right.group], "resources": list(right.resources), "verbs": list(right.verbs)}
         for right in rights
@@ -282,7 +292,7 @@ def network_policies(
     policies: dict[str, networking.NetworkPolicySpecArgsDict] = {
         "default-deny": rules.DEFAULT_DENY,
         # The ranks of a job open connections among each other on ports that torch and NCCL choose.
-        "allow-within-team": {
+        WITHIN_TEAM: {
             "pod_selector": {},
             "policy_types": ["Ingress", "Egress"],
             "ingress": [{"from_": [{"pod_selector": {}}]}],

@@ -29,7 +29,7 @@ class VolumeSourceArgs(TypedDict):
     mount_options: Sequence[str]
     """Options of the mount, as the driver spells them."""
     access_mode: str
-    """`ReadWriteMany` or `ReadOnlyMany`."""
+    """`ReadWriteMany`, or `ReadOnlyMany`: then no pod can write to it."""
     capacity_gib: int
     """Size, GiB. Kubernetes wants one even of storage that has none, and drivers then ignore it."""
 
@@ -91,6 +91,9 @@ def static_volume(
 ) -> pulumi.Output[str]:
     """Makes the volume `volume_name` that only the claim of that name and namespace binds to; returns its name."""
     csi: core.CSIPersistentVolumeSourceArgsDict = {"driver": source["driver"], "volume_handle": source["handle"]}
+    if source["access_mode"] == "ReadOnlyMany":
+        # The access mode only says where a claim binds; this is what the driver mounts by, whatever a pod asks for.
+        csi["read_only"] = True
     if "attributes" in source:
         csi["volume_attributes"] = source["attributes"]
     # No `storageClassName: ""` and no empty list: an API server does not keep them on a volume, and every refresh would

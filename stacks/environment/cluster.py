@@ -8,6 +8,7 @@ import pulumi
 
 from trainyard.components.k8s.egress_proxy import EgressProxy, EgressProxyArgs, client_environment
 from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
+from trainyard.components.k8s.ingest import Ingest, IngestArgs
 from trainyard.components.k8s.job_guard import PoolNodeArgs
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
@@ -16,7 +17,7 @@ from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PROXY_PORT
 from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.teams import TeamArgs, TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes
-from trainyard.conventions import GPU_RESOURCE
+from trainyard.conventions import GPU_RESOURCE, INGEST_NAMESPACE
 from trainyard.plan.parts import ClusterPlan, Plan, PoolPlan, TeamQueuePlan
 from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, Ground, chart, resource_prefix
 from trainyard.stacks.environment.smoke import smoke_jobs
@@ -57,9 +58,10 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         after(*ground.volumes_wait_for),
     )
     queues = _queues(plan, planned, ground, teams, after())
+    ingest = Ingest(f"{prefix}ingest", _ingest(plan, planned, ground), after(*ground.volumes_wait_for, queues))
     proxied = plan.core.egress.mode == "allowlist"
     if proxied:
-        EgressProxy(f"{prefix}egress", _egress(plan, planned, ground, teams), after())
+        EgressProxy(f"{prefix}egress", _egress(plan, planned, ground, teams, ingest), after())
     TrainingRuntimes(
         f"{prefix}runtimes",
         {
@@ -101,6 +103,7 @@ def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesAr
     args: TeamNamespacesArgs = {
         "teams": [_team(team, ground) for team in planned.teams],
         "addresses": ground.addresses,
+        "allowed_images": [*ground.own_registries, *plan.core.allowed_images],
     }
     if plan.core.egress.mode == "allowlist":
         args["egress_proxy"] = {"namespace": EGRESS_PROXY.namespace, "port": PROXY_PORT}
@@ -123,13 +126,29 @@ def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
     }
 
 
-def _egress(plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces) -> EgressProxyArgs:
+def _ingest(plan: Plan, planned: ClusterPlan, ground: Ground) -> IngestArgs:
+    """As much as the team that may run the most without GPUs, and the teams' ways out."""
+    args: IngestArgs = {
+        "data": ground.ingest_volume,
+        "cores": max(team.cpu_only_cores for team in planned.teams),
+        "memory_gib": max(team.cpu_only_memory_gib for team in planned.teams),
+        "pods": max(team.cpu_only_pods for team in planned.teams),
+        "addresses": ground.addresses,
+        "service_account_annotations": ground.ingest_identity.annotations,
+    }
+    if plan.core.egress.mode == "allowlist":
+        args["egress_proxy"] = {"namespace": EGRESS_PROXY.namespace, "port": PROXY_PORT}
+    return args
+
+
+def _egress(plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, ingest: Ingest) -> EgressProxyArgs:
+    of_teams = {team.name: teams.namespaces[team.name] for team in planned.teams}
     return {
         "image": plan.core.pins.image("egress-proxy"),
         "allow": plan.core.egress.allow,
         "addresses": ground.addresses,
         "direct": ground.direct_names,
-        "team_namespaces": {team.name: teams.namespaces[team.name] for team in planned.teams},
+        "team_namespaces": {**of_teams, INGEST_NAMESPACE: ingest.namespace},
         "node_selector": ground.system_nodes,
     }
 
@@ -210,6 +229,13 @@ def _mlflow(
             "addresses": ground.addresses,
             "service_account_annotations": ground.mlflow_identity.annotations,
             "team_namespaces": {team.name: teams.namespaces[team.name] for team in planned.teams},
+            "people": {
+                team.name: team.people
+                for team in plan.core.teams
+                if team.people and team.name in {queue.name for queue in planned.teams}
+            },
+            "default_permission": plan.core.mlflow.default_permission,
+            "password_version": plan.core.mlflow.password_version,
         },
         opts,
     )

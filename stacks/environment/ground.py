@@ -62,6 +62,10 @@ class Ground:
     """What the MLflow server's service account needs."""
     team_identities: Mapping[str, WorkloadIdentity]
     """What the service account of a team's training pods needs, by team."""
+    ingest_volume: VolumeSourceArgs
+    """The data, to write, for the namespace that they come in by."""
+    ingest_identity: WorkloadIdentity
+    """What the service account of the pods that write the data needs."""
     addresses: AddressesArgs
     """Where it has what network policies can only name by address."""
     direct_names: Sequence[str]
@@ -69,6 +73,8 @@ class Ground:
     environment: Mapping[str, pulumi.Input[str]]
     """Variables that programs need to find the ground's services."""
 
+    own_registries: Sequence[pulumi.Input[str]]
+    """Registries that belong to whom the ground belongs: teams may run what is in them."""
     system_nodes: Mapping[str, str]
     """Labels of the nodes for everything that is not a training job; empty where the ground keeps none apart."""
     node_labels: Mapping[str, Mapping[str, str]]

@@ -7,7 +7,7 @@ team is there for is allowed.
 import pytest
 
 from tests.conftest import EXAMPLES
-from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group, team_prefix
+from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, data_prefix, team_group, team_prefix
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import BUCKET, DATABASE, KEY, NAMESPACE, ROLE
 from trainyard.rehearsal.works.rights.aws.account import PODS_SERVICE
@@ -416,7 +416,7 @@ def test_a_pod_checkpoints_resumes_and_reads_data(stack):
             allows(stack.rights.may(stack.pod(team), action, own))
         said = {"s3:prefix": team_prefix(team)}
         allows(stack.rights.may(stack.pod(team), "s3:ListBucket", stack.bucket("checkpoints"), said))
-        allows(stack.rights.may(stack.pod(team), "s3:GetObject", f"{stack.bucket('data')}/{team_prefix(team)}shard-0"))
+        allows(stack.rights.may(stack.pod(team), "s3:GetObject", f"{stack.bucket('data')}/{data_prefix()}shard-0"))
         for end, said in stack.uses_of_keys():
             uses = ("kms:Decrypt",) if end == "data" else ("kms:Decrypt", "kms:GenerateDataKey")
             for use in uses:

@@ -1,11 +1,14 @@
 import json
+from dataclasses import replace
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from tests.policies.mutants import edit, put
 from tests.shared import ROOT
 from trainyard.cli.explain import explain
+from trainyard.recorded.types import ADD_ON
 
 app = typer.Typer()
 app.command("explain")(explain)
@@ -50,3 +53,12 @@ def test_a_question_without_an_answer_says_what_may_be_asked(arguments, said):
     result = run(*arguments)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+def test_what_cannot_be_read_is_said_without_a_traceback(monkeypatch, rehearsed):
+    known = rehearsed("uae-aws")
+    broken = edit(ADD_ON, "cluster-vpc-cni", put("configurationValues", value="{"))(known.resources)
+    monkeypatch.setattr("trainyard.rehearsal.rehearse.rehearse", lambda *_: replace(known, resources=tuple(broken)))
+    result = run("uae-aws", "reach", "triage")
+    assert result.exit_code == 3
+    assert "cannot be told: configurationValues: no JSON" in result.stderr

@@ -16,6 +16,7 @@ LUSTRE = {"subnetId": "subnet-0a", "capacityGib": 2400, "throughputMbpsPerTib": 
 INPUTS: dict[str, dict[str, Any]] = {
     "AuditTrail": {
         "trailName": "acme",
+        "administratorArns": [f"arn:aws:iam::{ACCOUNT}:role/deploy"],
         "accountId": ACCOUNT,
         "region": "us-east-1",
         "bucketArns": ["arn:aws:s3:::acme-data"],
@@ -95,7 +96,20 @@ INPUTS: dict[str, dict[str, Any]] = {
         "deletionProtection": True,
         "protect": True,
     },
-    "EnvironmentKey": {"alias": "alias/acme", "accountId": ACCOUNT, "region": "us-east-1", "protect": True},
+    "EnvironmentKey": {
+        "alias": "alias/acme",
+        "purpose": "Everything",
+        "accountId": ACCOUNT,
+        "region": "us-east-1",
+        "administratorArns": [f"arn:aws:iam::{ACCOUNT}:role/deploy"],
+        "services": ["rds"],
+        "bucketArns": ["arn:aws:s3:::acme-data-???????"],
+        "logGroups": ["/aws/rds/*"],
+        "roleArns": [f"arn:aws:iam::{ACCOUNT}:role/cluster-control-*"],
+        "publishers": ["budgets.amazonaws.com"],
+        "nodeVolumes": True,
+        "protect": True,
+    },
     "GpuEnablement": {
         "pools": ["train"],
         "devicePluginChart": CHART,
@@ -134,6 +148,18 @@ INPUTS: dict[str, dict[str, Any]] = {
         ],
         "tags": {"project": "acme"},
     },
+    "Ingest": {
+        "data": {
+            "driver": "s3.csi.aws.com",
+            "handle": "ingest-data",
+            "mountOptions": ["prefix data/"],
+            "accessMode": "ReadWriteMany",
+            "capacityGib": 1024,
+        },
+        "cores": 4,
+        "memoryGib": 16,
+        "pods": 10,
+    },
     "Kueue": {
         "chart": CHART,
         "cohort": "gpus",
@@ -168,12 +194,8 @@ INPUTS: dict[str, dict[str, Any]] = {
         "clientSecurityGroupIds": CLIENTS,
         "keyArn": KEY,
         "dataBucketName": "acme-data",
+        "dataBucketArn": "arn:aws:s3:::acme-data",
         "protect": True,
-    },
-    "LustreFolders": {
-        "lustre": {"fileSystemId": "fs-0a", "dnsName": "fs-0a.example.com", "mountName": "abc", "capacityGib": 2400},
-        "teams": ["vision"],
-        "image": IMAGE,
     },
     "MlflowServer": {
         "namespace": "mlflow",
@@ -233,6 +255,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "findings": True,
     },
     "SharedFileSystem": {
+        "accountId": ACCOUNT,
         "vpcId": "vpc-0a",
         "subnetIds": SUBNETS,
         "clientSecurityGroupIds": CLIENTS,
@@ -260,7 +283,10 @@ INPUTS: dict[str, dict[str, Any]] = {
         "accountId": ACCOUNT,
         "vpcId": "vpc-0a",
         "clientSecurityGroupIds": CLIENTS,
-        "keyArn": KEY,
+        "keyArns": {"data": KEY, "checkpoints": KEY, "artifacts": KEY},
+        "dataVersionDays": 90,
+        "dataFolders": ["teams/vision/"],
+        "scratchFolders": ["teams/vision/"],
         "checkpointExpireDays": 14,
         "checkpointKeepVersions": 3,
         "multipartCleanupDays": 7,

@@ -104,7 +104,7 @@ def test_nested_outputs_have_the_names_of_the_schema(package: Components) -> Non
     def program() -> None:
         made = package.construct("acme", "trainyard:index:StorageTiers", wire(INPUTS["StorageTiers"]))
         made.state["shared"]["accessPointIds"]["vision"].apply(lambda value: seen.update(vision=value))
-        made.state["lustre"]["mountName"].apply(lambda value: seen.update(mount=value))
+        made.state["lustre"]["dataMountName"].apply(lambda value: seen.update(mount=value))
 
     record(program)
     assert seen["mount"].endswith("/data")

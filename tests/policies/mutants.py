@@ -96,7 +96,7 @@ def _privileged(inputs: dict[str, Any]) -> None:
 
 def _tagged_image(inputs: dict[str, Any]) -> None:
     container = inputs["spec"]["template"]["spec"]["containers"][0]
-    container["image"] = container["image"].split("@")[0]
+    container["image"] = f"registry.example/{container['image'].split('@')[0]}"
 
 
 def _large_quota(inputs: dict[str, Any]) -> None:
@@ -106,6 +106,13 @@ def _large_quota(inputs: dict[str, Any]) -> None:
 
 def _no_forecast(inputs: dict[str, Any]) -> None:
     inputs["notifications"] = [alert for alert in inputs["notifications"] if alert["notificationType"] == "ACTUAL"]
+
+
+def _plain_http(inputs: dict[str, Any]) -> None:
+    if isinstance(inputs["policy"], str):  # else it is not known yet
+        document = json.loads(inputs["policy"])
+        document["Statement"] = [one for one in document["Statement"] if one["Sid"] != "DenyPlainHttp"]
+        inputs["policy"] = json.dumps(document)
 
 
 def _token(inputs: dict[str, Any]) -> None:
@@ -184,14 +191,12 @@ MUTANTS = (
     Mutant(
         "key-without-rotation",
         "never rotates",
-        change=edit("aws:kms/key:Key", "key-key", put("enableKeyRotation", value=False)),
+        change=edit("aws:kms/key:Key", "platform-key", put("enableKeyRotation", value=False)),
     ),
     Mutant(
         "bucket-accepts-plain-http",
         "a policy that denies nothing",
-        change=edit(
-            "aws:s3/bucketPolicy:BucketPolicy", "acme-demo-data-policy", put("policy", value='{"Statement": []}')
-        ),
+        change=edit("aws:s3/bucketPolicy:BucketPolicy", "acme-demo-data-policy", _plain_http),
     ),
     Mutant(
         "database-accepts-plain-connections",
@@ -284,7 +289,7 @@ MUTANTS = (
         "silently-global-resource",
         "a key of many regions",
         {"residency": "us"},
-        change=edit("aws:kms/key:Key", "key-key", put("multiRegion", value=True)),
+        change=edit("aws:kms/key:Key", "platform-key", put("multiRegion", value=True)),
     ),
     Mutant(
         "quota-exceeds-pool",

@@ -89,14 +89,14 @@ UNSAFE = (
     Mutant(
         "resource-open-to-everybody",
         "a key for all",
-        change=stating(KEY, "key-key", Principal="*", Action="kms:Decrypt"),
+        change=stating(KEY, "platform-key", Principal="*", Action="kms:Decrypt"),
     ),
     Mutant(
         "resource-open-to-everybody",
         "a key for all, through S3",
         change=stating(
             KEY,
-            "key-key",
+            "platform-key",
             Principal={"AWS": ["*"]},
             Action=["kms:Decrypt"],
             Condition={"StringEquals": {"kms:ViaService": "s3.us-east-1.amazonaws.com"}},
@@ -115,7 +115,7 @@ UNSAFE = (
     Mutant(
         "other-account-in-charge",
         "a key for another account",
-        change=stating(KEY, "key-key", Principal={"AWS": OTHER_ACCOUNT}, Action="kms:*"),
+        change=stating(KEY, "platform-key", Principal={"AWS": OTHER_ACCOUNT}, Action="kms:*"),
     ),
     Mutant("team-namespace-open", "everything in", change=of_a_team(ingress=[{}])),
     Mutant(

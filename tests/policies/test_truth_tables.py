@@ -6,6 +6,9 @@ import pytest
 
 from tests.policies import (
     cases_data,
+    cases_data_walls,
+    cases_guard,
+    cases_images,
     cases_money,
     cases_platform,
     cases_pods,
@@ -13,7 +16,9 @@ from tests.policies import (
     cases_record,
     cases_rights,
     cases_security,
+    cases_tracking,
     cases_trust,
+    cases_walls_network,
 )
 from tests.policies.truth import OK, VIOLATED
 from trainyard.policies.pack import POLICIES
@@ -21,9 +26,14 @@ from trainyard.policies.pack import POLICIES
 CASES = [
     *cases_money.CASES,
     *cases_data.CASES,
+    *cases_data_walls.CASES,
+    *cases_images.CASES,
     *cases_security.CASES,
+    *cases_tracking.CASES,
     *cases_trust.CASES,
+    *cases_walls_network.CASES,
     *cases_pods.CASES,
+    *cases_guard.CASES,
     *cases_reach.CASES,
     *cases_rights.CASES,
     *cases_platform.CASES,

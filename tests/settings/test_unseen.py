@@ -22,8 +22,10 @@ MAY_BE_ENCRYPTED = {
     "audit.threatDetection.reason",
     "audit.breakGlass.principals[]",
     "endpointAccess[]",
+    "storage.ingestPrincipals[]",
     "aws.accountId",
     "aws.adminPrincipals[]",
+    "aws.deployers[]",
     "aws.organizationId",
 }
 PLACES = [

@@ -18,7 +18,19 @@ from trainyard.stacks.environment.build import build_environment
 
 SHARED = {
     f"trainyard:index:{name}"
-    for name in ("BudgetAlerts", "Database", "DnsFirewall", "EnvironmentKey", "Network", "StorageTiers", "MlflowServer")
+    for name in (
+        "AuditTrail",
+        "BreakGlass",
+        "BudgetAlerts",
+        "Database",
+        "DnsFirewall",
+        "EnvironmentKey",
+        "Network",
+        "SecurityAlerts",
+        "StorageTiers",
+        "ThreatDetection",
+        "MlflowServer",
+    )
 }
 """Components that an environment has once, however many clusters there are."""
 PROVIDERS = {"pulumi:providers:aws", "pulumi:providers:random"}
@@ -73,9 +85,11 @@ def test_a_second_cluster_leaves_the_first_as_it_is() -> None:
     alone, beside = by_urn(environment()[0]), by_urn(environment("globex-production-burst")[0])
     assert alone.keys() <= beside.keys(), sorted(alone.keys() - beside.keys())
     changed = {urn for urn in alone if plain(alone[urn].inputs) != plain(beside[urn].inputs)}
-    # The private subnets are tagged for both clusters; nothing else that stands is touched.
-    assert {alone[urn].type for urn in changed} == {"aws:ec2/subnet:Subnet"}
-    assert all("-private-" in alone[urn].name for urn in changed)
+    # The private subnets are tagged for both clusters, and the control planes of both may use the platform's key;
+    # nothing else that stands is touched.
+    assert {alone[urn].type for urn in changed} == {"aws:ec2/subnet:Subnet", "aws:kms/key:Key"}
+    assert [alone[urn].name for urn in changed if alone[urn].type == "aws:kms/key:Key"] == ["platform-key"]
+    assert all("-private-" in alone[urn].name for urn in changed if alone[urn].type != "aws:kms/key:Key")
 
 
 def test_the_second_cluster_is_whole() -> None:

@@ -51,7 +51,8 @@ def plan() -> Plan:
         smoke=dataclasses.replace(planned.smoke, jobs=()),
         pools=tuple(dataclasses.replace(pool, node=on_infiniband(pool.node)) for pool in planned.pools),
     )
-    return dataclasses.replace(whole, clusters=(unproven,))
+    without = dataclasses.replace(whole.core, allowed_images=("docker.io/pytorch/pytorch",))  # no smoke job's image
+    return dataclasses.replace(whole, core=without, clusters=(unproven,))
 
 
 def on_infiniband(node: NodePlan) -> NodePlan:
@@ -63,6 +64,7 @@ def on_infiniband(node: NodePlan) -> NodePlan:
 
 OWN_ADDRESSES: AddressesArgs = {
     "own": ["10.1.0.0/16"],
+    "nodes": ["10.1.0.0/17"],
     "services": "10.96.0.0/12",
     "control_plane": ["10.1.255.0/28"],
     "api_service": "10.96.0.1/32",
@@ -89,9 +91,12 @@ def own_ground(plan: Plan) -> Ground:
             team.name: WorkloadIdentity(annotations={"example.com/role": team.name}, wait_for=[role])
             for team in plan.core.teams
         },
+        ingest_volume=NFS,
+        ingest_identity=WorkloadIdentity(),
         addresses=OWN_ADDRESSES,
         direct_names=[".store.example.com"],
         environment={},
+        own_registries=["registry.example.com"],
         system_nodes={},
         node_labels={
             group.name: {**gpu_node_labels(group.pool, group.capacity), "example.com/rack": "7"}

@@ -76,6 +76,7 @@ def _reach(stack: str, team: str, json_file: Path | None, project: Path | None) 
     folder = find_project(project)
     file = find_stack(folder, stack)
     with progress(f"rehearsing {stack}"):
+        from trainyard.recorded.read import UnreadableInput
         from trainyard.recorded.resources import Resources
         from trainyard.rehearsal.rehearse import rehearse
         from trainyard.review.reach.told import UnknownTeam, reach_of
@@ -89,6 +90,8 @@ def _reach(stack: str, team: str, json_file: Path | None, project: Path | None) 
         found = reach_of(rehearsal.stack, Resources(rehearsal.resources), team)
     except UnknownTeam as unknown:
         fail(str(unknown))
+    except UnreadableInput as unreadable:
+        fail(f"{rehearsal.stack}: cannot be told: {unreadable}", code=EXIT_PROGRAM)
     if json_file is not None:
         write_json(json_file, found.as_json())
         if str(json_file) == "-":

@@ -52,9 +52,6 @@ RERUN_ANNOTATION: Final = f"{LABEL_PREFIX}rerun-on"
 NODE_IMAGE_ANNOTATION: Final = f"{LABEL_PREFIX}node-image"
 """Annotation of smoke jobs: image and launch template that the proven nodes start with."""
 
-FILE_SYSTEM_ANNOTATION: Final = f"{LABEL_PREFIX}file-system"
-"""Annotation of jobs that prepare a file system: the id of that file system."""
-
 RUNTIME_CHECKSUM_ANNOTATION: Final = f"{LABEL_PREFIX}runtime-checksum"
 """Annotation of pods: digest of the programs that are mounted into them, so that a change of these starts new pods."""
 
@@ -153,12 +150,27 @@ HOME_CLAIM: Final = "home"
 SCRATCH_CLAIM: Final = "scratch"
 """Claims of the storage tiers; the same names in every team's namespace, so that one training runtime mounts them."""
 
+INGEST_NAMESPACE: Final = "ingest"
+"""Namespace of the jobs that write the data, and the name of their service account."""
+
+INGEST_GROUP: Final = "ingest"
+"""Kubernetes group of the people who run them. No team's is called so."""
+
 EGRESS_CONFIG_MAP = "egress"
 """ConfigMap in a team's namespace with the variables by which programs find the egress proxy, for `envFrom`."""
 
 MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
 """Name of the Secret that MLflow's clients need, in every team's namespace where the environment has an MLflow
 server."""
+
+MLFLOW_ADMIN: Final = "admin"
+"""The account that MLflow's server has from the start."""
+MLFLOW_PERMISSIONS: Final = ("READ", "NO_PERMISSIONS")
+"""Rights that a team may have in what another made, as MLflow 3.17.2 spells them: with more, it could change it."""
+MLFLOW_AUTHORIZATION: Final = "tracking_guard:authorize"
+"""The function that lets a request on, of a module that lies beside the server's other programs."""
+MLFLOW_CREDENTIALS_PATH: Final = "/run/secrets/mlflow"
+"""Where a job mounts it: the Secret names the file in it with the authority of the server's certificate."""
 
 
 LONGEST_NAME: Final = 20
@@ -181,6 +193,16 @@ def team_prefix(team: str) -> str:
     Ends with a slash: rights are granted by prefix, and "teams/a" would also mean "teams/ab/".
     """
     return f"teams/{team}/"
+
+
+def data_prefix(team: str | None = None) -> str:
+    """Where the data of all teams are in the data bucket, or those of one."""
+    return f"data/{team_prefix(team) if team else ''}"
+
+
+def scratch_prefix(team: str | None = None) -> str:
+    """Where the folders of the teams' scratch space are, beside the data and not among them."""
+    return f"scratch/{team_prefix(team) if team else ''}"
 
 
 def gpu_node_labels(pool: str, capacity: str) -> dict[str, str]:

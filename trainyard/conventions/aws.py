@@ -25,6 +25,8 @@ EFA_HUGEPAGES_MIB: Final = 5120
 """2 MiB pages that the adapters pin on a node: the node's image sets them aside, and pods request them as AWS's EKS
 examples do (smoke facts 2.5, 2026-11-20)."""
 
+ROOT_USER: Final = "arn:aws:iam::{account}:root"
+"""An account's root user, as `aws:PrincipalArn` names it. As a principal the same text is the whole account."""
 
 TEAM_LOGS: Final = "team-logs"
 """Last part of the name of a log group of the teams' containers."""

@@ -51,14 +51,18 @@ class TeamPlan:
     name: str
     members: int
     principals: tuple[str, ...]  # who they are to the cloud, as that spells it
+    people: tuple[str, ...]  # who has a login of their own at the MLflow server
     share_percent: float
     monthly_budget_usd: int
 
 
 @dataclass(frozen=True, slots=True)
 class StoragePlan:
-    """How long what is stored is kept. Days."""
+    """Who reads the data, and how long what is stored is kept. Days."""
 
+    data_access: Literal["shared", "team"]  # every team reads all data, or each its own
+    ingest_principals: tuple[str, ...]  # who runs the jobs that write the data
+    data_version_days: int  # of overwritten and deleted objects
     checkpoint_expire_days: int  # superseded checkpoints; the newest is never expired
     checkpoint_keep_versions: int
     multipart_cleanup_days: int
@@ -83,6 +87,8 @@ class MlflowPlan:
     cpu: str
     memory: str
     workers: int
+    default_permission: str  # what a team may do with what another made
+    password_version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +142,9 @@ class Core:
     teams: tuple[TeamPlan, ...]
     storage: StoragePlan
     egress: EgressPlan
+    allowed_images: tuple[
+        str, ...
+    ]  # registries and repositories that teams may run images of, besides the account's own
     mlflow: MlflowPlan
     budget: BudgetPlan
     idle_floor: IdleFloor

@@ -64,6 +64,13 @@ class Aws(Model):
         max_length=500,
         description="further names that may be looked up, such as a registry's; those of network.egress.allow may",
     )
+    deployers: list[Principal] = Field(
+        default=[],
+        description=(
+            "ARNs of IAM roles and users that run `pulumi up`: with adminPrincipals, the only ones that may change who "
+            "uses the environment's keys. By default whoever runs it, so name them where there are several"
+        ),
+    )
     create_autoscaling_role: bool = Field(
         default=False,
         description="makes the service-linked role of Auto Scaling: once in a new account, AWS refuses a second one",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from trainyard.conventions import CAPACITIES, Capacity
-from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Model, Name, StandIn
+from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Model, Name, StandIn, matching
 
 
 class Lustre(Model):
@@ -26,6 +26,23 @@ class Storage(Model):
 
     lustre: Lustre = Field(default=Lustre(), description="the fast data tier")
     shared_file_system: bool | None = Field(default=None, description="a shared file system for code and notebooks")
+    data_access: Literal["shared", "team"] | None = Field(
+        default=None,
+        description="who reads the data: every team all (shared), or each its own, below data/teams/TEAM/ (team)",
+    )
+    ingest_principals: list[Annotated[str, StandIn("arn:aws:iam::123456789012:role/unseen-{number}")]] = Field(
+        default=[],
+        description=(
+            "who runs the jobs that write the data, which nobody else on the cluster does, as the cloud names them: "
+            "ARNs of IAM roles and users"
+        ),
+    )
+    data_version_days: int | None = Field(
+        default=None,
+        ge=30,
+        le=3650,
+        description="days that overwritten and deleted data can be taken back; what is kept is paid for as long",
+    )
     checkpoint_expire_days: Days | None = Field(
         default=None, description="days after which superseded checkpoints go; the newest never does"
     )
@@ -65,6 +82,25 @@ class Database(Model):
     backup_retention_days: int | None = Field(default=None, ge=1, le=35, description="days that backups are kept")
 
 
+ImageSource = Annotated[
+    str,
+    matching(
+        r"([a-z0-9-]+\.)+[a-z0-9-]+(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*",
+        "must be a registry, or what stands below one, like public.ecr.aws or docker.io/pytorch",
+    ),
+]
+
+
+class Images(Model):
+    """The container images that run."""
+
+    allowed_registries: list[ImageSource] = Field(
+        default=[],
+        max_length=50,
+        description="what else teams may run images of, besides the account's own registry and those of the platform",
+    )
+
+
 class Mlflow(Model):
     """Overrides of the MLflow server and its database."""
 
@@ -74,6 +110,16 @@ class Mlflow(Model):
     cpu: Cores | None = Field(default=None, description="of a server, a Kubernetes quantity")
     memory: Memory | None = Field(default=None, description="of a server, a Kubernetes quantity")
     database: Database = Field(default=Database(), description="its PostgreSQL")
+    default_permission: Literal["READ", "NO_PERMISSIONS"] = Field(
+        default="NO_PERMISSIONS",
+        description="what a team may do with what another made and did not share: see it, or not even that",
+    )
+    password_version: int = Field(
+        default=1,
+        ge=1,
+        le=10_000,
+        description="raised by one, every password of it is replaced; jobs that run keep the one before until the next",
+    )
 
 
 class BudgetAlerts(Model):

@@ -2,8 +2,9 @@
 
 Their node parts run on every node, whatever its taints: a pod that mounts a volume may land anywhere. Volumes of all
 three are static (`volumes.py`), so the controllers order nothing. Mountpoint's volumes are mounted with the role of
-the pod that uses them; FSx and EFS look their file systems up with a role of the driver's own, which the caller gives
-to the service accounts named here (`workload_policies`), before the pods start: name it in `depends_on`.
+the pod that uses them; FSx and EFS look their file systems up, and EFS mounts, with roles of the driver's own. The
+caller gives these to the service accounts named here (`workload_policies`), before the pods start: name them in
+`depends_on`.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from trainyard.conventions import SYSTEM_NODES, gpu_node_tolerations
 NAMESPACE = "kube-system"
 FSX_SERVICE_ACCOUNT = "fsx-csi-controller-sa"
 EFS_SERVICE_ACCOUNT = "efs-csi-controller-sa"
+EFS_NODE_SERVICE_ACCOUNT = "efs-csi-node-sa"
 S3_SERVICE_ACCOUNT = "s3-csi-driver-sa"
 
 _EVERY_TAINT = [*gpu_node_tolerations("spot"), {"operator": "Exists"}]
@@ -145,5 +147,9 @@ def efs_values() -> dict[str, Any]:
             "resources": _AGENT,
             "topologySpreadConstraints": over_nodes({"app": "efs-csi-controller"}),
         },
-        "node": {"tolerations": _EVERY_TAINT, "resources": _AGENT},
+        "node": {
+            "serviceAccount": {"create": True, "name": EFS_NODE_SERVICE_ACCOUNT},
+            "tolerations": _EVERY_TAINT,
+            "resources": _AGENT,
+        },
     }

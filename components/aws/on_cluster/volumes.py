@@ -1,9 +1,10 @@
 """AWS's storage as sources of volumes: buckets, FSx for Lustre and EFS, each with the driver that mounts it.
 
-- `data`: the FSx for Lustre file system, or, where the environment has none, the data bucket read-only. Shared by the
-  teams; POSIX ownership decides who writes (files that came from the bucket belong to root and are readable).
-- `scratch`, where the environment has FSx for Lustre: the team's own folder `teams/<team>` of the file system, beside
-  the linked directory: fast, writable (`LustreFolders` makes it so), and on no bucket. No other team's pods see it.
+- `data`: the data through the FSx for Lustre file system, or, where the environment has none, through the bucket. Read
+  only, by the mount and not by the pod's good will; new data come in through the bucket (`ingest_volume`). All of them,
+  or the team's own part.
+- `scratch`, where the environment has FSx for Lustre: the team's own folder of the file system, beside the data: fast,
+  writable, and on no bucket. No other team's pods see it.
 - `checkpoints`: the team's own prefix of the checkpoints bucket. Mountpoint for S3 writes files in sequence and does
   not rename: save under the final name, or use the S3 API.
 - `home`, where the environment has EFS: the team's own directory for code and notebooks, in every zone.
@@ -18,7 +19,14 @@ from typing import NotRequired, TypedDict
 import pulumi
 
 from trainyard.components.k8s.volumes import VolumeSourceArgs
-from trainyard.conventions import CHECKPOINTS_CLAIM, DATA_CLAIM, HOME_CLAIM, SCRATCH_CLAIM, team_prefix
+from trainyard.conventions import (
+    CHECKPOINTS_CLAIM,
+    DATA_CLAIM,
+    HOME_CLAIM,
+    SCRATCH_CLAIM,
+    data_prefix,
+    team_prefix,
+)
 
 EFS_DRIVER = "efs.csi.aws.com"
 FSX_DRIVER = "fsx.csi.aws.com"
@@ -35,8 +43,10 @@ class LustreVolumeArgs(TypedDict):
     """Id of the file system, `fs-…`."""
     dns_name: pulumi.Input[str]
     """Host name of the file system."""
-    mount_name: pulumi.Input[str]
-    """Name that it is mounted by, with the directory to mount where that is not its root: `abcdefgh/data`."""
+    data_mount_name: pulumi.Input[str]
+    """Name that the directory of the data is mounted by: `abcdefgh/data`."""
+    scratch_mount_name: pulumi.Input[str]
+    """Name that the directory of the teams' scratch folders is mounted by: `abcdefgh/scratch`."""
     capacity_gib: int
     """Size of the file system, GiB."""
 
@@ -57,6 +67,8 @@ class StorageVolumesArgs(TypedDict):
     """AWS region of the buckets."""
     data_bucket: pulumi.Input[str]
     """Name of the data bucket; mounted, read-only, where there is no `lustre`."""
+    data_per_team: bool
+    """Whether a team sees its own part of the data, below its `data_prefix`, instead of all of them."""
     checkpoints_bucket: pulumi.Input[str]
     """Name of the checkpoints bucket."""
     lustre: NotRequired[LustreVolumeArgs]
@@ -75,52 +87,57 @@ def team_volumes(team: str, storage: StorageVolumesArgs) -> dict[str, VolumeSour
         access_mode="ReadWriteMany",
         mount_options=[f"region {storage['region']}", f"prefix {team_prefix(team)}", "allow-delete", "allow-overwrite"],
     )
+    part = team if storage["data_per_team"] else None
     if lustre is None:
+        mount = [f"region {storage['region']}", f"prefix {data_prefix(part)}", "read-only"]
         data = _bucket(
-            storage["data_bucket"],
-            handle=f"{team}-{DATA_CLAIM}",
-            access_mode="ReadOnlyMany",
-            mount_options=[f"region {storage['region']}", "read-only"],
+            storage["data_bucket"], handle=f"{team}-{DATA_CLAIM}", access_mode="ReadOnlyMany", mount_options=mount
         )
         volumes = {DATA_CLAIM: data, CHECKPOINTS_CLAIM: checkpoints}
     else:
+        below = f"/{team_prefix(part)}".rstrip("/") if part else ""
         volumes = {
-            DATA_CLAIM: lustre_source(lustre, f"-{team}-{DATA_CLAIM}"),
+            DATA_CLAIM: _lustre(lustre, f"{team}-{DATA_CLAIM}", lustre["data_mount_name"], below, "ReadOnlyMany"),
             CHECKPOINTS_CLAIM: checkpoints,
-            SCRATCH_CLAIM: lustre_source(team_folder(lustre, team), f"-{team}-{SCRATCH_CLAIM}"),
+            SCRATCH_CLAIM: _lustre(
+                lustre,
+                f"{team}-{SCRATCH_CLAIM}",
+                lustre["scratch_mount_name"],
+                f"/{team_prefix(team)}".rstrip("/"),
+                "ReadWriteMany",
+            ),
         }
     if shared is not None:
         volumes[HOME_CLAIM] = _home(shared, team)
     return volumes
 
 
-def lustre_source(lustre: LustreVolumeArgs, handle_suffix: str) -> VolumeSourceArgs:
-    """The file system as a volume.
+def ingest_volume(storage: StorageVolumesArgs) -> VolumeSourceArgs:
+    """All data, to write: through the bucket, from where the file system has them minutes later."""
+    mount = [f"region {storage['region']}", f"prefix {data_prefix()}", "allow-delete", "allow-overwrite"]
+    return _bucket(
+        storage["data_bucket"], handle=f"ingest-{DATA_CLAIM}", access_mode="ReadWriteMany", mount_options=mount
+    )
 
-    Kubernetes wants a handle of its own for every volume, so `handle_suffix` is put behind the file system's id. The
-    driver mounts by dnsname and mountname and uses the handle only to tell its calls apart (aws-fsx-csi-driver
+
+def _lustre(
+    lustre: LustreVolumeArgs, handle: str, directory: pulumi.Input[str], below: str, access_mode: str
+) -> VolumeSourceArgs:
+    """A directory of the file system as a volume.
+
+    Kubernetes wants a handle of its own for every volume, so `handle` is put behind the file system's id. The driver
+    mounts by dnsname and mountname and uses the handle only to tell its calls apart (aws-fsx-csi-driver
     pkg/driver/node.go, 2026-04-21).
     """
+    read_only = access_mode == "ReadOnlyMany"
     return {
         "driver": FSX_DRIVER,
-        "handle": pulumi.Output.concat(lustre["file_system_id"], handle_suffix),
-        "attributes": {"dnsname": lustre["dns_name"], "mountname": lustre["mount_name"]},
-        "mount_options": ["flock"],
-        "access_mode": "ReadWriteMany",
+        "handle": pulumi.Output.concat(lustre["file_system_id"], f"-{handle}"),
+        "attributes": {"dnsname": lustre["dns_name"], "mountname": pulumi.Output.concat(directory, below)},
+        "mount_options": ["flock", *(["ro"] if read_only else [])],
+        "access_mode": access_mode,
         "capacity_gib": lustre["capacity_gib"],
     }
-
-
-def file_system_root(lustre: LustreVolumeArgs) -> LustreVolumeArgs:
-    """The same file system, mounted at its root: `abcdefgh/data` -> `abcdefgh`."""
-    mount_name = pulumi.Output.from_input(lustre["mount_name"]).apply(lambda text: text.partition("/")[0])
-    return {**lustre, "mount_name": mount_name}
-
-
-def team_folder(lustre: LustreVolumeArgs, team: str) -> LustreVolumeArgs:
-    """The same file system, mounted at a team's folder beside the linked directory."""
-    root = file_system_root(lustre)
-    return {**root, "mount_name": pulumi.Output.concat(root["mount_name"], f"/{team_prefix(team)}".rstrip("/"))}
 
 
 def _bucket(
@@ -140,8 +157,9 @@ def _home(shared: SharedVolumeArgs, team: str) -> VolumeSourceArgs:
     return {
         "driver": EFS_DRIVER,
         "handle": pulumi.Output.concat(shared["file_system_id"], "::", shared["access_point_ids"][team]),
-        # None: the driver encrypts in transit unless told otherwise, which an access point needs.
-        "mount_options": [],
+        # As the role of the driver's node part, which the file system's policy asks for. The driver encrypts in transit
+        # whatever has an access point (aws-efs-csi-driver pkg/driver/node.go, read 2026-11-22).
+        "mount_options": ["iam"],
         "access_mode": "ReadWriteMany",
         "capacity_gib": UNSIZED_CAPACITY_GIB,
     }

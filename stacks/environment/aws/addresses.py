@@ -19,6 +19,7 @@ def network_addresses(plan: NetworkPlan, network: Network) -> AddressesArgs:
     resolver the VPC's second."""
     return {
         "own": [plan.cidr],
+        "nodes": [zone.private_cidr for zone in plan.zones],
         "services": plan.service_cidr,
         "control_plane": [zone.control_cidr for zone in plan.zones],
         "api_service": f"{IPv4Network(plan.service_cidr)[1]}/32",

@@ -7,21 +7,25 @@ from collections.abc import Sequence
 import pulumi
 
 from trainyard.components.aws.break_glass import BreakGlass
-from trainyard.components.aws.encryption import EnvironmentKey
+from trainyard.components.aws.network import Network
 from trainyard.components.aws.security_alerts import SecurityAlerts
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.threat_detection import ThreatDetection
 from trainyard.components.aws.trail import AuditTrail
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.cluster import MadeCluster
+from trainyard.stacks.environment.aws.keys import Keys
+from trainyard.stacks.environment.aws.storage import bound_to
 
 
 def make_audit(
     plan: Plan,
     account: pulumi.Input[str],
+    network: Network,
     storage: StorageTiers,
     clusters: Sequence[MadeCluster],
-    key: EnvironmentKey,
+    keys: Keys,
+    administrators: Sequence[pulumi.Input[str]],
     opts: pulumi.ResourceOptions,
 ) -> dict[str, pulumi.Input[str]]:
     """Makes trail, detector, alerts and break-glass role, as far as they are the stack's; what it reports of them."""
@@ -35,8 +39,10 @@ def make_audit(
                 "trail_name": plan.core.name,
                 "account_id": account,
                 "region": region,
+                "administrator_arns": administrators,
                 "bucket_arns": [tier["arn"] for tier in tiers],
                 "access_log_bucket": storage.log_target,
+                "bound_to": bound_to(plan, account, network, administrators),
                 "retention_days": audit.trail.retention_days,
                 "lock": audit.trail.lock,
                 "lock_days": audit.trail.lock_days,
@@ -64,7 +70,7 @@ def make_audit(
         alerts = SecurityAlerts(
             "security",
             {
-                "key_arn": key.key_arn,
+                "key_arn": keys.platform.key_arn,
                 "emails": plan.core.budget.alert_emails,
                 "role_arns": roles,
                 "findings": audit.watched,

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import pulumi
 import pulumi_aws
-import pulumi_aws.iam as iam
 
 from trainyard.components.aws.budget import BudgetAlerts
 from trainyard.components.aws.dns_firewall import DnsFirewall
-from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.audit import make_audit
 from trainyard.stacks.environment.aws.cluster import Shared, make_cluster, make_grounds
+from trainyard.stacks.environment.aws.keys import Keys, make_keys
+from trainyard.stacks.environment.aws.people import administrators_of, deployer
 from trainyard.stacks.environment.aws.storage import make_database, make_storage
 from trainyard.stacks.environment.ground import Foundation, resource_prefix
 
@@ -25,17 +25,18 @@ def build(plan: Plan) -> Foundation:
     aws = _provider(plan)
     on_aws = pulumi.ResourceOptions(providers=[aws])
     account = _account(plan, aws)
-    key = _key(plan, account, on_aws)
-    network = _network(plan, account, key, on_aws)
+    deployed_by = deployer(aws)
+    administrators = administrators_of(plan, deployed_by)
+    keys = make_keys(plan, account, administrators, on_aws)
+    network = _network(plan, account, keys, on_aws)
     _dns_firewall(plan, network, on_aws)
-    deployer = _deployer(aws)
-    clusters = [make_cluster(plan, planned, account, network, key, deployer, aws) for planned in plan.clusters]
+    clusters = [make_cluster(plan, planned, account, network, keys, deployed_by, aws) for planned in plan.clusters]
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
-    storage = make_storage(plan, account, network, clients, key, on_aws)
-    database = make_database(plan, account, network, clients, key, on_aws)
-    budget = _budget(plan, account, key, on_aws)
+    storage = make_storage(plan, account, network, clients, keys, administrators, on_aws)
+    database = make_database(plan, account, network, clients, keys, on_aws)
+    budget = _budget(plan, account, keys, on_aws)
     return Foundation(
-        clusters=make_grounds(plan, clusters, Shared(network, key, storage, database), on_aws),
+        clusters=make_grounds(plan, clusters, Shared(account, network, keys, storage, database), on_aws),
         outputs={
             "region": plan.ground.region,
             "dataBucket": storage.data_bucket["name"],
@@ -43,26 +44,12 @@ def build(plan: Plan) -> Foundation:
             "artifactsBucket": storage.artifacts_bucket["name"],
             "budget": budget.budget_name,
             "alertTopic": budget.topic_arn,
-            **make_audit(plan, account, storage, clusters, key, on_aws),
+            **make_audit(plan, account, network, storage, clusters, keys, administrators, on_aws),
         },
     )
 
 
-def _key(plan: Plan, account: pulumi.Input[str], opts: pulumi.ResourceOptions) -> EnvironmentKey:
-    return EnvironmentKey(
-        "key",
-        {
-            "alias": f"alias/{plan.core.name}",
-            "account_id": account,
-            "region": plan.ground.region,
-            "protect": plan.core.protect,
-            "create_autoscaling_role": plan.ground.create_autoscaling_role,
-        },
-        opts,
-    )
-
-
-def _network(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: pulumi.ResourceOptions) -> Network:
+def _network(plan: Plan, account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> Network:
     own = plan.ground.network
     return Network(
         "network",
@@ -86,7 +73,7 @@ def _network(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: 
             "organization_id": plan.ground.organization_id,
             "public_buckets": own.public_buckets,
             "flow_log_retention_days": own.flow_log_retention_days,
-            "key_arn": key.key_arn,
+            "key_arn": keys.platform.key_arn,
             "cluster_names": [planned.name for planned in plan.clusters],
         },
         opts,
@@ -101,13 +88,13 @@ def _dns_firewall(plan: Plan, network: Network, opts: pulumi.ResourceOptions) ->
     DnsFirewall("dns", {"vpc_id": network.vpc_id, "names": names, "others": own.dns_firewall}, opts)
 
 
-def _budget(plan: Plan, account: pulumi.Input[str], key: EnvironmentKey, opts: pulumi.ResourceOptions) -> BudgetAlerts:
+def _budget(plan: Plan, account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> BudgetAlerts:
     own, alerts, tags = plan.core.budget, plan.ground.alerts, dict(plan.core.tags)
     return BudgetAlerts(
         "budget",
         {
             "account_id": account,
-            "key_arn": key.key_arn,
+            "key_arn": keys.platform.key_arn,
             "budget_name": plan.core.name,
             "scope": {"key": "project", "value": tags["project"]},
             "monthly_usd": own.monthly_usd,
@@ -138,12 +125,3 @@ def _account(plan: Plan, aws: pulumi_aws.Provider) -> pulumi.Input[str]:
     caller = pulumi_aws.get_caller_identity_output(opts=pulumi.InvokeOutputOptions(provider=aws))
     account: pulumi.Output[str] = caller.account_id
     return account
-
-
-def _deployer(aws: pulumi_aws.Provider) -> pulumi.Output[str]:
-    """The IAM user or role that runs `pulumi up`; a session's own ARN has no path, and no cluster admits it."""
-    invoke = pulumi.InvokeOutputOptions(provider=aws)
-    caller = pulumi_aws.get_caller_identity_output(opts=invoke)
-    context = iam.get_session_context_output(arn=caller.arn, opts=invoke)
-    issuer: pulumi.Output[str] = context.issuer_arn
-    return issuer

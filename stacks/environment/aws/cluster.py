@@ -9,25 +9,26 @@ import pulumi
 import pulumi_aws
 import pulumi_kubernetes
 import pulumi_random
+import pulumi_tls
 
 from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
-from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.gpu_launch import GpuNodeGroupArgs, GpuPoolArgs
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.kube_system import kube_system_walls
 from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogGroupArgs
-from trainyard.components.aws.on_cluster.volumes import team_volumes
+from trainyard.components.aws.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.aws.storage import StorageTiers
-from trainyard.conventions import SYSTEM_NODES, gpu_node_labels, team_group
+from trainyard.conventions import INGEST_GROUP, SYSTEM_NODES, gpu_node_labels, team_group
 from trainyard.conventions.aws import RESERVATION_KINDS
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
 from trainyard.stacks.environment.aws.addresses import direct_names, network_addresses
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
-from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX, lustre_volume, mlflow_database, mounted, uri
+from trainyard.stacks.environment.aws.keys import Keys
+from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX, mlflow_database, mounted, uri
 from trainyard.stacks.environment.ground import Ground, resource_prefix
 
 
@@ -44,8 +45,9 @@ class MadeCluster:
 class Shared:
     """What all clusters of the environment use."""
 
+    account: pulumi.Input[str]
     network: Network
-    key: EnvironmentKey
+    keys: Keys
     storage: StorageTiers
     database: Database | None
 
@@ -55,14 +57,14 @@ def make_cluster(
     planned: ClusterPlan,
     account: pulumi.Input[str],
     network: Network,
-    key: EnvironmentKey,
+    keys: Keys,
     deployer: pulumi.Input[str],
     aws: pulumi_aws.Provider,
 ) -> MadeCluster:
     """Makes control plane and nodes. `deployer` administers a cluster for which the plan names nobody."""
-    cluster = _cluster(plan, planned, account, network, key, deployer, pulumi.ResourceOptions(providers=[aws]))
+    cluster = _cluster(plan, planned, account, network, keys, deployer, pulumi.ResourceOptions(providers=[aws]))
     after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
-    return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, key, after_nodes))
+    return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, keys, after_nodes))
 
 
 def make_grounds(
@@ -71,21 +73,21 @@ def make_grounds(
     """Makes the rights of the clusters' pods and what only AWS needs on them; the ground of each by its name."""
     if not clusters:
         return {}
-    random = pulumi_random.Provider("random")
-    return {made.planned.name: _ground(plan, made, shared, random, opts) for made in clusters}
+    makers: list[pulumi.ProviderResource] = [pulumi_random.Provider("random"), pulumi_tls.Provider("tls")]
+    return {made.planned.name: _ground(plan, made, shared, makers, opts) for made in clusters}
 
 
 def _ground(
     plan: Plan,
     made: MadeCluster,
     shared: Shared,
-    random: pulumi_random.Provider,
+    makers: Sequence[pulumi.ProviderResource],
     opts: pulumi.ResourceOptions,
 ) -> Ground:
     planned, cluster, storage = made.planned, made.cluster, shared.storage
     prefix, addresses = resource_prefix(plan, planned), network_addresses(plan.ground.network, shared.network)
-    log_group = _team_log_group(plan, planned, shared.key, opts)
-    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.key, opts)
+    log_group = _team_log_group(plan, planned, shared.keys, opts)
+    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.keys, opts)
 
     def kubernetes_after(name: str, *waited_for: pulumi.Resource) -> pulumi_kubernetes.Provider:
         return pulumi_kubernetes.Provider(
@@ -100,19 +102,17 @@ def _ground(
     early = kubernetes_after("kubernetes-walls", *cluster.api_ready)
     walls = kube_system_walls(f"{prefix}kube-system", addresses, early, cluster.api_ready)
     kubernetes = kubernetes_after("kubernetes", *cluster.ready, *walls)
-    providers = [kubernetes, random]
-    lustre = lustre_volume(plan, storage)
+    providers = [kubernetes, *makers]
     on_cluster = aws_on_cluster.build(
         plan,
         planned,
         providers=providers,
         node_groups=made.gpu_nodes.node_group_names,
-        lustre=lustre,
         log_group=log_group,
         addresses=addresses,
         roles=roles,
     )
-    volumes = mounted(plan, storage, lustre)
+    volumes = mounted(plan, storage)
     return Ground(
         kubeconfig=cluster.kubeconfig,
         providers=providers,
@@ -123,9 +123,12 @@ def _ground(
         database=mlflow_database(plan, shared.database) if plan.tracks(planned) else None,
         mlflow_identity=identity(roles, "mlflow"),
         team_identities={team.name: identity(roles, f"team-{team.name}") for team in planned.teams},
+        ingest_volume=ingest_volume(volumes),
+        ingest_identity=identity(roles, "ingest"),
         addresses=addresses,
         direct_names=direct_names(plan.ground.region),
         environment=dict(planned.smoke.environment),
+        own_registries=[pulumi.Output.concat(shared.account, f".dkr.ecr.{plan.ground.region}.amazonaws.com")],
         system_nodes=SYSTEM_NODES,
         node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
         gpu_add_ons=["nvidia-device-plugin", "dcgm-exporter"],  # the image of the nodes has the driver only
@@ -136,14 +139,12 @@ def _ground(
     )
 
 
-def _team_log_group(
-    plan: Plan, planned: ClusterPlan, key: EnvironmentKey, opts: pulumi.ResourceOptions
-) -> TeamLogGroup | None:
+def _team_log_group(plan: Plan, planned: ClusterPlan, keys: Keys, opts: pulumi.ResourceOptions) -> TeamLogGroup | None:
     """Where the teams' containers' lines go, where the plan keeps them."""
     days = plan.ground.audit.container_log_retention_days
     if days is None:
         return None
-    args: TeamLogGroupArgs = {"cluster_name": planned.name, "key_arn": key.key_arn, "retention_days": days}
+    args: TeamLogGroupArgs = {"cluster_name": planned.name, "key_arn": keys.platform.key_arn, "retention_days": days}
     return TeamLogGroup(f"{resource_prefix(plan, planned)}team-log-group", args, opts)
 
 
@@ -152,7 +153,7 @@ def _cluster(
     planned: ClusterPlan,
     account: pulumi.Input[str],
     network: Network,
-    key: EnvironmentKey,
+    keys: Keys,
     deployer: pulumi.Input[str],
     opts: pulumi.ResourceOptions,
 ) -> Cluster:
@@ -171,11 +172,13 @@ def _cluster(
             "public_access_cidrs": planned.public_access_cidrs,
             "log_types": control_plane.log_types,
             "log_retention_days": control_plane.log_retention_days,
-            "key_arn": key.key_arn,
-            "admin_principal_arns": control_plane.admin_principal_arns,
+            "key_arn": keys.platform.key_arn,
+            # Who is named to deploy has to be let in, or nothing is made on the cluster.
+            "admin_principal_arns": list(dict.fromkeys((*plan.ground.deployers, *control_plane.admin_principal_arns))),
             "deployer_principal_arn": deployer,
             "group_principal_arns": {
-                team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it
+                INGEST_GROUP: plan.core.storage.ingest_principals,
+                **{team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it},
             },
             "add_ons": [{"name": add_on.name, "version": add_on.version} for add_on in control_plane.add_ons],
             "system_nodes": {
@@ -196,7 +199,7 @@ def _gpu_nodes(
     planned: ClusterPlan,
     network: Network,
     cluster: Cluster,
-    key: EnvironmentKey,
+    keys: Keys,
     opts: pulumi.ResourceOptions,
 ) -> GpuNodeGroups:
     return GpuNodeGroups(
@@ -208,7 +211,7 @@ def _gpu_nodes(
             "node_role_arn": cluster.node_role_arn,
             "vpc_id": network.vpc_id,
             "subnet_ids": network.private_subnet_ids,
-            "key_arn": key.key_arn,
+            "key_arn": keys.platform.key_arn,
             "pools": _pools(planned),
             "tags": dict(plan.core.tags),
         },

@@ -9,20 +9,22 @@ import pulumi
 
 from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
-from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.identity import PodRole
 from trainyard.components.aws.on_cluster import autoscaler, drivers, team_logs
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.workload_policies import (
+    BucketPart,
     autoscaler_policy,
     bucket_mount_policy,
     efs_csi_policy,
+    efs_mount_policy,
     fsx_csi_policy,
     mlflow_policy,
 )
 from trainyard.components.k8s import mlflow
-from trainyard.conventions import TRAINER_SERVICE_ACCOUNT, team_prefix
+from trainyard.conventions import INGEST_NAMESPACE, TRAINER_SERVICE_ACCOUNT, data_prefix, team_prefix
 from trainyard.plan.parts import ClusterPlan, Plan
+from trainyard.stacks.environment.aws.keys import Keys
 from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX
 from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, WorkloadIdentity, resource_prefix
 
@@ -39,7 +41,7 @@ def pod_roles(
     storage: StorageTiers,
     database: Database | None,
     log_group: team_logs.TeamLogGroup | None,
-    key: EnvironmentKey,
+    keys: Keys,
     opts: pulumi.ResourceOptions,
 ) -> dict[str, PodRole]:
     """The AWS rights of everything that runs on a cluster, by workload."""
@@ -84,12 +86,19 @@ def pod_roles(
             efs_csi_policy(storage.shared["arn"]),
             "EFS driver: looks mount targets up",
         )
+        add(
+            "efs-mounts",
+            drivers.NAMESPACE,
+            drivers.EFS_NODE_SERVICE_ACCOUNT,
+            efs_mount_policy(storage.shared["arn"], list(storage.shared["access_point_arns"].values())),
+            "EFS driver on the nodes: mounts the directories of the teams",
+        )
     if database is not None and plan.tracks(planned):
         policy = mlflow_policy(
             bucket_arn=storage.artifacts_bucket["arn"],
             prefix=ARTIFACTS_PREFIX,
             secret_arn=database.secret_arn,
-            key_arn=key.key_arn,
+            key_arn=keys.tracking.key_arn,
             region=plan.ground.region,
         )
         add("mlflow", MLFLOW_NAMESPACE, mlflow.SERVICE_ACCOUNT, policy, "MLflow: artifacts, database password")
@@ -101,11 +110,15 @@ def pod_roles(
             team_logs.team_logs_policy(log_group.log_group_arn),
             "Agent on every node: what the teams' containers write",
         )
+    policy = bucket_mount_policy(
+        read_write=[BucketPart(data["arn"], data_prefix(), keys.data.key_arn)], region=plan.ground.region
+    )
+    add("ingest", INGEST_NAMESPACE, INGEST_NAMESPACE, policy, "Pods that write the data")
     for team in planned.teams:
+        part = team.name if plan.core.storage.data_access == "team" else None
         policy = bucket_mount_policy(
-            read_write=[(checkpoints["arn"], team_prefix(team.name))],
-            read_only=[(data["arn"], "")],
-            key_arn=key.key_arn,
+            read_write=[BucketPart(checkpoints["arn"], team_prefix(team.name), keys.checkpoints.key_arn)],
+            read_only=[BucketPart(data["arn"], data_prefix(part), keys.data.key_arn)],
             region=plan.ground.region,
         )
         description = f"Training pods of team {team.name}: data, and checkpoints of their own"

@@ -1,4 +1,4 @@
-"""What only AWS needs on its cluster: autoscaler, storage drivers, folders on Lustre, the fabric's plugin."""
+"""What only AWS needs on its cluster: autoscaler, storage drivers, the fabric's plugin."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from trainyard.components.aws.identity import PodRole
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers, StorageDriversArgs
 from trainyard.components.aws.on_cluster.fabric import efa_device_plugin
-from trainyard.components.aws.on_cluster.lustre_folders import LustreFolders
 from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogs
-from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.conventions import CAPACITIES
@@ -36,7 +34,6 @@ def build(
     *,
     providers: Sequence[pulumi.ProviderResource],
     node_groups: Mapping[str, pulumi.Output[str]],
-    lustre: LustreVolumeArgs | None,
     log_group: TeamLogGroup | None,
     addresses: AddressesArgs,
     roles: Mapping[str, PodRole],
@@ -66,7 +63,7 @@ def build(
     drivers = StorageDrivers(
         f"{prefix}drivers",
         _drivers(plan, addresses),
-        after(*(roles[driver] for driver in ("fsx-driver", "efs-driver") if driver in roles)),
+        after(*(roles[driver] for driver in ("fsx-driver", "efs-driver", "efs-mounts") if driver in roles)),
     )
     if log_group is not None:
         TeamLogs(
@@ -79,19 +76,7 @@ def build(
             },
             after(roles["team-logs"]),
         )
-    ready: list[pulumi.Resource] = [scaler]
-    if lustre is not None:
-        folders = LustreFolders(
-            f"{prefix}lustre-folders",
-            {
-                "lustre": lustre,
-                "teams": [team.name for team in planned.teams],
-                "image": plan.core.pins.image("pytorch"),
-            },
-            after(*drivers.ready),
-        )
-        ready.append(folders)
-    return OnCluster(drivers, ready)
+    return OnCluster(drivers, [scaler])
 
 
 def _drivers(plan: Plan, addresses: AddressesArgs) -> StorageDriversArgs:

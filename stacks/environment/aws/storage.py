@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 
+from trainyard import catalog
 from trainyard.components.aws.database import Database
-from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
-from trainyard.components.aws.on_cluster.volumes import LustreVolumeArgs, StorageVolumesArgs
+from trainyard.components.aws.on_cluster.volumes import StorageVolumesArgs
+from trainyard.components.aws.perimeter import BoundToArgs
 from trainyard.components.aws.storage import BucketReference, StorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
+from trainyard.conventions import team_prefix
 from trainyard.plan.parts import Plan
+from trainyard.stacks.environment.aws.keys import Keys
 
 ARTIFACTS_PREFIX = "mlflow"
 """Prefix of MLflow's artifacts in the artifacts bucket."""
@@ -24,24 +27,30 @@ def make_storage(
     account: pulumi.Input[str],
     network: Network,
     clients: Mapping[str, pulumi.Input[str]],
-    key: EnvironmentKey,
+    keys: Keys,
+    administrators: Sequence[pulumi.Input[str]],
     opts: pulumi.ResourceOptions,
 ) -> StorageTiers:
-    """Makes the storage tiers. `clients` are the security groups of the clusters, by a short name that stays."""
+    """Makes the storage tiers.
+
+    `clients` are the security groups of the clusters, by a short name that stays. `administrators` read and write the
+    buckets from anywhere: whoever deploys puts the folders of the file system into one.
+    """
     tiers, lustre = plan.core.storage, plan.ground.lustre
+    folders = [team_prefix(team.name) for team in plan.core.teams]
     return StorageTiers(
         plan.core.name,
         {
             "account_id": account,
             "vpc_id": network.vpc_id,
-            "bound_to": {
-                "account_id": account,
-                "organization_id": plan.ground.organization_id,
-                "vpc_id": network.vpc_id,
-                "admin_principal_arns": _administrators(plan),
-            },
+            "bound_to": bound_to(plan, account, network, administrators),
             "client_security_group_ids": clients,
-            "key_arn": key.key_arn,
+            "key_arns": {
+                "data": keys.data.key_arn,
+                "checkpoints": keys.checkpoints.key_arn,
+                "artifacts": keys.tracking.key_arn,
+            },
+            "data_version_days": tiers.data_version_days,
             "checkpoint_expire_days": tiers.checkpoint_expire_days,
             "checkpoint_keep_versions": tiers.checkpoint_keep_versions,
             "multipart_cleanup_days": tiers.multipart_cleanup_days,
@@ -55,6 +64,8 @@ def make_storage(
             }
             if lustre
             else None,
+            "data_folders": folders if tiers.data_access == "team" else [],
+            "scratch_folders": folders,
             "shared_file_system_subnet_ids": network.private_subnet_ids if plan.ground.shared_file_system else None,
             "shared_directories": [team.name for team in plan.core.teams],
         },
@@ -62,8 +73,16 @@ def make_storage(
     )
 
 
-def _administrators(plan: Plan) -> list[str]:
-    return sorted({arn for control_plane in plan.ground.control_planes for arn in control_plane.admin_principal_arns})
+def bound_to(
+    plan: Plan, account: pulumi.Input[str], network: Network, administrators: Sequence[pulumi.Input[str]]
+) -> BoundToArgs:
+    """Where the environment's buckets may be used from, and by whom elsewhere."""
+    return {
+        "account_id": account,
+        "organization_id": plan.ground.organization_id,
+        "vpc_id": network.vpc_id,
+        "admin_principal_arns": administrators,
+    }
 
 
 def make_database(
@@ -71,7 +90,7 @@ def make_database(
     account: pulumi.Input[str],
     network: Network,
     clients: Mapping[str, pulumi.Input[str]],
-    key: EnvironmentKey,
+    keys: Keys,
     opts: pulumi.ResourceOptions,
 ) -> Database | None:
     """PostgreSQL for MLflow, where the plan has a server; `clients` as for `make_storage`."""
@@ -84,7 +103,7 @@ def make_database(
             "vpc_id": network.vpc_id,
             "subnet_ids": list(network.isolated_subnet_ids.values()),
             "client_security_group_ids": clients,
-            "key_arn": key.key_arn,
+            "key_arn": keys.tracking.key_arn,
             "engine_version": plan.ground.database.engine_version,
             "instance_class": plan.ground.database.instance_class,
             "storage_gib": plan.ground.database.storage_gib,
@@ -107,32 +126,29 @@ def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs
         "port": database.port,
         "name": database.database_name,
         "username": database.username,
+        "server_user": "mlflow_server",
+        "ca_certificates": catalog.rds_authority(plan.ground.region),
         "password_program": secrets_manager_password(database.secret_arn),
         "cidrs": [zone.isolated_cidr for zone in plan.ground.network.zones],
     }
 
 
-def lustre_volume(plan: Plan, storage: StorageTiers) -> LustreVolumeArgs | None:
-    """The fast file system, where there is one, as volumes name it."""
-    if storage.lustre is None or plan.ground.lustre is None:
-        return None
-    return {
-        "file_system_id": storage.lustre["id"],
-        "dns_name": storage.lustre["dns_name"],
-        "mount_name": storage.lustre["mount_name"],
-        "capacity_gib": plan.ground.lustre.capacity_gib,
-    }
-
-
-def mounted(plan: Plan, storage: StorageTiers, lustre: LustreVolumeArgs | None) -> StorageVolumesArgs:
+def mounted(plan: Plan, storage: StorageTiers) -> StorageVolumesArgs:
     """The storage tiers as far as pods mount them."""
     volumes: StorageVolumesArgs = {
         "region": plan.ground.region,
         "data_bucket": storage.data_bucket["name"],
+        "data_per_team": plan.core.storage.data_access == "team",
         "checkpoints_bucket": storage.checkpoints_bucket["name"],
     }
-    if lustre is not None:
-        volumes["lustre"] = lustre
+    if storage.lustre is not None and plan.ground.lustre is not None:
+        volumes["lustre"] = {
+            "file_system_id": storage.lustre["id"],
+            "dns_name": storage.lustre["dns_name"],
+            "data_mount_name": storage.lustre["data_mount_name"],
+            "scratch_mount_name": storage.lustre["scratch_mount_name"],
+            "capacity_gib": plan.ground.lustre.capacity_gib,
+        }
     if storage.shared is not None:
         volumes["shared"] = {
             "file_system_id": storage.shared["id"],

@@ -18,6 +18,11 @@ SUBNET_A = "subnet-0a00000000000000a"
 SUBNET_B = "subnet-0b00000000000000b"
 LUSTRE = {"subnet_id": SUBNET_A, "capacity_gib": 4800, "throughput_mbps_per_tib": 250}
 SHARED_SUBNETS = {"us-east-1a": SUBNET_A, "us-east-1b": SUBNET_B}
+KEY_ARNS = {
+    "data": KEY_ARN,
+    "checkpoints": KEY_ARN.replace("key/0", "key/c"),
+    "artifacts": KEY_ARN.replace("key/0", "key/a"),
+}
 PURPOSES = ("data", "checkpoints", "artifacts")
 
 
@@ -26,7 +31,9 @@ def arguments(**changes: Any) -> Any:
         "account_id": ACCOUNT,
         "vpc_id": "vpc-0",
         "client_security_group_ids": {"cluster": "sg-0cluster"},
-        "key_arn": KEY_ARN,
+        "key_arns": KEY_ARNS,
+        "data_version_days": 120,
+        "scratch_folders": ["teams/vision/", "teams/speech/"],
         "checkpoint_expire_days": 30,
         "checkpoint_keep_versions": 3,
         "multipart_cleanup_days": 7,
@@ -143,7 +150,7 @@ class TestEncryption:
         encryption = of_bucket(complete(), "bucketServerSideEncryptionConfiguration", purpose, "encryption")
         assert encryption["rules"] == [
             {
-                "applyServerSideEncryptionByDefault": {"sseAlgorithm": "aws:kms", "kmsMasterKeyId": KEY_ARN},
+                "applyServerSideEncryptionByDefault": {"sseAlgorithm": "aws:kms", "kmsMasterKeyId": KEY_ARNS[purpose]},
                 "bucketKeyEnabled": True,
             }
         ]
@@ -155,7 +162,7 @@ class TestEncryption:
         }
         assert found["DenyOtherKeys"]["Condition"] == {
             "Null": named,
-            "StringNotEquals": {"s3:x-amz-server-side-encryption-aws-kms-key-id": KEY_ARN},
+            "StringNotEquals": {"s3:x-amz-server-side-encryption-aws-kms-key-id": KEY_ARNS[purpose]},
         }
 
     def test_log_bucket_takes_deliveries_of_this_account_only_and_so_sse_s3(self) -> None:
@@ -223,7 +230,7 @@ class TestLifecycle:
 
     def test_data_stays_where_the_file_system_can_read_it(self) -> None:
         found = rules(complete(), "data")
-        assert found["expire-superseded-versions"]["noncurrentVersionExpiration"] == {"noncurrentDays": 30}
+        assert found["expire-superseded-versions"]["noncurrentVersionExpiration"] == {"noncurrentDays": 120}
         assert not any("transitions" in rule for rule in found.values())
 
     def test_access_logs_go_after_a_year(self) -> None:
@@ -232,6 +239,7 @@ class TestLifecycle:
     @pytest.mark.parametrize(
         ("field", "value", "allowed"),
         [
+            ("data_version_days", 0, "at least 1"),
             ("checkpoint_expire_days", 0, "at least 1"),
             ("checkpoint_keep_versions", 0, "1 to 100"),
             ("checkpoint_keep_versions", 101, "1 to 100"),
@@ -260,6 +268,7 @@ class TestLustre:
             "metadataConfiguration": {"mode": "AUTOMATIC"},
             "dataCompressionType": "LZ4",
             "kmsKeyId": KEY_ARN,
+            "rootSquashConfiguration": {"rootSquash": "10001:10001"},
             "automaticBackupRetentionDays": 0,
             "skipFinalBackup": True,
             "weeklyMaintenanceStartTime": "7:03:00",
@@ -276,6 +285,7 @@ class TestLustre:
             "perUnitStorageThroughput",
             "metadataConfiguration",
             "dataCompressionType",
+            "rootSquashConfiguration",
             "automaticBackupRetentionDays",
             "weeklyMaintenanceStartTime",
             "logConfiguration",
@@ -303,9 +313,11 @@ class TestLustre:
         }
 
     def test_data_directory_is_the_data_bucket(self) -> None:
-        association = inputs_of(complete().one("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"))
+        association = inputs_of(
+            complete().one("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation", "acme-storage-lustre-data")
+        )
         assert association["fileSystemPath"] == "/data"
-        assert association["dataRepositoryPath"] == f"s3://{bucket_name('data')}"
+        assert association["dataRepositoryPath"] == f"s3://{bucket_name('data')}/data/"
         assert association["batchImportMetaDataOnCreate"] is True
         assert association["deleteDataInFilesystem"] is False
         # Deleting a file must not delete the object that it came from.
@@ -324,21 +336,57 @@ class TestLustre:
 
     def test_fsx_may_use_the_key_of_the_bucket_once_its_role_exists(self) -> None:
         grant = complete().one("aws:kms/grant:Grant")
-        file_system = inputs_of(complete().one("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"))
+        file_system = inputs_of(
+            complete().one("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation", "acme-storage-lustre-data")
+        )
         inputs = inputs_of(grant)
         assert inputs["keyId"] == KEY_ARN
         assert inputs["granteePrincipal"] == (
             f"arn:aws:iam::{ACCOUNT}:role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/"
             f"AWSServiceRoleForFSxS3Access_{file_system['fileSystemId']}"
         )
-        association = complete().one("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation")
+        association = complete().one(
+            "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation", "acme-storage-lustre-data"
+        )
         assert association.urn in grant.dependencies
+        bucket = f"arn:aws:s3:::{bucket_name('data')}"
+        assert inputs["constraints"] == [{"encryptionContextSubset": {"aws:s3:arn": bucket}}]
         request = {
             "KeyId": inputs["keyId"],
             "GranteePrincipal": inputs["granteePrincipal"],
             "Operations": inputs["operations"],
+            "Constraints": api_shape(inputs["constraints"][0]),
         }
         assert refusals("kms", "CreateGrant", request) == []
+
+    def test_fsx_makes_the_folders_that_no_client_is_root_to_make(self) -> None:
+        link = complete().one(
+            "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation", "acme-storage-lustre-scratch"
+        )
+        inputs = inputs_of(link)
+        assert inputs["fileSystemPath"] == "/scratch"
+        assert inputs["dataRepositoryPath"] == f"s3://{bucket_name('data')}/scratch/"
+        assert inputs["batchImportMetaDataOnCreate"] is True
+        # Nothing that is written there goes out, and a team that is left out keeps what it has.
+        assert inputs["s3"] == {"autoImportPolicy": {"events": ["NEW", "CHANGED"]}}
+        folders = {
+            folder.inputs["key"]: folder for folder in complete().of_type("aws:s3/bucketObjectv2:BucketObjectv2")
+        }
+        assert set(folders) == {"scratch/teams/vision/", "scratch/teams/speech/"}
+        squashed = complete().one("aws:fsx/lustreFileSystem:LustreFileSystem").inputs["rootSquashConfiguration"]
+        for folder in folders.values():
+            told = folder.inputs["metadata"]
+            assert f"{told['file-owner']}:{told['file-group']}" == squashed["rootSquash"]
+            assert told["file-permissions"] == "0040770"  # a directory, its owner's and group's
+            assert folder.urn in link.dependencies
+            assert "acme-storage-data-encryption" in {urn.rpartition("::")[2] for urn in folder.dependencies}
+
+    def test_a_teams_part_of_the_data_is_there_from_the_start(self) -> None:
+        recording = storage(data_folders=["teams/vision/"])
+        folder = recording.one("aws:s3/bucketObjectv2:BucketObjectv2", "acme-storage-lustre-data-teams-vision")
+        assert folder.inputs["key"] == "data/teams/vision/"
+        assert folder.inputs["metadata"]["file-permissions"] == "0040755"
+        assert folder.inputs["metadata"]["file-owner"] == "0"
 
     def test_ports(self) -> None:
         servers = inputs_of(complete().one("aws:fsx/lustreFileSystem:LustreFileSystem"))["securityGroupIds"][0]
@@ -431,6 +479,26 @@ class TestSharedFileSystem:
             }
         assert complete().one("aws:efs/backupPolicy:BackupPolicy").inputs["backupPolicy"] == {"status": "ENABLED"}
 
+    def test_mounted_through_an_access_point_over_tls_by_a_role_and_never_as_root(self) -> None:
+        policy = complete().one("aws:efs/fileSystemPolicy:FileSystemPolicy")
+        found = {each["Sid"]: each for each in json.loads(policy.inputs["policy"])["Statement"]}
+        points = [point.outputs["arn"] for point in complete().of_type("aws:efs/accessPoint:AccessPoint")]
+        allowed = found["MountAsIamSays"]
+        assert [each["Sid"] for each in found.values() if each["Effect"] == "Allow"] == ["MountAsIamSays"]
+        assert allowed["Principal"] == {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}
+        assert set(allowed["Action"]) == {"elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"}
+        assert allowed["Condition"]["StringEquals"] == {"elasticfilesystem:AccessPointArn": points}
+        assert found["DenyPlainNfs"]["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        assert found["DenyWithoutAccessPoint"]["Condition"] == {"Null": {"elasticfilesystem:AccessPointArn": "true"}}
+        assert found["DenyRoot"]["Action"] == ["elasticfilesystem:ClientRootAccess"]
+        assert "Condition" not in found["DenyRoot"]
+        request = {"FileSystemId": "fs-01234567", "Policy": policy.inputs["policy"]}
+        assert refusals("efs", "PutFileSystemPolicy", request) == []
+
+    def test_a_file_system_without_directories_lets_nobody_in(self) -> None:
+        policy = storage(shared_directories=[]).one("aws:efs/fileSystemPolicy:FileSystemPolicy")
+        assert {each["Effect"] for each in json.loads(policy.inputs["policy"])["Statement"]} == {"Deny"}
+
 
 class TestWhatIsLeftOut:
     @pytest.mark.parametrize("absent", [{"lustre": None}, {"lustre": ...}])
@@ -468,7 +536,8 @@ def test_references() -> None:
             "artifacts": tiers.artifacts_bucket["arn"],
             "lustre": tiers.lustre["id"],
             "lustre_dns": tiers.lustre["dns_name"],
-            "lustre_mount": tiers.lustre["mount_name"],
+            "lustre_mount": tiers.lustre["data_mount_name"],
+            "lustre_scratch": tiers.lustre["scratch_mount_name"],
             "shared": tiers.shared["id"],
             "shared_arn": tiers.shared["arn"],
             "vision": tiers.shared["access_point_ids"]["vision"],

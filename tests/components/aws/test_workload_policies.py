@@ -15,10 +15,13 @@ from moto import mock_aws
 from tests.pulumi_harness import plain, record
 from trainyard.components.aws import workload_policies as policies
 from trainyard.components.aws.identity import PodRole, least_privilege
+from trainyard.components.aws.workload_policies import BucketPart
 
 KEY = "arn:aws:kms:us-east-1:123456789012:key/11111111-2222-4000-8000-333333333333"
+OTHER_KEY = KEY.replace("key/1", "key/2")
 SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"
 EFS = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
+ACCESS_POINT = "arn:aws:elasticfilesystem:us-east-1:123456789012:access-point/fsap-0123456789abcdef0"
 BUCKET, OTHER = "arn:aws:s3:::acme-artifacts", "arn:aws:s3:::acme-data"
 
 
@@ -27,19 +30,20 @@ def _made(name: str) -> dict[str, Any]:
         "autoscaler": lambda: policies.autoscaler_policy("acme-production"),
         "fsx": policies.fsx_csi_policy,
         "efs": lambda: policies.efs_csi_policy(EFS),
+        "efs-mounts": lambda: policies.efs_mount_policy(EFS, [ACCESS_POINT]),
         "team": lambda: policies.bucket_mount_policy(
-            read_write=[(BUCKET, "teams/vision/")], read_only=[(OTHER, "")], key_arn=KEY, region="us-east-1"
+            read_write=[BucketPart(BUCKET, "teams/vision/", KEY)],
+            read_only=[BucketPart(OTHER, "", OTHER_KEY)],
+            region="us-east-1",
         ),
-        "reader": lambda: policies.bucket_mount_policy(
-            read_write=[], read_only=[(OTHER, "")], key_arn=KEY, region="us-east-1"
-        ),
+        "reader": lambda: policies.bucket_mount_policy(read_only=[BucketPart(OTHER, "", KEY)], region="us-east-1"),
         "mlflow": lambda: policies.mlflow_policy(
             bucket_arn=BUCKET, prefix="mlflow", secret_arn=SECRET, key_arn=KEY, region="us-east-1"
         ),
     }[name]()
 
 
-NAMES = ("autoscaler", "fsx", "efs", "team", "reader", "mlflow")
+NAMES = ("autoscaler", "fsx", "efs", "efs-mounts", "team", "reader", "mlflow")
 
 
 def resolved(name: str) -> dict[str, Any]:
@@ -71,10 +75,10 @@ def allows(document: Mapping[str, Any], action: str, resource: str, context: Map
 
     def holds(condition: Mapping[str, Mapping[str, Any]]) -> bool:
         for operator, keys in condition.items():
-            assert operator in ("StringEquals", "StringLike")
+            assert operator in ("StringEquals", "StringLike", "ArnLike")
             for key, patterns in keys.items():
                 given = (context or {}).get(key)
-                match = fnmatch.fnmatchcase if operator == "StringLike" else str.__eq__
+                match = str.__eq__ if operator == "StringEquals" else fnmatch.fnmatchcase
                 if given is None or not any(match(given, pattern) for pattern in listed(patterns)):
                     return False
         return True
@@ -133,13 +137,26 @@ def test_a_team_writes_below_its_prefix_and_reads_the_data() -> None:
     assert allows(document, "s3:ListBucket", OTHER)
 
 
-def test_keys_are_used_through_the_service_only() -> None:
-    through = {"kms:ViaService": "s3.us-east-1.amazonaws.com"}
-    assert allows(resolved("team"), "kms:GenerateDataKey", KEY, through)
-    assert not allows(resolved("team"), "kms:GenerateDataKey", KEY)
-    assert allows(resolved("reader"), "kms:Decrypt", KEY, through)
-    assert not allows(resolved("reader"), "kms:GenerateDataKey", KEY, through)
-    assert allows(resolved("mlflow"), "kms:Decrypt", KEY, {"kms:ViaService": "secretsmanager.us-east-1.amazonaws.com"})
+def test_keys_are_used_through_the_service_only_and_for_the_bucket_only() -> None:
+    via, of = {"kms:ViaService": "s3.us-east-1.amazonaws.com"}, "kms:EncryptionContext:aws:s3:arn"
+    through, elsewhere = {**via, of: BUCKET}, {**via, of: "arn:aws:s3:::another"}
+    team, reader = resolved("team"), resolved("reader")
+    assert allows(team, "kms:GenerateDataKey", KEY, through)
+    assert allows(team, "kms:Decrypt", KEY, {**via, of: f"{BUCKET}/teams/vision/step-1"})  # without a Bucket Key
+    for context in ({of: BUCKET}, via, elsewhere):
+        assert not allows(team, "kms:GenerateDataKey", KEY, context)
+    assert allows(team, "kms:Decrypt", OTHER_KEY, {**via, of: OTHER})
+    assert not allows(team, "kms:Decrypt", OTHER_KEY, through)
+    assert not allows(team, "kms:GenerateDataKey", OTHER_KEY, {**via, of: OTHER})
+    assert allows(reader, "kms:Decrypt", KEY, {**via, of: OTHER})
+    assert not allows(reader, "kms:GenerateDataKey", KEY, {**via, of: OTHER})
+
+
+def test_mlflow_decrypts_its_own_password_only() -> None:
+    via, of = {"kms:ViaService": "secretsmanager.us-east-1.amazonaws.com"}, "kms:EncryptionContext:SecretARN"
+    assert allows(resolved("mlflow"), "kms:Decrypt", KEY, {**via, of: SECRET})
+    assert not allows(resolved("mlflow"), "kms:Decrypt", KEY, {**via, of: SECRET.replace("db-1", "db-2")})
+    assert not allows(resolved("mlflow"), "kms:GenerateDataKey", KEY, {**via, of: SECRET})
 
 
 def test_mlflow_keeps_to_its_prefix_and_its_secret() -> None:
@@ -156,6 +173,15 @@ def test_nobody_orders_a_file_system_through_a_claim() -> None:
     assert not allows(resolved("efs"), "elasticfilesystem:CreateAccessPoint", "*")
 
 
+def test_the_efs_driver_mounts_through_the_access_points_of_its_file_system_and_not_as_root() -> None:
+    document, own = resolved("efs-mounts"), {"elasticfilesystem:AccessPointArn": ACCESS_POINT}
+    other = {"elasticfilesystem:AccessPointArn": ACCESS_POINT.replace("fsap-0", "fsap-1")}
+    assert allows(document, "elasticfilesystem:ClientWrite", EFS, own)
+    assert not allows(document, "elasticfilesystem:ClientRootAccess", EFS, own)
+    assert not allows(document, "elasticfilesystem:ClientMount", EFS, other)
+    assert not allows(document, "elasticfilesystem:ClientMount", EFS)
+
+
 def test_the_efs_driver_looks_its_own_file_system_up_only() -> None:
     assert allows(resolved("efs"), "elasticfilesystem:DescribeMountTargets", EFS)
     assert not allows(resolved("efs"), "elasticfilesystem:DescribeMountTargets", EFS.replace("fs-0", "fs-1"))
@@ -164,12 +190,12 @@ def test_the_efs_driver_looks_its_own_file_system_up_only() -> None:
 @pytest.mark.parametrize("prefix", ["teams/vision", "/teams/vision/"])
 def test_a_prefix_that_lets_others_in_is_refused(prefix: str) -> None:
     with pytest.raises(ValueError, match="has to end, and must not begin, with a slash"):
-        policies.bucket_mount_policy(read_write=[(BUCKET, prefix)], key_arn=KEY, region="us-east-1")
+        policies.bucket_mount_policy(read_write=[BucketPart(BUCKET, prefix, KEY)], region="us-east-1")
 
 
 def test_no_bucket_is_refused() -> None:
     with pytest.raises(ValueError, match="needs a bucket"):
-        policies.bucket_mount_policy(read_write=[], key_arn=KEY, region="us-east-1")
+        policies.bucket_mount_policy(region="us-east-1")
 
 
 def test_arns_may_be_outputs() -> None:

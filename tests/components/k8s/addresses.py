@@ -8,6 +8,7 @@ from trainyard.components.k8s.network_rules import AddressesArgs
 STORE = ["52.216.0.0/15", "54.231.0.0/16"]
 ADDRESSES: AddressesArgs = {
     "own": ["10.0.0.0/16"],
+    "nodes": ["10.0.0.0/19", "10.0.32.0/19"],
     "services": "172.20.0.0/16",
     "control_plane": ["10.0.224.0/23", "10.0.226.0/23"],
     "api_service": "172.20.0.1/32",

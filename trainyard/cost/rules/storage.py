@@ -9,7 +9,8 @@ from trainyard.conventions.aws import TEAM_LOGS
 from trainyard.cost.context import CostEntry, PriceContext, unpriced
 from trainyard.cost.model import always
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import number_at, value_at
+from trainyard.recorded.read import list_at, number_at, value_at
+from trainyard.recorded.types import LIFECYCLE
 
 FLOW_LOG = "aws:ec2/flowLog:FlowLog"
 
@@ -61,9 +62,26 @@ def bucket(resource: RecordedResource, context: PriceContext) -> Iterator[CostEn
     """Stored objects and requests; what is stored is an assumption by the bucket's purpose."""
     last = resource.name.rpartition("-")[2]
     key = f"{last}_bucket_gb" if last in PURPOSES else "other_bucket_gb"
-    yield context.line(resource, "stored objects", "s3.standard", context.usage(key))
+    stored = context.usage(key)
+    yield context.line(resource, "stored objects", "s3.standard", stored)
+    if last == "data":
+        turnover = context.assumed("data_superseded_percent_a_month").value / 100
+        kept = stored.times(turnover * _superseded_days(resource, context) / DAYS_A_MONTH)
+        yield context.line(resource, "overwritten and deleted objects", "s3.standard", kept)
     yield context.line(resource, "writes and listings", "s3.put", context.usage("bucket_puts_thousand"))
     yield context.line(resource, "reads", "s3.get", context.usage("bucket_gets_thousand"))
+
+
+def _superseded_days(resource: RecordedResource, context: PriceContext) -> float:
+    """Days that a bucket keeps superseded versions: the longest of its rules, none where no rule says."""
+    return max(
+        (
+            number_at(rule, "noncurrentVersionExpiration", "noncurrentDays", default=0)
+            for lifecycle in context.resources.referring(resource, "bucket", LIFECYCLE)
+            for rule in list_at(lifecycle.inputs, "rules")
+        ),
+        default=0,
+    )
 
 
 def log_group(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

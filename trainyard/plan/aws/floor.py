@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from trainyard import catalog
 from trainyard.catalog import service_price
 from trainyard.conventions import HOURS_A_MONTH
-from trainyard.plan.aws.parts import AwsPlan
+from trainyard.plan.aws.parts import KEY_CLASSES, AwsPlan
 from trainyard.plan.context import Context
 from trainyard.plan.parts import FloorItem, IdleFloor, PoolPlan, SystemNodesPlan
 from trainyard.plan.pools import PoolDraft
@@ -39,7 +39,7 @@ def plan_floor(
         ),
         *_system_nodes(system_nodes),
         *_pool_items(pools, drafts),
-        _item("encryption key", 1, 1, "kms.key"),
+        _item("encryption keys", len(KEY_CLASSES), 1, "kms.key"),
     ]
     if ground.audit.trail is not None:
         items.append(_item("key of the trail and of security alerts", 1, 1, "kms.key"))

@@ -63,6 +63,7 @@ def plan_aws(
         shared_file_system=plan_shared_file_system(context),
         database=plan_database(context),
         alerts=_alerts(context),
+        deployers=_deployers(context),
         audit=plan_audit(context),
         create_autoscaling_role=settings.aws.create_autoscaling_role,
     )
@@ -89,6 +90,14 @@ def plan_aws(
         isolated_gpus=True,  # the nodes' launch template sees to it
     )
     return ground, (cluster,), plan_floor(ground, system_nodes, pools, drafts, mlflow.enabled, context)
+
+
+def _deployers(context: Context) -> tuple[str, ...]:
+    given = tuple(dict.fromkeys(context.settings.aws.deployers))
+    source = (
+        "setting aws.deployers" if given else "whoever runs `pulumi up` administers the keys; name them, if several"
+    )
+    return context.ledger.decide("aws.deployers", given, source)
 
 
 def _alerts(context: Context) -> AlertsPlan:

@@ -7,6 +7,9 @@ from typing import Literal
 
 from trainyard.catalog.versions import AddOn
 
+KEY_CLASSES = ("data", "checkpoints", "tracking", "platform")
+"""What has a KMS key of its own."""
+
 LUSTRE_FIRST_STEPS = (1200, 2400)
 LUSTRE_STEP = 2400
 """GiB that FSx for Lustre is sold in: the first steps, then multiples (FSx API, CreateFileSystem, 2026-11)."""
@@ -131,8 +134,14 @@ class AwsPlan:
     shared_file_system: bool  # EFS: home directories and code, where the profile says
     database: DatabasePlan
     alerts: AlertsPlan
+    deployers: tuple[str, ...]  # ARNs of who runs `pulumi up`; none: whoever runs it
     audit: AuditPlan
     create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role
+
+    @property
+    def admin_principal_arns(self) -> tuple[str, ...]:
+        """Whoever administers any of the clusters."""
+        return tuple(dict.fromkeys(arn for each in self.control_planes for arn in each.admin_principal_arns))
 
     def control_plane(self, cluster: str) -> EksPlan:
         """That of the cluster of that name, which is one of the plan's."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.components.k8s.checkers import check_plain_objects, depends_on
 from tests.pulumi_harness import Recorded, Recording, record
-from trainyard.components.aws.on_cluster.volumes import StorageVolumesArgs, team_volumes
+from trainyard.components.aws.on_cluster.volumes import StorageVolumesArgs, ingest_volume, team_volumes
 from trainyard.components.k8s.volumes import TeamVolumes
 from trainyard.conventions import team_prefix
 
@@ -18,7 +18,8 @@ CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
 LUSTRE = {
     "file_system_id": "fs-0123456789abcdef0",
     "dns_name": "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com",
-    "mount_name": "abcdefgh",
+    "data_mount_name": "abcdefgh/data",
+    "scratch_mount_name": "abcdefgh/scratch",
     "capacity_gib": 2400,
 }
 
@@ -27,6 +28,7 @@ def arguments(**changes: Any) -> StorageVolumesArgs:
     args: dict[str, Any] = {
         "region": "us-east-1",
         "data_bucket": "acme-data",
+        "data_per_team": False,
         "checkpoints_bucket": "acme-checkpoints",
         "lustre": LUSTRE,
     }
@@ -66,6 +68,7 @@ def test_a_team_has_its_own_directory_of_the_shared_file_system() -> None:
     for team, access_point in SHARED["access_point_ids"].items():
         spec = volume(recording, f"{team}-home").inputs["spec"]
         assert spec["csi"] == {"driver": "efs.csi.aws.com", "volumeHandle": f"fs-0aaaaaaaaaaaaaaaa::{access_point}"}
+        assert spec["mountOptions"] == ["iam"]  # with an access point the driver adds tls
         assert spec["accessModes"] == ["ReadWriteMany"]
         claim = recording.one(CLAIM, f"volumes-{team}-home-claim").inputs
         assert claim["metadata"] == {"name": "home", "namespace": f"team-{team}"}
@@ -82,38 +85,52 @@ def test_names_and_handles_of_volumes_are_their_own() -> None:
     assert len({pv.inputs["spec"]["csi"]["volumeHandle"] for pv in volumes}) == 6
 
 
-def test_lustre_is_mounted_by_its_names() -> None:
-    spec = volume(run(), "vision-data").inputs["spec"]
+@pytest.mark.parametrize(("per_team", "below"), [(False, ""), (True, "/teams/vision")])
+def test_lustre_is_mounted_by_its_names_and_read_only(per_team: bool, below: str) -> None:
+    spec = volume(run(data_per_team=per_team), "vision-data").inputs["spec"]
     assert spec["csi"] == {
         "driver": "fsx.csi.aws.com",
         "volumeHandle": "fs-0123456789abcdef0-vision-data",
-        "volumeAttributes": {"dnsname": LUSTRE["dns_name"], "mountname": "abcdefgh"},
+        "volumeAttributes": {"dnsname": LUSTRE["dns_name"], "mountname": f"abcdefgh/data{below}"},
+        "readOnly": True,
     }
-    assert spec["mountOptions"] == ["flock"]
+    assert spec["mountOptions"] == ["flock", "ro"]
     assert spec["capacity"] == {"storage": "2400Gi"}
-    assert spec["accessModes"] == ["ReadWriteMany"]
+    assert spec["accessModes"] == ["ReadOnlyMany"]
 
 
-@pytest.mark.parametrize("mount_name", ["abcdefgh", "abcdefgh/data"])
-def test_scratch_is_the_teams_own_folder_beside_the_linked_directory(mount_name: str) -> None:
-    recording = run(lustre={**LUSTRE, "mount_name": mount_name})
+def test_scratch_is_the_teams_own_folder_beside_the_data() -> None:
+    recording = run()
     for team in ("vision", "speech"):
         spec = volume(recording, f"{team}-scratch").inputs["spec"]
-        assert spec["csi"]["volumeAttributes"] == {"dnsname": LUSTRE["dns_name"], "mountname": f"abcdefgh/teams/{team}"}
+        found = spec["csi"]["volumeAttributes"]
+        assert found == {"dnsname": LUSTRE["dns_name"], "mountname": f"abcdefgh/scratch/teams/{team}"}
         assert spec["accessModes"] == ["ReadWriteMany"]
+        assert "readOnly" not in spec["csi"]
     assert not [pv for pv in run(lustre=None).of_type(VOLUME) if "scratch" in pv.name]
 
 
-def test_without_lustre_the_data_bucket_is_read() -> None:
-    recording = run(lustre=None)
+@pytest.mark.parametrize(("per_team", "prefix"), [(False, "data/"), (True, "data/teams/speech/")])
+def test_without_lustre_the_data_bucket_is_read(per_team: bool, prefix: str) -> None:
+    recording = run(lustre=None, data_per_team=per_team)
     spec = volume(recording, "speech-data").inputs["spec"]
     assert spec["csi"] == {
         "driver": "s3.csi.aws.com",
         "volumeHandle": "speech-data",
         "volumeAttributes": {"bucketName": "acme-data", "authenticationSource": "pod"},
+        "readOnly": True,
     }
-    assert spec["mountOptions"] == ["region us-east-1", "read-only"]
+    assert spec["mountOptions"] == ["region us-east-1", f"prefix {prefix}", "read-only"]
     assert spec["accessModes"] == ["ReadOnlyMany"]
+
+
+def test_the_data_are_written_through_the_bucket_with_the_pods_own_role() -> None:
+    written = ingest_volume(arguments())
+    assert written["driver"] == "s3.csi.aws.com"
+    assert written["access_mode"] == "ReadWriteMany"
+    assert written["attributes"] == {"bucketName": "acme-data", "authenticationSource": "pod"}
+    assert "prefix data/" in written["mount_options"]
+    assert "allow-overwrite" in written["mount_options"]
 
 
 def test_checkpoints_are_the_teams_own_prefix() -> None:
@@ -138,7 +155,8 @@ def test_volumes_wait_for_the_file_system_and_claims_reach_the_caller() -> None:
             lustre={
                 "file_system_id": tier.id,
                 "dns_name": tier.dns_name,
-                "mount_name": tier.mount_name,
+                "data_mount_name": tier.mount_name,
+                "scratch_mount_name": tier.mount_name,
                 "capacity_gib": 1024,
             }
         )

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import UnreadableInput, is_on, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import ADD_ON
@@ -24,11 +25,16 @@ def enforcement(resources: Resources) -> Enforcement:
     """
     for add_on in resources.of(ADD_ON):
         if value_at(add_on.inputs, "addonName") == "vpc-cni":
-            values = _configuration(value_at(add_on.inputs, "configurationValues"))
-            if not is_on(values, "enableNetworkPolicy"):
-                return "off"
-            return "strict" if value_at(values, "env", MODE) == "strict" else "standard"
+            return enforced_by(add_on)
     return "off"
+
+
+def enforced_by(add_on: RecordedResource) -> Enforcement:
+    """What one add-on of the plugin enforces. Raises as `enforcement` does."""
+    values = _configuration(value_at(add_on.inputs, "configurationValues"))
+    if not is_on(values, "enableNetworkPolicy"):
+        return "off"
+    return "strict" if value_at(values, "env", MODE) == "strict" else "standard"
 
 
 def _configuration(text: Any) -> Mapping[str, Any]:

@@ -11,6 +11,8 @@ Policies", 2026-11).
 - Traffic to and from the node that a pod runs on is never held back, nor is a pod's to itself.
 - Pods in the network of their node are the node, which no policy selects.
 
+Policies of other kinds (ClusterNetworkPolicy, those of a plugin's own) are not read: nothing here makes one.
+
 What the specification leaves open is read as the VPC CNI does, which is the worse case: an address block holds for the
 addresses of pods and of services too (amazon-network-policy-controller-k8s and aws-network-policy-agent, 2026-11).
 """

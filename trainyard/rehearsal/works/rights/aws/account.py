@@ -211,7 +211,11 @@ class Account:
         if region:
             found["aws:RequestedRegion"] = region
         if asking.account:
-            found |= {"aws:PrincipalArn": asking.arn, "aws:PrincipalAccount": asking.account}
+            found |= {
+                "aws:PrincipalArn": asking.arn,
+                "aws:PrincipalAccount": asking.account,
+                "kms:CallerAccount": asking.account,
+            }
             if asking.account == self.id and self.organisation:
                 found["aws:PrincipalOrgID"] = self.organisation
             found |= {f"aws:PrincipalTag/{key}": value for key, value in asking.tags.items()}

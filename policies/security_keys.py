@@ -1,0 +1,184 @@
+"""Security: keys. Who changes one, what one key opens, and that a right to use it is for one thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pulumi_policy import Severity
+
+from trainyard import cards
+from trainyard.policies.access import named_accounts, whole_account
+from trainyard.policies.rules import Config, StackViolation, stack_rule
+from trainyard.policies.security_trust import own_accounts
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import (
+    AWS_BUDGET,
+    AWS_PROVIDER,
+    BUCKET,
+    BUCKET_ENCRYPTION,
+    DATABASE,
+    EKS_CLUSTER,
+    IAM_POLICY,
+    KEY,
+    KEY_GRANT,
+    KEY_POLICY,
+    ROLE_POLICY,
+    SNS_TOPIC,
+)
+
+_WHOLE = frozenset({"kms:*", "*"})
+_HARMLESS = re.compile(
+    r"kms:(Decrypt|Encrypt|ReEncrypt[A-Za-z]*\*?|GenerateDataKey[A-Za-z]*\*?|Describe[A-Za-z]*\*?|Get[A-Za-z]*\*?"
+    r"|List[A-Za-z]*\*?|CancelKeyDeletion|Verify[A-Za-z]*|Sign)",
+    re.IGNORECASE,
+)
+"""Use of a key, a look at it, and what saves it: nothing that lets anybody else in, or loses what it encrypts."""
+
+_READS = re.compile(r"\*|kms:(\*|Decrypt|GenerateDataKey[A-Za-z]*\*?|ReEncrypt[A-Za-z]*\*?)", re.IGNORECASE)
+_NAMING = ("StringEquals", "StringLike", "ArnEquals", "ArnLike")
+_ANYBODY = re.compile(r"arn:[^:]*:iam::[0-9*?]*:(\*|(role|user)/[*?]+)|[*?]+")
+
+CLASSES = {EKS_CLUSTER: "the cluster's secrets", DATABASE: "the database", SNS_TOPIC: "alerts"}
+"""What, besides a bucket, has its own readers, by type."""
+
+
+@stack_rule(
+    "key-changed-by-the-account",
+    "Only named administrators change a key, its policy and its grants.",
+    types=(KEY, KEY_POLICY, AWS_BUDGET, AWS_PROVIDER),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 SC-12", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.24"),
+    fix="Allow the account the use of a key; changes of it, to aws:PrincipalArn of those who deploy (aws.deployers).",
+)
+def key_changed_by_the_account(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """The account as a principal is whomever its IAM lets: a role that IAM forgot to narrow then opens every key.
+
+    Another account in charge is another rule's.
+    """
+    own = set(own_accounts(resources))
+    for resource in resources.of(KEY, KEY_POLICY):
+        if resource.type == KEY and resource.inputs.get("policy") is None:
+            yield resource, "has no policy of its own: with AWS's, whoever IAM lets changes it"
+        for statement in statements(resource.inputs, "policy"):
+            ours = [
+                who
+                for account, who in named_accounts(statement)
+                if whole_account(who) and account in (own or {account})
+            ]
+            if value_at(statement, "Effect") != "Allow" or not ours or _names_principals(statement):
+                continue
+            beyond = [action for action in map(str, list_at(statement, "Action")) if not _harmless(action, statement)]
+            if beyond or is_set(statement, "NotAction"):
+                sid = value_at(statement, "Sid", default="")
+                yield (
+                    resource,
+                    f"statement {sid} gives {', '.join(beyond) or 'all but some actions'} to whoever IAM lets",
+                )
+
+
+def _harmless(action: str, statement: Any) -> bool:
+    if action.lower() == "kms:creategrant":  # to a service of AWS, for what it does for the caller
+        return str(value_at(statement, "Condition", "Bool", "kms:GrantIsForAWSResource", default="")).lower() == "true"
+    return _HARMLESS.fullmatch(action) is not None
+
+
+def _names_principals(statement: Any) -> bool:
+    """Whether a condition names the roles and users that are meant."""
+    for operator, test in mapping_at(statement, "Condition").items():
+        for key in mapping_at(test):
+            who = [str(each) for each in list_at(test, key)]
+            if operator in _NAMING and key.lower() == "aws:principalarn" and who:
+                return not any(_ANYBODY.fullmatch(each) for each in who)
+    return False
+
+
+@stack_rule(
+    "key-shared-between-classes",
+    "What different people and programs read is encrypted with different keys.",
+    types=(KEY, BUCKET, BUCKET_ENCRYPTION, *CLASSES),
+    severity=Severity.MEDIUM,
+    controls=("NIST 800-53r5 SC-12", "ISO 27001:2022 A.8.24"),
+    fix="Use the environment's keys as they are: data, checkpoints, tracking and platform have one each.",
+)
+def key_shared_between_classes(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """A right to one bucket's key must be no right to another's. A database may share the key of one bucket, which is
+    its server's store."""
+    for key in resources.of(KEY):
+        buckets = [bucket.name for bucket in resources.of(BUCKET) if _encrypts_bucket(resources, key, bucket)]
+        others = [
+            what
+            for type_, what in CLASSES.items()
+            if any(_made_of(found, cards.of(type_).key_input, key) for found in resources.of(type_))
+        ]
+        if len(buckets) > 1:
+            yield key, f"encrypts {len(buckets)} buckets: {', '.join(buckets)}"
+        apart = [what for what in others if what != CLASSES[DATABASE]]
+        if apart and (buckets or len(others) > len(apart)):
+            yield key, f"encrypts {' and '.join([*buckets, *others])}"
+
+
+def _made_of(resource: RecordedResource, property_: str | None, key: RecordedResource) -> bool:
+    return property_ is not None and key.urn in resource.property_dependencies.get(property_, ())
+
+
+def _encrypts_bucket(resources: Resources, key: RecordedResource, bucket: RecordedResource) -> bool:
+    return any(_made_of(found, "rules", key) for found in resources.referring(bucket, "bucket", BUCKET_ENCRYPTION))
+
+
+@stack_rule(
+    "key-use-not-bound-to-its-bucket",
+    "A right to use a bucket's key is for that bucket, through S3.",
+    types=(KEY, BUCKET, BUCKET_ENCRYPTION, ROLE_POLICY, IAM_POLICY, KEY_GRANT),
+    severity=Severity.MEDIUM,
+    controls=("NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.24"),
+    fix="Add the conditions kms:ViaService and kms:EncryptionContext:aws:s3:arn; to a grant, an encryption context.",
+)
+def key_use_not_bound_to_its_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """A bare kms:Decrypt decrypts whatever else the key has encrypted, from wherever the ciphertext came."""
+    keys = [
+        key
+        for key in resources.of(KEY)
+        if any(_encrypts_bucket(resources, key, bucket) for bucket in resources.of(BUCKET))
+    ]
+    for policy in resources.of(ROLE_POLICY, IAM_POLICY):
+        made_of_ours = any(key.urn in policy.property_dependencies.get("policy", ()) for key in keys)
+        for statement in statements(policy.inputs, "policy") if keys else ():
+            for message in _unbound(statement, made_of_ours=made_of_ours):
+                yield policy, message
+    for grant in resources.of(KEY_GRANT):
+        if any(key.urn in grant.property_dependencies.get("keyId", ()) for key in keys) and not any(
+            mapping_at(constraint, kind)
+            for constraint in list_at(grant.inputs, "constraints")
+            for kind in ("encryptionContextEquals", "encryptionContextSubset")
+        ):
+            yield grant, "has no encryption context: it decrypts all that the key has encrypted"
+
+
+def _unbound(statement: Any, *, made_of_ours: bool) -> Iterator[str]:
+    """What is wrong with a statement. Which of its keys a policy means cannot be told before there are any: one that is
+    made of a bucket's key is held to it with all keys that it names."""
+    if value_at(statement, "Effect") != "Allow":
+        return
+    reads = any(_READS.fullmatch(str(action)) for action in list_at(statement, "Action"))
+    named = [str(each) for each in list_at(statement, "Resource")]
+    any_key = any(each == "*" or each.endswith(":key/*") for each in named)
+    if not reads or not (any_key or (made_of_ours and any(":key/" in each for each in named))):
+        return
+    through: list[str] = []
+    bound = False
+    for operator, test in mapping_at(statement, "Condition").items():
+        for key in mapping_at(test):
+            if operator in _NAMING and key.lower() == "kms:viaservice":
+                through += map(str, list_at(test, key))
+            if operator in _NAMING and key.lower().startswith("kms:encryptioncontext:"):
+                bound = any(set(str(each)) - {"*", "?"} for each in list_at(test, key))
+    sid = value_at(statement, "Sid", default="")
+    if not through:
+        yield f"statement {sid} uses a bucket's key through any service"
+    elif not bound and any(each.startswith(("s3.", "*")) for each in through):
+        yield f"statement {sid} uses a bucket's key for any bucket"

@@ -1,0 +1,166 @@
+"""Walls around the network: endpoints take the environment's own, buckets are used from inside, unknown names are not
+looked up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+from pulumi_policy import Severity
+
+from trainyard.policies.access import everybody
+from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.policy_documents import statements
+from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import (
+    BUCKET,
+    BUCKET_POLICY,
+    DNS_FIREWALL,
+    DNS_FIREWALL_RULE,
+    DNS_FIREWALL_RULES,
+    DNS_NAMES,
+    VPC,
+    VPC_ENDPOINT,
+)
+
+_EQUAL = re.compile(r"(ForAnyValue:)?(StringEquals|ArnEquals)(IgnoreCase)?")
+_NOT_EQUAL = re.compile(r"(StringNotEquals|StringNotLike|ArnNotEquals|ArnNotLike)(IfExists)?")
+"""IfExists or not: a negated operator holds where the request does not have the key."""
+
+_READS = re.compile(r"[a-z0-9-]+:(Get|List|Describe|Head|BatchGet|BatchCheck)[A-Za-z]*\*?", re.IGNORECASE)
+_NETWORK = re.compile(r"aws:Source(Vpc|Vpce|VpcArn)", re.IGNORECASE)
+_WHOM = re.compile(r"aws:(PrincipalArn|PrincipalServiceName|CalledVia)", re.IGNORECASE)
+_SERVICES = re.compile(r"aws:(PrincipalIsAWSService|ViaAWSService)", re.IGNORECASE)
+_OBJECTS = ("s3:GetObject", "s3:GetObjectVersion", "s3:PutObject", "s3:DeleteObject")
+"""What a binding has to refuse from outside, each."""
+
+_EVERYBODY = re.compile(r"[*?]+|arn:[^:]*:(iam|sts)::[*?]*:[*?]+", re.IGNORECASE)
+
+
+@resource_rule(
+    "endpoint-without-policy",
+    "Every endpoint has a policy that says whose principals and whose resources may be used through it.",
+    types=(VPC_ENDPOINT,),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.22"),
+    fix="Use the network as it is, or ask for aws:PrincipalAccount and aws:ResourceAccount, or the organisation's.",
+)
+def endpoint_without_policy(resource: RecordedResource, _: Config) -> Iterator[str]:
+    """Without one, AWS lets everything through: somebody else's credentials, to somebody else's bucket. Others'
+    resources that are named may be read. What goes to S3 is data: there it is asked whose bucket it is."""
+    if not is_set(resource.inputs, "policy"):
+        yield "has no policy: it lets everybody's credentials through to everybody's resources"
+        return
+    data = str(value_at(resource.inputs, "serviceName", default="")).endswith(".s3")
+    for statement in statements(resource.inputs, "policy"):
+        if value_at(statement, "Effect") != "Allow" or _reads_what_is_named(statement):
+            continue
+        if not _of_owners(statement, "Resource" if data else "(Principal|Resource)"):
+            yield f"statement {value_at(statement, 'Sid', default='')} lets through what is not the environment's own"
+
+
+def _of_owners(statement: Any, whose: str) -> bool:
+    """Whether a statement asks whose a principal or a resource is."""
+    asked = re.compile(rf"aws:{whose}(Account|OrgID|OrgPaths|Arn)", re.IGNORECASE)
+    return any(
+        asked.fullmatch(key) and values and not any("*" in str(value) or "?" in str(value) for value in values)
+        for operator, test in mapping_at(statement, "Condition").items()
+        if _EQUAL.fullmatch(operator)
+        for key, values in ((key, list_at(test, key)) for key in mapping_at(test))
+    )
+
+
+def _reads_what_is_named(statement: Any) -> bool:
+    actions = [str(action) for action in list_at(statement, "Action")]
+    holders = [str(resource).split(":", 5)[-1].partition("/")[0] for resource in list_at(statement, "Resource")]
+    named = bool(holders) and not any("*" in holder or "?" in holder for holder in holders)
+    return named and bool(actions) and all(map(_READS.fullmatch, actions))
+
+
+@stack_rule(
+    "bucket-without-network-binding",
+    "Objects of a bucket are read and written from the network, by whoever has the right.",
+    types=(BUCKET, BUCKET_POLICY),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 AC-4", "ISO 27001:2022 A.8.3"),
+    fix="Use the storage tiers as they are; their bucket policies deny objects where aws:SourceVpc is another.",
+)
+def bucket_without_network_binding(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Without it, credentials that leave a pod are good for its bucket from anywhere. Named principals, and services of
+    AWS, may be let out."""
+    for bucket in resources.of(BUCKET):
+        bound = {
+            action
+            for policy in resources.referring(bucket, "bucket", BUCKET_POLICY)
+            for statement in statements(policy.inputs, "policy")
+            if _binds(statement)
+            for action in _OBJECTS
+            if _covers(statement, action)
+        }
+        missing = [action for action in _OBJECTS if action not in bound]
+        if missing:
+            yield bucket, f"{', '.join(missing)} from outside of the network is denied by no bucket policy"
+
+
+def _covers(statement: Any, action: str) -> bool:
+    actions = [str(pattern).lower() for pattern in list_at(statement, "Action")]
+    resources = [str(resource) for resource in list_at(statement, "Resource")]
+    whole = any(resource == "*" or resource.partition("/")[2] == "*" for resource in resources)
+    return whole and any(fnmatchcase(action.lower(), pattern) for pattern in actions)
+
+
+def _binds(statement: Any) -> bool:
+    """Whether a statement denies everybody outside of a network but those whom it names, and services of AWS."""
+    if value_at(statement, "Effect") != "Deny" or not everybody(statement):
+        return False
+    in_network = False
+    for operator, test in mapping_at(statement, "Condition").items():
+        for key in mapping_at(test):
+            values = [str(value) for value in list_at(test, key)]
+            negated = _NOT_EQUAL.fullmatch(operator)
+            if negated and _NETWORK.fullmatch(key):
+                in_network = bool(values) and not any("*" in value for value in values)
+            elif _SERVICES.fullmatch(key) and operator.startswith("Bool"):
+                if values != ["false"]:
+                    return False
+            elif not negated or not _WHOM.fullmatch(key) or any(map(_EVERYBODY.fullmatch, values)):
+                return False
+    return in_network
+
+
+@stack_rule(
+    "dns-open",
+    "Names that nothing in the network needs are not looked up.",
+    types=(VPC, DNS_FIREWALL, DNS_FIREWALL_RULE, DNS_FIREWALL_RULES, DNS_NAMES),
+    severity=Severity.MEDIUM,
+    controls=("NIST 800-53r5 SC-7(10)", "ISO 27001:2022 A.8.12"),
+    fix="Leave aws.dnsFirewall at block, and name what is needed besides in aws.dnsAllow.",
+)
+def dns_open(resources: Resources, _: Config) -> Iterator[StackViolation]:
+    """Whoever owns a domain reads what is asked of it: names are a way out for data where addresses are none."""
+    vpcs = resources.of(VPC)
+    if not vpcs:
+        raise NotApplicable("there is no VPC")
+    for vpc in vpcs:
+        groups = [
+            group
+            for group in resources.of(DNS_FIREWALL_RULES)
+            for association in resources.referring(group, "firewallRuleGroupId", DNS_FIREWALL)
+            if association in resources.referring(vpc, "vpcId", DNS_FIREWALL)
+        ]
+        if not any(set(_about_every_name(resources, group)) == {"BLOCK"} for group in groups):
+            yield vpc, "no DNS firewall refuses the names that it does not list"
+
+
+def _about_every_name(resources: Resources, group: RecordedResource) -> Iterator[str]:
+    """What the rules of a group do with whatever name."""
+    rules = resources.referring(group, "firewallRuleGroupId", DNS_FIREWALL_RULE)
+    for names in resources.of(DNS_NAMES):
+        if "*" in map(str, list_at(names.inputs, "domains")):
+            for rule in resources.referring(names, "firewallDomainListId", DNS_FIREWALL_RULE):
+                if rule in rules:
+                    yield str(value_at(rule.inputs, "action"))

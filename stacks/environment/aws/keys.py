@@ -1,0 +1,93 @@
+"""The environment's keys, one for each class of data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pulumi
+
+from trainyard.components.aws.buckets import bucket_arn_pattern
+from trainyard.components.aws.cluster import control_role_name
+from trainyard.components.aws.encryption import EnvironmentKey, EnvironmentKeyArgs
+from trainyard.components.aws.storage import tier_name
+from trainyard.plan.parts import ClusterPlan, Plan
+from trainyard.stacks.environment.ground import resource_prefix
+
+PUBLISHERS = ("sns", "budgets", "costalerts", "events")
+"""Services that publish to the environment's topics."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A key each for what different people and programs read."""
+
+    data: EnvironmentKey
+    """Data bucket, file systems."""
+    checkpoints: EnvironmentKey
+    """Checkpoints bucket."""
+    tracking: EnvironmentKey
+    """Artifacts bucket, the tracking server's database and its password."""
+    platform: EnvironmentKey
+    """Secrets of the clusters, volumes of nodes and pods, logs, alerts."""
+
+
+def make_keys(
+    plan: Plan,
+    account: pulumi.Input[str],
+    administrators: Sequence[pulumi.Input[str]],
+    opts: pulumi.ResourceOptions,
+) -> Keys:
+    """Makes the keys. `administrators` may change them."""
+
+    def common(name: str, purpose: str) -> EnvironmentKeyArgs:
+        return {
+            "alias": f"alias/{plan.core.name}-{name}",
+            "purpose": purpose,
+            "account_id": account,
+            "region": plan.ground.region,
+            "administrator_arns": administrators,
+            "protect": plan.core.protect,
+        }
+
+    def key(name: str, args: EnvironmentKeyArgs) -> EnvironmentKey:
+        return EnvironmentKey(name, args, opts)
+
+    def bucket(purpose: str) -> list[pulumi.Input[str]]:
+        return [bucket_arn_pattern(tier_name(plan.core.name, purpose))]
+
+    data: EnvironmentKeyArgs = {
+        **common("data", "Data: bucket, file systems"),
+        "bucket_arns": bucket("data"),
+        "services": ["elasticfilesystem", "fsx"],
+        "log_groups": ["/aws/fsx/*"],
+    }
+    checkpoints: EnvironmentKeyArgs = {**common("checkpoints", "Checkpoints"), "bucket_arns": bucket("checkpoints")}
+    tracking: EnvironmentKeyArgs = {
+        **common("tracking", "Experiment tracking: artifacts, database, its password"),
+        "bucket_arns": bucket("artifacts"),
+        "services": ["rds", "secretsmanager"],
+        "log_groups": ["/aws/rds/*"],
+    }
+    platform: EnvironmentKeyArgs = {
+        **common("platform", "Platform: secrets of clusters, volumes, logs, alerts"),
+        "services": ["ec2"],
+        "log_groups": ["*"],
+        "role_arns": [
+            pulumi.Output.concat("arn:aws:iam::", account, f":role/{control_role_name(_cluster_name(plan, planned))}-*")
+            for planned in plan.clusters
+        ],
+        "publishers": [f"{service}.amazonaws.com" for service in PUBLISHERS],
+        "node_volumes": True,
+        "create_autoscaling_role": plan.ground.create_autoscaling_role,
+    }
+    return Keys(
+        data=key("data", data),
+        checkpoints=key("checkpoints", checkpoints),
+        tracking=key("tracking", tracking),
+        platform=key("platform", platform),
+    )
+
+
+def _cluster_name(plan: Plan, planned: ClusterPlan) -> str:
+    return f"{resource_prefix(plan, planned)}cluster"
