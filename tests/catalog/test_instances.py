@@ -127,6 +127,9 @@ def test_look_ups():
 
 
 UNITS = {
+    "hundred thousand events",
+    "million events",
+    "vCPU-month",
     *("hour", "zone-hour", "unit-hour", "day", "month", "GB", "GB-month", "GiB-month", "IOPS-month", "MB/s-month"),
     *("metric-month", "thousand requests", "ten thousand requests", "million lookups", "name-month"),
 }

@@ -173,7 +173,8 @@ def _cluster(
             "log_types": control_plane.log_types,
             "log_retention_days": control_plane.log_retention_days,
             "key_arn": keys.platform.key_arn,
-            "admin_principal_arns": control_plane.admin_principal_arns,
+            # Who is named to deploy has to be let in, or nothing is made on the cluster.
+            "admin_principal_arns": list(dict.fromkeys((*plan.ground.deployers, *control_plane.admin_principal_arns))),
             "deployer_principal_arn": deployer,
             "group_principal_arns": {
                 INGEST_GROUP: plan.core.storage.ingest_principals,
