@@ -7,7 +7,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from tests.review.formats.test_formats import as_json, as_markdown, checked
 from tests.review.formats.test_markdown_text import TEXTS, tokens
@@ -38,6 +38,7 @@ def test_a_report_of_ours_is_shown_as_it_is(tmp_path):
     assert comment.report(file) == text
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_whatever_a_branch_wrote_does_nothing(text):
     made = comment.inert(text)

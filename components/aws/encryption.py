@@ -17,10 +17,6 @@ from trainyard.components.outputs import register
 _ALIAS = re.compile(r"alias/[0-9A-Za-z_/-]{1,250}")
 
 
-PUBLISHERS = ("sns", "budgets", "costalerts", "events")
-"""Services that publish to the environment's topics."""
-
-
 class EnvironmentKeyArgs(TypedDict):
     """What `EnvironmentKey` needs."""
 

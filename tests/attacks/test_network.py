@@ -139,7 +139,8 @@ class Perimeter:
         self.account = next(arn_of(found) for found in resources.of("aws:iam/role:Role")).split(":")[4]
 
     def bucket(self, end):
-        return next(arn_of(found) for found in self.resources.of(BUCKET) if found.name.endswith(f"-{end}"))
+        named = (found for found in self.resources.of(BUCKET) if "-trail-" not in found.name)
+        return next(arn_of(found) for found in named if found.name.endswith(f"-{end}"))
 
     def checkpoint(self, team):
         return f"{self.bucket('checkpoints')}/{team_prefix(team)}run-1/model.pt"

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -50,6 +50,7 @@ def calls_somebody(text):
     return re.search(r"@\w|#\d|!\d|://|\bwww\.|\bGH-\d", text, flags=re.IGNORECASE)
 
 
+@settings(deadline=None)
 @given(TEXTS)
 @example("1) a")
 @example("wwwww.www.a")
@@ -60,6 +61,7 @@ def test_a_text_is_shown_as_it_is_and_does_nothing(text):
     assert not calls_somebody(shown(made))
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_code_is_one_span_that_holds_the_text(text):
     [span] = [token for token in tokens(f"a {code(text)} b") if token.type == "code_inline"]
@@ -67,6 +69,7 @@ def test_code_is_one_span_that_holds_the_text(text):
     assert shown(f"a {code(text)} b").startswith("a ") and shown(f"a {code(text)} b").endswith(" b")
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_a_cell_of_a_table_stays_one(text):
     table = f"| a | b |\n| --- | --- |\n| {code(text)} | {literal(text)} |\n"
@@ -74,6 +77,7 @@ def test_a_cell_of_a_table_stays_one(text):
     assert not {"html_inline", "html_block", "link_open", "image"} & {token.type for token in tokens(table)}
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_a_whole_comment_does_nothing_wherever_the_text_stands(text):
     violation = replace(VIOLATION, message=text, remediation=text, policy=text, urn=f"urn::{text}", name=text)
@@ -84,5 +88,8 @@ def test_a_whole_comment_does_nothing_wherever_the_text_stands(text):
     kinds = [token.type for token in tokens(comment)]
     assert kinds.count("html_block") == 1, "the mark by which a pipeline finds its comment"
     assert not {"html_inline", "link_open", "image", "ordered_list_open", "blockquote_open"} & set(kinds)
-    plain = "".join(token.content for token in tokens(comment) if token.type in ("text", "text_special"))
+    blocks = [token.children or () for token in MARKDOWN.parse(comment) if token.type == "inline"]
+    plain = "\n".join(
+        "".join(child.content if child.type in ("text", "text_special") else " " for child in block) for block in blocks
+    )
     assert not re.search(r"@\w|!\d|://|\bwww\.", plain, flags=re.IGNORECASE)
