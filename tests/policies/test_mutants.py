@@ -58,7 +58,6 @@ ALL = (
     *RIGHTS,
     *DATA_WALLS,
     *WALLS_NETWORK,
-    *TRACKING,
     *GUARD,
     *IMAGES,
 )
