@@ -14,11 +14,12 @@ from trainyard.policies import rbac
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import POD_IDENTITY_ASSOCIATION
+from trainyard.recorded.types import DEPLOYMENT, HELM_RELEASE, POD_IDENTITY_ASSOCIATION, STATEFUL_SET
 from trainyard.rehearsal.works.rights.kubernetes.cluster import Grant, Subject
 from trainyard.rehearsal.works.rights.kubernetes.rules import Ask, ask
 
 WRITE: Final = ("create", "update", "patch")
+_SERVERS: Final = (DEPLOYMENT, STATEFUL_SET, HELM_RELEASE)
 _RBAC: Final = "rbac.authorization.k8s.io"
 _ADMISSION: Final = "admissionregistration.k8s.io"
 _STARTS_PODS: Final = (
@@ -115,7 +116,7 @@ IN_PLATFORM_NAMESPACES: Final = (
 @stack_rule(
     "rights-that-lead-to-more",
     "Nobody has rights in the cluster that lead to more rights, but the controllers of the platform.",
-    types=(*rbac.TYPES, POD_IDENTITY_ASSOCIATION),
+    types=(*rbac.TYPES, POD_IDENTITY_ASSOCIATION, *_SERVERS),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.1.8", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Take the right away, or name who has it for good in controllers or administrators.",
@@ -135,12 +136,20 @@ IN_PLATFORM_NAMESPACES: Final = (
     },
 )
 def rights_that_lead_to_more(resources: Resources, config: Config) -> Iterator[StackViolation]:
-    """What charts bring is not recorded and not judged. The cluster's own roles count by their rules, and those of its
+    """Somebody may start pods where people's own jobs run (an ingest): the role there is for them. Where a server of
+    the platform runs, its role is the server's.
+
+    What charts bring is not recorded and not judged. The cluster's own roles count by their rules, and those of its
     own parts (`system:node`, `system:kubelet-api-admin`) as they are."""
     bindings = rbac.Bindings(resources)
+    servers = {
+        value_at(found.inputs, *(("namespace",) if found.type == HELM_RELEASE else ("metadata", "namespace")))
+        for found in resources.of(*_SERVERS)
+    }
     strong = {
-        str(value_at(found.inputs, "namespace")): str(value_at(found.inputs, "serviceAccount"))
+        namespace: str(value_at(found.inputs, "serviceAccount"))
         for found in resources.of(POD_IDENTITY_ASSOCIATION)
+        if (namespace := str(value_at(found.inputs, "namespace"))) in servers
     }
     for binding, grant in bindings.grants():
         who = sorted(rbac.words(subject) for subject in grant.subjects if not _trusted(subject, config))

@@ -97,13 +97,13 @@ def host():
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = do_PATCH = do_PUT = answer
+        do_GET = do_POST = do_PATCH = do_PUT = answer  # noqa: N815
 
         def log_message(self, *_):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}", asked, kept
     server.shutdown()
     server.server_close()

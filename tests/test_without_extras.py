@@ -63,6 +63,7 @@ WITHOUT = {
     "schema": [("schema",)],
     "init": [("init", "another", "--client", "acme")],
     "catalog": [("catalog", "list", "p5")],
+    "images": [("images", "list", "dev")],
     "smoke": [
         ("smoke", "--render"),
         ("smoke", "dev", "--target", "kubernetes", "--render"),

@@ -1,8 +1,11 @@
 """The MLflow tracking server: database backend, artifacts through the server, accounts, reachable from inside only.
 
-What it manages: a namespace with its default-deny network policies, the Deployment with its Service, account,
-configuration and disruption budget, one MLflow account a team, and in each team's namespace the Secret
-`mlflow-credentials` with what a client needs (`MLFLOW_TRACKING_URI`, `_USERNAME`, `_PASSWORD`).
+What it manages: a namespace with its default-deny network policies, the Deployment with its Service, certificate,
+account, configuration and disruption budget, one MLflow account a team, and in each team's namespace the Secret
+`mlflow-credentials` with what a client needs: `MLFLOW_TRACKING_URI`, `_USERNAME`, `_PASSWORD`, and the authority of
+the server's certificate, which `MLFLOW_TRACKING_SERVER_CERT_PATH` finds where the Secret is mounted at
+`MLFLOW_CREDENTIALS_PATH`. People's own logins are in the Secret `mlflow-people` of the server's namespace: whoever runs
+the platform hands them out.
 
 What it leaves to the caller: the database, the object store of the artifacts, and what the service account `mlflow`
 may do with them, which has to be granted before the pods start: name it in `depends_on`. Network policies hold only
@@ -25,30 +28,37 @@ import pulumi
 import pulumi_kubernetes.apps.v1 as apps
 import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.policy.v1 as policy
-import pulumi_random as random
 
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s import mlflow_runtime
 from trainyard.components.k8s.mlflow_args import MlflowServerArgs
+from trainyard.components.k8s.mlflow_certificate import server_certificate
+from trainyard.components.k8s.mlflow_logins import Logins, as_json, auth_configuration
 from trainyard.components.k8s.mlflow_network import network_policies
 from trainyard.components.k8s.mlflow_password import OWN_KEY, password_source, port_text
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
 from trainyard.components.outputs import register
-from trainyard.conventions import MLFLOW_CREDENTIALS_SECRET, RUNTIME_CHECKSUM_ANNOTATION, SYSTEM_NODES
+from trainyard.conventions import (
+    MLFLOW_CREDENTIALS_PATH,
+    MLFLOW_CREDENTIALS_SECRET,
+    MLFLOW_PERMISSIONS,
+    RUNTIME_CHECKSUM_ANNOTATION,
+    SYSTEM_NODES,
+)
 
 SERVICE = "mlflow"
 SERVICE_ACCOUNT = "mlflow"
+CA_KEY = "ca.crt"
+"""Key of the authority in a team's Secret."""
 LABELS: Mapping[str, str] = {"app.kubernetes.io/name": "mlflow", "app.kubernetes.io/component": "tracking-server"}
-PERMISSIONS = ("READ", "USE", "EDIT", "MANAGE", "NO_PERMISSIONS")
-"""The values that `default_permission` may have, as MLflow 3.17.2 spells them."""
+PEOPLE_SECRET = "mlflow-people"  # noqa: S105 - a name
 
 
 class MlflowServer(pulumi.ComponentResource):
     """An MLflow tracking server for the teams of one environment.
 
-    Needs the providers `kubernetes` and `random`. Passwords are made once (`RandomPassword`) and are in the stack's
-    state, encrypted. The one of the administrator is read from the database once it is there: a new one in the state
-    does not change it, and pods with it never become ready.
+    Needs the providers `kubernetes`, `random` and `tls`. Passwords and keys are made once and are in the stack's state,
+    encrypted; `password_version` replaces the passwords (`mlflow_logins`).
     """
 
     tracking_uri: pulumi.Output[str]
@@ -68,14 +78,15 @@ class MlflowServer(pulumi.ComponentResource):
         for key in ("replicas", "workers"):
             if args[key] < 1:
                 raise ValueError(f"{name}: {key} has to be at least 1, got {args[key]}")
-        self._permission = args.get("default_permission", "READ")
-        if self._permission not in PERMISSIONS:
+        self._permission = args.get("default_permission", "NO_PERMISSIONS")
+        if self._permission not in MLFLOW_PERMISSIONS:
             raise ValueError(
-                f"{name}: default_permission has to be one of {', '.join(PERMISSIONS)}, got {self._permission!r}"
+                f"{name}: default_permission has to be one of {', '.join(MLFLOW_PERMISSIONS)}, got {self._permission!r}"
             )
         self._name = name
         self._args = args
         self._after = prerequisites(opts)
+        self._logins = Logins(name, args.get("password_version", 1), self._child())
         self.service_name = SERVICE
         self.service_account_name = SERVICE_ACCOUNT
 
@@ -92,21 +103,18 @@ class MlflowServer(pulumi.ComponentResource):
             opts=self._child(),
         )
         service = self._service()
-        self.tracking_uri = named(service, f"http://{SERVICE}.{args['namespace']}.svc.cluster.local:{pod.PORT}")
-        passwords = {team: self._password(f"user-{team}") for team in sorted(args["team_namespaces"])}
-        self._deployment(passwords)
-        self.credential_secrets = {team: self._credentials(team, password) for team, password in passwords.items()}
+        self.tracking_uri = named(service, f"https://{SERVICE}.{args['namespace']}.svc.cluster.local:{pod.PORT}")
+        self._certificate = server_certificate(name, pod.names_of(SERVICE, args["namespace"]), self._child())
+        self._users: dict[str, pulumi.Output[str] | None] = {}
+        self.credential_secrets = {team: self._team(team) for team in sorted(args["team_namespaces"])}
+        self._people()
+        self._deployment()
         register(self)
 
     def _child(self) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=self._after)
 
-    def _password(self, suffix: str) -> pulumi.Output[str]:
-        """32 letters and digits: more than 190 bits, and nothing to escape in an ini file, in JSON or in a URL."""
-        made = random.RandomPassword(f"{self._name}-{suffix}", length=32, special=False, opts=self._child())
-        return pulumi.Output.secret(made.result)
-
-    def _database_uri(self) -> pulumi.Output[str]:
+    def _database_uri(self, user: pulumi.Input[str]) -> pulumi.Output[str]:
         """The database's address as SQLAlchemy takes it, without a password: libpq takes that from a file or a
         variable of the process. The driver is named because SQLAlchemy 2.1 changed its default to one that the image
         lacks."""
@@ -118,42 +126,61 @@ class MlflowServer(pulumi.ComponentResource):
             return f"postgresql+psycopg2://{quote(user, safe='')}@{address}:{port}/{quote(name, safe='')}?{tls}"
 
         return pulumi.Output.all(
-            database["username"],
+            user,
             database["address"],
             port_text(database),
             database["name"],
         ).apply(compose)
 
-    def _secret(self, passwords: Mapping[str, pulumi.Output[str]]) -> core.Secret:
+    def _server_user(self) -> pulumi.Input[str]:
+        database = self._args["database"]
+        return (
+            pod.server_user(database["server_user"], self._logins.version)
+            if "server_user" in database
+            else (database["username"])
+        )
+
+    def _secret(self) -> core.Secret:
         """Everything that the pod has to keep to itself. Named by Pulumi: changed content makes a new Secret beside the
         old one and a new pod template with its name, so no pod ever starts with half a change."""
-        admin, database = self._password("admin"), self._args["database"]
-        ini = pulumi.Output.all(self._database_uri(), admin).apply(
+        database, logins = self._args["database"], self._logins
+        admin, admin_before = logins.latest("admin")
+        ini = pulumi.Output.all(self._database_uri(self._server_user()), admin).apply(
             lambda parts: auth_configuration(
                 database_uri=parts[0],
                 admin_password=parts[1],
                 default_permission=self._permission,
             )
         )
-        users = pulumi.Output.all(**passwords).apply(lambda known: json.dumps(known, sort_keys=True))
         return core.Secret(
             f"{self._name}-server",
             metadata={"namespace": self.namespace, "labels": LABELS},
             string_data={
                 "basic_auth.ini": ini,
-                "flask-secret-key": self._password("flask-key"),
+                "flask-secret-key": logins.password("flask-key"),
+                # What encrypts the keys of language models; left out, it is one that everybody can read in MLflow.
+                "kek-passphrase": logins.password("kek"),
+                "tls.crt": self._certificate.certificate,
+                "tls.key": self._certificate.key,
                 "admin-password": admin,
-                "users.json": users,
+                # Empty where there was none before: a volume's keys do not come and go.
+                "admin-password-before": admin_before or "",
+                "users.json": as_json(self._users),
+                **(
+                    {pod.SERVER_PASSWORD: logins.password("database", logins.version)}
+                    if "server_user" in database
+                    else {}
+                ),
                 **({OWN_KEY: pulumi.Output.secret(database["password"])} if "password" in database else {}),
             },
             opts=self._child(),
         )
 
-    def _deployment(self, passwords: Mapping[str, pulumi.Output[str]]) -> None:
+    def _deployment(self) -> None:
         args, database = self._args, self._args["database"]
-        secret = self._secret(passwords)
+        secret = self._secret()
         password = password_source(database, _given_name(secret))
-        programs = {**password.programs, **mlflow_runtime.sources()}
+        programs: dict[str, pulumi.Input[str]] = {**password.programs, **mlflow_runtime.sources()}
         ca = database.get("ca_certificates")
         if ca:
             programs[Path(pod.CA_FILE).name] = ca
@@ -161,7 +188,7 @@ class MlflowServer(pulumi.ComponentResource):
         runtime = core.ConfigMap(
             f"{self._name}-runtime",
             metadata={"namespace": self.namespace, "labels": LABELS},
-            data=programs,
+            data={**programs, Path(pod.AUTHORITY_FILE).name: self._certificate.authority},
             opts=self._child(),
         )
         account = service_account(
@@ -172,7 +199,8 @@ class MlflowServer(pulumi.ComponentResource):
             annotations=args.get("service_account_annotations", {}),
             opts=self._child(),
         )
-        uri = self._database_uri()
+        own = "server_user" in database
+        uri = self._database_uri(self._server_user())
         spec = pod.ServerPod(
             image=args["image"],
             service_account=named(account, SERVICE_ACCOUNT),
@@ -180,13 +208,14 @@ class MlflowServer(pulumi.ComponentResource):
             runtime_config_map=_given_name(runtime),
             secret=_given_name(secret),
             password=password,
-            database_uri=uri,
+            owner_uri=self._database_uri(database["username"]),
+            server_user=(database["server_user"], self._logins.version) if "server_user" in database else None,
             server_command=pod.server_command(
                 hosts=pod.allowed_hosts(SERVICE, args["namespace"]),
                 workers=args["workers"],
                 database_uri=uri,
                 artifacts_uri=args["artifacts_uri"],
-                from_files=password.from_files,
+                from_files=(f"PGPASSWORD={pod.SERVER_PASSWORD_FILE}",) if own else password.from_files,
             ),
             environment=args.get("environment", {}),
             node_selector=args.get("node_selector", SYSTEM_NODES),
@@ -243,13 +272,18 @@ class MlflowServer(pulumi.ComponentResource):
             spec={
                 "type": "ClusterIP",
                 "selector": LABELS,
-                "ports": [{"name": "http", "port": pod.PORT, "target_port": "http", "protocol": "TCP"}],
+                "ports": [{"name": "https", "port": pod.PORT, "target_port": "https", "protocol": "TCP"}],
             },
             opts=self._child(),
         )
 
-    def _credentials(self, team: str, password: pulumi.Output[str]) -> pulumi.Output[str]:
-        """The team's Secret. Its name is fixed because jobs name it; pods that run keep what they have mounted."""
+    def _team(self, team: str) -> pulumi.Output[str]:
+        """The team's logins, and its Secret. Its name is fixed because jobs name it; pods that run keep what they have
+        mounted."""
+        own, logins = self._logins.of_team(team)
+        self._users |= logins
+        password = logins[own]
+        assert password is not None, "the login of this version has a password"
         secret = core.Secret(
             f"{self._name}-credentials-{team}",
             metadata={
@@ -259,34 +293,31 @@ class MlflowServer(pulumi.ComponentResource):
             },
             string_data={
                 "MLFLOW_TRACKING_URI": self.tracking_uri,
-                "MLFLOW_TRACKING_USERNAME": team,
+                "MLFLOW_TRACKING_USERNAME": own,
                 "MLFLOW_TRACKING_PASSWORD": password,
+                "MLFLOW_TRACKING_SERVER_CERT_PATH": f"{MLFLOW_CREDENTIALS_PATH}/{CA_KEY}",
+                CA_KEY: self._certificate.authority,
             },
             opts=self._child(),
         )
         return named(secret, MLFLOW_CREDENTIALS_SECRET)
 
+    def _people(self) -> None:
+        """The logins of people, and the Secret that whoever runs the platform reads them from. Not in the team's
+        namespace: what a team may read there, all of it reads. Its keys spell `team+who` as `team.who`."""
+        found: dict[str, pulumi.Output[str]] = {}
+        for team, people in sorted(self._args.get("people", {}).items()):
+            found |= self._logins.of_people(team, people)
+        self._users |= found
+        if found:
+            core.Secret(
+                f"{self._name}-people",
+                metadata={"name": PEOPLE_SECRET, "namespace": self.namespace, "labels": LABELS},
+                string_data={name.replace("+", "."): password for name, password in found.items()},
+                opts=self._child(),
+            )
+
 
 def _given_name(resource: core.ConfigMap | core.Secret) -> pulumi.Output[str]:
     """The name that Pulumi gave an object; its id is `namespace/name`."""
     return resource.id.apply(lambda identity: identity.rsplit("/", 1)[-1])
-
-
-def auth_configuration(*, database_uri: str, admin_password: str, default_permission: str) -> str:
-    """The file that `MLFLOW_AUTH_CONFIG_PATH` names.
-
-    Accounts are in the same database as the runs: their tables keep their version apart, in `alembic_version_auth`
-    (read in MLflow 3.17.2). A successful login is remembered for a minute in each process, which spares a password
-    hash at every request and lets an old password work that much longer.
-    """
-    entries = {
-        "default_permission": default_permission,
-        "database_uri": database_uri,
-        "admin_username": pod.ADMIN,
-        "admin_password": admin_password,
-        "authorization_function": "mlflow.server.auth:authenticate_request_basic_auth",
-        "auth_cache_ttl_seconds": "60",
-    }
-    # `%` starts an interpolation in an ini file.
-    lines = [f"{key} = {value.replace('%', '%%')}" for key, value in entries.items()]
-    return "\n".join(["[mlflow]", *lines, ""])

@@ -45,7 +45,10 @@ class MlflowDatabaseArgs(TypedDict):
     name: pulumi.Input[str]
     """Name of the database within the instance. Tracking, registry and accounts share it."""
     username: pulumi.Input[str]
-    """User that the server connects as."""
+    """Owner of the tables, who migrates them."""
+    server_user: NotRequired[str]
+    """Lower-case letters and `_`: the server connects as a user of this name and a version, which the owner makes with
+    rights on rows only. Left out, the server connects as the owner."""
     password_program: NotRequired[PasswordProgramArgs]
     """A program that gets the user's password and follows its rotation. This, or one of the next two."""
     password_secret: NotRequired[PasswordSecretArgs]
@@ -91,7 +94,11 @@ class MlflowServerArgs(TypedDict):
     team_namespaces: Mapping[str, pulumi.Input[str]]
     """Team to its namespace. Each team gets one account of its own name and the Secret in that namespace."""
     default_permission: NotRequired[str]
-    """What an account may do with what others made. Default READ: the teams of one environment belong to one client
-    and build on each other's models, while nobody but its owner changes a run. NO_PERMISSIONS hides it."""
+    """What an account may do with what others made: READ, or NO_PERMISSIONS, the default, which hides it. Its owner may
+    grant more of it."""
+    password_version: NotRequired[int]
+    """Raised by one, every password is a new one, and the one before works until the next. Default 1."""
+    people: NotRequired[Mapping[str, Sequence[str]]]
+    """Team to the people who have a login of their own, with the team's rights. Default: none."""
     monitoring_namespace: NotRequired[str]
     """The namespace that may reach the metrics port. Default "monitoring"."""

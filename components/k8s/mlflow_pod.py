@@ -3,7 +3,7 @@
 pgpass   (native sidecar)  keeps the password file of the database up to date, where it comes from a program
 migrate  (init container)  database schema, once the password is there
 server                     MLflow, started by serve.py
-users                      the teams' accounts
+users                      the teams' accounts and their people's
 metrics                    the server's metrics on a port of their own
 """
 
@@ -14,22 +14,28 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s import pod_parts as parts
+from trainyard.conventions import MLFLOW_ADMIN
 
 PORT = 5000
 METRICS_PORT = 9102
-ADMIN = "admin"
 USER_ID = 10001  # scanners ask for at least 10000, so that it cannot be a user of the host
 SCRATCH_GIB = 20  # an artifact on its way through the server lies here as a whole
 
 PROGRAMS_DIR = "/opt/trainyard"
-CA_FILE = f"{PROGRAMS_DIR}/ca.pem"
+CA_FILE = f"{PROGRAMS_DIR}/ca.pem"  # of the database
+AUTHORITY_FILE = f"{PROGRAMS_DIR}/tracking-ca.pem"  # of the server's own certificate
 AUTH_DIR = "/etc/mlflow/auth"
 AUTH_FILE = f"{AUTH_DIR}/basic_auth.ini"
 FLASK_KEY_FILE = f"{AUTH_DIR}/flask-secret-key"
+KEK_FILE = f"{AUTH_DIR}/kek-passphrase"
+SERVER_PASSWORD = "server-password"  # noqa: S105 - a key
+SERVER_PASSWORD_FILE = f"{AUTH_DIR}/{SERVER_PASSWORD}"
 USERS_DIR = "/etc/mlflow/users"
 USERS_STATE_DIR = "/run/users"
 USERS_STATE = f"{USERS_STATE_DIR}/state"
 METRICS_DIR = "/run/metrics"
+AUTH_KEYS = ("basic_auth.ini", "flask-secret-key", "kek-passphrase", "tls.crt", "tls.key")
+USERS_KEYS = ("admin-password", "admin-password-before", "users.json")
 
 PROGRAMS: core.VolumeMountArgsDict = {"name": "programs", "mount_path": PROGRAMS_DIR, "read_only": True}
 TMP: core.VolumeMountArgsDict = {"name": "tmp", "mount_path": "/tmp"}  # noqa: S108 — the pod's own volume
@@ -42,7 +48,11 @@ _COMMON: Mapping[str, str] = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 _OF_MLFLOW: Mapping[str, str] = {
+    "PYTHONPATH": PROGRAMS_DIR,  # where `MLFLOW_AUTHORIZATION` is
     "MLFLOW_AUTH_CONFIG_PATH": AUTH_FILE,
+    "MLFLOW_BASIC_AUTH_FAIL_CLOSED": "true",  # a route that nobody judges is closed
+    # No calls to language models with keys of the server, and none to addresses that a team chooses.
+    "MLFLOW_GATEWAY_ALLOWED_PROVIDERS": "none",
     # Tracking, registry and accounts have a pool each in every worker: keep their sum below what the database takes,
     # and let connections end before they are older than a password.
     "MLFLOW_SQLALCHEMYSTORE_POOL_SIZE": "4",
@@ -67,18 +77,28 @@ _SMALL: dict[str, Resources] = {
 }
 
 
-def allowed_hosts(service: str, namespace: str) -> list[str]:
-    """Every name that the Service is called by, each with and without its port, and the pod's own.
-
-    MLflow compares the whole Host header, and clients put the port into it when it is not 80.
-    """
+def names_of(service: str, namespace: str) -> list[str]:
+    """Every name that the Service is called by, the longest first, and the pod's own."""
     names = [
-        service,
-        f"{service}.{namespace}",
-        f"{service}.{namespace}.svc",
         f"{service}.{namespace}.svc.cluster.local",
+        f"{service}.{namespace}.svc",
+        f"{service}.{namespace}",
+        service,
     ]
-    return [host for name in (*names, "localhost", "127.0.0.1") for host in (name, f"{name}:{PORT}")]
+    return [*names, "localhost"]
+
+
+def allowed_hosts(service: str, namespace: str) -> list[str]:
+    """The names that a request may be for, each with and without its port.
+
+    MLflow compares the whole Host header, and clients put the port into it when it is not that of the scheme.
+    """
+    return [host for name in (*names_of(service, namespace), "127.0.0.1") for host in (name, f"{name}:{PORT}")]
+
+
+def server_user(group: str, version: int) -> str:
+    """The user of the database that a version of the passwords has, as `mlflow_runtime/migrate.py` makes it."""
+    return f"{group}_v{version}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +136,7 @@ def server_command(
         "python",
         f"{PROGRAMS_DIR}/serve.py",
         f"MLFLOW_FLASK_SERVER_SECRET_KEY={FLASK_KEY_FILE}",
+        f"MLFLOW_CRYPTO_KEK_PASSPHRASE={KEK_FILE}",
         *from_files,
         "--metrics",
         METRICS_DIR,
@@ -126,6 +147,7 @@ def server_command(
         "server",
         "--host=0.0.0.0",
         f"--port={PORT}",
+        f"--uvicorn-opts=--ssl-certfile={AUTH_DIR}/tls.crt --ssl-keyfile={AUTH_DIR}/tls.key",
         f"--workers={workers}",
         "--app-name=basic-auth",
         pulumi.Output.concat("--backend-store-uri=", database_uri),
@@ -133,7 +155,7 @@ def server_command(
         pulumi.Output.concat("--artifacts-destination=", artifacts_uri),
         f"--expose-prometheus={METRICS_DIR}",
         f"--allowed-hosts={','.join(hosts)}",
-        f"--cors-allowed-origins={','.join(f'http://{host}' for host in hosts)}",
+        f"--cors-allowed-origins={','.join(f'https://{host}' for host in hosts)}",
     ]
 
 
@@ -149,7 +171,10 @@ class ServerPod:
     """Name of the Secret with the keys that `MlflowServer` writes."""
     password: PasswordSource
     """Where the database's password comes from."""
-    database_uri: pulumi.Output[str]
+    owner_uri: pulumi.Output[str]
+    """Address of the database as the owner of the tables has it."""
+    server_user: tuple[str, int] | None
+    """Name and version of the server's own user of the database; None where it is the owner."""
     server_command: Sequence[pulumi.Input[str]]
     environment: Mapping[str, pulumi.Input[str]]
     """Further variables of the containers that talk to the ground."""
@@ -201,20 +226,24 @@ class ServerPod:
     def _migrate(self) -> core.ContainerArgsDict:
         files = self.password.from_files
         first = ["python", f"{PROGRAMS_DIR}/serve.py", *files, "--"] if files else []
+        own = [self.server_user[0], str(self.server_user[1]), SERVER_PASSWORD_FILE] if self.server_user else []
         return {
             **parts.restricted_container("migrate", self.image, self._size()),
-            "command": [*first, "python", f"{PROGRAMS_DIR}/migrate.py", self.database_uri],
+            "command": [*first, "python", f"{PROGRAMS_DIR}/migrate.py", self.owner_uri, *own],
             "env": parts.variables(_COMMON, self.environment, self.password.variables, _OF_MLFLOW),
-            "volume_mounts": [PROGRAMS, TMP, self.password.mount, _AUTH],
+            "volume_mounts": [PROGRAMS, TMP, self.password.mount, {**_AUTH, "name": "migration"}],
         }
 
     def _server(self) -> core.ContainerArgsDict:
+        # With a user of its own it sees nothing of the owner's password.
+        owner = ([], {}) if self.server_user else ([self.password.mount], self.password.variables)
+        mounts, variables = owner
         return {
             **parts.restricted_container("server", self.image, self._size()),
             "command": self.server_command,
-            "env": parts.variables(_COMMON, self.environment, self.password.variables, _OF_MLFLOW),
-            "ports": [{"name": "http", "container_port": PORT}],
-            "volume_mounts": [PROGRAMS, TMP, self.password.mount, _AUTH, _METRICS],
+            "env": parts.variables(_COMMON, self.environment, variables, _OF_MLFLOW),
+            "ports": [{"name": "https", "container_port": PORT}],
+            "volume_mounts": [PROGRAMS, TMP, *mounts, _AUTH, _METRICS],
             # Time for the endpoint to leave every node's rules before the server stops listening.
             "lifecycle": {"pre_stop": {"sleep": {"seconds": 10}}},
             "startup_probe": _health_probe(period=5, failures=60),
@@ -230,7 +259,7 @@ class ServerPod:
         return {
             **parts.restricted_container("users", self.image, _SMALL["users"]),
             "command": ["python", f"{PROGRAMS_DIR}/users.py", "run"],
-            "args": [f"http://127.0.0.1:{PORT}", ADMIN, USERS_DIR, USERS_STATE],
+            "args": [f"https://127.0.0.1:{PORT}", AUTHORITY_FILE, MLFLOW_ADMIN, USERS_DIR, USERS_STATE],
             "env": parts.variables(_COMMON),
             "volume_mounts": [
                 PROGRAMS,
@@ -262,14 +291,16 @@ class ServerPod:
         }
 
     def _volumes(self) -> list[core.VolumeArgsDict]:
+        own = (SERVER_PASSWORD,) if self.server_user else ()
         return [
             {"name": "programs", "config_map": {"name": self.runtime_config_map, "default_mode": 0o444}},
             {"name": "tmp", "empty_dir": {"size_limit": f"{SCRATCH_GIB}Gi"}},
             self.password.volume,
             {"name": "metrics", "empty_dir": {"medium": "Memory", "size_limit": "64Mi"}},
             {"name": "users-state", "empty_dir": {"medium": "Memory", "size_limit": "1Mi"}},
-            parts.secret_volume("auth", self.secret, ("basic_auth.ini", "flask-secret-key")),
-            parts.secret_volume("users", self.secret, ("admin-password", "users.json")),
+            parts.secret_volume("migration", self.secret, ("basic_auth.ini", *own)),
+            parts.secret_volume("auth", self.secret, (*AUTH_KEYS, *own)),
+            parts.secret_volume("users", self.secret, USERS_KEYS),
         ]
 
 
@@ -277,7 +308,9 @@ def _health_probe(*, period: int, failures: int) -> core.ProbeArgsDict:
     # The kubelet would send the pod's address as host, which the server does not know.
     host: core.HTTPHeaderArgsDict = {"name": "Host", "value": f"localhost:{PORT}"}
     return parts.http_probe(
-        {"path": "/health", "port": "http", "http_headers": [host]}, period=period, failures=failures
+        {"path": "/health", "port": "https", "scheme": "HTTPS", "http_headers": [host]},
+        period=period,
+        failures=failures,
     )
 
 

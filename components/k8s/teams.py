@@ -11,6 +11,7 @@ import pulumi_kubernetes.scheduling.v1 as scheduling
 
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s import pod_security
+from trainyard.components.k8s.image_guard import image_guard
 from trainyard.components.k8s.objects import named, prerequisites, service_account
 from trainyard.components.k8s.quantities import gibibytes, whole
 from trainyard.components.outputs import register
@@ -75,6 +76,9 @@ class TeamNamespacesArgs(TypedDict):
     egress_proxy: NotRequired[ServiceAddressArgs]
     """Where the pods of the egress proxy are: the only way out of the network. Default: there is none, and pods reach
     HTTPS outside of the network."""
+    allowed_images: NotRequired[Sequence[pulumi.Input[str]]]
+    """Registries, or what stands below one (`docker.io/pytorch`), that the teams' images may come from. Default:
+    wherever they like."""
 
 
 class TeamNamespaces(pulumi.ComponentResource):
@@ -126,6 +130,8 @@ class TeamNamespaces(pulumi.ComponentResource):
         policies = network_policies(args.get("mlflow"), args.get("addresses"), args.get("egress_proxy"))
         self.namespaces = {team["name"]: self._team(f"{name}-{team['name']}", team, policies) for team in args["teams"]}
         self._cluster_reader(name)
+        if "allowed_images" in args:
+            image_guard(name, args["allowed_images"], self)
         register(self)
 
     def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:

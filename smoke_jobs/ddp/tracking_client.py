@@ -11,6 +11,7 @@ import base64
 import importlib.util
 import json
 import os
+import ssl
 import tempfile
 import time
 import urllib.error
@@ -101,7 +102,10 @@ class RestClient(Client):
         request = urllib.request.Request(self.uri + path, body, self.headers | {"Content-Type": kind}, method=method)  # noqa: S310
         for attempt in range(ATTEMPTS):
             try:
-                with urllib.request.urlopen(request, timeout=REQUEST_S) as answer:  # noqa: S310 - http(s) by open_client
+                context = ssl.create_default_context(cafile=os.environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH"))
+                with urllib.request.urlopen(  # noqa: S310 - http(s) by open_client
+                    request, timeout=REQUEST_S, context=context
+                ) as answer:
                     return bytes(answer.read())
             except urllib.error.HTTPError as error:
                 if error.code < 500 or attempt == ATTEMPTS - 1:

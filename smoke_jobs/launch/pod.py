@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainyard.conventions import GPU_RESOURCE, POOL_LABEL, TRAINER_SERVICE_ACCOUNT, gpu_node_labels
+from trainyard.conventions import (
+    GPU_RESOURCE,
+    MLFLOW_CREDENTIALS_PATH,
+    POOL_LABEL,
+    TRAINER_SERVICE_ACCOUNT,
+    gpu_node_labels,
+)
 from trainyard.smoke_jobs.ddp.options import Options
 from trainyard.smoke_jobs.launch.job import ENVIRONMENT, SmokeSpec, document
 from trainyard.smoke_jobs.launch.payload import FOLDER
 
 CODE_PATH = f"/smoke/{FOLDER}"
 RESULT_PATH = "/tmp/result"  # noqa: S108 - an emptyDir of the pod
-CREDENTIALS_PATH = "/run/secrets/mlflow"
 START = f"{CODE_PATH}/start.py"
 
 CODE_VOLUME, CREDENTIALS_VOLUME = "smoke-code", "smoke-tracking"
@@ -58,7 +63,7 @@ def environment(spec: SmokeSpec, options: Options) -> list[dict[str, str]]:
         **ENVIRONMENT,
     }
     if spec.tracking_secret:
-        values["SMOKE_CREDENTIALS"] = CREDENTIALS_PATH
+        values["SMOKE_CREDENTIALS"] = MLFLOW_CREDENTIALS_PATH
     values |= dict(spec.environment)
     return [{"name": name, "value": value} for name, value in values.items()]
 
@@ -87,7 +92,7 @@ def mounts(spec: SmokeSpec) -> list[Manifest]:
         {"name": "smoke-tmp", "mountPath": "/tmp"},  # noqa: S108
     ]
     if spec.tracking_secret:
-        found.append({"name": CREDENTIALS_VOLUME, "mountPath": CREDENTIALS_PATH, "readOnly": True})
+        found.append({"name": CREDENTIALS_VOLUME, "mountPath": MLFLOW_CREDENTIALS_PATH, "readOnly": True})
     return found + [{"name": claim, "mountPath": path} for claim, path in spec.mounts]
 
 

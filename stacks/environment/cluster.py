@@ -103,6 +103,7 @@ def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesAr
     args: TeamNamespacesArgs = {
         "teams": [_team(team, ground) for team in planned.teams],
         "addresses": ground.addresses,
+        "allowed_images": [*ground.own_registries, *plan.core.allowed_images],
     }
     if plan.core.egress.mode == "allowlist":
         args["egress_proxy"] = {"namespace": EGRESS_PROXY.namespace, "port": PROXY_PORT}
@@ -228,6 +229,13 @@ def _mlflow(
             "addresses": ground.addresses,
             "service_account_annotations": ground.mlflow_identity.annotations,
             "team_namespaces": {team.name: teams.namespaces[team.name] for team in planned.teams},
+            "people": {
+                team.name: team.people
+                for team in plan.core.teams
+                if team.people and team.name in {queue.name for queue in planned.teams}
+            },
+            "default_permission": plan.core.mlflow.default_permission,
+            "password_version": plan.core.mlflow.password_version,
         },
         opts,
     )

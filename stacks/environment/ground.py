@@ -73,6 +73,8 @@ class Ground:
     environment: Mapping[str, pulumi.Input[str]]
     """Variables that programs need to find the ground's services."""
 
+    own_registries: Sequence[pulumi.Input[str]]
+    """Registries that belong to whom the ground belongs: teams may run what is in them."""
     system_nodes: Mapping[str, str]
     """Labels of the nodes for everything that is not a training job; empty where the ground keeps none apart."""
     node_labels: Mapping[str, Mapping[str, str]]

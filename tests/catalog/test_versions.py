@@ -39,6 +39,9 @@ def test_charts_are_the_published_ones_with_known_values():
 
 def test_images_have_tag_and_digest():
     for name, image in catalog.pins().images:
+        if image in catalog.pins().without_digest():
+            assert "digest could not be read" in TABLE["images"][name]["source"], name
+            continue
         assert re.fullmatch(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}", image), name
     assert catalog.pins().image("mlflow").startswith("burakince/mlflow:")
 
@@ -75,3 +78,12 @@ def test_cluster_autoscaler_is_of_the_default_kubernetes_minor_version():
 
 def test_c_loader_and_python_loader_agree():
     assert versions._table() == TABLE
+
+
+def test_the_tracking_server_that_ships_is_the_one_that_is_tested():
+    locked = re.search(r"^mlflow==(\S+)", (ROOT / "requirements-dev.lock").read_text(), re.MULTILINE)
+    assert catalog.pins().image("mlflow").partition("@")[0].endswith(f":{locked[1]}")
+
+
+def test_only_the_tracking_servers_digest_is_unread():
+    assert catalog.pins().without_digest() == (catalog.pins().image("mlflow"),)

@@ -323,3 +323,22 @@ def test_a_secret_that_is_a_price_s_own_name_is_not_told_by_the_line_it_prices()
     found = priced(resource("aws:rds/instance:Instance", inputs=inputs))
     assert found.total.floor > 20
     assert "db.t4g.medium" not in repr(found)
+
+
+def test_data_that_were_overwritten_are_paid_for_as_long_as_their_versions_are_kept():
+    def kept(days):
+        bucket = resource("aws:s3/bucket:Bucket", "acme-data")
+        rules = [{"id": "old", "noncurrentVersionExpiration": {"noncurrentDays": days}}]
+        lifecycle = resource(
+            "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
+            "acme-data-lifecycle",
+            {"bucket": "acme-data", "rules": rules},
+            property_dependencies={"bucket": (bucket.urn,)},
+        )
+        return lines_of(priced(bucket, lifecycle))
+
+    month, year = kept(30), kept(360)
+    what = "overwritten and deleted objects"
+    assert year[what].usd.expected == pytest.approx(12 * month[what].usd.expected, rel=0.01)
+    # A twentieth of what is stored changes in a month.
+    assert month[what].quantity.expected == pytest.approx(0.05 * month["stored objects"].quantity.expected, rel=0.02)

@@ -72,6 +72,10 @@ def identity(namespace="team-a", role_name="trainer-1"):
     return made("aws:eks/podIdentityAssociation:PodIdentityAssociation", "identity", given)
 
 
+SERVER = kubernetes("apps/v1:Deployment", "mlflow", "mlflow")
+CHART = made("kubernetes:helm.sh/v3:Release", "operator", {"namespace": "tools"})
+
+
 def pods(*statements, associated=None, data="data-1"):
     """Team a's pods with these statements of S3."""
     said = [{"Effect": "Allow", "Action": "s3:GetObject", **one} for one in statements]
@@ -291,7 +295,17 @@ CASES = [
         (
             "pods where a role is",
             VIOLATED,
-            [identity("mlflow"), *bound(rule("create", "pods"), subject=group("x"), namespace="mlflow")],
+            [SERVER, identity("mlflow"), *bound(rule("create", "pods"), subject=group("x"), namespace="mlflow")],
+        ),
+        (
+            "pods where a chart's role is",
+            VIOLATED,
+            [CHART, identity("tools"), *bound(rule("create", "pods"), subject=group("x"), namespace="tools")],
+        ),
+        (
+            "pods where people's jobs have a role",
+            OK,
+            [SERVER, identity("ingest"), *bound(rule("create", "pods"), subject=group("ingest"), namespace="ingest")],
         ),
         (
             "jobs where the data come in, of those who bring them",
@@ -312,7 +326,11 @@ CASES = [
         (
             "pods of the workload's own",
             OK,
-            [identity("mlflow"), *bound(rule("create", "pods"), subject=account("x", "mlflow"), namespace="mlflow")],
+            [
+                SERVER,
+                identity("mlflow"),
+                *bound(rule("create", "pods"), subject=account("x", "mlflow"), namespace="mlflow"),
+            ],
         ),
         ("unknown", UNDECIDED, [unknown(role(), "rules"), binding(TEAM_A)]),
     ),

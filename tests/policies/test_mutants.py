@@ -4,10 +4,13 @@ import pytest
 
 from tests.policies.mutants import MUTANTS
 from tests.policies.mutants_data_walls import DATA_WALLS
+from tests.policies.mutants_guard import GUARD
+from tests.policies.mutants_images import IMAGES
 from tests.policies.mutants_reach import REACH
 from tests.policies.mutants_record import RECORD
 from tests.policies.mutants_rights import RIGHTS
 from tests.policies.mutants_subtle import SUBTLE
+from tests.policies.mutants_tracking import TRACKING
 from tests.policies.mutants_unsafe import UNSAFE
 from tests.policies.mutants_walls_network import WALLS_NETWORK
 from tests.shared import ROOT
@@ -45,7 +48,19 @@ def test_every_policy_of_the_pack_has_a_mutant():
     assert {mutant.policy for mutant in ALL} == {policy.name for policy in POLICIES}
 
 
-ALL = (*MUTANTS, *SUBTLE, *UNSAFE, *RECORD, *REACH, *RIGHTS, *DATA_WALLS, *WALLS_NETWORK)
+ALL = (
+    *MUTANTS,
+    *SUBTLE,
+    *UNSAFE,
+    *RECORD,
+    *REACH,
+    *RIGHTS,
+    *DATA_WALLS,
+    *WALLS_NETWORK,
+    *TRACKING,
+    *GUARD,
+    *IMAGES,
+)
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])

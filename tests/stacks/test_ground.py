@@ -51,7 +51,8 @@ def plan() -> Plan:
         smoke=dataclasses.replace(planned.smoke, jobs=()),
         pools=tuple(dataclasses.replace(pool, node=on_infiniband(pool.node)) for pool in planned.pools),
     )
-    return dataclasses.replace(whole, clusters=(unproven,))
+    without = dataclasses.replace(whole.core, allowed_images=("docker.io/pytorch/pytorch",))  # no smoke job's image
+    return dataclasses.replace(whole, core=without, clusters=(unproven,))
 
 
 def on_infiniband(node: NodePlan) -> NodePlan:
@@ -95,6 +96,7 @@ def own_ground(plan: Plan) -> Ground:
         addresses=OWN_ADDRESSES,
         direct_names=[".store.example.com"],
         environment={},
+        own_registries=["registry.example.com"],
         system_nodes={},
         node_labels={
             group.name: {**gpu_node_labels(group.pool, group.capacity), "example.com/rack": "7"}

@@ -4,6 +4,7 @@ Every row carries its source and date. Prices are list prices without tax or dis
 names; nothing here is fetched. Tables are read once, on first use.
 """
 
+from trainyard.catalog.authorities import rds_authority
 from trainyard.catalog.instances import (
     CpuInstance,
     Instance,
@@ -28,6 +29,7 @@ from trainyard.catalog.versions import (
     add_on_pins,
     ami_driver,
     default_kubernetes_version,
+    image_pins,
     kubernetes_versions,
     pins,
     postgresql_version,
@@ -46,6 +48,7 @@ __all__ = [
     "cpu_instances",
     "default_kubernetes_version",
     "gpu_names",
+    "image_pins",
     "instance",
     "instances",
     "kubernetes_versions",
@@ -54,6 +57,7 @@ __all__ = [
     "offered_zones",
     "pins",
     "postgresql_version",
+    "rds_authority",
     "regimes",
     "region",
     "regions",

@@ -38,19 +38,33 @@ class ChartPin:
 
 
 @dataclass(frozen=True, slots=True)
+class ImagePin:
+    """An image by its digest. `read` is the day on which its registry was asked for it, None: never."""
+
+    name: str
+    image: str
+    source: str
+    read: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Pins:
     """Versions of everything that is installed, from `versions.yaml`."""
 
     charts: tuple[tuple[str, ChartPin], ...]
-    images: tuple[tuple[str, str], ...]  # name -> image:tag@sha256:…
+    images: tuple[tuple[str, str], ...]  # name -> image:tag@sha256:…, or image:tag where the digest is unread
 
     def chart(self, name: str) -> ChartPin:
         """The pinned chart of that name; KeyError where there is none."""
         return dict(self.charts)[name]
 
     def image(self, name: str) -> str:
-        """The pinned image of that name, with its digest; KeyError where there is none."""
+        """The pinned image of that name, with its digest where that could be read; KeyError where there is none."""
         return dict(self.images)[name]
+
+    def without_digest(self) -> tuple[str, ...]:
+        """The pinned images whose digest nobody has read from their registry yet."""
+        return tuple(image for _, image in self.images if "@sha256:" not in image)
 
 
 @lru_cache(maxsize=1)
@@ -111,3 +125,11 @@ def pins() -> Pins:
     }
     images = {name: str(entry["image"]) for name, entry in _table()["images"].items()}
     return Pins(charts=tuple(charts.items()), images=tuple(images.items()))
+
+
+def image_pins() -> tuple[ImagePin, ...]:
+    """All pinned images with where their digests are from."""
+    return tuple(
+        ImagePin(name, str(entry["image"]), f"{entry['source']}, {entry['date']}", str(entry["read"] or "") or None)
+        for name, entry in _table()["images"].items()
+    )

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from trainyard.cli import catalog, check, cost, estimate, explain, init, recommend, rehearse, schema, smoke
+from trainyard.cli import catalog, check, cost, estimate, explain, images, init, recommend, rehearse, schema, smoke
 from trainyard.cli.project import DEBUG, debugging, error_line
 from trainyard.output import write_anything
 from trainyard.problems import in_one_line
@@ -60,6 +60,7 @@ app.command("recommend")(recommend.recommend)
 app.command("schema")(schema.schema)
 app.command("smoke")(smoke.smoke)
 app.add_typer(catalog.app, name="catalog")
+app.add_typer(images.app, name="images")
 
 
 def _show_version(wanted: bool) -> None:

@@ -163,6 +163,15 @@ MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
 """Name of the Secret that MLflow's clients need, in every team's namespace where the environment has an MLflow
 server."""
 
+MLFLOW_ADMIN: Final = "admin"
+"""The account that MLflow's server has from the start."""
+MLFLOW_PERMISSIONS: Final = ("READ", "NO_PERMISSIONS")
+"""Rights that a team may have in what another made, as MLflow 3.17.2 spells them: with more, it could change it."""
+MLFLOW_AUTHORIZATION: Final = "tracking_guard:authorize"
+"""The function that lets a request on, of a module that lies beside the server's other programs."""
+MLFLOW_CREDENTIALS_PATH: Final = "/run/secrets/mlflow"
+"""Where a job mounts it: the Secret names the file in it with the authority of the server's certificate."""
+
 
 LONGEST_NAME: Final = 20
 """Longest name of a client, an environment or a team, in characters: names that are built from them stay within 63."""

@@ -10,10 +10,12 @@ from difflib import get_close_matches
 from typing import cast
 
 from trainyard import catalog
+from trainyard.catalog.versions import Pins
 from trainyard.plan.aws.make import plan_aws
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
 from trainyard.plan.egress import plan_egress
+from trainyard.plan.images import plan_allowed_images
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.parts import Core, Plan, ProfileName
 from trainyard.plan.people import plan_teams, size_and_profile, teams_of
@@ -115,16 +117,25 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             teams=plan_teams(teams, budget.monthly_usd, context),
             storage=storage,
             egress=egress,
+            allowed_images=plan_allowed_images(context),
             mlflow=mlflow,
             budget=budget,
             idle_floor=floor,
-            pins=catalog.pins(),
+            pins=_pins(ledger),
             protect=ledger.decide("protect", settings.protect, "setting protect"),
             decisions=tuple(ledger.decisions),
         ),
         ground=ground,
         clusters=clusters,
     )
+
+
+def _pins(ledger: Ledger) -> Pins:
+    """The pinned versions; of each image, who says that its digest is what its tag stands for."""
+    for pin in catalog.image_pins():
+        read = f"read from its registry on {pin.read}" if pin.read else "`trainyard images check --write` asks for it"
+        ledger.decide(f"images.{pin.name}", pin.image, f"catalog/versions.yaml: {pin.source}; {read}")
+    return catalog.pins()
 
 
 def _tags(settings: Settings, environment: str, ledger: Ledger) -> tuple[tuple[str, str], ...]:

@@ -51,6 +51,7 @@ class TeamPlan:
     name: str
     members: int
     principals: tuple[str, ...]  # who they are to the cloud, as that spells it
+    people: tuple[str, ...]  # who has a login of their own at the MLflow server
     share_percent: float
     monthly_budget_usd: int
 
@@ -86,6 +87,8 @@ class MlflowPlan:
     cpu: str
     memory: str
     workers: int
+    default_permission: str  # what a team may do with what another made
+    password_version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,9 @@ class Core:
     teams: tuple[TeamPlan, ...]
     storage: StoragePlan
     egress: EgressPlan
+    allowed_images: tuple[
+        str, ...
+    ]  # registries and repositories that teams may run images of, besides the account's own
     mlflow: MlflowPlan
     budget: BudgetPlan
     idle_floor: IdleFloor

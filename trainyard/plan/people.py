@@ -100,6 +100,7 @@ def plan_teams(teams: Sequence[Team], monthly_usd: int, context: Context) -> tup
             name=team.name,
             members=decide(f"teams.{team.name}.members", team.members, "setting teams"),
             principals=tuple(team.principals),
+            people=tuple(team.people),
             share_percent=decide(f"teams.{team.name}.share_percent", round(float(100 * weight / whole), 2), source),
             monthly_budget_usd=decide(
                 f"teams.{team.name}.monthly_budget_usd", budget, f"{source}; of the monthly budget"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainyard.conventions import MLFLOW_ADMIN
 from trainyard.conventions.quantities import MEBIBYTE, quantity
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
@@ -13,9 +14,6 @@ from trainyard.settings.people import Team
 WORKER_MIB = 200
 """Memory that a process of the server does not start with less of. Own choice: half of the 400 MiB, with headroom, of
 the profile."""
-
-ADMINISTRATOR = "admin"
-"""The account that MLflow's server has from the start (`components.k8s.mlflow_pod`)."""
 
 
 def plan_mlflow(teams: Sequence[Team], context: Context) -> MlflowPlan:
@@ -35,6 +33,12 @@ def plan_mlflow(teams: Sequence[Team], context: Context) -> MlflowPlan:
         cpu=cpu,
         memory=memory,
         workers=workers,
+        default_permission=context.ledger.decide(
+            "mlflow.default_permission", own.default_permission, "setting mlflow.defaultPermission"
+        ),
+        password_version=context.ledger.decide(
+            "mlflow.password_version", own.password_version, "setting mlflow.passwordVersion"
+        ),
     )
 
 
@@ -49,6 +53,9 @@ def _check_memory(memory: str, workers: int, ledger: Ledger) -> None:
 def _check_users(teams: Sequence[Team], ledger: Ledger) -> None:
     """A team's account has the team's name, and one name is taken."""
     for index, team in enumerate(teams):
-        if team.name == ADMINISTRATOR:
+        if team.name == MLFLOW_ADMIN:
             allowed = "is the name of MLflow's administrator, and every team has an account of its name there"
             ledger.problem(f"teams[{index}].name", team.name, allowed, "take another name")
+        for who, name in enumerate(team.people):
+            if name in team.people[:who]:
+                ledger.problem(f"teams[{index}].people[{who}]", name, "is there twice: a person has one login a team")

@@ -21,7 +21,7 @@ from trainyard.conventions import SYSTEM_POOL
 from trainyard.problems import Problem, shown
 from trainyard.settings.audit import Audit
 from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, Aws, partition_of
-from trainyard.settings.operations import BudgetAlerts, Mlflow, PolicyException, Scheduler, Smoke, Storage
+from trainyard.settings.operations import BudgetAlerts, Images, Mlflow, PolicyException, Scheduler, Smoke, Storage
 from trainyard.settings.people import Team
 from trainyard.settings.pools import GpuPool, SystemNodes
 from trainyard.settings.types import (
@@ -118,6 +118,7 @@ class Settings(Model):
     scheduler: Scheduler = Field(default=Scheduler(), description="The queues.")
     mlflow: Mlflow = Field(default=Mlflow(), description="The MLflow server.")
     smoke: Smoke = Field(default=Smoke(), description="The DDP smoke jobs, one a GPU pool and capacity.")
+    images: Images = Field(default=Images(), description="Where the container images of teams may come from.")
     audit: Audit = Field(default=Audit(), description="The record of what happened, and who is told.")
     policy_exceptions: list[PolicyException] = Field(default=[], description="Violations accepted for a while.")
     network: Network = Field(default=Network(), description="Address ranges and zones of the network.")

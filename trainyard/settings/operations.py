@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from trainyard.conventions import CAPACITIES, Capacity
-from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Model, Name, StandIn
+from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Model, Name, StandIn, matching
 
 
 class Lustre(Model):
@@ -82,6 +82,25 @@ class Database(Model):
     backup_retention_days: int | None = Field(default=None, ge=1, le=35, description="days that backups are kept")
 
 
+ImageSource = Annotated[
+    str,
+    matching(
+        r"([a-z0-9-]+\.)+[a-z0-9-]+(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*",
+        "must be a registry, or what stands below one, like public.ecr.aws or docker.io/pytorch",
+    ),
+]
+
+
+class Images(Model):
+    """The container images that run."""
+
+    allowed_registries: list[ImageSource] = Field(
+        default=[],
+        max_length=50,
+        description="what else teams may run images of, besides the account's own registry and those of the platform",
+    )
+
+
 class Mlflow(Model):
     """Overrides of the MLflow server and its database."""
 
@@ -91,6 +110,16 @@ class Mlflow(Model):
     cpu: Cores | None = Field(default=None, description="of a server, a Kubernetes quantity")
     memory: Memory | None = Field(default=None, description="of a server, a Kubernetes quantity")
     database: Database = Field(default=Database(), description="its PostgreSQL")
+    default_permission: Literal["READ", "NO_PERMISSIONS"] = Field(
+        default="NO_PERMISSIONS",
+        description="what a team may do with what another made and did not share: see it, or not even that",
+    )
+    password_version: int = Field(
+        default=1,
+        ge=1,
+        le=10_000,
+        description="raised by one, every password of it is replaced; jobs that run keep the one before until the next",
+    )
 
 
 class BudgetAlerts(Model):

@@ -17,6 +17,9 @@ class Team(Model):
     share: Annotated[float, Field(gt=0, le=100)] | None = Field(
         default=None, description="percent of the GPUs; all teams have one and they add up to 100, or members decide"
     )
+    people: list[Name] = Field(
+        default=[], description="who has a login of their own at the MLflow server, beside the one of the team's jobs"
+    )
     principals: list[Annotated[str, StandIn("arn:aws:iam::123456789012:role/unseen-{number}")]] = Field(
         default=[],
         description="who submits its jobs and sees its pods, as the cloud names them: ARNs of IAM roles and users",

@@ -6,13 +6,14 @@ database comes with the database (`MlflowDatabaseArgs`).
 
 * `migrate.py`: brings the database schema up to date, one replica at a time.
 * `serve.py`: hands secrets from mounted files to the MLflow server.
-* `users.py`: makes the accounts of the teams.
+* `tracking_guard.py`: the part of the server that says who asks and whether the request may go on.
+* `users.py`: makes the accounts of the teams and their people.
 * `metrics.py`: serves the server's metrics on a port of its own, without an account.
 """
 
 from importlib.resources import files
 
-PROGRAMS = ("migrate.py", "serve.py", "users.py", "metrics.py")
+PROGRAMS = ("migrate.py", "serve.py", "tracking_guard.py", "users.py", "metrics.py")
 
 
 def sources() -> dict[str, str]:

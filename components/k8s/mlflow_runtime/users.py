@@ -1,11 +1,14 @@
-"""Makes the teams' accounts on the MLflow server, through its public API, and keeps them.
+"""Makes the teams' accounts on the MLflow server, and the logins to them, through its public API, and keeps them.
 
-    users.py run URL ADMIN DIRECTORY STATE [--interval SECONDS]
+    users.py run URL AUTHORITY ADMIN DIRECTORY STATE [--interval SECONDS]
     users.py alive STATE SECONDS [--done]
 
-DIRECTORY holds `admin-password` (of the account ADMIN) and `users.json` (`{"name": "password"}`). An account that
-is missing is created; one whose password does not work gets the one in the file. Accounts that the file does not
-name are left alone: people make their own, and a removed team's runs still belong to somebody.
+AUTHORITY is the file with the authority of the server's certificate. DIRECTORY holds `admin-password` (of the account
+ADMIN), `admin-password-before` (what it was until the passwords were replaced, or nothing) and `users.json`
+(`{"name": "password"}`; null for an account that nobody logs in with). An account that is missing is created; one whose
+password does not work gets the one in the file. Logins to an account (`account+who`) that the file does not name go,
+with one exception: those of later passwords, which a newer pod made. Other accounts are left alone: a removed team's
+runs still belong to somebody.
 
 It runs beside the server in every pod and looks again every interval, so that accounts come back after a database
 was restored or someone deleted one. Two replicas doing the same at once end with the same accounts.
@@ -18,7 +21,9 @@ made is thus never ready, and the rollout stops where it is visible.
 import argparse
 import base64
 import json
+import secrets
 import signal
+import ssl
 import sys
 import threading
 import time
@@ -28,6 +33,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 API = "/api/2.0/mlflow/users/"
 RETRY_SECONDS = 2.0
@@ -54,20 +60,31 @@ class Account:
         return "Basic " + base64.b64encode(f"{self.name}:{self.password}".encode()).decode()
 
 
-def call(url: str, account: Account, method: str, path: str, body: dict[str, str] | None = None) -> tuple[int, str]:
-    """One request; the status and MLflow's error code (empty when there is none).
+@dataclass(frozen=True)
+class Server:
+    """The server's address, and the file with the authority of its certificate."""
+
+    url: str
+    authority: str
+
+
+def call(
+    server: Server, account: Account, method: str, path: str, body: dict[str, str] | None = None
+) -> tuple[int, str, dict[str, Any]]:
+    """One request; the status, MLflow's error code (empty when there is none) and the answer.
 
     Raises RoundError when the server does not answer.
     """
     request = urllib.request.Request(  # noqa: S310 — the URL is the pod's own server
-        url + API + path,
+        server.url + API + path,
         method=method,
         data=None if body is None else json.dumps(body).encode(),
         headers={"Authorization": account.header(), "Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-            return answer.status, ""
+        context = ssl.create_default_context(cafile=server.authority)
+        with urllib.request.urlopen(request, timeout=30, context=context) as answer:  # noqa: S310
+            return answer.status, "", dict(json.loads(answer.read() or b"{}"))
     except urllib.error.HTTPError as error:
         with error:
             content = error.read()
@@ -75,55 +92,96 @@ def call(url: str, account: Account, method: str, path: str, body: dict[str, str
             code = str(json.loads(content).get("error_code", ""))
         except (ValueError, AttributeError):
             code = ""
-        return error.code, code
+        return error.code, code, {}
     except OSError as error:  # URLError and timeouts
         raise RoundError(f"the server does not answer: {error}") from None
 
 
-def ensure(url: str, admin: Account, account: Account) -> str:
-    """Makes one account usable with its password: "kept", "created" or "updated".
+def administrator(server: Server, accounts: list[Account]) -> Account:
+    """The first of the accounts, after it has been given its password where only that of the second works.
+
+    Raises RoundError when neither does.
+    """
+    now, *before = accounts
+    if call(server, now, "GET", "current")[0] == 200:
+        return now
+    for old in before:
+        body = {"username": now.name, "password": now.password, "current_password": old.password}
+        if call(server, old, "PATCH", "update-password", body)[0] == 200:
+            log(f"account {now.name!r} updated")
+            return now
+    raise RoundError(f"the server does not take the password of {now.name!r}: was it changed in the server?")
+
+
+def ensure(server: Server, admin: Account, name: str, password: str | None) -> str:
+    """Makes one account usable with its password, or with none: "kept", "created", "updated" or "closed".
 
     Raises RoundError when the server refuses.
     """
-    if call(url, account, "GET", "current")[0] == 200:
+    if password is not None and call(server, Account(name, password), "GET", "current")[0] == 200:
         return "kept"
-    status, code = call(url, admin, "GET", "get?" + urllib.parse.urlencode({"username": account.name}))
-    if status == 401:
-        raise RoundError(f"the server does not take the password of {admin.name!r}: was it changed in the server?")
-    body = {"username": account.name, "password": account.password}
+    status, code, _ = call(server, admin, "GET", "get?" + urllib.parse.urlencode({"username": name}))
+    body = {"username": name, "password": password or secrets.token_urlsafe(32)}
+    done = ""
     if status == 404:
-        status, code = call(url, admin, "POST", "create", body)
+        status, code, _ = call(server, admin, "POST", "create", body)
         done = "created"
         if code == "RESOURCE_ALREADY_EXISTS":  # the other replica was quicker, with the same password
             return "kept"
     elif status == 200:
-        status, code = call(url, admin, "PATCH", "update-password", body)
-        done = "updated"
-    else:
-        done = ""
-    if status != 200:
-        raise RoundError(f"account {account.name!r}: the server answers {status} {code}".rstrip())
+        status, code, _ = call(server, admin, "PATCH", "update-password", body)
+        done = "updated" if password else "closed"
+    if status != 200 or not done:
+        raise RoundError(f"account {name!r}: the server answers {status} {code}".rstrip())
     return done
 
 
-def one_round(url: str, admin_name: str, directory: Path) -> None:
+def superseded(name: str, wanted: dict[str, str | None]) -> bool:
+    """Whether a login is one that the file does not name any more: a person's, or an older password of a team."""
+    account, plus, who = name.partition("+")
+    if not plus or name in wanted:
+        return False
+    versions = [
+        int(mine) for of, _, mine in (each.partition("+") for each in wanted) if of == account and mine.isdigit()
+    ]
+    return not who.isdigit() or int(who) < max(versions, default=1)
+
+
+def remove_superseded(server: Server, admin: Account, wanted: dict[str, str | None]) -> None:
+    """Deletes logins of people who left and of passwords before the last. Raises RoundError when the server refuses."""
+    status, code, answer = call(server, admin, "GET", "list")
+    if status != 200:
+        raise RoundError(f"list of accounts: the server answers {status} {code}".rstrip())
+    for name in (str(user["username"]) for user in answer["users"]):
+        if superseded(name, wanted):
+            status, code, _ = call(server, admin, "DELETE", "delete", {"username": name})
+            if status not in (200, 204, 404):
+                raise RoundError(f"login {name!r}: the server answers {status} {code}".rstrip())
+            log(f"login {name!r} deleted")
+
+
+def one_round(server: Server, admin_name: str, directory: Path) -> None:
     """Ensures every account of the file. Raises RoundError naming each one that failed."""
     try:
-        admin = Account(admin_name, (directory / "admin-password").read_text(encoding="utf-8").strip())
-        accounts = [Account(*item) for item in json.loads((directory / "users.json").read_text("utf-8")).items()]
-    except (OSError, ValueError, AttributeError) as error:
+        passwords = [
+            (directory / name).read_text("utf-8").strip() for name in ("admin-password", "admin-password-before")
+        ]
+        wanted = dict(json.loads((directory / "users.json").read_text("utf-8")))
+    except (OSError, ValueError, TypeError) as error:
         raise RoundError(f"cannot read {directory}: {type(error).__name__}") from None
+    admin = administrator(server, [Account(admin_name, password) for password in passwords if password])
     problems = []
-    for account in accounts:
+    for name, password in wanted.items():
         try:
-            done = ensure(url, admin, account)
+            done = ensure(server, admin, name, password)
         except RoundError as error:
             problems.append(str(error))
         else:
-            if done != "kept":
-                log(f"account {account.name!r} {done}")
+            if done not in ("kept", "closed"):
+                log(f"account {name!r} {done}")
     if problems:
         raise RoundError("; ".join(sorted(set(problems))))
+    remove_superseded(server, admin, wanted)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -140,7 +198,7 @@ def run(arguments: argparse.Namespace) -> int:
     state.unlink(missing_ok=True)  # what a container before this one reached is not reached by this one
     while not stop.is_set():
         try:
-            one_round(arguments.url, arguments.admin, arguments.directory)
+            one_round(Server(arguments.url, arguments.authority), arguments.admin, arguments.directory)
         except RoundError as error:
             log(f"trying again: {error}")
             state.touch()
@@ -165,6 +223,7 @@ def main(argv: list[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True)
     runner = commands.add_parser("run")
     runner.add_argument("url")
+    runner.add_argument("authority")
     runner.add_argument("admin")
     runner.add_argument("directory", type=Path)
     runner.add_argument("state", type=Path)

@@ -36,7 +36,7 @@ def build(plan: Plan) -> Foundation:
     database = make_database(plan, account, network, clients, keys, on_aws)
     budget = _budget(plan, account, keys, on_aws)
     return Foundation(
-        clusters=make_grounds(plan, clusters, Shared(network, keys, storage, database), on_aws),
+        clusters=make_grounds(plan, clusters, Shared(account, network, keys, storage, database), on_aws),
         outputs={
             "region": plan.ground.region,
             "dataBucket": storage.data_bucket["name"],

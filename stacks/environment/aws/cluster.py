@@ -9,6 +9,7 @@ import pulumi
 import pulumi_aws
 import pulumi_kubernetes
 import pulumi_random
+import pulumi_tls
 
 from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
@@ -44,6 +45,7 @@ class MadeCluster:
 class Shared:
     """What all clusters of the environment use."""
 
+    account: pulumi.Input[str]
     network: Network
     keys: Keys
     storage: StorageTiers
@@ -71,15 +73,15 @@ def make_grounds(
     """Makes the rights of the clusters' pods and what only AWS needs on them; the ground of each by its name."""
     if not clusters:
         return {}
-    random = pulumi_random.Provider("random")
-    return {made.planned.name: _ground(plan, made, shared, random, opts) for made in clusters}
+    makers: list[pulumi.ProviderResource] = [pulumi_random.Provider("random"), pulumi_tls.Provider("tls")]
+    return {made.planned.name: _ground(plan, made, shared, makers, opts) for made in clusters}
 
 
 def _ground(
     plan: Plan,
     made: MadeCluster,
     shared: Shared,
-    random: pulumi_random.Provider,
+    makers: Sequence[pulumi.ProviderResource],
     opts: pulumi.ResourceOptions,
 ) -> Ground:
     planned, cluster, storage = made.planned, made.cluster, shared.storage
@@ -100,7 +102,7 @@ def _ground(
     early = kubernetes_after("kubernetes-walls", *cluster.api_ready)
     walls = kube_system_walls(f"{prefix}kube-system", addresses, early, cluster.api_ready)
     kubernetes = kubernetes_after("kubernetes", *cluster.ready, *walls)
-    providers = [kubernetes, random]
+    providers = [kubernetes, *makers]
     on_cluster = aws_on_cluster.build(
         plan,
         planned,
@@ -126,6 +128,7 @@ def _ground(
         addresses=addresses,
         direct_names=direct_names(plan.ground.region),
         environment=dict(planned.smoke.environment),
+        own_registries=[pulumi.Output.concat(shared.account, f".dkr.ecr.{plan.ground.region}.amazonaws.com")],
         system_nodes=SYSTEM_NODES,
         node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
         gpu_add_ons=["nvidia-device-plugin", "dcgm-exporter"],  # the image of the nodes has the driver only

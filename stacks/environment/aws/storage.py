@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pulumi
 
+from trainyard import catalog
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
@@ -125,6 +126,8 @@ def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs
         "port": database.port,
         "name": database.database_name,
         "username": database.username,
+        "server_user": "mlflow_server",
+        "ca_certificates": catalog.rds_authority(plan.ground.region),
         "password_program": secrets_manager_password(database.secret_arn),
         "cidrs": [zone.isolated_cidr for zone in plan.ground.network.zones],
     }

@@ -42,6 +42,7 @@ def trail_arguments(**changes: Any) -> Any:
         "trail_name": "acme",
         "account_id": ACCOUNT,
         "region": REGION,
+        "administrator_arns": [f"arn:aws:iam::{ACCOUNT}:role/deploy"],
         "bucket_arns": TIERS,
         "access_log_bucket": "acme-logs",
         "retention_days": 365,

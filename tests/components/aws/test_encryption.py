@@ -108,7 +108,16 @@ def test_every_service_is_held_to_this_account() -> None:
         "kms:EncryptionContext:aws:logs:arn": [f"arn:aws:logs:us-east-1:{ACCOUNT}:log-group:/aws/rds/*"]
     }
     alerts = found["PublishAlerts"]
+<<<<<<< HEAD
     assert set(alerts["Principal"]["Service"]) == {"sns.amazonaws.com", "budgets.amazonaws.com"}
+=======
+    assert set(alerts["Principal"]["Service"]) == {
+        "sns.amazonaws.com",
+        "budgets.amazonaws.com",
+        "costalerts.amazonaws.com",
+        "events.amazonaws.com",
+    }
+>>>>>>> refs/heads/w-audit
     assert alerts["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
     assert set(alerts["Action"]) == {"kms:Decrypt", "kms:GenerateDataKey*"}
 

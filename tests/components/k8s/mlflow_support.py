@@ -5,24 +5,29 @@ from __future__ import annotations
 import base64
 import contextlib
 import importlib.util
+import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pulumi
 import pytest
+from moto.server import ThreadedMotoServer
 
 from tests.components.k8s.addresses import ADDRESSES
+from tests.components.k8s.certificates import authority, certificate
 from tests.pulumi_harness import Recording, plain, record
 from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
 from trainyard.components.k8s import mlflow_pod as pod
@@ -30,7 +35,7 @@ from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs, MlflowServerArgs
 from trainyard.components.k8s.mlflow_password import OWN_KEY
 
-IMAGE = "docker.io/burakince/mlflow:3.15.1@sha256:" + "a" * 64
+IMAGE = "docker.io/burakince/mlflow:3.17.2@sha256:" + "a" * 64
 SECRET_ARN = "arn:aws:secretsmanager:us-east-1:123456789012:secret:rds!db-1-AbCdEf"
 SERVER_MODULES = ("mlflow", "flask_wtf", "prometheus_flask_exporter", "uvicorn")
 
@@ -96,11 +101,12 @@ def request(
     headers: Mapping[str, str] | None = None,
 ) -> tuple[int, str]:
     """Status and text."""
+    context = ssl.create_default_context(cadata=authority()[0]) if url.startswith("https:") else None
     asked = urllib.request.Request(url, method=method, data=body, headers=dict(headers or {}))
     if login:
         asked.add_header("Authorization", "Basic " + base64.b64encode(":".join(login).encode()).decode())
     try:
-        with urllib.request.urlopen(asked, timeout=30) as answer:
+        with urllib.request.urlopen(asked, timeout=30, context=context) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:
@@ -186,11 +192,16 @@ class Pod:
         spec = plain(recording.one("kubernetes:apps/v1:Deployment").inputs)["spec"]["template"]["spec"]
         secret = plain(recording.one("kubernetes:core/v1:Secret", "mlflow-server").inputs)["stringData"]
         programs = plain(recording.one("kubernetes:core/v1:ConfigMap").inputs)["data"]
+        secret["tls.crt"], secret["tls.key"] = certificate()
+        programs[Path(pod.AUTHORITY_FILE).name] = authority()[0]
         made = cls(root, free_port(), free_port(), spec, secret, dict(replacements or {}))
         for folder, files in (
             (pod.PROGRAMS_DIR, programs),
-            ("/etc/mlflow/auth", {key: secret[key] for key in ("basic_auth.ini", "flask-secret-key")}),
-            ("/etc/mlflow/users", {key: secret[key] for key in ("admin-password", "users.json")}),
+            (
+                "/etc/mlflow/auth",
+                {key: secret[key] for key in (*pod.AUTH_KEYS, pod.SERVER_PASSWORD) if key in secret},
+            ),
+            ("/etc/mlflow/users", {key: secret[key] for key in pod.USERS_KEYS}),
             ("/etc/mlflow/database", {OWN_KEY: secret[OWN_KEY]} if OWN_KEY in secret else {}),
         ):
             target = Path(made.here(folder))
@@ -235,10 +246,83 @@ class Pod:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"https://127.0.0.1:{self.port}"
 
     def healthy(self) -> bool:
         try:
             return request(f"{self.url}/health")[0] == 200
         except OSError:
             return False
+
+
+@dataclass
+class Running:
+    """A server with the programs beside it, and the bucket of its artifacts."""
+
+    pod: Pod
+    server: Process
+    users: Process
+    metrics: Process
+    bucket: Any
+
+    def login(self, who: str) -> str:
+        """The password of a team or a person."""
+        known = json.loads((Path(self.pod.here("/etc/mlflow/users")) / "users.json").read_text())
+        return str(known[who])
+
+    def ask(self, who: str, method: str, path: str, body: object = None, **headers: str) -> tuple[int, Any]:
+        """A request with a team's or a person's login: the status, and the answer as JSON where it is."""
+        return self.ask_as(who, self.login(who), method, path, body, **headers)
+
+    def ask_as(
+        self, who: str, password: str, method: str, path: str, body: object = None, **headers: str
+    ) -> tuple[int, Any]:
+        """The same with a password that is given."""
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        kind = {"Content-Type": "application/json", **{name.replace("_", "-"): text for name, text in headers.items()}}
+        status, text = request(
+            self.pod.url + path,
+            (who, password),
+            method=method,
+            body=data,
+            headers={k: v for k, v in kind.items() if v},
+        )
+        try:
+            return status, json.loads(text)
+        except ValueError:
+            return status, text
+
+
+BUCKET = "client-artifacts"
+
+
+@contextlib.contextmanager
+def serving(pod: Pod, environment: Mapping[str, str] | None = None) -> Iterator[Running]:
+    """Runs a rendered pod: the migration, then server, accounts and metrics, with a bucket on this machine.
+
+    `environment` is of the containers that talk to the database.
+    """
+    cloud = ThreadedMotoServer(port=free_port(), ip_address="127.0.0.1", verbose=False)
+    cloud.start()
+    _, cloud_port = cloud.get_host_and_port()
+    endpoint = f"http://127.0.0.1:{cloud_port}"
+    credentials = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+    session = {"region_name": "us-east-1", "aws_access_key_id": "test", "aws_secret_access_key": "test"}
+    bucket = boto3.resource("s3", endpoint_url=endpoint, **session).Bucket(BUCKET)
+    bucket.create()
+    started: list[Process] = []
+    try:
+        migrate = pod.start("migrate", environment)
+        wait_for(lambda: migrate.popen.poll() is not None, "migration", 120)
+        assert migrate.stop() == 0, migrate.log
+        started.append(pod.start("server", {**credentials, "MLFLOW_S3_ENDPOINT_URL": endpoint}))
+        started.append(pod.start("users"))
+        started.append(pod.start("metrics"))
+        server, users, metrics = started
+        wait_for(pod.healthy, "health", 120)
+        wait_for(lambda: pod.probe("users", "readinessProbe") == 0, f"accounts: {users.log}", 60)
+        yield Running(pod, server, users, metrics, bucket)
+    finally:
+        for process in reversed(started):
+            process.stop()
+        cloud.stop()

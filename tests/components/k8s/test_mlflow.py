@@ -17,6 +17,7 @@ from tests.pulumi_harness import Recorded, Recording, plain, record
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s.mlflow import MlflowServer
 from trainyard.components.k8s.mlflow_password import PGPASS_FILE
+from trainyard.conventions import MLFLOW_CREDENTIALS_PATH
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 SECRET = "kubernetes:core/v1:Secret"
@@ -183,9 +184,9 @@ def test_each_container_sees_only_the_secrets_it_needs(recording: Recording) -> 
     }
     assert seen == {
         "pgpass": set(),
-        "migrate": {"basic_auth.ini", "flask-secret-key"},
-        "server": {"basic_auth.ini", "flask-secret-key"},
-        "users": {"admin-password", "users.json"},
+        "migrate": {"basic_auth.ini"},
+        "server": {"basic_auth.ini", "flask-secret-key", "kek-passphrase", "tls.crt", "tls.key"},
+        "users": {"admin-password", "admin-password-before", "users.json"},
         "metrics": set(),
     }
     for volume in _pod(recording)["volumes"]:
@@ -209,6 +210,7 @@ def test_generated_secrets_are_secret_in_the_state(recording: Recording) -> None
     assert {r.name for r in recording.of_type(PASSWORD)} == {
         "mlflow-admin",
         "mlflow-flask-key",
+        "mlflow-kek",
         "mlflow-user-language",
         "mlflow-user-vision",
     }
@@ -223,12 +225,15 @@ def test_each_team_gets_its_credentials_in_its_own_namespace(recording: Recordin
         assert secret["metadata"]["name"] == "mlflow-credentials"
         assert secret["metadata"]["namespace"] == f"team-{team}"
         assert secret["stringData"]["MLFLOW_TRACKING_USERNAME"] == team
-        assert secret["stringData"]["MLFLOW_TRACKING_URI"] == "http://mlflow.mlflow.svc.cluster.local:5000"
+        assert secret["stringData"]["MLFLOW_TRACKING_URI"] == "https://mlflow.mlflow.svc.cluster.local:5000"
         assert set(secret["stringData"]) == {
             "MLFLOW_TRACKING_URI",
             "MLFLOW_TRACKING_USERNAME",
             "MLFLOW_TRACKING_PASSWORD",
+            "MLFLOW_TRACKING_SERVER_CERT_PATH",
+            "ca.crt",
         }
+        assert secret["stringData"]["MLFLOW_TRACKING_SERVER_CERT_PATH"] == f"{MLFLOW_CREDENTIALS_PATH}/ca.crt"
     users = json.loads(_inputs(recording, SECRET, "mlflow-server")["stringData"]["users.json"])
     assert sorted(users) == ["language", "vision"]
 
@@ -237,7 +242,7 @@ def test_clients_hosts_are_allowed_with_and_without_port(recording: Recording) -
     (option,) = [part for part in _containers(recording)["server"]["command"] if part.startswith("--allowed-hosts=")]
     hosts = option.removeprefix("--allowed-hosts=").split(",")
     uri = _inputs(recording, SECRET, "mlflow-credentials-vision")["stringData"]["MLFLOW_TRACKING_URI"]
-    assert uri.removeprefix("http://") in hosts
+    assert uri.removeprefix("https://") in hosts
     assert "mlflow.mlflow.svc.cluster.local" in hosts
     assert not any("*" in host for host in hosts)
 
@@ -367,3 +372,59 @@ def test_an_unknown_permission_is_refused() -> None:
         "basic_auth.ini"
     ]
     assert "default_permission = NO_PERMISSIONS" in ini.splitlines()
+
+
+def test_a_server_user_of_the_database_keeps_the_owners_password_from_the_server() -> None:
+    others = {key: value for key, value in DATABASE.items() if not key.startswith("password")}
+    recording = recorded(database={**others, **OWN, "server_user": "mlflow_server"}, password_version=2)
+    containers = _containers(recording)
+    assert containers["migrate"]["command"][-3:] == ["mlflow_server", "2", pod.SERVER_PASSWORD_FILE]
+    assert any("//mlflow@" in part for part in containers["migrate"]["command"])
+    server = json.dumps(containers["server"])
+    assert "//mlflow_server_v2@" in server
+    assert "//mlflow@" not in server
+    assert f"PGPASSWORD={pod.SERVER_PASSWORD_FILE}" in server
+    assert "/etc/mlflow/database" not in server
+    ini = _inputs(recording, SECRET, "mlflow-server")["stringData"]["basic_auth.ini"]
+    assert "//mlflow_server_v2@" in ini
+
+
+@pytest.mark.parametrize(
+    ("version", "login", "known"),
+    [
+        (1, "vision", {"vision"}),
+        (2, "vision+2", {"vision", "vision+2"}),
+        (3, "vision+3", {"vision", "vision+2", "vision+3"}),
+    ],
+)
+def test_a_rotation_leaves_the_login_before_it(version: int, login: str, known: set[str]) -> None:
+    recording = recorded(password_version=version, people={"vision": ["ada"]})
+    secret = _inputs(recording, SECRET, "mlflow-credentials-vision")["stringData"]
+    users = json.loads(_inputs(recording, SECRET, "mlflow-server")["stringData"]["users.json"])
+    assert secret["MLFLOW_TRACKING_USERNAME"] == login
+    assert users[login] == secret["MLFLOW_TRACKING_PASSWORD"]
+    assert {name for name in users if name.startswith("vision")} == {*known, "vision+ada"}
+    assert (users["vision"] is None) is (version > 2)
+    people = _inputs(recording, SECRET, "mlflow-people")
+    assert people["metadata"]["namespace"] == "mlflow"
+    assert people["stringData"] == {"vision.ada": users["vision+ada"]}
+
+
+def test_only_known_versions_rotate() -> None:
+    with pytest.raises(ValueError, match="password_version has to be at least 1, got 0"):
+        recorded(password_version=0)
+
+
+def test_the_certificate_is_for_every_name_of_the_service(recording: Recording) -> None:
+    request = _inputs(recording, "tls:index/certRequest:CertRequest")
+    assert request["dnsNames"] == pod.names_of("mlflow", "mlflow")
+    assert request["ipAddresses"] == ["127.0.0.1"]
+    authority = _inputs(recording, "tls:index/selfSignedCert:SelfSignedCert")
+    assert authority["isCaCertificate"] is True
+    signed = _inputs(recording, "tls:index/locallySignedCert:LocallySignedCert")
+    assert not signed.get("isCaCertificate", False)
+    assert signed["validityPeriodHours"] > signed["earlyRenewalHours"] > 0
+    for container in _containers(recording).values():
+        for kind in ("startupProbe", "readinessProbe", "livenessProbe"):
+            if container["name"] == "server":
+                assert container[kind]["httpGet"]["scheme"] == "HTTPS"

@@ -7,28 +7,17 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
-from tests.components.k8s.mlflow_support import SERVER_MODULES, Pod, Process, free_port, needs, request, wait_for
+from tests.components.k8s.mlflow_support import SERVER_MODULES, Pod, Process, Running, needs, request, serving, wait_for
+from trainyard.components.k8s.mlflow_logins import auth_configuration
+from trainyard.components.k8s.mlflow_pod import AUTHORITY_FILE
 
 ADMIN, VISION, LANGUAGE = "admin-password-0001", "vision-password-0002", "language-password-03"
 FLASK_KEY = "flask-key-not-a-password-4"
 POSTGRES = "postgresql+psycopg2://mlflow@database.example.internal:5432/mlflow?sslmode=require"
-BUCKET = "client-artifacts"
-
-
-@dataclass
-class Running:
-    pod: Pod
-    server: Process
-    users: Process
-    metrics: Process
-    bucket: object
 
 
 def _passwords(pod: Pod) -> None:
@@ -46,35 +35,10 @@ def _passwords(pod: Pod) -> None:
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     needs(*SERVER_MODULES)
     root = tmp_path_factory.mktemp("pod")
-    cloud = ThreadedMotoServer(port=free_port(), ip_address="127.0.0.1", verbose=False)
-    cloud.start()
-    _, cloud_port = cloud.get_host_and_port()
-    endpoint = f"http://127.0.0.1:{cloud_port}"
-    credentials = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
-    bucket = boto3.resource(
-        "s3",
-        endpoint_url=endpoint,
-        region_name="us-east-1",
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
-    ).Bucket(BUCKET)
-    bucket.create()
-    pod = Pod.render(root, replacements={POSTGRES: f"sqlite:///{root}/mlflow.db"}, workers=2)
+    pod = Pod.render(root, replacements={POSTGRES: f"sqlite:///{root}/mlflow.db"}, workers=2, default_permission="READ")
     _passwords(pod)
-    migrate = pod.start("migrate")
-    wait_for(lambda: migrate.popen.poll() is not None, "migration", 120)
-    assert migrate.stop() == 0, migrate.log
-    server = pod.start("server", {**credentials, "MLFLOW_S3_ENDPOINT_URL": endpoint})
-    users = pod.start("users")
-    metrics = pod.start("metrics")
-    try:
-        wait_for(pod.healthy, "health", 120)
-        wait_for(lambda: pod.probe("users", "readinessProbe") == 0, f"accounts: {users.log}", 60)
-        yield Running(pod, server, users, metrics, bucket)
-    finally:
-        for process in (users, metrics, server):
-            process.stop()
-        cloud.stop()
+    with serving(pod) as found:
+        yield found
 
 
 def test_accounts_are_required(running: Running) -> None:
@@ -131,7 +95,8 @@ def test_a_teams_client_needs_nothing_but_its_secret(running: Running, tmp_path:
     client = Process.start(
         [sys.executable, "-c", CLIENT],
         {
-            "MLFLOW_TRACKING_URI": f"http://localhost:{running.pod.port}",
+            "MLFLOW_TRACKING_URI": f"https://localhost:{running.pod.port}",
+            "MLFLOW_TRACKING_SERVER_CERT_PATH": running.pod.here(AUTHORITY_FILE),
             "MLFLOW_TRACKING_USERNAME": "vision",
             "MLFLOW_TRACKING_PASSWORD": VISION,
             "HOME": str(tmp_path),
@@ -139,7 +104,7 @@ def test_a_teams_client_needs_nothing_but_its_secret(running: Running, tmp_path:
         tmp_path,
     )
     wait_for(lambda: client.popen.poll() is not None, "the client", 90)
-    assert client.stop() == 0, client.log
+    assert client.stop() == 0, client.log + running.server.log
     run_id = re.findall(r"^[0-9a-f]{32}$", client.log, re.MULTILINE)[-1]
     keys = {entry.key for entry in running.bucket.objects.all()}  # type: ignore[attr-defined]
     assert any(key.startswith("mlflow/") and key.endswith(f"{run_id}/artifacts/model/weights.txt") for key in keys)
@@ -162,7 +127,7 @@ def test_other_hosts_are_refused(running: Running, host: str) -> None:
 
 def test_a_page_of_another_origin_cannot_write(running: Running) -> None:
     api = f"{running.pod.url}/api/2.0/mlflow/experiments/create"
-    for origin, expected in (("http://example.org", 403), ("http://mlflow.mlflow.svc:5000", 200)):
+    for origin, expected in (("http://example.org", 403), ("https://mlflow.mlflow.svc:5000", 200)):
         status, text = request(
             api,
             ("vision", VISION),
@@ -252,8 +217,6 @@ def test_the_server_needs_its_key(tmp_path: Path) -> None:
 
 
 def test_the_configuration_survives_percent_signs() -> None:
-    from trainyard.components.k8s.mlflow import auth_configuration
-
     text = auth_configuration(
         database_uri="postgresql://ml%40flow@db:5432/x", admin_password="a%b" * 5, default_permission="READ"
     )

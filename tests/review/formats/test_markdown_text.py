@@ -15,7 +15,8 @@ HOSTILE = (
     "@everyone", "![x](https://evil.example/p.png)", "[here](javascript:alert)", "<img src=x onerror=y>", "a | b | c",
     "</td><h1>", "# heading", "1. one", "- [ ] task", "&#64;everyone", "\\@everyone", "`code` and ``more``", "***",
     "https://evil.example", "www.evil.example", "<https://evil.example>", "x@evil.example", "#1 GH-1 !1 $1", "~~gone~~",
-    "[a]: https://evil.example", "/close", "line\n# two", "\u202egnirts", "a\x00b", "===", "---", "$\\color{red}x$", "> q",
+    "[a]: https://evil.example", "/close", "line\n# two", "\u202egnirts", "a\x00b", "===", "---",
+    "$\\color{red}x$", "> q",
 )  # fmt: skip
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 TEXTS = st.one_of(

@@ -1,0 +1,130 @@
+"""Security: the tracking server. It asks who somebody is, keeps teams apart, and is the version that was attacked."""
+
+from __future__ import annotations
+
+import configparser
+from collections.abc import Iterator
+from typing import Any
+
+from pulumi_policy import Severity
+
+from trainyard.catalog import pins
+from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_AUTHORIZATION, MLFLOW_PERMISSIONS
+from trainyard.policies import pods
+from trainyard.policies.rules import Config, resource_rule
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import list_at, value_at
+from trainyard.recorded.types import SECRET
+
+_CONFIGURATION = "basic_auth.ini"
+_CONTROLS = ("CIS EKS 1.5.0 5.1.1", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3")
+
+
+def _servers(resource: RecordedResource) -> Iterator[tuple[str, Any, list[str]]]:
+    """Every container that starts an MLflow server: where it is, the container, and its command line."""
+    for where, container in pods.containers(resource):
+        line = [str(part) for key in ("command", "args") for part in list_at(container, key)]
+        if any(words == ("mlflow", "server") for words in zip(line, line[1:], strict=False)):
+            yield where, container, line
+
+
+def _option(line: list[str], name: str) -> str:
+    """The value of an option, given as `--name=value` or as `--name value`; empty where it is not there."""
+    for at, part in enumerate(line):
+        if part == name:
+            return line[at + 1] if at + 1 < len(line) else ""
+        if part.startswith(f"{name}="):
+            return part.removeprefix(f"{name}=")
+    return ""
+
+
+def _variable(container: Any, name: str) -> str | None:
+    """The value of an environment variable of a container; None where it has none."""
+    for entry in list_at(container, "env"):
+        if value_at(entry, "name") == name:
+            return str(value_at(entry, "value", default=""))
+    return None
+
+
+@resource_rule(
+    "tracking-without-authentication",
+    "The tracking server asks for a login, refuses routes that nobody judges, and takes passwords over TLS only.",
+    types=pods.TYPES,
+    severity=Severity.CRITICAL,
+    controls=_CONTROLS,
+    fix="Start the server as MlflowServer does: --app-name=basic-auth, and a certificate in --uvicorn-opts.",
+)
+def tracking_without_authentication(resource: RecordedResource, _: Config) -> Iterator[str]:
+    """The options of `mlflow server`, read in MLflow 3.17.2."""
+    for where, container, line in _servers(resource):
+        if _option(line, "--app-name") != "basic-auth":
+            yield f"{where}: mlflow server without --app-name=basic-auth lets anybody in"
+        if (_variable(container, "MLFLOW_BASIC_AUTH_FAIL_CLOSED") or "true").lower() not in ("true", "1"):
+            yield f"{where}: MLFLOW_BASIC_AUTH_FAIL_CLOSED is off: routes that nobody judges are open"
+        if "--ssl-certfile" not in _option(line, "--uvicorn-opts"):
+            yield f"{where}: passwords come in without TLS"
+
+
+@resource_rule(
+    "tracking-open-to-other-teams",
+    "What a team keeps in the tracking server another team sees at most, and the guard of the requests is in use.",
+    types=(SECRET,),
+    severity=Severity.HIGH,
+    controls=_CONTROLS,
+    fix="Set mlflow.defaultPermission to NO_PERMISSIONS or READ, and leave the authorization function as it is.",
+)
+def tracking_open_to_other_teams(resource: RecordedResource, _: Config) -> Iterator[str]:
+    """The configuration of MLflow's accounts, in whichever Secret it is."""
+    text = value_at(resource.inputs, "stringData", _CONFIGURATION)
+    if text is None:
+        return
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(str(text))
+        found = dict(parser["mlflow"])
+    except (configparser.Error, KeyError):
+        yield f"{_CONFIGURATION} is no configuration of MLflow's accounts"
+        return
+    if (default := found.get("default_permission")) not in MLFLOW_PERMISSIONS:
+        yield f"default_permission is {default}: more than seeing what another team made"
+    if (function := found.get("authorization_function")) != MLFLOW_AUTHORIZATION:
+        yield f"authorization_function is {function}, not {MLFLOW_AUTHORIZATION}"
+    if found.get("admin_username", MLFLOW_ADMIN) != MLFLOW_ADMIN:
+        yield f"admin_username is not {MLFLOW_ADMIN}, whose logins the guard knows"
+
+
+@resource_rule(
+    "tracking-gateway-on",
+    "The tracking server calls no other servers for its users.",
+    types=pods.TYPES,
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 CM-7", "ISO 27001:2022 A.8.19"),
+    fix="Set MLFLOW_GATEWAY_ALLOWED_PROVIDERS to none.",
+)
+def tracking_gateway_on(resource: RecordedResource, _: Config) -> Iterator[str]:
+    """A gateway secret with any address made the server ask its own localhost (MLflow 3.14.0)."""
+    for where, container, _line in _servers(resource):
+        if (providers := _variable(container, "MLFLOW_GATEWAY_ALLOWED_PROVIDERS")) != "none":
+            yield f"{where}: MLFLOW_GATEWAY_ALLOWED_PROVIDERS is {providers or 'not set'}: all providers are allowed"
+
+
+@resource_rule(
+    "tracking-version-untested",
+    "The tracking server is of the version that the attacks were tried on.",
+    types=pods.TYPES,
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 SI-2", "ISO 27001:2022 A.8.8"),
+    fix="Take the image of trainyard/catalog/versions.yaml, or raise the version there and run tests/attacks.",
+)
+def tracking_version_untested(resource: RecordedResource, _: Config) -> Iterator[str]:
+    """An image of another registry may be the same version; only the tag tells."""
+    for where, container, _line in _servers(resource):
+        image = str(value_at(container, "image", default=""))
+        if (found := _version(image)) != (tested := _version(pins().image("mlflow"))):
+            yield f"{where}: {image} is {found or 'of no version'}, tested is {tested}"
+
+
+def _version(image: str) -> str:
+    """`3.17.2` of `registry:5000/mlflow:v3.17.2-full@sha256:…`; empty where the tag is none."""
+    _, colon, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    return tag.removeprefix("v").partition("-")[0] if colon else ""
