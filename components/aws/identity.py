@@ -48,9 +48,9 @@ class PodRoleArgs(TypedDict):
 def pod_trust(cluster_arn: str, namespace: str, service_accounts: Sequence[str]) -> dict[str, Any]:
     """The trust policy: the account, the cluster, the namespace and the service accounts, each as EKS says it.
 
-    EKS sets the tags itself (EKS User Guide, "Grant Pods access to AWS resources based on tags", 2026-11). It asks on
-    behalf of the cluster: `aws:SourceArn` is the cluster's, seen on a live one (terraform-aws-eks pull request 3743,
-    2026-08); the ARN of the association refuses every pod (mountpoint-s3-csi-driver issue 781, 2026-04).
+    EKS sets the tags itself (EKS User Guide, "Create IAM role with trust policy required by EKS Pod Identity", read
+    2026-11). `aws:SourceAccount` was seen to hold on a live cluster, `aws:SourceArn` to refuse every pod where it named
+    the association (mountpoint-s3-csi-driver issue 781, 2026-04); the tag names the cluster, so it is not asked for.
     """
     return {
         "Version": "2012-10-17",
@@ -66,8 +66,7 @@ def pod_trust(cluster_arn: str, namespace: str, service_accounts: Sequence[str])
                         "aws:RequestTag/eks-cluster-arn": cluster_arn,
                         "aws:RequestTag/kubernetes-namespace": namespace,
                         "aws:RequestTag/kubernetes-service-account": list(service_accounts),
-                    },
-                    "ArnEquals": {"aws:SourceArn": cluster_arn},
+                    }
                 },
             }
         ],

@@ -238,10 +238,9 @@ def pod_request(stack, **other):
         {"aws:RequestTag/kubernetes-namespace": "team-somebody"},
         {"aws:RequestTag/kubernetes-service-account": "default"},
         {"aws:RequestTag/eks-cluster-arn": "arn:aws:eks:us-east-1:123456789012:cluster/another"},
-        {"aws:SourceArn": "arn:aws:eks:us-east-1:123456789012:cluster/another"},
         {"aws:SourceAccount": "444455556666"},
     ],
-    ids=["namespace", "service account", "tagged cluster", "cluster", "account"],
+    ids=["namespace", "service account", "cluster", "account"],
 )
 def test_a_pod_of_another_cluster_namespace_or_account_gets_no_teams_role(stack, other):
     allows(pod_request(stack))

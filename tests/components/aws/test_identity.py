@@ -46,8 +46,7 @@ def test_only_the_named_service_accounts_of_the_cluster_of_the_account_can_take_
             "aws:RequestTag/eks-cluster-arn": CLUSTER_ARN,
             "aws:RequestTag/kubernetes-namespace": "mlflow",
             "aws:RequestTag/kubernetes-service-account": ["server", "backup"],
-        },
-        "ArnEquals": {"aws:SourceArn": CLUSTER_ARN},
+        }
     }
 
 
