@@ -247,7 +247,7 @@ INPUTS: dict[str, dict[str, Any]] = {
             for zone, third in (("us-east-1a", 1), ("us-east-1b", 11))
         ],
         "natGateways": 2,
-        "owners": {"accountId": ACCOUNT},
+        "accountId": ACCOUNT,
         "gatewayEndpoints": ["s3"],
         "interfaceEndpoints": ["sts"],
         "region": "us-east-1",
