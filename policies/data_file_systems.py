@@ -41,7 +41,7 @@ def file_system_open_to_the_network(resources: Resources, _: Config) -> Iterator
         if "0" in squash.split(":"):
             yield system, "rootSquashConfiguration.rootSquash is not set: root of any node is root of all files"
         for nids in texts_at(system.inputs, "rootSquashConfiguration", "noSquashNids"):
-            if "[" in nids:
+            if "[" in nids or "*" in nids:
                 yield system, f"noSquashNids {nids}: a range of nodes is root of all files"
 
 

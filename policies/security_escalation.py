@@ -19,8 +19,7 @@ from trainyard.rehearsal.works.rights.kubernetes.cluster import Grant, Subject
 from trainyard.rehearsal.works.rights.kubernetes.rules import Ask, ask
 
 WRITE: Final = ("create", "update", "patch")
-_RBAC: Final = "rbac.authorization.k8s.io"
-_ADMISSION: Final = "admissionregistration.k8s.io"
+_RBAC, _ADMISSION = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
 _STARTS_PODS: Final = (
     "pods",
     "jobs.batch",
@@ -58,8 +57,8 @@ STEPS: Final = (
     Step(_asks(("create",), "serviceaccounts/token"), "signs in as any service account there"),
     Step(_asks(("get", "create"), "nodes/proxy"), "reaches the kubelet, which runs commands in every pod"),
     Step(
-        _asks(("update", "patch"), "namespaces"),
-        "changes the labels that pod security, queues and network policies go by",
+        _asks(("update", "patch"), "namespaces", "nodes"),
+        "changes the labels that pod security, queues, network policies and nodes go by",
         whatever_name=False,
     ),
     Step(
@@ -80,6 +79,12 @@ STEPS: Final = (
             f"mutatingadmissionpolicybindings.{_ADMISSION}",
         ),
         "changes or lifts the guards on what is created",
+        whatever_name=False,
+    ),
+    Step(
+        _asks((*WRITE, "delete"), "networkpolicies.networking.k8s.io", "resourcequotas"),
+        "lifts the walls of all namespaces",
+        cluster_wide=True,
         whatever_name=False,
     ),
     Step(_asks(("create",), "persistentvolumes"), "mounts any disk and any directory of a node"),
@@ -182,8 +187,4 @@ def _trusted(subject: Subject, config: Config) -> bool:
     account = rbac.place_of(name)
     if account:
         return any(fnmatchcase(account, glob) for glob in config["controllers"])
-    return (
-        name in config["administrators"]
-        or name in ("system:masters", "system:nodes")
-        or (name.startswith("system:kube-"))
-    )
+    return name in (*config["administrators"], "system:masters", "system:nodes") or name.startswith("system:kube-")

@@ -167,6 +167,8 @@ def _unbound(statement: Any, *, made_of_ours: bool) -> Iterator[str]:
     reads = any(_READS.fullmatch(str(action)) for action in list_at(statement, "Action"))
     named = [str(each) for each in list_at(statement, "Resource")]
     any_key = any(each == "*" or each.endswith(":key/*") for each in named)
+    if "*" in list_at(statement, "Action") and "*" in named:  # all rights to everything: wildcard-admin
+        return
     if not reads or not (any_key or (made_of_ours and any(":key/" in each for each in named))):
         return
     through: list[str] = []

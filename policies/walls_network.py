@@ -115,6 +115,11 @@ def team_egress_reaches_network(resources: Resources, _: Config) -> Iterator[Sta
     for policy in resources.of(NETWORK_POLICY):
         if value_at(policy.inputs, "metadata", "namespace") not in teams:
             continue
+        for rule in list_at(policy.inputs, "spec", "egress"):
+            named = [peer for peer in list_at(rule, "to") if value_at(peer, "ipBlock") is None]
+            whole = not is_set(rule, "to") or (named and from_anywhere({"to": named}, "to"))
+            if whole and not _names_only(rule) and not every_port(rule):  # every port: team-namespace-open
+                yield policy, "lets its ports out to every namespace: a rule that names no peer, or a selector of all"
         blocks = [
             value_at(peer, "ipBlock")
             for rule in list_at(policy.inputs, "spec", "egress")

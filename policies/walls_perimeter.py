@@ -38,7 +38,7 @@ _SERVICES = re.compile(r"aws:(PrincipalIsAWSService|ViaAWSService)", re.IGNORECA
 _OBJECTS = ("s3:GetObject", "s3:GetObjectVersion", "s3:PutObject", "s3:DeleteObject")
 """What a binding has to refuse from outside, each."""
 
-_EVERYBODY = re.compile(r"[*?]+|arn:[^:]*:(iam|sts)::[*?]*:[*?]+", re.IGNORECASE)
+_EVERYBODY = re.compile(r"[*?]+|arn:[^:]*:(iam|sts)::[0-9*?]*:((role|user|assumed-role)/)?[*?]+", re.IGNORECASE)
 
 
 @resource_rule(

@@ -148,6 +148,16 @@ CASES = [
         ),
         ("everywhere", VIOLATED, (VPC, CLUSTER, team("t"), network_policy("team-t", egress=egress(EVERYWHERE)))),
         (
+            "a port of whatever is there",
+            VIOLATED,
+            (VPC, team("t"), network_policy("team-t", egress=[{"ports": [{"port": 443}]}])),
+        ),
+        (
+            "names of whatever is there",
+            OK,
+            (VPC, team("t"), network_policy("team-t", egress=[{"ports": [{"port": 53}]}])),
+        ),
+        (
             "but the metadata",
             VIOLATED,
             (VPC, team("t"), network_policy("team-t", egress=egress(EVERYWHERE, "169.254.0.0/16"))),

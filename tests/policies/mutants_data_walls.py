@@ -97,6 +97,11 @@ DATA_WALLS = (
         change=edit(LUSTRE, "acme-demo-lustre", lambda inputs: inputs.pop("rootSquashConfiguration")),
     ),
     Mutant(
+        "file-system-open-to-the-network",
+        "root of every node",
+        change=edit(LUSTRE, "acme-demo-lustre", put("rootSquashConfiguration", "noSquashNids", value=["*@tcp"])),
+    ),
+    Mutant(
         "key-changed-by-the-account",
         "administered through IAM",
         change=stating(KEY, "data-key", Principal=ACCOUNT, Action="kms:*"),

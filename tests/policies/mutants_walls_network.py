@@ -74,6 +74,11 @@ def _but_writes(found: dict[str, Any]) -> None:
 
 
 WALLS_NETWORK = (
+    Mutant(
+        "bucket-without-network-binding",
+        "every role of the account may be outside",
+        change=outside(put("Condition", "ArnNotLike", value={"aws:PrincipalArn": "arn:aws:iam::123456789012:role/*"})),
+    ),
     Mutant("network-policies-not-strict", "nothing enforced", change=plugin(put("enableNetworkPolicy", value="false"))),
     Mutant("network-policies-not-strict", "standard mode", change=plugin(put("env", MODE, value="standard"))),
     Mutant("network-policies-not-strict", "no mode", change=plugin(lambda found: found["env"].pop(MODE))),
@@ -103,6 +108,16 @@ WALLS_NETWORK = (
         "team-egress-reaches-network",
         "HTTPS to everywhere",
         change=rule("teams-vision-allow-dns", "egress", to=[{"ipBlock": {"cidr": "0.0.0.0/0"}}], ports=HTTPS),
+    ),
+    Mutant(
+        "team-egress-reaches-network",
+        "HTTPS to nobody named",
+        change=rule("teams-vision-allow-dns", "egress", ports=HTTPS),
+    ),
+    Mutant(
+        "team-egress-reaches-network",
+        "HTTPS to every namespace",
+        change=rule("teams-vision-allow-dns", "egress", to=[{"namespaceSelector": {}}], ports=HTTPS),
     ),
     Mutant(
         "team-egress-reaches-network",

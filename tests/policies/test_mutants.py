@@ -15,17 +15,38 @@ from tests.policies.mutants_unsafe import UNSAFE
 from tests.policies.mutants_walls_network import WALLS_NETWORK
 from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
+from trainyard.recorded.resources import matches
 from trainyard.rehearsal.rehearse import rehearse
 from trainyard.review.policy_check.check import check_policies
 
 
 def judge(rehearsal, change=None, settings=None, others=None):
     runs = (rehearsal.preview.resources, rehearsal.known.resources)
-    preview, known = (change(run) for run in runs) if change else runs
+    changed = tuple(change(run) for run in runs) if change else runs
+    policies = POLICIES if settings or others else _concerned(runs, changed)
     told = {**rehearsal.other_settings, **(others or {})}
     return check_policies(
-        rehearsal.stack, preview, known, {**rehearsal.settings, **(settings or {})}, other_settings=told
+        rehearsal.stack,
+        *changed,
+        {**rehearsal.settings, **(settings or {})},
+        policies=policies,
+        other_settings=told,
     )
+
+
+def _concerned(runs, changed):
+    """The policies that are shown anything of a change, the pack where nothing is changed.
+
+    A policy is shown resources of its own types alone (`rules.py`): of any other change it says what it said before.
+    """
+    types = {
+        resource.type
+        for before, after in zip(runs, changed, strict=True)
+        for one, others in ((before, set(map(id, after))), (after, set(map(id, before))))
+        for resource in one
+        if id(resource) not in others
+    }
+    return tuple(policy for policy in POLICIES if any(matches(found, policy.types) for found in types)) or POLICIES
 
 
 @pytest.fixture(scope="module")
