@@ -21,6 +21,7 @@ from trainyard.components.aws.database import Database
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.identity import PodRole
+from trainyard.components.aws.image_cache import ImageCache
 from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
@@ -54,6 +55,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     EnvironmentKey,
     GpuEnablement,
     GpuNodeGroups,
+    ImageCache,
     Ingest,
     Kueue,
     LustreFileSystem,
