@@ -18,6 +18,7 @@ from trainyard.components.aws.buckets import Bucket
 from trainyard.components.aws.budget import BudgetAlerts
 from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
+from trainyard.components.aws.dns_firewall import DnsFirewall
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.identity import PodRole
@@ -32,6 +33,7 @@ from trainyard.components.aws.shared_files import SharedFileSystem
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.threat_detection import ThreatDetection
 from trainyard.components.aws.trail import AuditTrail
+from trainyard.components.k8s.egress_proxy import EgressProxy
 from trainyard.components.k8s.gpu import GpuEnablement
 from trainyard.components.k8s.ingest import Ingest
 from trainyard.components.k8s.kueue import Kueue
@@ -52,6 +54,8 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     Cluster,
     ClusterAutoscaler,
     Database,
+    DnsFirewall,
+    EgressProxy,
     EnvironmentKey,
     GpuEnablement,
     GpuNodeGroups,

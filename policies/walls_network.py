@@ -129,12 +129,13 @@ def team_egress_reaches_network(resources: Resources, _: Config) -> Iterator[Sta
 
 def _inside(resources: Resources) -> Iterator[tuple[Network, str]]:
     for vpc in resources.of(VPC):
-        if is_set(vpc.inputs, "cidrBlock"):
-            yield ipaddress.ip_network(str(value_at(vpc.inputs, "cidrBlock"))), "the network's own addresses"
+        own = _network(value_at(vpc.inputs, "cidrBlock"))
+        if own is not None:
+            yield own, "the network's own addresses"
     for cluster in resources.of(EKS_CLUSTER):
-        services = value_at(cluster.inputs, "kubernetesNetworkConfig", "serviceIpv4Cidr")
+        services = _network(value_at(cluster.inputs, "kubernetesNetworkConfig", "serviceIpv4Cidr"))
         if services is not None:
-            yield ipaddress.ip_network(str(services)), "the cluster's services"
+            yield services, "the cluster's services"
     yield ipaddress.ip_network(METADATA), "the identity of nodes"
 
 

@@ -5,7 +5,7 @@ data out in the names that it looks up. What the platform itself needs is in `PL
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 import pulumi
 import pulumi_aws.route53 as route53
@@ -38,17 +38,22 @@ class DnsFirewallArgs(TypedDict):
     """Id of the VPC whose lookups are judged."""
     names: Sequence[str]
     """Names that may be looked up besides the platform's; one that begins with a dot is the name and all below it."""
-    others: Literal["block", "alert"]
+    others: str
     """What becomes of any other name: `block` (the answer is that it does not exist) or `alert` (it is counted)."""
 
 
 class DnsFirewall(pulumi.ComponentResource):
-    """The lists, the rules and their place in front of the VPC's name server. It fails closed."""
+    """The lists, the rules and their place in front of the VPC's name server. It fails closed.
+
+    Raises ValueError for `others` that is neither `block` nor `alert`.
+    """
 
     rule_group_id: pulumi.Output[str]
     """Id of the group of rules."""
 
     def __init__(self, name: str, args: DnsFirewallArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        if args["others"] not in ("block", "alert"):
+            raise ValueError(f"DnsFirewall {name!r}: others is {args['others']!r}; it may be 'block' or 'alert'")
         super().__init__("trainyard:index:DnsFirewall", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         group = route53.ResolverFirewallRuleGroup(f"{name}-rules", opts=child)

@@ -59,9 +59,11 @@ class OwnersArgs(TypedDict):
     """The organisation (`o-…`), whose accounts are then all its own. Default: the account alone."""
 
 
-class BoundToArgs(OwnersArgs):
+class BoundToArgs(TypedDict):
     """Where a bucket may be used from, and by whom elsewhere."""
 
+    owners: OwnersArgs
+    """Whose principals may use it."""
     vpc_id: pulumi.Input[str]
     """Id of the VPC; it must have a gateway endpoint for S3, or no request comes from it."""
     admin_principal_arns: Sequence[pulumi.Input[str]]
@@ -93,13 +95,13 @@ def bucket_binding(bucket_arn: pulumi.Output[str], bound: BoundToArgs) -> list[S
     """Statements of a bucket's policy that bind it to its owners, and its objects to the network."""
     objects = pulumi.Output.concat(bucket_arn, "/*")
     outside = {"aws:SourceVpc": bound["vpc_id"]}
-    service_linked = pulumi.Output.concat("arn:aws:iam::", bound["account_id"], ":role/aws-service-role/*")
+    service_linked = pulumi.Output.concat("arn:aws:iam::", bound["owners"]["account_id"], ":role/aws-service-role/*")
     return [
         _deny(
             "DenyOtherOwners",
             ["s3:*"],
             [bucket_arn, objects],
-            {"StringNotEquals": _owned("Principal", bound), "Bool": {"aws:PrincipalIsAWSService": "false"}},
+            {"StringNotEquals": _owned("Principal", bound["owners"]), "Bool": {"aws:PrincipalIsAWSService": "false"}},
         ),
         _deny(
             # Whatever a pod's credentials may do, once they have left the network.

@@ -1,7 +1,7 @@
 """Refuses pods and jobs in team namespaces whose images are not of the registries that are allowed.
 
 What runs in a team's namespace has the team's rights: its checkpoints, its tracking account. An image from anywhere is
-anybody's code with those. An entry of the list is a registry, `public.ecr.aws`, or what stands below one,
+anybody's code with those. An entry of the list is a registry, `registry.example.com`, or what stands below one,
 `docker.io/pytorch` or `docker.io/pytorch/pytorch`; a name without a registry is Docker Hub's, as the container runtime
 reads it. A job is refused when it is made, because its pods would be: a queue would admit it and its GPUs wait.
 """

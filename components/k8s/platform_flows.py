@@ -39,4 +39,4 @@ PLATFORM_FLOWS: tuple[Flow, ...] = (
     Flow(EGRESS_PROXY, DNS, NAME_PORTS, "the proxy looks up the names of the allow-list"),
     Flow(EGRESS_PROXY, Place.INTERNET, (tcp(443),), "the proxy opens what teams' pods asked for"),
 )
-"""All of them. A namespace's policies are written from those that name it."""
+"""Every flow that pods of the platform need. A namespace's policies are written from those that name it."""

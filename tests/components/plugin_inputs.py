@@ -11,6 +11,17 @@ IMAGE = "pytorch/pytorch:2.13.0@sha256:" + "0" * 64
 CHART = {"chart": "a-chart", "version": "1.2.3", "repository": "https://charts.example.com"}
 SUBNETS = {"us-east-1a": "subnet-0a", "us-east-1b": "subnet-0b"}
 CLIENTS = {"cluster": "sg-0c"}
+ADDRESSES = {
+    "own": ["10.0.0.0/16"],
+    "nodes": ["10.0.0.0/19"],
+    "services": "172.20.0.0/16",
+    "controlPlane": ["10.0.224.0/23"],
+    "apiService": "172.20.0.1/32",
+    "resolvers": ["10.0.0.2/32"],
+    "cloudServices": ["10.0.208.0/23"],
+    "objectStore": ["52.216.0.0/15"],
+    "identity": [{"cidr": "169.254.170.23/32", "port": 80}],
+}
 LUSTRE = {"subnetId": "subnet-0a", "capacityGib": 2400, "throughputMbpsPerTib": 250}
 
 INPUTS: dict[str, dict[str, Any]] = {
@@ -95,6 +106,14 @@ INPUTS: dict[str, dict[str, Any]] = {
         "backupRetentionDays": 14,
         "deletionProtection": True,
         "protect": True,
+    },
+    "DnsFirewall": {"vpcId": "vpc-0a", "names": ["pypi.org", ".hf.co"], "others": "block"},
+    "EgressProxy": {
+        "image": IMAGE,
+        "allow": ["pypi.org", ".hf.co"],
+        "addresses": ADDRESSES,
+        "direct": [".s3.us-east-1.amazonaws.com"],
+        "teamNamespaces": {"vision": "team-vision"},
     },
     "EnvironmentKey": {
         "alias": "alias/acme",

@@ -337,7 +337,7 @@ CASES = [
     (
         {"monthlyBudgetUsd": 900},
         "monthlyBudgetUsd",
-        "got 900; must be at least 2,350 USD a month, the idle floor",
+        "got 900; must be at least 2,353 USD a month, the idle floor",
         "FSx for Lustre (4800 GiB) 1,632",
     ),
     ({"budget": keys(anomaly_threshold_usd=0)}, "budget.anomalyThresholdUsd", "got 0; must be at least 1", ""),

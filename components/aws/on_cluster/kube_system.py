@@ -46,7 +46,7 @@ KUBE_SYSTEM_FLOWS: tuple[Flow, ...] = (
     Flow(BUCKET_MOUNTS, Place.IDENTITY, (), "a mount takes the role of the pod that uses it"),
     Flow(BUCKET_MOUNTS, DNS, NAME_PORTS, "a mount looks its bucket up"),
 )
-"""All of them. `Place.IDENTITY` brings its own port."""
+"""Every flow that pods of kube-system need. `Place.IDENTITY` brings its own port."""
 
 
 def kube_system_walls(

@@ -78,8 +78,7 @@ def bound_to(
 ) -> BoundToArgs:
     """Where the environment's buckets may be used from, and by whom elsewhere."""
     return {
-        "account_id": account,
-        "organization_id": plan.ground.organization_id,
+        "owners": {"account_id": account, "organization_id": plan.ground.organization_id},
         "vpc_id": network.vpc_id,
         "admin_principal_arns": administrators,
     }

@@ -59,15 +59,14 @@ def test_of_others_buckets_those_that_nodes_need_and_those_that_are_named_are_re
     assert "PublicBuckets" not in policies()["s3"]
 
 
-def bucket(**bound: Any) -> list[dict[str, Any]]:
+def bucket(**owners: Any) -> list[dict[str, Any]]:
     args: Any = {
         "lifecycle_rules": [{"id": "x", "abort_uploads_days": 1}],
         "protect": False,
         "bound_to": {
-            "account_id": ACCOUNT,
+            "owners": {"account_id": ACCOUNT, **owners},
             "vpc_id": "vpc-1",
             "admin_principal_arns": ["arn:aws:iam::111122223333:role/admin"],
-            **bound,
         },
     }
     recording = record(lambda: Bucket("data", args))

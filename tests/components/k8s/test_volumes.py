@@ -83,6 +83,7 @@ def test_a_volume_is_what_its_source_says() -> None:
     assert spec["csi"] == {
         "driver": "files.example.com",
         "volumeHandle": "vision-1",
+        "readOnly": True,
         "volumeAttributes": {"share": "training"},
     }
     assert spec["mountOptions"] == ["nconnect=4"]

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.shared import ROOT
+from trainyard.plan.aws.parts import KEY_CLASSES
 from trainyard.review.review import review
 
 DEMO = (ROOT / "stacks" / "Pulumi.demo.yaml").read_text("utf-8")
@@ -71,8 +72,10 @@ def test_a_teardown_that_is_written_down_passes_and_one_that_is_not_does_not(tmp
     assert policies(tmp_path, DEMO + over) == {"stateful-resource-unprotected", "exception-expired"}
 
 
-def test_the_key_stays_where_its_data_stays(tmp_path):
+def test_keys_stay_where_their_data_stay(tmp_path):
     file = tmp_path / "Pulumi.tried.yaml"
     file.write_text(DEMO, "utf-8")
     rehearsal = review(ROOT, file).rehearsal
-    assert [found.retain_on_delete for found in rehearsal.known.of_type("aws:kms/key:Key")] == [True]
+    keys = rehearsal.known.of_type("aws:kms/key:Key")
+    assert len(keys) == len(KEY_CLASSES) + 1  # the trail's own
+    assert all(key.retain_on_delete for key in keys)

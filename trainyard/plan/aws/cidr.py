@@ -2,8 +2,8 @@
 
 The range is cut into eight equal blocks. Block i is the private subnet of zone i (six zones at most, the most that a
 region has); block 6 is cut into sixteen, of which the first eight are public and the last eight isolated; of block 7,
-cut likewise, the first eight are the control plane's, and the rest stays free. A zone's subnets depend on its position
-only, so adding a zone at the end moves none.
+cut into sixteen too, the first eight are the control plane's, and the rest stays free. A zone's subnets depend on its
+position only, so adding a zone at the end moves none.
 
 For 10.0.0.0/16: private 10.0.0.0/19, 10.0.32.0/19, …; public 10.0.192.0/23, …; isolated 10.0.208.0/23, …;
 control plane 10.0.224.0/23, ….
