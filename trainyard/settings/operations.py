@@ -98,7 +98,6 @@ CacheSecret = Annotated[
         CACHE_SECRET.pattern,
         "must be the ARN of a secret whose name begins with ecr-pullthroughcache/",
     ),
-    StandIn("arn:aws:secretsmanager:us-east-1:123456789012:secret:ecr-pullthroughcache/unseen-{number}"),
 ]
 
 
