@@ -126,4 +126,7 @@ def resource_prefix(plan: Plan, cluster: ClusterPlan) -> str:
 def chart(plan: Plan, name: str) -> ChartArgs:
     """The pinned chart of that name."""
     pin = plan.core.pins.chart(name)
-    return {"chart": pin.chart, "version": pin.version, "repository": pin.repository}
+    args: ChartArgs = {"chart": pin.chart, "version": pin.version, "repository": pin.repository}
+    if pin.values:
+        args["image_values"] = dict(pin.values)
+    return args

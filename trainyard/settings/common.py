@@ -118,7 +118,7 @@ class Settings(Model):
     scheduler: Scheduler = Field(default=Scheduler(), description="The queues.")
     mlflow: Mlflow = Field(default=Mlflow(), description="The MLflow server.")
     smoke: Smoke = Field(default=Smoke(), description="The DDP smoke jobs, one a GPU pool and capacity.")
-    images: Images = Field(default=Images(), description="Where the container images of teams may come from.")
+    images: Images = Field(default=Images(), description="Where container images come from.")
     audit: Audit = Field(default=Audit(), description="The record of what happened, and who is told.")
     policy_exceptions: list[PolicyException] = Field(default=[], description="Violations accepted for a while.")
     network: Network = Field(default=Network(), description="Address ranges and zones of the network.")

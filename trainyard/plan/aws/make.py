@@ -9,6 +9,7 @@ from trainyard.plan.aws.audit import plan_audit
 from trainyard.plan.aws.cluster import kubernetes_version, plan_control_plane, plan_cpu_pool, plan_system_nodes
 from trainyard.plan.aws.database import plan_database
 from trainyard.plan.aws.floor import plan_floor
+from trainyard.plan.aws.image_cache import cached, plan_image_cache
 from trainyard.plan.aws.market import AwsMarket
 from trainyard.plan.aws.network import check_addresses, plan_network
 from trainyard.plan.aws.parts import AlertsPlan, AwsPlan
@@ -47,6 +48,7 @@ def plan_aws(
     network = plan_network(zones, mlflow.enabled, context)
     version = kubernetes_version(context)
     control_plane = plan_control_plane(name, version, context)
+    cache = plan_image_cache(name, context)
     system_nodes, cpu_pool = plan_system_nodes(zones, context), plan_cpu_pool(zones, context)
     pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
     check_addresses(network, pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
@@ -65,6 +67,7 @@ def plan_aws(
         alerts=_alerts(context),
         deployers=_deployers(context),
         audit=plan_audit(context),
+        image_cache=cache,
         create_autoscaling_role=settings.aws.create_autoscaling_role,
     )
     weights, source = weights_of(teams)
@@ -86,6 +89,7 @@ def plan_aws(
             version,
             mounts=mounts,
             environment=(("AWS_REGION", context.region), ("AWS_DEFAULT_REGION", context.region)),
+            pulled_as=lambda image: cached(image, cache),
             context=context,
         ),
         isolated_gpus=True,  # the nodes' launch template sees to it
