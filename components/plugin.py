@@ -22,6 +22,7 @@ from trainyard.components.aws.dns_firewall import DnsFirewall
 from trainyard.components.aws.encryption import EnvironmentKey
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.identity import PodRole
+from trainyard.components.aws.image_cache import ImageCache
 from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
@@ -58,6 +59,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     EnvironmentKey,
     GpuEnablement,
     GpuNodeGroups,
+    ImageCache,
     Ingest,
     Kueue,
     LustreFileSystem,

@@ -6,7 +6,7 @@ client would see that as a change at every preview.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_kubernetes.helm.v3 as helm
@@ -21,6 +21,8 @@ class ChartArgs(TypedDict):
     """Exact version, as the repository spells it."""
     repository: str
     """URL of the chart repository; empty for an OCI chart."""
+    image_values: NotRequired[Mapping[str, str]]
+    """By the path of a value (`image.repository`), where its images are pulled from. Default: as the chart has it."""
 
 
 def over_nodes(labels: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -71,10 +73,22 @@ def release(
         repository_opts=helm.RepositoryOptsArgs(repo=chart["repository"]) if chart["repository"] else None,
         namespace=namespace,
         create_namespace=False,
-        values=values,
+        values=_with_images(values, chart.get("image_values", {})),
         timeout=timeout_seconds,
         atomic=False,
         skip_await=False,
         max_history=5,
         opts=pulumi.ResourceOptions(parent=parent, depends_on=list(depends_on)),
     )
+
+
+def _with_images(values: Mapping[str, Any], images: Mapping[str, str]) -> dict[str, Any]:
+    """The values with those of the images at their paths; what else stands there stays."""
+    merged = dict(values)
+    for path, image in images.items():
+        level, (*above, last) = merged, path.split(".")
+        for key in above:
+            level[key] = dict(level.get(key, {}))
+            level = level[key]
+        level[last] = image
+    return merged

@@ -354,6 +354,12 @@ INPUTS: dict[str, dict[str, Any]] = {
         ]
     },
     "ThreatDetection": {"runtime": True},
+    "ImageCache": {
+        "registries": [{"upstream": "quay.io", "prefix": "acme/quay", "credentialArn": "arn"}],
+        "repositories": ["acme/quay/a/b"],
+        "keyArn": KEY,
+        "protect": True,
+    },
     "TrainingRuntimes": {
         "jobsetChart": CHART,
         "trainerChart": CHART,

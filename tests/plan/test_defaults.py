@@ -11,6 +11,8 @@ from trainyard.settings.schema import example, leaves
 DEFAULTS = defaults()
 
 NOTHING = {
+    "images.cacheLogins.dockerHub",
+    "images.cacheLogins.github",
     "environment", "teamSize", "profile", "owner", "costCentre", "teams.*.share", "aws.accountId",
     "aws.organizationId",  # the account alone
     "scheduler.priorities",  # each has a decision of its own

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainyard.plan.images import repository
+from trainyard.plan.registries import repository
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ class ChartPin:
     chart: str
     version: str
     repository: str
+    images: tuple[tuple[str, str], ...] = ()  # value of the chart -> what it names, without tag; what can be cached
+    values: tuple[tuple[str, str], ...] = ()  # of those, what they are set to; none: as the chart has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,10 @@ def pins() -> Pins:
     """All pinned charts and images."""
     charts = {
         name: ChartPin(
-            chart=entry.get("chart", name), version=str(entry["version"]), repository=entry.get("repository", "")
+            chart=entry.get("chart", name),
+            version=str(entry["version"]),
+            repository=entry.get("repository", ""),
+            images=tuple(entry.get("images", {}).items()),
         )
         for name, entry in _table()["charts"].items()
     }

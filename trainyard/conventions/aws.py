@@ -35,3 +35,25 @@ TEAM_LOGS: Final = "team-logs"
 def team_log_group(cluster: str) -> str:
     """The log group of what the teams' containers on a cluster write."""
     return f"/trainyard/{cluster}/{TEAM_LOGS}"
+
+
+CACHED_REGISTRIES: Final[Mapping[str, tuple[str, str]]] = {
+    "public.ecr.aws": ("public.ecr.aws", "ecr"),
+    "registry.k8s.io": ("registry.k8s.io", "k8s"),
+    "docker.io": ("registry-1.docker.io", "hub"),
+    "ghcr.io": ("ghcr.io", "github"),
+}
+"""Registries that ECR can cache and that something of ours is pulled from: how ECR calls them, and the last part of
+the prefix that their images get (ECR User Guide, "Sync an upstream registry", 2026-11; no registry of NVIDIA's is
+there)."""
+
+OPEN_REGISTRIES: Final = ("public.ecr.aws", "registry.k8s.io")
+"""Those of them that ECR needs no login for (same page)."""
+
+LONGEST_CACHE_PREFIX: Final = 30
+"""Characters that ECR takes as a rule's prefix (ECR API reference, CreatePullThroughCacheRule, 2026-11)."""
+
+CACHE_SECRET: Final = re.compile(
+    r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[A-Za-z0-9/_+=.@-]+"
+)
+"""ARN of the secret with a login at a registry: ECR reads those whose name begins so, of its own region."""

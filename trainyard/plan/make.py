@@ -11,7 +11,9 @@ from typing import cast
 
 from trainyard import catalog
 from trainyard.catalog.versions import Pins
+from trainyard.plan.aws.image_cache import cached, cached_pins
 from trainyard.plan.aws.make import plan_aws
+from trainyard.plan.aws.parts import ImageCachePlan
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
 from trainyard.plan.egress import plan_egress
@@ -117,11 +119,11 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             teams=plan_teams(teams, budget.monthly_usd, context),
             storage=storage,
             egress=egress,
-            allowed_images=plan_allowed_images(context),
+            allowed_images=plan_allowed_images(lambda image: cached(image, ground.image_cache), context),
             mlflow=mlflow,
             budget=budget,
             idle_floor=floor,
-            pins=_pins(ledger),
+            pins=_pins(ground.image_cache, ledger),
             protect=ledger.decide("protect", settings.protect, "setting protect"),
             decisions=tuple(ledger.decisions),
         ),
@@ -130,12 +132,12 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     )
 
 
-def _pins(ledger: Ledger) -> Pins:
+def _pins(cache: ImageCachePlan | None, ledger: Ledger) -> Pins:
     """The pinned versions; of each image, who says that its digest is what its tag stands for."""
     for pin in catalog.image_pins():
         read = f"read from its registry on {pin.read}" if pin.read else "`trainyard images check --write` asks for it"
-        ledger.decide(f"images.{pin.name}", pin.image, f"catalog/versions.yaml: {pin.source}; {read}")
-    return catalog.pins()
+        ledger.decide(f"images.{pin.name}", cached(pin.image, cache), f"catalog/versions.yaml: {pin.source}; {read}")
+    return cached_pins(catalog.pins(), cache)
 
 
 def _tags(settings: Settings, environment: str, ledger: Ledger) -> tuple[tuple[str, str], ...]:

@@ -6,7 +6,7 @@ and the reservation, the spot price and the zone of the others would be proven b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from trainyard import catalog
 from trainyard.conventions import (
@@ -64,9 +64,13 @@ def plan_smoke(
     *,
     mounts: tuple[tuple[str, str], ...],
     environment: tuple[tuple[str, str], ...],
+    pulled_as: Callable[[str], str],
     context: Context,
 ) -> SmokePlan:
-    """The jobs of every pool and capacity that the settings want proven, each through the queue of one who owns it."""
+    """The jobs of every pool and capacity that the settings want proven, each through the queue of one who owns it.
+
+    `pulled_as` says where the ground's nodes pull an image from.
+    """
     own, ledger = context.settings.smoke, context.ledger
     names = [queue.name for queue in queues]
     if own.team is not None and own.team not in names:
@@ -96,7 +100,7 @@ def plan_smoke(
             jobs.append(job)
     return SmokePlan(
         enabled=enabled,
-        image=ledger.decide("smoke.image", own.image or catalog.pins().image("smoke"), image_source),
+        image=ledger.decide("smoke.image", pulled_as(own.image or catalog.pins().image("smoke")), image_source),
         priority=PRIORITY,
         capacities=capacities,
         mounts=mounts,

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from trainyard.conventions import CAPACITIES, Capacity
+from trainyard.conventions.aws import CACHE_SECRET
 from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Model, Name, StandIn, matching
 
 
@@ -91,8 +92,35 @@ ImageSource = Annotated[
 ]
 
 
+CacheSecret = Annotated[
+    str,
+    matching(
+        CACHE_SECRET.pattern,
+        "must be the ARN of a secret whose name begins with ecr-pullthroughcache/",
+    ),
+]
+
+
+class CacheLogins(Model):
+    """Logins at registries that give the cache nothing without one: ARNs of secrets in Secrets Manager."""
+
+    docker_hub: CacheSecret | None = Field(default=None, description="ARN of the secret with the login at Docker Hub")
+    github: CacheSecret | None = Field(default=None, description="ARN of the secret with the login at ghcr.io")
+
+
 class Images(Model):
     """The container images that run."""
+
+    cache: bool = Field(
+        default=False,
+        description=(
+            "pull the platform's images through a cache in the account's own registry, in the region; needs "
+            "aws.accountId"
+        ),
+    )
+    cache_logins: CacheLogins = Field(
+        default=CacheLogins(), description="logins at registries that give the cache nothing without one"
+    )
 
     allowed_registries: list[ImageSource] = Field(
         default=[],

@@ -10,6 +10,7 @@ import pulumi_aws
 
 from trainyard.components.aws.budget import BudgetAlerts
 from trainyard.components.aws.dns_firewall import DnsFirewall
+from trainyard.components.aws.image_cache import CachedRegistryArgs, ImageCache
 from trainyard.components.aws.network import Network
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.audit import make_audit
@@ -30,6 +31,7 @@ def build(plan: Plan) -> Foundation:
     keys = make_keys(plan, account, administrators, on_aws)
     network = _network(plan, account, keys, on_aws)
     _dns_firewall(plan, network, on_aws)
+    _image_cache(plan, keys, on_aws)
     clusters = [make_cluster(plan, planned, account, network, keys, deployed_by, aws) for planned in plan.clusters]
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
     storage = make_storage(plan, account, network, clients, keys, administrators, on_aws)
@@ -86,6 +88,26 @@ def _dns_firewall(plan: Plan, network: Network, opts: pulumi.ResourceOptions) ->
         return
     names = [*plan.core.egress.allow, *own.dns_allow]
     DnsFirewall("dns", {"vpc_id": network.vpc_id, "names": names, "others": own.dns_firewall}, opts)
+
+
+def _image_cache(plan: Plan, keys: Keys, opts: pulumi.ResourceOptions) -> None:
+    cache = plan.ground.image_cache
+    if cache is None:
+        return
+    registries: list[CachedRegistryArgs] = [
+        {"upstream": each.upstream, "prefix": each.prefix, "credential_arn": each.credential_arn}
+        for each in cache.upstreams
+    ]
+    ImageCache(
+        "images",
+        {
+            "registries": registries,
+            "repositories": cache.repositories,
+            "key_arn": keys.platform.key_arn,
+            "protect": plan.core.protect,
+        },
+        opts,
+    )
 
 
 def _budget(plan: Plan, account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> BudgetAlerts:

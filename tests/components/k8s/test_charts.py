@@ -85,3 +85,12 @@ def test_timeout_and_prerequisites_reach_the_release() -> None:
 def test_address_and_repository_exclude_each_other(chart: ChartArgs, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run(chart)
+
+
+def test_images_are_set_beside_what_stands_there() -> None:
+    images = {"a.image.repository": "mirror.example/x", "image.registry": "mirror.example"}
+    values = run({**OCI, "image_values": images}).inputs["values"]
+    assert values == {
+        "a": {"b": 1, "image": {"repository": "mirror.example/x"}},
+        "image": {"registry": "mirror.example"},
+    }

@@ -108,3 +108,8 @@ def _log_key(resource: RecordedResource, context: PriceContext) -> str:
         if resource in context.resources.referred(flow_log, "logDestination", resource.type):
             return "flow_log_gb"
     return "other_log_gb"
+
+
+def image_repository(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """Stored images, an assumption; nodes of the region pull them for nothing."""
+    yield context.line(resource, "stored images", "ecr.storage", context.usage("repository_images_gb"))

@@ -121,6 +121,25 @@ class EksPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class CachedRegistryPlan:
+    """A registry whose images are pulled through the account's own."""
+
+    name: str  # docker.io, as images name it
+    upstream: str  # registry-1.docker.io, as ECR names it
+    prefix: str  # acme-demo/hub: its images are repositories below it
+    credential_arn: str | None  # of the secret with the login there
+
+
+@dataclass(frozen=True, slots=True)
+class ImageCachePlan:
+    """The images of the platform in the account's own registry, in the region."""
+
+    registry: str  # 123456789012.dkr.ecr.us-east-1.amazonaws.com
+    upstreams: tuple[CachedRegistryPlan, ...]
+    repositories: tuple[str, ...]  # acme-demo/k8s/kueue/kueue: nothing else can be pulled through it
+
+
+@dataclass(frozen=True, slots=True)
 class AwsPlan:
     """The ground on AWS: an account's region with what the clusters share there."""
 
@@ -136,6 +155,7 @@ class AwsPlan:
     alerts: AlertsPlan
     deployers: tuple[str, ...]  # ARNs of who runs `pulumi up`; none: whoever runs it
     audit: AuditPlan
+    image_cache: ImageCachePlan | None  # None: images come from where they are published
     create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role
 
     @property

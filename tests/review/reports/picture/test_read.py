@@ -42,7 +42,8 @@ def test_an_example_stack_is_shown_whole(rehearsed, stack):
     found = drawn_of(*rehearsal.resources)
     [network], [cluster], [budget] = found.networks, found.clusters, found.budgets
     assert len(network.zones) == 3
-    assert {one.reach for zone in network.zones for one in zone.subnets} == {"public", "private", "isolated"}
+    reached = {"public", "private", "isolated", "control plane"}
+    assert {one.reach for zone in network.zones for one in zone.subnets} == reached
     assert cluster.network == network.urn and cluster.version
     resources = Resources(rehearsal.resources)
     assert sum(pool.gpus for pool in cluster.pools) == sum(group.gpus for group in gpu_node_groups(resources))

@@ -78,7 +78,7 @@ def _zone(zone: Zone) -> Frame:
     rows: list[Block] = [Heading(zone.name, nats if zone.nat_gateways else "")]
     for subnet in zone.subnets[:_MOST_SUBNETS]:
         heading = Heading(subnet.reach or "subnet", subnet.cidr, PLAIN)
-        rows.append(Frame(f"subnet {subnet.reach}".rstrip(), heading, hint=subnet.name, padding=4))
+        rows.append(Frame(f"subnet {subnet.reach.replace(' ', '-')}".rstrip(), heading, hint=subnet.name, padding=4))
     rest = len(zone.subnets) - _MOST_SUBNETS
     rows.append(Lines(f"and {count(rest, 'subnet')} more" if rest > 0 else "", SOFT))
     return Frame("zone", Stack(rows, gap=4))

@@ -13,7 +13,8 @@ UNTOLD: Final = "?"
 
 @dataclass(frozen=True, slots=True)
 class Subnet:
-    """One subnet. `reach`: public (the internet reaches it), private (a way out), isolated (neither), or not known."""
+    """One subnet. `reach`: public (the internet reaches it), private (a way out), isolated (neither), control plane
+    (isolated, with the interfaces of a cluster's API), or not known."""
 
     name: str
     cidr: str

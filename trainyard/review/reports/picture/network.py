@@ -9,6 +9,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
+    EKS_CLUSTER,
     FLOW_LOG,
     NAT_GATEWAY,
     ROUTE,
@@ -31,7 +32,8 @@ DRAWN = (
 """Types that the picture shows, here and below."""
 
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
-_REACHES = ("public", "private", "isolated", "")
+_CONTROL_PLANE = "control plane"
+_REACHES = ("public", "private", _CONTROL_PLANE, "isolated", "")
 
 
 def networks(resources: Resources) -> Iterator[Network]:
@@ -104,8 +106,16 @@ def _reaches(resources: Resources) -> dict[str, str]:
     for route in resources.of(ROUTE):
         for table in resources.referred(route, "routeTableId", ROUTE_TABLE):
             ways[table.urn].add(_way(route.inputs))
+    clusters = {
+        subnet.urn
+        for cluster in resources.of(EKS_CLUSTER)
+        for subnet in resources.referred(cluster, "vpcConfig.subnetIds", SUBNET)
+    }
     return {
-        subnet.urn: next((way for way in _REACHES if way in ways[table.urn]), "isolated")
+        subnet.urn: next(
+            (way for way in _REACHES if way in ways[table.urn]),
+            _CONTROL_PLANE if subnet.urn in clusters else "isolated",
+        )
         for association in resources.of(ROUTE_TABLE_ASSOCIATION)
         for table in resources.referred(association, "routeTableId", ROUTE_TABLE)
         for subnet in resources.referred(association, "subnetId", SUBNET)
