@@ -1,4 +1,4 @@
-"""Data: the walls between teams in what they share. Whose a volume is, who writes, and how a file system is met."""
+"""Data: the walls between teams in what they share. Whose a volume is, and who writes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.conventions import TEAM_LABEL
-from trainyard.policies.access import everybody
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, texts_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import EFS, EFS_POLICY, LUSTRE, NAMESPACE, VOLUME
+from trainyard.recorded.types import NAMESPACE, VOLUME
 
 S3_DRIVER, EFS_DRIVER = "s3.csi.aws.com", "efs.csi.aws.com"
 
 _READ_ONLY_OPTIONS = frozenset({"ro", "read-only"})
-_CLIENT = ("elasticfilesystem:clientmount", "elasticfilesystem:client*", "elasticfilesystem:*", "*")
-_ROOT = ("elasticfilesystem:clientrootaccess", *_CLIENT[1:])
-_ACCESS_POINT, _TLS = "elasticfilesystem:accesspointarn", "aws:securetransport"
 
 
 @resource_rule(
@@ -128,71 +123,3 @@ def _meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 def _read_only(spec: Any) -> bool:
     options = {str(option) for option in list_at(spec, "mountOptions")}
     return is_on(spec, "csi", "readOnly") or bool(options & _READ_ONLY_OPTIONS)
-
-
-@stack_rule(
-    "file-system-open-to-the-network",
-    "A file system asks who mounts it, and nobody is root on it.",
-    types=(EFS, EFS_POLICY, LUSTRE),
-    severity=Severity.HIGH,
-    controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
-    fix="EFS: a file system policy that wants TLS, an access point and a role. Lustre: rootSquashConfiguration.",
-)
-def file_system_open_to_the_network(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """Without a policy EFS lets in whoever reaches a mount target, as root; so does Lustre without squash."""
-    for system in resources.of(EFS):
-        policies = resources.referring(system, "fileSystemId", EFS_POLICY)
-        if not policies:
-            yield system, "has no file system policy: whoever reaches a mount target is in, as root"
-        for policy in policies:
-            for message in _holes(statements(policy.inputs, "policy")):
-                yield policy, message
-    for system in resources.of(LUSTRE):
-        squash = str(value_at(system.inputs, "rootSquashConfiguration", "rootSquash", default="0:0"))
-        if "0" in squash.split(":"):
-            yield system, "rootSquashConfiguration.rootSquash is not set: root of any node is root of all files"
-        for nids in texts_at(system.inputs, "rootSquashConfiguration", "noSquashNids"):
-            if "[" in nids:
-                yield system, f"noSquashNids {nids}: a range of nodes is root of all files"
-
-
-def _holes(found: list[Any]) -> Iterator[str]:
-    """What an EFS policy lets happen that it should not."""
-    denied = [each for each in found if value_at(each, "Effect") == "Deny" and everybody(each)]
-    allowed = [each for each in found if value_at(each, "Effect") == "Allow"]
-    mounts = [each for each in allowed if _about(each, _CLIENT)]
-    if any(everybody(each) for each in mounts):
-        yield "lets everybody mount, without a role"
-    if mounts and not any(_about(each, _CLIENT) and _tests(each, "Bool", _TLS, "false") for each in denied):
-        yield "denies no mount without TLS"
-    asks = any(_about(each, _CLIENT) and _tests(each, "Null", _ACCESS_POINT, "true") for each in denied)
-    if not asks and not all(_asks(each, _ACCESS_POINT) for each in mounts):
-        yield "lets mounts past the access points"
-    never_root = any(_about(each, _ROOT) and not is_set(each, "Condition") for each in denied)
-    if not never_root and any(_about(each, _ROOT) for each in allowed):
-        yield "allows ClientRootAccess"
-
-
-def _about(statement: Any, actions: tuple[str, ...]) -> bool:
-    return is_set(statement, "NotAction") or any(
-        str(action).lower() in actions for action in list_at(statement, "Action")
-    )
-
-
-def _tests(statement: Any, operator: str, key: str, value: str) -> bool:
-    """Whether a statement has this one condition and no other, which would narrow it."""
-    conditions = [
-        (name, tested.lower(), [str(each).lower() for each in list_at(test, tested)])
-        for name, test in mapping_at(statement, "Condition").items()
-        for tested in mapping_at(test)
-    ]
-    return conditions == [(operator, key, [value])]
-
-
-def _asks(statement: Any, key: str) -> bool:
-    tests = mapping_at(statement, "Condition")
-    return any(
-        operator in ("StringEquals", "StringLike", "ArnEquals", "ArnLike")
-        and key in {str(each).lower() for each in test}
-        for operator, test in tests.items()
-    )

@@ -8,11 +8,15 @@ import pulumi_aws.eks as eks
 
 from trainyard.components.aws.identity import PodRole, PodRoleArgs
 from trainyard.components.aws.policy_documents import allow
+from trainyard.conventions import SYSTEM_NODES, SYSTEM_TOLERATION
 
 BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
 """Add-ons without which no node becomes Ready, or no pod gets a role."""
 REQUIRED = (*BEFORE_NODES, "coredns")
 
+_ON_SYSTEM_NODES: Mapping[str, Any] = {"nodeSelector": dict(SYSTEM_NODES), "tolerations": [dict(SYSTEM_TOLERATION)]}
+
+# What runs as Deployments belongs to the platform's nodes; the others are on every node, whatever its taints.
 # The network plugin enforces NetworkPolicy objects, strictly: a pod reaches nothing before its policies are there, and
 # one without a policy never does. (In standard mode pods start with everything open.) It hands out addresses in blocks
 # of 16: more pods a node.
@@ -25,7 +29,10 @@ _CONFIGURATION: Mapping[str, Mapping[str, Any]] = {
             "NETWORK_POLICY_ENFORCING_MODE": "strict",
             "WARM_PREFIX_TARGET": "1",
         },
-    }
+    },
+    "coredns": _ON_SYSTEM_NODES,
+    "metrics-server": _ON_SYSTEM_NODES,
+    "aws-ebs-csi-driver": {"controller": _ON_SYSTEM_NODES},
 }
 
 

@@ -1,4 +1,4 @@
-"""The EKS cluster: control plane, access, add-ons, the system nodes and the role that all nodes have.
+"""The EKS cluster: control plane, access, add-ons, the nodes without GPUs and the role that all nodes have.
 
 The order is the one that works on a real account, and the shortest: the encrypted log group and the role's policies
 come before the control plane; network plugin, kube-proxy and Pod Identity agent before any node, because a node is
@@ -11,17 +11,15 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.cloudwatch as cloudwatch
-import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 import pulumi_aws.iam as iam
 
-from trainyard.components.aws import nodes
 from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_add_on, make_role
+from trainyard.components.aws.cpu_nodes import CpuNodeGroups, CpuPoolArgs, SystemNodesArgs, check_size
 from trainyard.components.aws.identity import CLUSTER_ADMIN, check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
 from trainyard.components.aws.policy_documents import allow, cluster_arn, document, service_trust
 from trainyard.components.outputs import register
-from trainyard.conventions import SYSTEM_NODES
 
 REFUSED_REQUESTS = """\
 fields @timestamp, user.username, verb, objectRef.resource, objectRef.namespace, responseStatus.code
@@ -32,19 +30,6 @@ fields @timestamp, user.username, verb, objectRef.resource, objectRef.namespace,
 """Saved query over the audit log: who asked the API server for what, and was refused (CloudWatch Logs Insights)."""
 
 _MANAGED = "arn:aws:iam::aws:policy"
-
-
-class SystemNodesArgs(TypedDict):
-    """The CPU nodes for everything that is not a training job."""
-
-    instance_types: Sequence[str]
-    """Instance types (x86-64) of the nodes, the first preferred."""
-    min_nodes: int
-    """Nodes that always run, and that it starts with; at least 1."""
-    max_nodes: int
-    """Nodes that the autoscaler may go up to."""
-    disk_gib: int
-    """Size of a node's root volume, GiB."""
 
 
 class ClusterArgs(TypedDict):
@@ -63,7 +48,7 @@ class ClusterArgs(TypedDict):
     subnet_ids: Sequence[pulumi.Input[str]]
     """Subnets of the control plane's interfaces, in at least two zones."""
     node_subnet_ids: Sequence[pulumi.Input[str]]
-    """Subnets of the system nodes."""
+    """Subnets of the nodes without GPUs."""
     public_access_cidrs: Sequence[str]
     """Networks that reach the API server over the internet. Empty: it is reached from the VPC only."""
     log_types: Sequence[str]
@@ -84,15 +69,17 @@ class ClusterArgs(TypedDict):
     add_ons: Sequence[AddOnArgs]
     """Managed add-ons; `vpc-cni`, `kube-proxy`, `eks-pod-identity-agent` and `coredns` must be among them."""
     system_nodes: SystemNodesArgs
-    """The CPU nodes for everything that is not a training job."""
+    """The CPU nodes of the platform's own pods."""
+    cpu_pool: NotRequired[CpuPoolArgs]
+    """The CPU nodes of people's pods without GPUs. Default: none, and no such pod finds a node."""
     tags: Mapping[str, pulumi.Input[str]]
-    """Tags of the system nodes' instances, volumes and interfaces."""
+    """Tags of the nodes' instances, volumes and interfaces."""
     deletion_protection: pulumi.Input[bool]
     """Whether EKS refuses to delete the cluster until this is lifted."""
 
 
 class Cluster(pulumi.ComponentResource):
-    """Control plane, add-ons, access entries and system nodes.
+    """Control plane, add-ons, access entries and the nodes without GPUs.
 
     `ready` lists the resources that workloads wait for: administrators' entries, the add-ons and the system nodes.
     `api_ready` lists what objects that need no node wait for: control plane and access entries. `nodes_wait_for` lists
@@ -136,7 +123,20 @@ class Cluster(pulumi.ComponentResource):
         permissions = self._make_node_role()
         first = [self._make_add_on(add_ons[key], after=()) for key in BEFORE_NODES]
         self.nodes_wait_for: list[pulumi.Resource] = [*permissions, *first]
-        self.system_node_group = self._make_system_nodes()
+        without_gpus = CpuNodeGroups(
+            name,
+            cluster_name=self.cluster_name,
+            security_group_id=self.security_group_id,
+            kubernetes_version=args["kubernetes_version"],
+            node_role_arn=self.node_role_arn,
+            subnet_ids=args["node_subnet_ids"],
+            key_arn=args["key_arn"],
+            tags=args["tags"],
+            opts=pulumi.ResourceOptions(parent=self, depends_on=list(self.nodes_wait_for)),
+        )
+        self.system_node_group = without_gpus.system(args["system_nodes"])
+        if "cpu_pool" in args:
+            without_gpus.cpu_pool(args["cpu_pool"])
         late = [
             self._make_add_on(add_on, after=[self.system_node_group])
             for key, add_on in add_ons.items()
@@ -281,48 +281,6 @@ class Cluster(pulumi.ComponentResource):
             pulumi.ResourceOptions(parent=self, depends_on=[*after, *associations]),
         )
 
-    def _make_system_nodes(self) -> eks.NodeGroup:
-        system = self._args["system_nodes"]
-        full_name = f"{self._name}-system"
-        nodes.check_node_group_name(full_name)
-        template = ec2.LaunchTemplate(
-            f"{full_name}-template",
-            description="System nodes: everything that is not a training job",
-            update_default_version=True,
-            vpc_security_group_ids=[self.security_group_id],
-            block_device_mappings=[nodes.root_volume(system["disk_gib"], self._args["key_arn"])],
-            metadata_options=nodes.metadata_options(),
-            monitoring={"enabled": True},
-            tag_specifications=nodes.tag_specifications(full_name, self._args["tags"]),
-            opts=self._child,
-        )
-        labels = dict(SYSTEM_NODES)
-        node_group = eks.NodeGroup(
-            full_name,
-            cluster_name=self.cluster_name,
-            node_role_arn=self.node_role_arn,
-            subnet_ids=list(self._args["node_subnet_ids"]),
-            version=self._args["kubernetes_version"],
-            ami_type="AL2023_x86_64_STANDARD",
-            capacity_type="ON_DEMAND",
-            instance_types=list(system["instance_types"]),
-            launch_template={"id": template.id, "version": template.latest_version.apply(str)},
-            scaling_config={
-                "desired_size": system["min_nodes"],
-                "max_size": system["max_nodes"],
-                "min_size": system["min_nodes"],
-            },
-            update_config={"max_unavailable": 1},
-            node_repair_config={"enabled": True},
-            labels=labels,
-            tags=self.cluster_name.apply(lambda known: nodes.autoscaler_tags(known, {})),
-            opts=pulumi.ResourceOptions(
-                parent=self, depends_on=list(self.nodes_wait_for), ignore_changes=["scalingConfig.desiredSize"]
-            ),
-        )
-        nodes.tag_autoscaling_group(full_name, node_group, self.cluster_name, {}, self._child)
-        return node_group
-
 
 def control_role_name(name: str) -> str:
     """Logical name of the control plane's role of the component `name`."""
@@ -331,9 +289,6 @@ def control_role_name(name: str) -> str:
 
 def _check(args: ClusterArgs) -> None:
     check_add_ons(args["add_ons"])
-    system = args["system_nodes"]
-    if not 1 <= system["min_nodes"] <= system["max_nodes"]:
-        raise ValueError(
-            f"system_nodes: {system['min_nodes']} to {system['max_nodes']} nodes; the minimum is 1 or more, the "
-            "maximum no less"
-        )
+    check_size("system_nodes", args["system_nodes"], fewest=1)
+    if "cpu_pool" in args:
+        check_size("cpu_pool", args["cpu_pool"], fewest=0)

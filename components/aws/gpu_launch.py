@@ -12,7 +12,7 @@ import pulumi
 import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 
-from trainyard.components.aws.nodes import ACCELERATOR_LABEL
+from trainyard.components.aws.nodes import ACCELERATOR_LABEL, USABLE_LOCAL_STORAGE
 from trainyard.conventions import CAPACITIES, CAPACITY_LABEL, GPU_RESOURCE, gpu_node_labels
 from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE, RESERVATION_KINDS
 
@@ -136,9 +136,6 @@ NVIDIA/nvidia-container-toolkit#2037, 2026-08-31), and pod security `baseline` a
 containers start with a limit that is none: the memory limit of the pod still holds, for locked pages count towards it.
 A list replaces the image's own, hence its RLIMIT_NOFILE here (awslabs/amazon-eks-ami, nodeadm's base-runtime-spec.json,
 2026-07-23; `baseRuntimeSpec` in nodeadm/doc/examples.md)."""
-
-# The rest of the disk is the file system's own and what the kubelet keeps back for eviction.
-_USABLE_LOCAL_STORAGE = 0.9
 
 
 def check_node_group(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> None:
@@ -269,9 +266,9 @@ def node_taints(group: GpuNodeGroupArgs) -> list[eks.NodeGroupTaintArgsDict]:
 def node_resources(pool: GpuPoolArgs) -> dict[str, str]:
     """What a node offers beside CPU and memory, as quantities: GPUs, adapters with their huge pages, scratch space."""
     if pool["local_nvme_gb"] > 0:
-        scratch = f"{int(pool['local_nvme_gb'] * _USABLE_LOCAL_STORAGE)}G"
+        scratch = f"{int(pool['local_nvme_gb'] * USABLE_LOCAL_STORAGE)}G"
     else:
-        scratch = f"{int(pool['root_disk_gib'] * _USABLE_LOCAL_STORAGE)}Gi"
+        scratch = f"{int(pool['root_disk_gib'] * USABLE_LOCAL_STORAGE)}Gi"
     resources = {GPU_RESOURCE: str(pool["gpus_per_node"]), "ephemeral-storage": scratch}
     if pool["efa_interfaces"] > 0:
         resources[EFA_RESOURCE] = str(pool["efa_interfaces"])

@@ -15,11 +15,17 @@ LONGEST_NODE_GROUP_NAME = 55
 """Longest logical name of a node group, in characters: EKS takes 63 and Pulumi appends `-` and seven digits."""
 
 _AUTOSCALER = "k8s.io/cluster-autoscaler"
-_TAINT_EFFECTS = {
-    "NO_SCHEDULE": "NoSchedule",
-    "NO_EXECUTE": "NoExecute",
-    "PREFER_NO_SCHEDULE": "PreferNoSchedule",
+TAINT_EFFECTS = {
+    "NoSchedule": "NO_SCHEDULE",
+    "NoExecute": "NO_EXECUTE",
+    "PreferNoSchedule": "PREFER_NO_SCHEDULE",
 }
+"""What EKS calls the effects of Kubernetes."""
+
+_OF_KUBERNETES = {theirs: effect for effect, theirs in TAINT_EFFECTS.items()}
+
+# The rest of the disk is the file system's own and what the kubelet keeps back for eviction.
+USABLE_LOCAL_STORAGE = 0.9
 
 
 def metadata_options() -> ec2.LaunchTemplateMetadataOptionsArgsDict:
@@ -60,7 +66,7 @@ def node_template_tags(
     template = f"{_AUTOSCALER}/node-template"
     tags = {f"{template}/label/{key}": value for key, value in labels.items()}
     for taint in taints:
-        tags[f"{template}/taint/{taint['key']}"] = f"{taint.get('value', '')}:{_TAINT_EFFECTS[str(taint['effect'])]}"
+        tags[f"{template}/taint/{taint['key']}"] = f"{taint.get('value', '')}:{_OF_KUBERNETES[str(taint['effect'])]}"
     tags.update({f"{template}/resources/{key}": value for key, value in resources.items()})
     return tags
 

@@ -18,6 +18,7 @@ from trainyard.components.k8s.flows import fence
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
 from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PLATFORM_FLOWS, PROXY_PORT
+from trainyard.components.k8s.pod_parts import system_toleration
 from trainyard.components.outputs import register
 from trainyard.conventions import EGRESS_CONFIG_MAP, SYSTEM_NODES
 
@@ -159,6 +160,7 @@ def _pod(args: EgressProxyArgs, account: pulumi.Input[str], configuration: pulum
         "automount_service_account_token": False,
         "enable_service_links": False,
         "node_selector": dict(args.get("node_selector", SYSTEM_NODES)),
+        "tolerations": [system_toleration()],
         "topology_spread_constraints": [
             {
                 "max_skew": 1,

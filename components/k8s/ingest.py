@@ -15,7 +15,7 @@ import pulumi_kubernetes.rbac.v1 as rbac
 from trainyard.components.k8s import gpu_guard
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
-from trainyard.components.k8s.quantities import gibibytes, whole
+from trainyard.components.k8s.quantities import bound, whole
 from trainyard.components.k8s.teams import (
     WITHIN_TEAM,
     ServiceAddressArgs,
@@ -114,7 +114,7 @@ class Ingest(pulumi.ComponentResource):
         nothing = {f"requests.{GPU_RESOURCE}": "0", "services.loadbalancers": "0", "services.nodeports": "0"}
         counted = {
             "requests.cpu": whole(args["cores"]),
-            "requests.memory": gibibytes(args["memory_gib"]),
+            "requests.memory": bound(args["memory_gib"]),
             "pods": whole(args["pods"]),
         }
         return [

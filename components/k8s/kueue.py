@@ -29,7 +29,7 @@ from trainyard.components.k8s.objects import add_on_namespace, named, prerequisi
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
-from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, TEAM_LABEL, gpu_node_tolerations
+from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, SYSTEM_TOLERATION, TEAM_LABEL, gpu_node_tolerations
 
 RELEASE = "kueue"
 DEFAULT_LOCAL_QUEUE = "default"
@@ -259,7 +259,7 @@ def _values(args: KueueArgs) -> dict[str, Any]:
             "replicas": 2,
             "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
             "nodeSelector": dict(args.get("node_selector", SYSTEM_NODES)),
-            "tolerations": [],
+            "tolerations": [dict(SYSTEM_TOLERATION)],
             "topologySpreadConstraints": over_nodes({"app.kubernetes.io/instance": RELEASE}),
             "manager": {
                 # The chart in git points to a staging registry and `Always`.

@@ -205,6 +205,7 @@ class ServerPod:
             "containers": [self._server(), self._users(), self._metrics()],
             "volumes": self._volumes(),
         }
+        spec["tolerations"] = [parts.system_toleration()]
         if self.node_selector:  # an API server keeps no empty one: it would be a change at every preview
             spec["node_selector"] = dict(self.node_selector)
         return spec

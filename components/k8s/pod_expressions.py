@@ -90,7 +90,7 @@ def outranks_the_platform(pod: str) -> str:
 
 
 def is_cpu_only(pod: str) -> str:
-    """Whether it has the priority class that counts it against its team's part of the system nodes."""
+    """Whether it has the priority class that counts it against its team's part of the CPU pool."""
     return f"(has({pod}.priorityClassName) && {pod}.priorityClassName == {text(CPU_ONLY_PRIORITY)})"
 
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 
+from trainyard.conventions import SYSTEM_TOLERATION
+
 
 def restricted_container(
     name: str, image: pulumi.Input[str], resources: core.ResourceRequirementsArgsDict
@@ -22,6 +24,16 @@ def restricted_container(
             "run_as_non_root": True,
             "capabilities": {"drop": ["ALL"]},
         },
+    }
+
+
+def system_toleration() -> core.TolerationArgsDict:
+    """Lets a pod of the platform's onto its nodes."""
+    return {
+        "key": SYSTEM_TOLERATION["key"],
+        "operator": SYSTEM_TOLERATION["operator"],
+        "value": SYSTEM_TOLERATION["value"],
+        "effect": SYSTEM_TOLERATION["effect"],
     }
 
 

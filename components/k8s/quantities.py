@@ -24,6 +24,11 @@ def gibibytes(count: int) -> str:
     return _with_unit(count, 1024, ("Gi", "Ti", "Pi"))
 
 
+def bound(gib: int) -> str:
+    """A bound of gibibytes in a quota, where 0 lets nothing by."""
+    return gibibytes(gib) if gib else "0"
+
+
 def _with_unit(count: int, base: int, units: Sequence[str]) -> str:
     unit = 0
     while count and count % base == 0 and unit < len(units) - 1:

@@ -17,8 +17,10 @@ from trainyard.components.k8s.objects import add_on_namespace, named, prerequisi
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.components.outputs import register
 from trainyard.conventions import (
+    CPU_NODES,
     CPU_ONLY_PRIORITY,
     SYSTEM_NODES,
+    SYSTEM_TOLERATION,
     TRAINER_SERVICE_ACCOUNT,
     TRAINING_CONTAINER_SECURITY,
     TRAINING_GRACE_SECONDS,
@@ -56,13 +58,17 @@ class TrainingRuntimesArgs(TypedDict):
     no network policies."""
     node_selector: NotRequired[Mapping[str, str]]
     """Labels of the nodes that the controllers run on. Default: the system nodes', `ml.platform/pool: system`."""
+    cpu_nodes: NotRequired[Mapping[str, str] | None]
+    """Labels of the nodes of work without GPUs, empty for any; None where there are none, and then no runtime for such
+    work. Default: the CPU pool's, `ml.platform/pool: cpu`."""
     max_restarts: NotRequired[int]
     """How often a training job restarts whole after a failure, before it fails. A pod that was taken away (eviction,
     spot reclaim) does not count. Default 3."""
 
 
 class TrainingRuntimes(pulumi.ComponentResource):
-    """JobSet, Kubeflow Trainer and the runtimes `torch-distributed` and `torch-distributed-cpu`.
+    """JobSet, Kubeflow Trainer and the runtimes `torch-distributed` and, where there are nodes for it,
+    `torch-distributed-cpu`.
 
     `ready` is what a TrainJob waits for.
 
@@ -108,7 +114,10 @@ class TrainingRuntimes(pulumi.ComponentResource):
             parent=self,
             depends_on=[*before, *walls, jobset],  # the Trainer makes JobSets and watches them from its start
         )
-        runtime, cpu_runtime = (
+        runtimes = [("torch", TORCH_RUNTIME, pod)]
+        if (cpu_nodes := args.get("cpu_nodes", CPU_NODES)) is not None:
+            runtimes.append(("torch-cpu", TORCH_CPU_RUNTIME, _without_gpus(pod, cpu_nodes)))
+        of_torch = [
             cr.CustomResource(
                 f"{name}-{short}",
                 cr.cluster_training_runtime(
@@ -123,14 +132,11 @@ class TrainingRuntimes(pulumi.ComponentResource):
                     delete_before_replace=True,
                 ),
             )
-            for short, runtime_name, spec in (
-                ("torch", TORCH_RUNTIME, pod),
-                ("torch-cpu", TORCH_CPU_RUNTIME, {**pod, "priorityClassName": CPU_ONLY_PRIORITY}),
-            )
-        )
-        self.runtime = named(runtime, TORCH_RUNTIME)
+            for short, runtime_name, spec in runtimes
+        ]
+        self.runtime = named(of_torch[0], TORCH_RUNTIME)
         # Annotated here: a resource list at class level would be taken for an output of the component.
-        self.ready: list[pulumi.Resource] = [jobset, trainer, runtime, cpu_runtime]
+        self.ready: list[pulumi.Resource] = [jobset, trainer, *of_torch]
         register(self)
 
 
@@ -185,6 +191,12 @@ def training_pod(image: str, mounts: Mapping[str, str], environment: Mapping[str
     }
 
 
+def _without_gpus(pod: Mapping[str, Any], cpu_nodes: Mapping[str, str]) -> dict[str, Any]:
+    """The same pod, counted as one without GPUs, on the nodes for such."""
+    selector = {"nodeSelector": dict(cpu_nodes)} if cpu_nodes else {}
+    return {**pod, "priorityClassName": CPU_ONLY_PRIORITY, **selector}
+
+
 def _spread(labels: Mapping[str, str]) -> dict[str, Any]:
     """Affinity that puts two replicas on two nodes where there are two."""
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": dict(labels)}}
@@ -208,6 +220,7 @@ def _jobset_values(version: str, node_selector: Mapping[str, str]) -> dict[str, 
             "leaderElection": {"enable": True},
             "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
             "nodeSelector": dict(node_selector),
+            "tolerations": [dict(SYSTEM_TOLERATION)],
             "affinity": _spread({"app.kubernetes.io/instance": "jobset", "app.kubernetes.io/component": "controller"}),
             "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"cpu": "2", "memory": "1Gi"}},
         },
@@ -222,6 +235,7 @@ def _trainer_values(node_selector: Mapping[str, str]) -> dict[str, Any]:
         "manager": {
             "replicas": 2,
             "nodeSelector": dict(node_selector),
+            "tolerations": [dict(SYSTEM_TOLERATION)],
             "affinity": _spread({"app.kubernetes.io/instance": "kubeflow-trainer"}),
             "config": {"leaderElection": {"leaderElect": True}},
             "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}},

@@ -13,7 +13,7 @@ from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s import pod_security
 from trainyard.components.k8s.image_guard import image_guard
 from trainyard.components.k8s.objects import named, prerequisites, service_account
-from trainyard.components.k8s.quantities import gibibytes, whole
+from trainyard.components.k8s.quantities import bound, whole
 from trainyard.components.outputs import register
 from trainyard.conventions import CPU_ONLY_PRIORITY, SYSTEM_PRIORITIES, TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
 from trainyard.conventions.team_rights import IN_THE_CLUSTER, IN_THE_OWN_NAMESPACE, Right
@@ -90,9 +90,9 @@ class TeamNamespaces(pulumi.ComponentResource):
     - Pods with GPUs are rationed by Kueue alone. A ResourceQuota that counts them, or that counts other pods beside
       them, holds a job up after its admission, while it keeps its GPUs: pods that only wait count too.
     - Pods without GPUs are counted by a ResourceQuota of their own, by their PriorityClass (the admission policy
-      `gpu_guard` sees to it that they have it, and no others). The class is below 0, so that they give way to the
-      platform's own pods on the system nodes, and evicts nobody. Requests have to be stated for the quota to count; the
-      LimitRange states them for pods that do not, which else would be refused.
+      `gpu_guard` sees to it that they have it, and no others). The class is below 0, so that they give way to
+      pods of the platform's wherever both are, and evicts nobody. Requests have to be stated for the quota to count;
+      the LimitRange states them for pods that do not, which else would be refused.
     - Claims and what they ask for are bounded by what the platform makes, and there are no pods of Kubernetes' own
       priority classes, which would evict the platform's.
     - Nothing comes in or goes out except what the network policies name. A network plugin that enforces them is the
@@ -124,7 +124,7 @@ class TeamNamespaces(pulumi.ComponentResource):
             metadata={"name": CPU_ONLY_PRIORITY},
             value=CPU_ONLY_VALUE,
             preemption_policy="Never",
-            description="Pods without GPUs in teams' namespaces, on the system nodes as far as there is room.",
+            description="Pods without GPUs in teams' namespaces, counted against each team's part of the CPU pool.",
             opts=self._child(),
         )
         policies = network_policies(args.get("mlflow"), args.get("addresses"), args.get("egress_proxy"))
@@ -165,7 +165,7 @@ class TeamNamespaces(pulumi.ComponentResource):
                     "services.nodeports": "0",
                     # Members make no claims, and nobody that acts for them makes disks outside of every budget.
                     "persistentvolumeclaims": whole(team["claims"] * ROOM_FOR_CLAIMS),
-                    "requests.storage": _storage(team["claims_gib"] * ROOM_FOR_CLAIMS),
+                    "requests.storage": bound(team["claims_gib"] * ROOM_FOR_CLAIMS),
                 }
             },
             opts=self._child(),
@@ -190,7 +190,7 @@ class TeamNamespaces(pulumi.ComponentResource):
             spec={
                 "hard": {
                     "requests.cpu": whole(team["cpu_only_cores"]),
-                    "requests.memory": gibibytes(team["cpu_only_memory_gib"]),
+                    "requests.memory": bound(team["cpu_only_memory_gib"]),
                     "pods": whole(team["cpu_only_pods"]),
                 },
                 "scope_selector": {
@@ -266,10 +266,6 @@ def role_rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
         {"api_groups": [right.group], "resources": list(right.resources), "verbs": list(right.verbs)}
         for right in rights
     ]
-
-
-def _storage(gib: int) -> str:
-    return gibibytes(gib) if gib else "0"
 
 
 def _group(group: str) -> rbac.SubjectArgsDict:

@@ -72,6 +72,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
             "environment": client_environment(ground.direct_names) if proxied else {},
             "addresses": ground.addresses,
             "node_selector": ground.system_nodes,
+            "cpu_nodes": ground.cpu_nodes if planned.cpu_pool is not None else None,
         },
         after(),
     )

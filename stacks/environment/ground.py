@@ -76,7 +76,9 @@ class Ground:
     own_registries: Sequence[pulumi.Input[str]]
     """Registries that belong to whom the ground belongs: teams may run what is in them."""
     system_nodes: Mapping[str, str]
-    """Labels of the nodes for everything that is not a training job; empty where the ground keeps none apart."""
+    """Labels of the nodes of the platform's own pods; empty where the ground keeps none apart."""
+    cpu_nodes: Mapping[str, str]
+    """Labels of the nodes for people's pods without GPUs; empty where the ground keeps none apart."""
     node_labels: Mapping[str, Mapping[str, str]]
     """Labels that the nodes of a GPU node group have from their first second, by the plan's name of the group: queues
     find them by these. `gpu_node_labels` are among them, because jobs that prove a pool select by those."""

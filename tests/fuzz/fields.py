@@ -22,7 +22,7 @@ from trainyard.plan.aws.logs import LOG_RETENTION_DAYS
 from trainyard.plan.aws.market import usable
 from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
 from trainyard.policies.pack import POLICIES
-from trainyard.settings import aws, types
+from trainyard.settings import audit, aws, operations, types
 from trainyard.settings.common import Settings
 from trainyard.settings.mistakes import fields_of
 
@@ -77,8 +77,34 @@ def _public_network(rng: Random, _: World) -> str:
     return rng.choice((f"52.1.2.{rng.randrange(256)}/32", "93.184.216.0/24", f"8.{rng.randrange(256)}.0.0/16"))
 
 
-def _principal(rng: Random, _: World) -> str:
-    return f"arn:aws:iam::{rng.randrange(10**11, 10**12)}:{rng.choice(('role/ml', 'user/ann', 'role/path/to/it'))}"
+def _arn(rng: Random, place: World, who: str) -> str:
+    """Of the region's partition, but now and then of another, as in a file that was copied."""
+    partition = aws.partition_of(place.region) if rng.random() < 0.98 else rng.choice(("aws-cn", "aws-us-gov"))
+    return f"arn:{partition}:iam::{rng.choice((10**11, rng.randrange(10**11, 10**12)))}:{who}"
+
+
+def _principal(rng: Random, place: World) -> str:
+    return _arn(rng, place, rng.choice(("role/ml", "user/ann", "role/path/to/it", "user/" + "x" * 64)))
+
+
+def _user(rng: Random, place: World) -> str:
+    return _arn(rng, place, rng.choice(("user/ann", "user/on-call/a.b@c", "user/" + "x" * 64)))
+
+
+def _domain(rng: Random, _: World) -> str:
+    """A name, or with a dot in front it and all below; the longest label and the longest name among them."""
+    label = rng.choice(("pypi", "hf", "a", "x" * 63, "xn--bcher-kva", "s3.us-east-1", f"h{rng.randrange(999)}"))
+    below = rng.choice(("org", "co", "amazonaws.com", "acme.example", ".".join(["y" * 60] * 3) + ".io"))
+    return f"{rng.choice(('', '', '.'))}{label}.{below}"
+
+
+def _bucket(rng: Random, _: World) -> str:
+    return rng.choice(("commoncrawl", "noaa-goes16", "a.b.c", "1000genomes", "x" * 63, f"set-{rng.randrange(999)}"))
+
+
+def _registry(rng: Random, _: World) -> str:
+    host = rng.choice(("nvcr.io", "quay.io", "docker.io", "ghcr.io", "registry.acme.example:5000", "public.ecr.aws"))
+    return host + rng.choice(("", "/nvidia", "/pytorch/pytorch", "/a-b/c_d/e.f", "/" + "x" * 100))
 
 
 KINDS: Mapping[object, Draw] = {
@@ -90,6 +116,12 @@ KINDS: Mapping[object, Draw] = {
     types.Image: lambda rng, _: f"registry.example/{rng.choice('ab')}:1@sha256:{rng.randrange(16**64):064x}",
     types.Cores: lambda rng, _: rng.choice(("500m", "1", "1.5", "2", "4")),
     types.Memory: lambda rng, _: rng.choice(("1Gi", "2Gi", "512Mi", "3G", "4096Mi")),
+    types.DomainName: _domain,
+    types.StateBackend: lambda rng, place: rng.choice(
+        (f"s3://state?region={place.region}", "gs://state", "https://api.pulumi.com")
+    ),
+    audit.UserWithMfa: _user,
+    operations.ImageSource: _registry,
     aws.Principal: _principal,
 }
 """By the settings' own kinds of text, which several fields share."""
@@ -104,6 +136,10 @@ MEANT: Mapping[str, Draw] = {
     "kubernetesVersion": lambda rng, _: rng.choice(tuple(catalog.kubernetes_versions())),
     "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
     "aws.accountId": lambda rng, _: f"{rng.randrange(10**11, 10**12)}",
+    "aws.organizationId": lambda rng, _: (
+        f"o-{''.join(rng.choices(string.ascii_lowercase, k=rng.choice((10, 12, 32))))}"
+    ),
+    "aws.publicBuckets[]": _bucket,
     "aws.flowLogRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
     "aws.databaseInstanceClass": lambda rng, _: rng.choice(
         [price.key.removeprefix("rds.postgres.") for price in catalog.service_prices("rds.postgres.")]
@@ -118,19 +154,16 @@ MEANT: Mapping[str, Draw] = {
     "gpuPools.*.reserved.availabilityZone": lambda rng, place: rng.choice(place.zones),
     "gpuPools.*.spot.instanceTypes": lambda rng, place: _some(rng, place.sold, 3),
     "systemNodes.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
+    "storage.ingestPrincipals[]": _principal,
     "storage.lustre.capacityGib": lambda rng, _: rng.choice((*LUSTRE_FIRST_STEPS, LUSTRE_STEP * rng.randint(1, 40))),
     "storage.lustre.throughputMbpsPerTib": lambda rng, _: rng.choice(LUSTRE_THROUGHPUTS),
     "storage.lustre.zone": lambda rng, place: rng.choice(place.zones),
     "mlflow.cpu": lambda rng, _: rng.choice(("500m", "1", "1.5")),
     "mlflow.memory": lambda rng, _: rng.choice(("2Gi", "3Gi", "4096Mi")),
     "smoke.team": lambda rng, _: rng.choice((*TEAMS, "everyone")),
-    "stateBackend": lambda rng, place: rng.choice(
-        (f"s3://state?region={place.region}", "gs://state", "https://api.pulumi.com")
-    ),
     "audit.trail.reason": lambda rng, _: rng.choice(("the landing zone has one", "x" * 500)),
     "audit.threatDetection.reason": lambda rng, _: rng.choice(("the security account has one", "x" * 500)),
     "audit.containerLogs.retentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
-    "audit.breakGlass.principals[]": lambda rng, _: f"arn:aws:iam::{rng.randrange(10**11, 10**12)}:user/ann",
     "policyExceptions[].policy": lambda rng, _: rng.choice(POLICIES).name,
     "policyExceptions[].resource": lambda rng, _: rng.choice(("*", "cluster/*", "gpu-nodes-*")),
     "policyExceptions[].reason": lambda rng, _: rng.choice(("accepted for a while", "x" * 500)),

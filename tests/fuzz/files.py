@@ -79,6 +79,7 @@ def _settle(values: Values, rng: Random, place: World) -> None:
     values.pop("residency", None) if rng.random() < 0.8 else None
     if rng.random() < 0.8:
         values["alertEmails"] = ["ml-platform@acme.example"]
+    values["alertEmails"] = sorted(set(values.get("alertEmails", ())))
     _settle_people(values, rng)
     for name, pool in values.get("gpuPools", {}).items():
         _settle_pool(name, pool, rng, place)
@@ -131,6 +132,8 @@ def _settle_ranges(values: Values, rng: Random) -> None:
 
 def _settle_network(values: Values, place: World) -> None:
     network = values.get("network", {})
+    if network.get("egress", {}).get("mode") == "internet":
+        network["egress"].pop("allow", None)
     if "cidr" in network:
         network["cidr"] = network["cidr"].rsplit("/", 1)[0] + "/16"
         network["serviceCidr"] = "10.255.0.0/16" if network["cidr"].startswith("172.20.") else "172.20.0.0/16"
@@ -229,6 +232,10 @@ ODD: tuple[Any, ...] = (
     "${config:region}", "{{ region }}", "$(reboot)", "../../etc/passwd", "'; DROP TABLE runs; --",
     {"secure": "AAABAQ=="}, datetime.date(2026, 12, 1), datetime.datetime(2026, 12, 1, 3, 4, 5), b"\x00\xff",
     "0.0.0.0/0", "::/0", "10.0.0.0/0", "127.0.0.0/16", "us-east-1", "p4d.24xlarge", SECRET,
+    "*", "*.com", ".", "..", ".org", "PyPI.org", "pypi.org:443", "https://pypi.org/", "10.0.0.1", "localhost",
+    "arn:aws:iam::123456789012:root", "arn:aws:iam::*:role/ml", "arn:aws:s3:::commoncrawl/path",
+    "arn:aws:sts::123456789012:assumed-role/ml/me", "arn:aws:iam::123456789012:role/aws-service-role/eks/x",
+    "o-UPPER12345", "o-", "docker.io/", "docker.io/Library", "nvcr.io/nvidia:latest", "block", "NO_PERMISSIONS",
 )  # fmt: skip
 
 

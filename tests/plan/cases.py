@@ -253,6 +253,20 @@ CASES = [
         "got 9; must be at most maxNodes, which is 6",
         "",
     ),
+    (
+        {"cpuPool": keys(min_nodes=9)},
+        "cpuPool.minNodes",
+        "got 9; must be at most maxNodes, which is 6",
+        "",
+    ),
+    ({"cpuPool": keys(min_nodes=1, max_nodes=0)}, "cpuPool.minNodes", "must be at most maxNodes, which is 0", ""),
+    ({"cpuPool": keys(disk_gib=0)}, "cpuPool.diskGib", "got 0; must be at least 20", ""),
+    (
+        {"cpuPool": keys(instance_types=["m7i.xlrge"])},
+        "cpuPool.instanceTypes",
+        "must be one of",
+        "did you mean m7i.xlarge?",
+    ),
     ({"systemNodes": keys(disk_gib=0)}, "systemNodes.diskGib", "got 0; must be at least 20", ""),
     (
         {"systemNodes": keys(instance_types=["m7i.xlrge"])},
@@ -349,6 +363,7 @@ CASES = [
         "",
     ),
     # names that somebody else has
+    (own("cpu", spot=node_range(0, 1)), "gpuPools.cpu", "the name of the nodes without GPUs", "another name"),
     (own("system", spot=node_range(0, 1)), "gpuPools.system", "the name of the nodes without GPUs", "another name"),
     ({"client": "sthree"}, "client", "S3 keeps names that begin with sthree- for itself", "another name"),
     ({"client": "amzn-s3-demo"}, "client", "S3 keeps names that begin with amzn-s3-demo-", ""),

@@ -38,6 +38,7 @@ def test_every_number_has_a_decision(profile):
         path = (
             path.replace("lustre", "storage.lustre")
             .replace("system_nodes", "cluster.system_nodes")
+            .replace("cpu_pool", "cluster.cpu_pool")
             .replace("control_planes", "cluster")
         )
         prefixes = {".".join(path.split(".")[:i]) for i in range(1, len(path.split(".")) + 1)}

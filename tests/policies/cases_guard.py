@@ -168,4 +168,38 @@ VARIABLE = table(
     ("unknown", UNDECIDED, launched(unknown(TOLD, "userData"))),
 )  # fmt: skip
 
-CASES = [*PAST_THE_QUEUE, *QUOTAS, *VARIABLE]
+TAINT = {"key": "CriticalAddonsOnly", "value": "true", "effect": "NO_SCHEDULE"}
+
+
+def plain_nodes(pool, *taints, **more):
+    return node_group(
+        f"nodes-{pool}", types=["m7i.xlarge"], capacity="on-demand", pool=pool, taints=list(taints), **more
+    )
+
+
+def on_google(*taints):
+    config = {"labels": {"ml.platform/pool": "system"}, "machineType": "n2-standard-4", "taints": list(taints)}
+    return made("gcp:container/nodePool:NodePool", "system", {"nodeConfig": config})
+
+
+OPEN_NODES = table(
+    "platform-nodes-open-to-teams",
+    ("kept for the platform", OK, [team("a"), plain_nodes("system", TAINT), plain_nodes("cpu")]),
+    ("with another key of ours", OK, [team("a"), plain_nodes("system", {**TAINT, "key": "ml.platform/pool"})]),
+    ("that ends what is there", OK, [team("a"), plain_nodes("system", {**TAINT, "effect": "NO_EXECUTE"})]),
+    ("beside another taint", OK, [team("a"), plain_nodes("system", {**TAINT, "key": "dedicated"}, TAINT)]),
+    ("with a further group of a client's", OK, [team("a"), plain_nodes("system", TAINT), plain_nodes("batch")]),
+    ("GPU nodes have their own", OK, [team("a"), plain_nodes("system", TAINT), node_group()]),
+    ("on Google Cloud", OK, [team("a"), on_google(TAINT)]),
+    ("nobody else there", NOT_APPLICABLE, [plain_nodes("system")]),
+    ("open", VIOLATED, [team("a"), plain_nodes("system")]),
+    ("open beside the pool", VIOLATED, [team("a"), plain_nodes("system"), plain_nodes("cpu")]),
+    ("one of two", VIOLATED, [team("a"), plain_nodes("system", TAINT), on_google()]),
+    ("a wish", VIOLATED, [team("a"), plain_nodes("system", {**TAINT, "effect": "PREFER_NO_SCHEDULE"})]),
+    ("teams may tolerate it", VIOLATED, [team("a"), plain_nodes("system", {**TAINT, "key": "dedicated"})]),
+    ("nodes that say nothing", VIOLATED, [team("a"), plain_nodes("default"), plain_nodes("cpu")]),
+    ("open on Google Cloud", VIOLATED, [team("a"), on_google()]),
+    ("unknown", UNDECIDED, [team("a"), unknown(plain_nodes("system", TAINT), "taints")]),
+)
+
+CASES = [*PAST_THE_QUEUE, *QUOTAS, *VARIABLE, *OPEN_NODES]

@@ -11,6 +11,7 @@ POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 BINDING = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
 SELECTOR = ("spec", "matchResources", "namespaceSelector")
 PAST_THE_QUEUE, QUOTAS, VARIABLE = "gpus-past-the-queue", "team-without-quotas", "gpus-by-a-variable"
+NODES, NODE_GROUP = "platform-nodes-open-to-teams", "aws:eks/nodeGroup:NodeGroup"
 
 
 def _without_init_containers(inputs: dict[str, Any]) -> None:
@@ -86,5 +87,16 @@ GUARD = (
         VARIABLE,
         "no user data",
         change=edit(TEMPLATE, "gpu-nodes-dev-on-demand-template", lambda inputs: inputs.pop("userData")),
+    ),
+    Mutant(NODES, "no taint", change=edit(NODE_GROUP, "cluster-system", lambda inputs: inputs.pop("taints"))),
+    Mutant(
+        NODES,
+        "a wish",
+        change=edit(NODE_GROUP, "cluster-system", put("taints", 0, "effect", value="PREFER_NO_SCHEDULE")),
+    ),
+    Mutant(
+        NODES,
+        "a taint that teams may tolerate",
+        change=edit(NODE_GROUP, "cluster-system", put("taints", 0, "key", value="dedicated")),
     ),
 )

@@ -87,7 +87,7 @@ BREAKAGES = {
     "every team patches queues": everyones_rule(rule("patch", "clusterqueues", "kueue.x-k8s.io")),
     "every team lists pods everywhere": everyones_rule(rule("list", "pods")),
     "every team scrapes the API server": everyones_rule({"nonResourceURLs": ["/metrics"], "verbs": ["get"]}),
-    "training pods list pods": bound(
+    "training pods list secrets": bound(
         account("trainer", "team-vision"), rule("list", "secrets"), namespace="team-vision"
     ),
     "a contractor in a team's namespace": bound({"kind": "User", "name": "bob"}, namespace="team-vision", to="edit"),
@@ -211,7 +211,7 @@ BREAKAGES = {
     "pods of any namespace": trust(
         "team-vision-role", lambda found: tags(found).pop("aws:RequestTag/kubernetes-namespace")
     ),
-    "pods of any account": trust(
+    "pods of any service account of the namespace": trust(
         "team-vision-role", lambda found: tags(found).pop("aws:RequestTag/kubernetes-service-account")
     ),
     "pods of any cluster": trust(
@@ -314,7 +314,7 @@ SOUND = {
     "a role for one role of the account": trust(
         "mlflow-role", lambda found: found.update(Principal={"AWS": ANN}, Condition={}, Action="sts:AssumeRole")
     ),
-    "one's own prefix by the pod's namespace": statement(
+    "a folder of one's own prefix": statement(
         "team-vision-role-policy",
         {"Action": "s3:GetObject", "Resource": f"{CHECKPOINTS}/teams/vision/archive/*"},
     ),

@@ -98,6 +98,7 @@ def own_ground(plan: Plan) -> Ground:
         environment={},
         own_registries=["registry.example.com"],
         system_nodes={},
+        cpu_nodes={},
         node_labels={
             group.name: {**gpu_node_labels(group.pool, group.capacity), "example.com/rack": "7"}
             for group in plan.clusters[0].node_groups

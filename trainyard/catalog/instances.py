@@ -1,6 +1,6 @@
 """AWS instance types and where they are sold.
 
-`aws_instances.csv`: GPU instances; `aws_cpu_instances.csv`: what system nodes run on; `aws_instance_regions.csv`:
+`aws_instances.csv`: GPU instances; `aws_cpu_instances.csv`: what nodes without GPUs are; `aws_instance_regions.csv`:
 offerings by zone; `aws_regions.csv`: zones. Zone *names* of older regions stand for different places in each account;
 the names here are those of the account that published the offerings.
 """

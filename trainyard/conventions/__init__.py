@@ -72,7 +72,20 @@ def taken_whole(gpus_per_node: int, fabric_interfaces: int) -> bool:
 
 SYSTEM_POOL: Final = "system"
 SYSTEM_NODES: Final[Mapping[str, str]] = {POOL_LABEL: SYSTEM_POOL}
-"""Node selector of everything that is not a training job. The system node group has no taint."""
+"""Node selector of the platform's own pods."""
+SYSTEM_TAINT: Final[Mapping[str, str]] = {"key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule"}
+"""Keeps people's pods off the system nodes: a key that clusters' own add-ons tolerate as they come (EKS's CoreDNS and
+EBS driver, 2026-11), and that teams' pods may not."""
+SYSTEM_TOLERATION: Final[Mapping[str, str]] = {
+    "key": SYSTEM_TAINT["key"],
+    "operator": "Equal",
+    "value": SYSTEM_TAINT["value"],
+    "effect": SYSTEM_TAINT["effect"],
+}
+
+CPU_POOL: Final = "cpu"
+CPU_NODES: Final[Mapping[str, str]] = {POOL_LABEL: CPU_POOL}
+"""Labels of the nodes for people's pods without GPUs. They have no taint: such a pod asks for nothing to get there."""
 
 GPU_TOLERATION: Final[Mapping[str, str]] = {
     "key": GPU_RESOURCE,
@@ -93,7 +106,7 @@ SYSTEM_PRIORITIES: Final = ("system-cluster-critical", "system-node-critical")
 RESERVED_TAINTS: Final = (
     f"{GPU_RESOURCE.partition('/')[0]}/",
     LABEL_PREFIX,
-    "CriticalAddonsOnly",
+    SYSTEM_TAINT["key"],
     "node-role.kubernetes.io/",
 )
 """How the keys of taints begin whose nodes are not for people's pods without GPUs. Nodes with a fabric
@@ -108,8 +121,8 @@ whole node, because priorities are not compared between teams (Kueue 0.19.2, 34 
 2026-11-22)."""
 
 CPU_ONLY_PRIORITY: Final = "cpu-only"
-"""PriorityClass of the pods without GPUs in teams' namespaces, which it counts against the team's part of the system
-nodes. Pods with GPUs have none: the queue rations them, and decides who goes first."""
+"""PriorityClass of the pods without GPUs in teams' namespaces, which it counts against the team's part of the CPU
+pool. Pods with GPUs have none: the queue rations them, and decides who goes first."""
 
 TRAINER_SERVICE_ACCOUNT: Final = "trainer"
 """Name of the service account of training pods, in every team's namespace."""

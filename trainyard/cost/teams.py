@@ -11,7 +11,7 @@ from trainyard.recorded.queues import CLUSTER_QUEUE, RESOURCE_FLAVOR, gpu_quotas
 from trainyard.recorded.read import value_at
 
 SHARED = "shared"
-"""Network, storage, system nodes, and GPU nodes that no queue has a quota of."""
+"""Network, storage, nodes without GPUs, and GPU nodes that no queue has a quota of."""
 
 
 def shares_of_teams(lines: Sequence[LineItem], context: PriceContext, plan: Mapping[str, Any]) -> tuple[Share, ...]:

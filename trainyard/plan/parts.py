@@ -157,8 +157,8 @@ class Core:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemNodesPlan:
-    """CPU nodes for everything that is not a training job."""
+class CpuNodesPlan:
+    """Nodes without GPUs: the platform's own, or those of people's pods."""
 
     instance_types: tuple[str, ...]
     min_nodes: int
@@ -333,7 +333,8 @@ class ClusterPlan:
     name: str
     kubernetes_version: str  # "1.35"
     public_access_cidrs: tuple[str, ...]  # empty: the API's endpoint is private only
-    system_nodes: SystemNodesPlan
+    system_nodes: CpuNodesPlan
+    cpu_pool: CpuNodesPlan | None  # of people's pods without GPUs; None: there is no such work
     pools: tuple[PoolPlan, ...]
     scheduling: SchedulingPlan
     teams: tuple[TeamQueuePlan, ...]

@@ -87,10 +87,13 @@ def plan_queues(
     pools: Sequence[PoolPlan],
     scheduling: SchedulingPlan,
     context: Context,
+    *,
+    without_gpus: bool,
 ) -> tuple[TeamQueuePlan, ...]:
     """Each team with what it owns: for every flavor the teams' quotas add up to its GPUs.
 
-    `weights` are what the quotas are in proportion to, `source` says where these come from.
+    `weights` are what the quotas are in proportion to, `source` says where these come from. `without_gpus`: whether
+    there are nodes for pods without GPUs; where there are none, nobody may make such a pod, which would wait for ever.
     """
     ledger = context.ledger
     quotas = _quotas(teams, weights, pools, scheduling, context)
@@ -105,6 +108,8 @@ def plan_queues(
             ledger.decide(f"{key}.{field}", words, why)
         bounds = [
             ledger.decide(f"{key}.{field}", int(context.figure(path)) * team.members, context.source(path))
+            if without_gpus
+            else ledger.decide(f"{key}.{field}", 0, "cpuPool.maxNodes is 0: no node would take pods without GPUs")
             for field, path in (
                 ("cpu_only_cores", "teams.cpu_per_member"),
                 ("cpu_only_memory_gib", "teams.memory_gib_per_member"),

@@ -80,6 +80,18 @@ def gpu_model(instance_type: str) -> str | None:
     return found[0] if found else None
 
 
+def keeps_pods_off(resource: RecordedResource, keys: tuple[str, ...]) -> bool:
+    """Whether the nodes of a group have a taint whose key begins with one of these, and that keeps off what does not
+    tolerate it. One by which pods prefer other nodes does not.
+    """
+    of_nodes = mappings_at(resource.inputs, *(("nodeConfig",) if resource.type == GKE_NODE_POOL else ()), "taints")
+    return any(
+        str(value_at(taint, "key", default="")).startswith(keys)
+        and value_at(taint, "effect") in ("NO_SCHEDULE", "NO_EXECUTE")
+        for taint in of_nodes
+    )
+
+
 def targets_reservation(template: RecordedResource) -> bool:
     """Whether a launch template binds its instances to reservations, known or not yet known by id."""
     specification = value_at(template.inputs, "capacityReservationSpecification")

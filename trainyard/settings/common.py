@@ -17,13 +17,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from trainyard.conventions import SYSTEM_POOL
+from trainyard.conventions import CPU_POOL, SYSTEM_POOL
 from trainyard.problems import Problem, shown
 from trainyard.settings.audit import Audit
 from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, Aws, partition_of
 from trainyard.settings.operations import BudgetAlerts, Images, Mlflow, PolicyException, Scheduler, Smoke, Storage
 from trainyard.settings.people import Team
-from trainyard.settings.pools import GpuPool, SystemNodes
+from trainyard.settings.pools import CpuPool, GpuPool, SystemNodes
 from trainyard.settings.types import (
     PRIVATE,
     Cidr,
@@ -123,7 +123,10 @@ class Settings(Model):
     policy_exceptions: list[PolicyException] = Field(default=[], description="Violations accepted for a while.")
     network: Network = Field(default=Network(), description="Address ranges and zones of the network.")
     system_nodes: SystemNodes = Field(
-        default=SystemNodes(), description="The CPU nodes that run everything but training."
+        default=SystemNodes(), description="The CPU nodes that run the platform's own pods."
+    )
+    cpu_pool: CpuPool = Field(
+        default=CpuPool(), description="The CPU nodes that run people's pods without GPUs, from none up."
     )
     kubernetes_version: TextLikeNumber | None = Field(
         default=None, description='The cluster\'s minor version, in quotes, like "1.35".'
@@ -157,9 +160,10 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
                     f"endpointAccess[{index}]", cidr, f"must not overlap {other}, which is in the list already"
                 )
     yield from _address_checks(settings)
-    if SYSTEM_POOL in settings.gpu_pools:
-        allowed = "is the name of the nodes without GPUs, which everything else of the platform runs on"
-        yield Problem(f"gpuPools.{SYSTEM_POOL}", "a GPU pool", allowed, "take another name")
+    for name, whose in ((SYSTEM_POOL, "the platform's own pods"), (CPU_POOL, "people's pods without GPUs")):
+        if name in settings.gpu_pools:
+            allowed = f"is the name of the nodes without GPUs that run {whose}"
+            yield Problem(f"gpuPools.{name}", "a GPU pool", allowed, "take another name")
 
 
 def advice(settings: Settings) -> Iterator[str]:

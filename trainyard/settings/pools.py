@@ -63,11 +63,24 @@ class GpuPool(Model):
 
 
 class SystemNodes(Model):
-    """Overrides of the CPU nodes that run everything but training."""
+    """Overrides of the CPU nodes that run the platform's own pods."""
 
     instance_types: list[str] | None = Field(
         default=None, min_length=1, description="instance types, the first tried first"
     )
     min_nodes: int | None = Field(default=None, ge=1, le=100, description="fewest nodes")
     max_nodes: int | None = Field(default=None, ge=1, le=100, description="most nodes")
+    disk_gib: int | None = Field(default=None, ge=20, le=16_384, description="root disk of a node, GiB")
+
+
+class CpuPool(Model):
+    """Overrides of the CPU nodes that run people's pods without GPUs."""
+
+    instance_types: list[str] | None = Field(
+        default=None, min_length=1, description="instance types, the first tried first"
+    )
+    min_nodes: int | None = Field(default=None, ge=0, le=100, description="fewest nodes")
+    max_nodes: int | None = Field(
+        default=None, ge=0, le=100, description="most nodes; 0 for no such nodes, and no work without GPUs"
+    )
     disk_gib: int | None = Field(default=None, ge=20, le=16_384, description="root disk of a node, GiB")

@@ -12,7 +12,7 @@ import pulumi
 from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
-from trainyard.conventions import SYSTEM_NODES
+from trainyard.conventions import SYSTEM_NODES, SYSTEM_TOLERATION
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"
@@ -93,6 +93,7 @@ def autoscaler_values(args: ClusterAutoscalerArgs) -> dict[str, Any]:
         "podDisruptionBudget": {"maxUnavailable": 1},
         "rbac": {"create": True, "serviceAccount": {"create": True, "name": SERVICE_ACCOUNT}},
         "nodeSelector": dict(SYSTEM_NODES),
+        "tolerations": [dict(SYSTEM_TOLERATION)],
         "priorityClassName": "system-cluster-critical",
         "topologySpreadConstraints": over_nodes({"app.kubernetes.io/instance": "cluster-autoscaler"}),
         "resources": {

@@ -18,7 +18,7 @@ from trainyard.components.k8s.flows import fence
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.outputs import register
-from trainyard.conventions import SYSTEM_NODES, gpu_node_tolerations
+from trainyard.conventions import SYSTEM_NODES, SYSTEM_TOLERATION, gpu_node_tolerations
 
 NAMESPACE = "kube-system"
 FSX_SERVICE_ACCOUNT = "fsx-csi-controller-sa"
@@ -106,6 +106,7 @@ def fsx_values(region: pulumi.Input[str]) -> dict[str, Any]:
             "replicaCount": 2,
             "region": region,
             "nodeSelector": dict(SYSTEM_NODES),
+            "tolerations": [dict(SYSTEM_TOLERATION)],
             "serviceAccount": {"create": True, "name": FSX_SERVICE_ACCOUNT},
             "podDisruptionBudget": {"enabled": True},
             "resources": _AGENT,
@@ -122,7 +123,11 @@ def fsx_values(region: pulumi.Input[str]) -> dict[str, Any]:
 def s3_values() -> dict[str, Any]:
     """Values of `aws-mountpoint-s3-csi-driver`. Its controller has one replica; nothing waits for it but new mounts."""
     return {
-        "controller": {"nodeSelector": dict(SYSTEM_NODES), "resources": _AGENT},
+        "controller": {
+            "nodeSelector": dict(SYSTEM_NODES),
+            "tolerations": [dict(SYSTEM_TOLERATION)],
+            "resources": _AGENT,
+        },
         "node": {
             "serviceAccount": {"create": True, "name": S3_SERVICE_ACCOUNT},
             # The chart's own switch tolerates everything and would leave the list out of sight.
@@ -142,6 +147,7 @@ def efs_values() -> dict[str, Any]:
         "controller": {
             "replicaCount": 2,
             "nodeSelector": dict(SYSTEM_NODES),
+            "tolerations": [dict(SYSTEM_TOLERATION)],
             "serviceAccount": {"create": True, "name": EFS_SERVICE_ACCOUNT},
             "podDisruptionBudget": {"enabled": True},
             "resources": _AGENT,

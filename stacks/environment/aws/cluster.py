@@ -11,7 +11,7 @@ import pulumi_kubernetes
 import pulumi_random
 import pulumi_tls
 
-from trainyard.components.aws.cluster import Cluster
+from trainyard.components.aws.cluster import Cluster, ClusterArgs
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.gpu_launch import GpuNodeGroupArgs, GpuPoolArgs
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
@@ -21,7 +21,7 @@ from trainyard.components.aws.on_cluster.kube_system import kube_system_walls
 from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogGroupArgs
 from trainyard.components.aws.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.aws.storage import StorageTiers
-from trainyard.conventions import INGEST_GROUP, SYSTEM_NODES, gpu_node_labels, team_group
+from trainyard.conventions import CPU_NODES, INGEST_GROUP, SYSTEM_NODES, gpu_node_labels, team_group
 from trainyard.conventions.aws import RESERVATION_KINDS
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
@@ -130,6 +130,7 @@ def _ground(
         environment=dict(planned.smoke.environment),
         own_registries=[pulumi.Output.concat(shared.account, f".dkr.ecr.{plan.ground.region}.amazonaws.com")],
         system_nodes=SYSTEM_NODES,
+        cpu_nodes=CPU_NODES,
         node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
         gpu_add_ons=["nvidia-device-plugin", "dcgm-exporter"],  # the image of the nodes has the driver only
         device_plugins=aws_on_cluster.device_plugins(plan, planned),
@@ -159,39 +160,43 @@ def _cluster(
 ) -> Cluster:
     control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
     on_it = [team.name for team in planned.teams]
-    return Cluster(
-        f"{resource_prefix(plan, planned)}cluster",
-        {
-            "cluster_name": planned.name,
-            "region": plan.ground.region,
-            "account_id": account,
-            "kubernetes_version": planned.kubernetes_version,
-            "service_cidr": plan.ground.network.service_cidr,
-            "subnet_ids": list(network.control_subnet_ids.values()),
-            "node_subnet_ids": list(network.private_subnet_ids.values()),
-            "public_access_cidrs": planned.public_access_cidrs,
-            "log_types": control_plane.log_types,
-            "log_retention_days": control_plane.log_retention_days,
-            "key_arn": keys.platform.key_arn,
-            # Who is named to deploy has to be let in, or nothing is made on the cluster.
-            "admin_principal_arns": list(dict.fromkeys((*plan.ground.deployers, *control_plane.admin_principal_arns))),
-            "deployer_principal_arn": deployer,
-            "group_principal_arns": {
-                INGEST_GROUP: plan.core.storage.ingest_principals,
-                **{team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it},
-            },
-            "add_ons": [{"name": add_on.name, "version": add_on.version} for add_on in control_plane.add_ons],
-            "system_nodes": {
-                "instance_types": system_nodes.instance_types,
-                "min_nodes": system_nodes.min_nodes,
-                "max_nodes": system_nodes.max_nodes,
-                "disk_gib": system_nodes.disk_gib,
-            },
-            "tags": dict(plan.core.tags),
-            "deletion_protection": control_plane.deletion_protection,
+    args: ClusterArgs = {
+        "cluster_name": planned.name,
+        "region": plan.ground.region,
+        "account_id": account,
+        "kubernetes_version": planned.kubernetes_version,
+        "service_cidr": plan.ground.network.service_cidr,
+        "subnet_ids": list(network.control_subnet_ids.values()),
+        "node_subnet_ids": list(network.private_subnet_ids.values()),
+        "public_access_cidrs": planned.public_access_cidrs,
+        "log_types": control_plane.log_types,
+        "log_retention_days": control_plane.log_retention_days,
+        "key_arn": keys.platform.key_arn,
+        # Who is named to deploy has to be let in, or nothing is made on the cluster.
+        "admin_principal_arns": list(dict.fromkeys((*plan.ground.deployers, *control_plane.admin_principal_arns))),
+        "deployer_principal_arn": deployer,
+        "group_principal_arns": {
+            INGEST_GROUP: plan.core.storage.ingest_principals,
+            **{team_group(team.name): team.principals for team in plan.core.teams if team.name in on_it},
         },
-        opts,
-    )
+        "add_ons": [{"name": add_on.name, "version": add_on.version} for add_on in control_plane.add_ons],
+        "system_nodes": {
+            "instance_types": system_nodes.instance_types,
+            "min_nodes": system_nodes.min_nodes,
+            "max_nodes": system_nodes.max_nodes,
+            "disk_gib": system_nodes.disk_gib,
+        },
+        "tags": dict(plan.core.tags),
+        "deletion_protection": control_plane.deletion_protection,
+    }
+    if planned.cpu_pool is not None:
+        args["cpu_pool"] = {
+            "instance_types": planned.cpu_pool.instance_types,
+            "min_nodes": planned.cpu_pool.min_nodes,
+            "max_nodes": planned.cpu_pool.max_nodes,
+            "disk_gib": planned.cpu_pool.disk_gib,
+        }
+    return Cluster(f"{resource_prefix(plan, planned)}cluster", args, opts)
 
 
 def _gpu_nodes(

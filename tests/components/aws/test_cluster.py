@@ -63,6 +63,7 @@ def arguments(**changes: Any) -> Any:
             "max_nodes": 5,
             "disk_gib": 80,
         },
+        "cpu_pool": {"instance_types": ["m7i.2xlarge"], "min_nodes": 0, "max_nodes": 3, "disk_gib": 100},
         "tags": TAGS,
         "deletion_protection": True,
         **changes,
@@ -125,9 +126,10 @@ def test_control_plane_waits_for_the_permissions_of_its_role(recording: Recordin
 
 
 def test_order_that_works_on_a_real_account(recording: Recording) -> None:
-    group = waits_for(recording, recording.one(NODE_GROUP))
-    for name in ("vpc-cni", "kube-proxy", "eks-pod-identity-agent"):
-        assert f"Addon eks-{name}" in group
+    for pool in ("eks-system", "eks-cpu"):
+        group = waits_for(recording, recording.one(NODE_GROUP, pool))
+        for name in ("vpc-cni", "kube-proxy", "eks-pod-identity-agent"):
+            assert f"Addon eks-{name}" in group
     assert "PodIdentityAssociation eks-cni-aws-node" in waits_for(recording, recording.one(ADD_ON, "eks-vpc-cni"))
     assert "RolePolicyAttachment eks-cni-AmazonEKS_CNI_Policy" in group
     assert "RolePolicyAttachment eks-node-AmazonEKSWorkerNodePolicy" in group
@@ -154,7 +156,7 @@ def test_network_plugin_enforces_policies_and_delegates_prefixes(recording: Reco
     configuration = json.loads(inputs_of(recording.one(ADD_ON, "eks-vpc-cni"))["configurationValues"])
     assert configuration["enableNetworkPolicy"] == "true"
     assert configuration["env"]["ENABLE_PREFIX_DELEGATION"] == "true"
-    assert "configurationValues" not in recording.one(ADD_ON, "eks-coredns").inputs
+    assert "configurationValues" not in recording.one(ADD_ON, "eks-kube-proxy").inputs
 
 
 def test_add_ons_take_the_version_that_is_given_or_the_clouds() -> None:
@@ -205,31 +207,69 @@ def test_whoever_deploys_administers_a_cluster_that_names_nobody() -> None:
 
 
 def test_system_nodes(recording: Recording) -> None:
-    group = recording.one(NODE_GROUP)
+    group = recording.one(NODE_GROUP, "eks-system")
     inputs = inputs_of(group)
     assert inputs["amiType"] == "AL2023_x86_64_STANDARD"
     assert inputs["scalingConfig"] == {"desiredSize": 2, "maxSize": 5, "minSize": 2}
     assert group.ignore_changes == ("scalingConfig.desiredSize",)
     assert inputs["labels"] == {"ml.platform/pool": "system"}
-    assert "taints" not in inputs
+    assert inputs["taints"] == [{"key": "CriticalAddonsOnly", "value": "true", "effect": "NO_SCHEDULE"}]
     assert inputs["version"] == "1.35"
     assert inputs["nodeRepairConfig"]["enabled"] is True
     assert inputs["updateConfig"] == {"maxUnavailable": 1}
     assert inputs["instanceTypes"] == ["m7i.xlarge", "m6i.xlarge"]
     assert not {"diskSize", "remoteAccess"} & set(inputs)
-    tags = {tag.inputs["tag"]["key"] for tag in recording.of_type("aws:autoscaling/tag:Tag")}
-    assert tags == {"k8s.io/cluster-autoscaler/enabled", "k8s.io/cluster-autoscaler/acme-production"}
+    assert told_the_autoscaler(recording, "eks-system").keys() == DISCOVERY
 
 
-def test_system_nodes_start_closed_and_encrypted(recording: Recording) -> None:
-    template = inputs_of(recording.one(TEMPLATE))
+DISCOVERY = {"k8s.io/cluster-autoscaler/enabled", "k8s.io/cluster-autoscaler/acme-production"}
+
+
+def told_the_autoscaler(recording: Recording, group: str) -> dict[str, str]:
+    tags = [tag.inputs["tag"] for tag in recording.of_type("aws:autoscaling/tag:Tag") if tag.name.startswith(group)]
+    return {tag["key"]: tag["value"] for tag in tags}
+
+
+def test_the_cpu_pool_starts_from_none_and_is_open(recording: Recording) -> None:
+    inputs = inputs_of(recording.one(NODE_GROUP, "eks-cpu"))
+    assert inputs["scalingConfig"] == {"desiredSize": 0, "maxSize": 3, "minSize": 0}
+    assert inputs["labels"] == {"ml.platform/pool": "cpu"}
+    assert "taints" not in inputs
+    template = "k8s.io/cluster-autoscaler/node-template"
+    told = told_the_autoscaler(recording, "eks-cpu")
+    assert told.keys() - DISCOVERY == {f"{template}/label/ml.platform/pool", f"{template}/resources/ephemeral-storage"}
+    assert told[f"{template}/label/ml.platform/pool"] == "cpu"
+    assert told[f"{template}/resources/ephemeral-storage"] == "90Gi"
+
+
+def test_a_cluster_may_do_without_a_cpu_pool() -> None:
+    without = {key: value for key, value in arguments().items() if key != "cpu_pool"}
+    found = record(lambda: Cluster("eks", without)).of_type(NODE_GROUP)
+    assert [group.name for group in found] == ["eks-system"]
+
+
+@pytest.mark.parametrize("add_on", ["coredns", "aws-ebs-csi-driver", "metrics-server"])
+def test_add_ons_that_run_once_run_on_the_system_nodes(add_on: str) -> None:
+    recording = recorded(add_ons=[{"name": name, "version": None} for name in {*ADD_ONS, add_on}])
+    inputs = inputs_of(recording.one("aws:eks/addon:Addon", f"eks-{add_on}"))
+    values = json.loads(inputs["configurationValues"])
+    pods = values["controller"] if add_on == "aws-ebs-csi-driver" else values
+    assert pods["nodeSelector"] == {"ml.platform/pool": "system"}
+    assert pods["tolerations"] == [
+        {"key": "CriticalAddonsOnly", "operator": "Equal", "value": "true", "effect": "NoSchedule"}
+    ]
+
+
+@pytest.mark.parametrize(("pool", "gib"), [("system", 80), ("cpu", 100)])
+def test_nodes_without_gpus_start_closed_and_encrypted(recording: Recording, pool: str, gib: int) -> None:
+    template = inputs_of(recording.one(TEMPLATE, f"eks-{pool}-template"))
     assert template["metadataOptions"] == {
         "httpEndpoint": "enabled",
         "httpTokens": "required",
         "httpPutResponseHopLimit": 1,
     }
     ebs = template["blockDeviceMappings"][0]["ebs"]
-    assert (ebs["encrypted"], ebs["kmsKeyId"], ebs["volumeType"], ebs["volumeSize"]) == ("true", KEY_ARN, "gp3", 80)
+    assert (ebs["encrypted"], ebs["kmsKeyId"], ebs["volumeType"], ebs["volumeSize"]) == ("true", KEY_ARN, "gp3", gib)
     group = recording.one(CLUSTER).outputs["vpcConfig"]["clusterSecurityGroupId"]
     assert template["vpcSecurityGroupIds"] == [group]
     assert "imageId" not in template
@@ -309,6 +349,14 @@ def test_kubeconfig_holds_no_credentials() -> None:
             {"system_nodes": {"instance_types": ["m7i.large"], "min_nodes": 4, "max_nodes": 3, "disk_gib": 80}},
             "4 to 3 nodes",
         ),
+        (
+            {"cpu_pool": {"instance_types": ["m7i.large"], "min_nodes": 0, "max_nodes": 0, "disk_gib": 80}},
+            "cpu_pool: 0 to 0 nodes",
+        ),
+        (
+            {"cpu_pool": {"instance_types": ["m7i.large"], "min_nodes": 4, "max_nodes": 3, "disk_gib": 80}},
+            "cpu_pool: 4 to 3 nodes",
+        ),
     ],
 )
 def test_what_would_never_run_is_refused(changes: dict[str, Any], message: str) -> None:
@@ -356,8 +404,9 @@ def test_amazons_models_accept_cluster_and_add_ons(recording: Recording) -> None
         assert refusals("eks", "CreateAddon", {**call, "resolveConflicts": inputs["resolveConflictsOnCreate"]}) == []
 
 
-def test_ec2_and_eks_take_the_system_nodes(recording: Recording) -> None:
-    template = api_shape(plain(inputs_of(recording.one(TEMPLATE))))
+@pytest.mark.parametrize("pool", ["eks-system", "eks-cpu"])
+def test_ec2_and_eks_take_the_nodes_without_gpus(recording: Recording, pool: str) -> None:
+    template = api_shape(plain(inputs_of(recording.one(TEMPLATE, f"{pool}-template"))))
     with mock_aws():
         ec2 = boto3.client("ec2", region_name=REGION)
         data = {
@@ -372,10 +421,10 @@ def test_ec2_and_eks_take_the_system_nodes(recording: Recording) -> None:
         eks.create_cluster(
             name="acme-production", roleArn=role, resourcesVpcConfig={"subnetIds": ["subnet-0a", "subnet-0b"]}
         )
-        group = inputs_of(recording.one(NODE_GROUP))
+        group = inputs_of(recording.one(NODE_GROUP, pool))
         eks.create_nodegroup(
             clusterName=group["clusterName"],
-            nodegroupName=recording.one(NODE_GROUP).name,
+            nodegroupName=recording.one(NODE_GROUP, pool).name,
             nodeRole=role,
             subnets=group["subnetIds"],
             scalingConfig=group["scalingConfig"],
@@ -385,9 +434,9 @@ def test_ec2_and_eks_take_the_system_nodes(recording: Recording) -> None:
             labels=group["labels"],
             launchTemplate={"id": template_id, "version": "1"},
         )
-        made = eks.describe_nodegroup(clusterName="acme-production", nodegroupName="eks-system")["nodegroup"]
+        made = eks.describe_nodegroup(clusterName="acme-production", nodegroupName=pool)["nodegroup"]
     assert made["status"] == "ACTIVE"
-    assert made["labels"] == {"ml.platform/pool": "system"}
+    assert made["labels"] == {"ml.platform/pool": pool.removeprefix("eks-")}
 
 
 @pytest.mark.parametrize("preview", [True, False])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainyard.components.k8s.quantities import gibibytes, whole
+from trainyard.components.k8s.quantities import bound, gibibytes, whole
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,7 @@ def test_quantities_out_of_range_are_refused() -> None:
         gibibytes(0)
     with pytest.raises(ValueError, match="at least 0, got -1"):
         whole(-1)
+
+
+def test_a_bound_may_let_nothing_by():
+    assert (bound(0), bound(80)) == ("0", "80Gi")

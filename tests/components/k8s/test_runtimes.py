@@ -130,7 +130,19 @@ def test_the_runtime_without_gpus_is_the_same_and_counted_by_its_class() -> None
     ]
     pods = [copy.deepcopy(item["template"]["spec"]["template"]["spec"]) for item in found]
     assert "priorityClassName" not in pods[0]
-    assert pods[1] == {**pods[0], "priorityClassName": "cpu-only"}
+    pool = {"ml.platform/pool": "cpu"}
+    assert pods[1] == {**pods[0], "priorityClassName": "cpu-only", "nodeSelector": pool}
+
+
+def test_without_nodes_for_it_there_is_no_runtime_without_gpus() -> None:
+    recording = record(lambda: TrainingRuntimes("training", {**arguments(), "cpu_nodes": None}))
+    assert [found.name for found in recording.of_type(RUNTIME)] == ["training-torch"]
+
+
+def test_a_ground_that_keeps_no_nodes_apart_names_none() -> None:
+    recording = record(lambda: TrainingRuntimes("training", {**arguments(), "cpu_nodes": {}}))
+    spec = recording.one(RUNTIME, "training-torch-cpu").inputs["spec"]["template"]["spec"]
+    assert "nodeSelector" not in spec["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
 
 
 def test_runtime_pod_is_hardened_and_names_no_node() -> None:

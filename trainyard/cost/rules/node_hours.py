@@ -4,7 +4,7 @@
 | --- | --- | --- | --- |
 | GPU, on demand and spot | the fewest | utilisation of the most | the most, on demand |
 | GPU, reserved | all, from the reservation's creation | all | all |
-| system | the fewest | and a part of the room above | the most |
+| without GPUs | the fewest | and a part of the room above | the most |
 
 A pool that has both spot and on-demand nodes shares its expected hours between them by the spot share, as far as
 either side has room.

@@ -13,7 +13,7 @@ from trainyard import catalog
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE, quantity
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
-from trainyard.plan.parts import MlflowPlan, SystemNodesPlan
+from trainyard.plan.parts import CpuNodesPlan, MlflowPlan
 
 MAX_PODS = 110
 """Pods of a node with fewer than 30 vCPUs whose network plugin hands out prefixes, as ours does (EKS User Guide,
@@ -66,7 +66,7 @@ def allocatable(type_: str) -> Room:
     return Room(cores, mib)
 
 
-def check_system_nodes(nodes: SystemNodesPlan, mlflow: MlflowPlan, context: Context) -> None:
+def check_system_nodes(nodes: CpuNodesPlan, mlflow: MlflowPlan, context: Context) -> None:
     """Records where the system nodes at their most have no room for the platform or for an MLflow server."""
     ledger = context.ledger
     if not nodes.instance_types or nodes.max_nodes < nodes.min_nodes:

@@ -1,4 +1,4 @@
-"""The EKS cluster: its version, control plane and system nodes."""
+"""The EKS cluster: its version, control plane and nodes without GPUs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from trainyard import catalog
 from trainyard.plan.aws.logs import retention
 from trainyard.plan.aws.parts import EksPlan
 from trainyard.plan.context import Context
-from trainyard.plan.parts import SystemNodesPlan
+from trainyard.plan.parts import CpuNodesPlan
 from trainyard.problems import nearest
+from trainyard.settings.pools import CpuPool, SystemNodes
 
 
 def kubernetes_version(context: Context) -> str:
@@ -48,30 +49,49 @@ def plan_control_plane(cluster: str, version: str, context: Context) -> EksPlan:
     )
 
 
-def plan_system_nodes(zone_names: Sequence[str], context: Context) -> SystemNodesPlan:
-    """The nodes for everything but training, of types that all zones sell where there are such."""
-    own, ledger = context.settings.system_nodes, context.ledger
+def plan_system_nodes(zone_names: Sequence[str], context: Context) -> CpuNodesPlan:
+    """The nodes of the platform's own pods."""
+    path = "cluster.system_nodes.max_nodes"
+    own = context.settings.system_nodes
+    most = int(context.take("system_nodes.max_nodes", "systemNodes.maxNodes", own.max_nodes, key=path))
+    return _cpu_nodes("system_nodes", "systemNodes", own, most, zone_names, context)
 
-    def size(name: str, setting: str, given: int | None) -> int:
-        path = f"system_nodes.{name}"
-        return int(context.take(path, f"systemNodes.{setting}", given, key=f"cluster.{path}"))
 
-    nodes = SystemNodesPlan(
-        instance_types=_instance_types(zone_names, context),
+def plan_cpu_pool(zone_names: Sequence[str], context: Context) -> CpuNodesPlan | None:
+    """The nodes of people's pods without GPUs; None where the settings want no such work."""
+    path, key, own = "cpu_pool.max_nodes", "cpuPool.maxNodes", context.settings.cpu_pool
+    given = own.max_nodes
+    source = context.source(path) if given is None else f"setting {key}"
+    most = context.ledger.decide(f"cluster.{path}", context.grown(path) if given is None else given, source)
+    nodes = _cpu_nodes("cpu_pool", "cpuPool", own, most, zone_names, context)
+    return nodes if most else None
+
+
+def _cpu_nodes(
+    part: str, setting: str, own: SystemNodes | CpuPool, most: int, zone_names: Sequence[str], context: Context
+) -> CpuNodesPlan:
+    """Nodes of types that all zones sell where there are such."""
+
+    def size(name: str, words: str, given: int | None) -> int:
+        return int(context.take(f"{part}.{name}", f"{setting}.{words}", given, key=f"cluster.{part}.{name}"))
+
+    nodes = CpuNodesPlan(
+        instance_types=_instance_types(part, setting, own.instance_types, zone_names, context),
         min_nodes=size("min_nodes", "minNodes", own.min_nodes),
-        max_nodes=size("max_nodes", "maxNodes", own.max_nodes),
+        max_nodes=most,
         disk_gib=size("disk_gib", "diskGib", own.disk_gib),
     )
-    if nodes.min_nodes > nodes.max_nodes:
-        allowed = f"must be at most maxNodes, which is {nodes.max_nodes}"
-        ledger.problem("systemNodes.minNodes", nodes.min_nodes, allowed)
+    if nodes.min_nodes > most:
+        context.ledger.problem(f"{setting}.minNodes", nodes.min_nodes, f"must be at most maxNodes, which is {most}")
     return nodes
 
 
-def _instance_types(zone_names: Sequence[str], context: Context) -> tuple[str, ...]:
-    asked, region, ledger = context.settings.system_nodes.instance_types, context.region, context.ledger
+def _instance_types(
+    part: str, setting: str, asked: Sequence[str] | None, zone_names: Sequence[str], context: Context
+) -> tuple[str, ...]:
+    region, ledger = context.region, context.ledger
     known = [item.type for item in catalog.cpu_instances()]
-    path, key = "system_nodes.instance_types", "systemNodes.instanceTypes"
+    path, key = f"{part}.instance_types", f"{setting}.instanceTypes"
     if asked is not None:
         for type_ in sorted({type_ for type_ in asked if asked.count(type_) > 1}):
             ledger.problem(key, type_, "must not be there twice")

@@ -9,19 +9,20 @@ from trainyard.catalog import service_price
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.plan.aws.parts import KEY_CLASSES, AwsPlan
 from trainyard.plan.context import Context
-from trainyard.plan.parts import FloorItem, IdleFloor, PoolPlan, SystemNodesPlan
+from trainyard.plan.parts import CpuNodesPlan, FloorItem, IdleFloor, PoolPlan
 from trainyard.plan.pools import PoolDraft
 
 
 def plan_floor(
     ground: AwsPlan,
-    system_nodes: SystemNodesPlan,
+    system_nodes: CpuNodesPlan,
+    cpu_pool: CpuNodesPlan | None,
     pools: Sequence[PoolPlan],
     drafts: Sequence[PoolDraft],
     mlflow: bool,
     context: Context,
 ) -> IdleFloor:
-    """What is paid for all the time: services, system nodes, reservations, and pools at their minimum.
+    """What is paid for all the time: services, nodes without GPUs, reservations, and pools at their minimum.
 
     List prices, of us-east-1 where the region's own are not in the catalogue. Traffic, requests, log ingestion and
     stored objects come on top. A Capacity Block is paid for once, when it is bought, and is not in here.
@@ -37,7 +38,8 @@ def plan_floor(
             HOURS_A_MONTH,
             "interface-endpoint",
         ),
-        *_system_nodes(system_nodes),
+        *_cpu_nodes("system nodes", system_nodes),
+        *(_cpu_nodes("CPU pool", cpu_pool) if cpu_pool is not None and cpu_pool.min_nodes else ()),
         *_pool_items(pools, drafts),
         _item("encryption keys", len(KEY_CLASSES), 1, "kms.key"),
     ]
@@ -66,14 +68,14 @@ def _item(what: str, amount: float, times: float, key: str) -> FloorItem:
     return FloorItem(what, round(amount * times * price.usd, 2), source)
 
 
-def _system_nodes(nodes: SystemNodesPlan) -> Iterator[FloorItem]:
+def _cpu_nodes(what: str, nodes: CpuNodesPlan) -> Iterator[FloorItem]:
     if nodes.instance_types:  # none: a problem is recorded
         # On-demand node groups take the first type that has capacity.
         item = catalog.cpu_instance(nodes.instance_types[0])
         usd = round(nodes.min_nodes * HOURS_A_MONTH * item.usd_per_hour, 2)
         source = f"{item.usd_per_hour:g} USD an hour in us-east-1: {item.price_source}, {item.price_date}"
-        yield FloorItem(f"system nodes ({nodes.min_nodes} {item.type})", usd, source)
-    yield _item("disks of system nodes", nodes.min_nodes * nodes.disk_gib, 1, "ebs.gp3")
+        yield FloorItem(f"{what} ({nodes.min_nodes} {item.type})", usd, source)
+    yield _item(f"disks of {what}", nodes.min_nodes * nodes.disk_gib, 1, "ebs.gp3")
 
 
 def _pool_items(pools: Sequence[PoolPlan], drafts: Sequence[PoolDraft]) -> Iterator[FloorItem]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trainyard.plan.aws.allocatable import check_system_nodes
 from trainyard.plan.aws.audit import plan_audit
-from trainyard.plan.aws.cluster import kubernetes_version, plan_control_plane, plan_system_nodes
+from trainyard.plan.aws.cluster import kubernetes_version, plan_control_plane, plan_cpu_pool, plan_system_nodes
 from trainyard.plan.aws.database import plan_database
 from trainyard.plan.aws.floor import plan_floor
 from trainyard.plan.aws.image_cache import cached, plan_image_cache
@@ -49,9 +49,9 @@ def plan_aws(
     version = kubernetes_version(context)
     control_plane = plan_control_plane(name, version, context)
     cache = plan_image_cache(name, context)
-    system_nodes = plan_system_nodes(zones, context)
+    system_nodes, cpu_pool = plan_system_nodes(zones, context), plan_cpu_pool(zones, context)
     pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
-    check_addresses(network, pools, system_nodes, context)
+    check_addresses(network, pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
     check_system_nodes(system_nodes, mlflow, context)
     scheduling = plan_scheduling(pools, context)
     ground = AwsPlan(
@@ -71,13 +71,14 @@ def plan_aws(
         create_autoscaling_role=settings.aws.create_autoscaling_role,
     )
     weights, source = weights_of(teams)
-    queues = plan_queues(teams, weights, source, pools, scheduling, context)
+    queues = plan_queues(teams, weights, source, pools, scheduling, context, without_gpus=cpu_pool is not None)
     mounts = training_mounts(scratch=ground.lustre is not None, home=ground.shared_file_system)
     cluster = ClusterPlan(
         name=name,
         kubernetes_version=version,
         public_access_cidrs=tuple(settings.endpoint_access),
         system_nodes=system_nodes,
+        cpu_pool=cpu_pool,
         pools=pools,
         scheduling=scheduling,
         teams=queues,
@@ -93,7 +94,7 @@ def plan_aws(
         ),
         isolated_gpus=True,  # the nodes' launch template sees to it
     )
-    return ground, (cluster,), plan_floor(ground, system_nodes, pools, drafts, mlflow.enabled, context)
+    return ground, (cluster,), plan_floor(ground, system_nodes, cpu_pool, pools, drafts, mlflow.enabled, context)
 
 
 def _deployers(context: Context) -> tuple[str, ...]:

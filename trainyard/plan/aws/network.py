@@ -10,7 +10,7 @@ from trainyard.plan.aws.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones,
 from trainyard.plan.aws.logs import retention
 from trainyard.plan.aws.parts import DnsFirewall, NetworkPlan, Zone
 from trainyard.plan.context import Context
-from trainyard.plan.parts import PoolPlan, SystemNodesPlan
+from trainyard.plan.parts import CpuNodesPlan, PoolPlan
 from trainyard.settings.types import PRIVATE, SPECIAL
 
 
@@ -73,12 +73,14 @@ def _interface_endpoints(mlflow: bool, context: Context) -> tuple[str, ...]:
     return context.ledger.decide(path, tuple(wanted), context.source(path))
 
 
-def check_addresses(network: NetworkPlan, pools: Sequence[PoolPlan], system: SystemNodesPlan, context: Context) -> None:
+def check_addresses(
+    network: NetworkPlan, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan], context: Context
+) -> None:
     """Each zone's private subnet must hold the nodes that may stand there, with their pods."""
     each = int(context.figure("network.addresses_per_node"))
     needs: list[tuple[int, int, Zone]] = []
     for zone in network.zones:
-        nodes = math.ceil(system.max_nodes / len(network.zones))
+        nodes = sum(math.ceil(group.max_nodes / len(network.zones)) for group in without_gpus)
         for pool in pools:
             for group in pool.node_groups:
                 if zone.name in group.zones:

@@ -1,0 +1,158 @@
+"""Security: who did what is on record, and somebody looks for what is wrong in it.
+
+What a stack does not record itself is another's task: the stack file says whose and why (`audit.trail`,
+`audit.threatDetection`), or the configuration `elsewhere` does where somebody else decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pulumi_policy import Severity
+
+from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
+from trainyard.policies.stack_settings import part_of
+from trainyard.recorded.model import RecordedResource, has_unknown
+from trainyard.recorded.read import is_on, list_at, mappings_at, texts_at, value_at
+from trainyard.recorded.resources import Resources, refers
+from trainyard.recorded.types import (
+    BUCKET,
+    BUCKET_LOGGING,
+    DETECTOR,
+    DETECTOR_FEATURE,
+    EKS_CLUSTER,
+    TRAIL,
+)
+
+ELSEWHERE: Mapping[str, Mapping[str, Any]] = {
+    "elsewhere": {"type": "boolean", "default": False, "description": "The account has one that is not of the stack."}
+}
+KEYS_SOURCE = "kms.amazonaws.com"
+OBJECTS = "AWS::S3::Object"
+_NARROWS = ("readOnly", "eventName", "userIdentity.arn", "eventType", "sessionCredentialFromConsole")
+"""Fields of a selector with which it records a part of what happens only."""
+
+
+def _unless_elsewhere(key: str, config: Config) -> None:
+    """Ends the policy where somebody else does it, or the stack file says why nobody does."""
+    by = part_of("audit", key, "by")
+    if config["elsewhere"] or by not in ("", "stack"):
+        raise NotApplicable(f"the stack file says that it is not the stack's task: {by or 'elsewhere'}")
+
+
+@stack_rule(
+    "objects-without-trail",
+    "A trail records what is done in the account, every use of a key, and every read and write of an object.",
+    types=(BUCKET, BUCKET_LOGGING, TRAIL),
+    severity=Severity.HIGH,
+    controls=("CIS AWS 3.0.0 3.1", "CIS AWS 3.0.0 3.8", "CIS AWS 3.0.0 3.9", "NIST 800-53r5 AU-12"),
+    fix="Leave audit.trail to the stack, or say in audit.trail whose trail it is and why.",
+    config=ELSEWHERE,
+)
+def objects_without_trail(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """Buckets of records are apart: a trail that records its own deliveries never ends."""
+    _unless_elsewhere("trail", config)
+    trails = [trail for trail in resources.of(TRAIL) if value_at(trail.inputs, "enableLogging") is not False]
+    buckets = [bucket for bucket in resources.of(BUCKET) if not _holds_records(bucket, resources)]
+    if buckets and not trails:
+        yield None, "no trail records who does what"
+        return
+    if trails and not any(_everywhere(trail) for trail in trails):
+        yield trails[0], "records one region only: IAM's events are those of another"
+    if trails and not any(_records_management(trail) for trail in trails):
+        yield trails[0], "does not record everything that is done in the account, uses of keys among it"
+    for bucket in buckets:
+        if not any(_records_objects(trail, bucket) for trail in trails):
+            yield bucket, "no trail records who reads and writes its objects"
+
+
+def _holds_records(bucket: RecordedResource, resources: Resources) -> bool:
+    return bool(
+        resources.referring(bucket, "targetBucket", BUCKET_LOGGING)
+        or resources.referring(bucket, "s3BucketName", TRAIL)
+    )
+
+
+def _everywhere(trail: RecordedResource) -> bool:
+    return (
+        is_on(trail.inputs, "isMultiRegionTrail") and value_at(trail.inputs, "includeGlobalServiceEvents") is not False
+    )
+
+
+def _fields(selector: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {str(value_at(field, "field")): field for field in mappings_at(selector, "fieldSelectors")}
+
+
+def _records_management(trail: RecordedResource) -> bool:
+    advanced = [_fields(selector) for selector in mappings_at(trail.inputs, "advancedEventSelectors")]
+    if advanced:
+        return any(set(fields) == {"eventCategory"} and _of(fields, "Management") for fields in advanced)
+    basic = mappings_at(trail.inputs, "eventSelectors")
+    return not basic or any(
+        value_at(selector, "includeManagementEvents") is not False
+        and value_at(selector, "readWriteType") in (None, "All")
+        and KEYS_SOURCE not in list_at(selector, "excludeManagementEventSources")
+        for selector in basic
+    )
+
+
+def _of(fields: Mapping[str, Mapping[str, Any]], category: str) -> bool:
+    return list_at(fields.get("eventCategory", {}), "equals") == [category]
+
+
+def _records_objects(trail: RecordedResource, bucket: RecordedResource) -> bool:
+    for fields in (_fields(selector) for selector in mappings_at(trail.inputs, "advancedEventSelectors")):
+        whole = _of(fields, "Data") and list_at(fields.get("resources.type", {}), "equals") == [OBJECTS]
+        if whole and not any(field in fields for field in _NARROWS):
+            named = fields.get("resources.ARN")
+            if named is None or _begins(named.get("startsWiths"), "advancedEventSelectors", trail, bucket):
+                return True
+    return any(
+        value_at(selector, "readWriteType") in (None, "All")
+        and value_at(resource, "type") == OBJECTS
+        and _begins(resource.get("values"), "eventSelectors", trail, bucket)
+        for selector in mappings_at(trail.inputs, "eventSelectors")
+        for resource in mappings_at(selector, "dataResources")
+    )
+
+
+def _begins(beginnings: Any, key: str, trail: RecordedResource, bucket: RecordedResource) -> bool:
+    """Whether the ARN of every object of a bucket begins like one of them; by what they are made of, if unknown."""
+    name = value_at(bucket.inputs, "bucket", unknown=None)
+    if name is None or has_unknown(beginnings):
+        return refers(trail, key, bucket)
+    return any(f"arn:aws:s3:::{name}/".startswith(text) for text in texts_at(beginnings or []))
+
+
+@stack_rule(
+    "no-threat-detection",
+    "Somebody looks for attacks: GuardDuty watches the account, its objects and its clusters.",
+    types=(DETECTOR, DETECTOR_FEATURE, BUCKET, EKS_CLUSTER),
+    severity=Severity.HIGH,
+    controls=("NIST 800-53r5 SI-4", "ISO 27001:2022 A.8.16"),
+    fix="Leave audit.threatDetection to the stack, or say in audit.threatDetection whose detector it is and why.",
+    config=ELSEWHERE,
+)
+def no_threat_detection(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """Objects and audit logs are features that a detector may lack."""
+    _unless_elsewhere("threatDetection", config)
+    needed = {
+        feature: what
+        for feature, type_, what in (
+            ("S3_DATA_EVENTS", BUCKET, "objects"),
+            ("EKS_AUDIT_LOGS", EKS_CLUSTER, "requests to clusters"),
+        )
+        if resources.of(type_)
+    }
+    if not needed:
+        raise NotApplicable("there is nothing to watch")
+    detectors = [found for found in resources.of(DETECTOR) if value_at(found.inputs, "enable") is not False]
+    if not detectors:
+        yield None, "no detector looks for attacks"
+    for detector in detectors:
+        features = resources.referring(detector, "detectorId", DETECTOR_FEATURE)
+        on = {value_at(found.inputs, "name") for found in features if value_at(found.inputs, "status") == "ENABLED"}
+        for feature, what in needed.items():
+            if feature not in on:
+                yield detector, f"does not look at {what} ({feature})"

@@ -1,0 +1,53 @@
+"""The nodes of people's pods without GPUs: how many, what they cost while idle, and what goes without them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plan.stack_files import keys, plan_of
+from trainyard import catalog
+from trainyard.plan.aws.allocatable import allocatable
+
+
+def pool_of(**changes):
+    plan = plan_of(**changes)
+    return plan, plan.clusters[0].cpu_pool
+
+
+def floor(plan):
+    return {item.what: item.monthly_usd for item in plan.core.idle_floor.items if "CPU pool" in item.what}
+
+
+def test_it_starts_from_none_and_costs_nothing_then():
+    plan, pool = pool_of()
+    assert (pool.min_nodes, pool.instance_types[0]) == (0, "m7i.2xlarge")
+    assert floor(plan) == {}
+
+
+@pytest.mark.parametrize(("members", "most"), [(5, 3), (8, 4), (12, 6), (19, 6)])
+def test_it_grows_with_the_team_up_to_the_profiles_end(members, most):
+    assert pool_of(profile="medium", teamSize=members, teams=())[1].max_nodes == most
+
+
+def test_nodes_that_always_run_are_paid_for():
+    plan, pool = pool_of(cpuPool=keys(min_nodes=2, max_nodes=4, disk_gib=50, instance_types=["m6i.xlarge"]))
+    assert (pool.min_nodes, pool.max_nodes, pool.disk_gib, pool.instance_types) == (2, 4, 50, ("m6i.xlarge",))
+    hourly = catalog.cpu_instance("m6i.xlarge").usd_per_hour
+    assert floor(plan) == {"CPU pool (2 m6i.xlarge)": round(2 * 730 * hourly, 2), "disks of CPU pool": 8.0}
+
+
+def test_without_it_nobody_may_make_pods_without_gpus():
+    plan, pool = pool_of(cpuPool=keys(max_nodes=0))
+    assert pool is None
+    for team in plan.clusters[0].teams:
+        assert (team.cpu_only_cores, team.cpu_only_memory_gib, team.cpu_only_pods) == (0, 0, 0)
+    said = {decision.key: decision.source for decision in plan.core.decisions}
+    assert "cpuPool.maxNodes is 0" in said[f"teams.{team.name}.cpu_only_pods"]
+
+
+@pytest.mark.parametrize("item", catalog.cpu_instances(), ids=lambda item: item.type)
+def test_the_runtime_without_gpus_fits_every_type(item):
+    """Its container asks for one core and 4 GiB."""
+    room = allocatable(item.type)
+    assert room.cores >= 1
+    assert room.mib >= 4096
