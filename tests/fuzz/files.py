@@ -99,7 +99,8 @@ def _settle_audit(audit: Values, rng: Random) -> None:
     for part in (trail, watch):
         if part.get("by", "stack") != "stack":
             part.setdefault("reason", "somebody else does it")
-            part.pop("runtime", None)
+            for unread in part.keys() - {"by", "reason"}:
+                part.pop(unread)
     if {"retentionDays", "lockDays"} & trail.keys():
         trail["lockDays"], trail["retentionDays"] = sorted((rng.randint(1, 400), rng.randint(1, 3650)))
     if trail.get("by") == "none":

@@ -50,6 +50,11 @@ def is_false(path: str) -> Callable[[Values], bool]:
     return lambda values: any(str(value).lower() == "false" for value in at(values, path))
 
 
+def is_one_of(path: str, *values: object) -> Callable[[Values], bool]:
+    """Whether one of these stands at that path."""
+    return lambda found: any(value in values for value in at(found, path))
+
+
 def either(*tests: Callable[[Values], bool]) -> Callable[[Values], bool]:
     """Whether one of several holds."""
     return lambda values: any(test(values) for test in tests)
@@ -87,6 +92,11 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     "exception-expired": any_at("policyExceptions"),
     # Security
     "record-can-be-changed": a_number("audit.trail.lockDays", lambda days: days < 30),
+    "dns-open": either(
+        is_one_of("aws.dnsFirewall", "alert", "off"),
+        # Where pods may reach every name, each can be looked up, unless the file says otherwise.
+        lambda values: "internet" in at(values, "network.egress.mode") and not any(at(values, "aws.dnsFirewall")),
+    ),
     "state-outside-residency": lambda values: next(at(values, "residency"), "none") not in ("none", "us"),
     # Reliability and queues
     "pool-without-smoke-job": either(is_false("smoke.enabled"), any_at("smoke.capacities")),

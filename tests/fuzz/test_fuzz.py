@@ -139,6 +139,9 @@ def test_what_settings_may_ask_for_is_of_the_pack():
     assert not said("logs-kept-too-short", {"logRetentionDays": 400})
     assert said("ceiling-spend-over-budget", {"gpuPools": {"train": {"gpu": "H100"}}})
     assert not said("ceiling-spend-over-budget", {"gpuPools": {"train": {"purpose": "x", "spot": {}}}, "teamSize": 5})
+    assert said("dns-open", {"aws": {"dnsFirewall": "alert"}})
+    assert said("dns-open", {"network": {"egress": {"mode": "internet"}}})
+    assert not said("dns-open", {"network": {"egress": {"mode": "internet"}}, "aws": {"dnsFirewall": "block"}})
     assert said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 1}}}})
     assert not said("gpu-pool-never-scales-down", {"gpuPools": {"train": {"spot": {"minNodes": 0}}}})
 

@@ -174,3 +174,24 @@ def test_no_message_quotes_what_may_be_a_password(changes):
     with pytest.raises(SettingsError) as caught:
         resolve(configuration(**changes), STACK)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("mlflow", '{"passwordVersion": true}', "mlflow.passwordVersion: got true or false; must be a number"),
+        ("scheduler", '{"priorities": {"urgent": false}}', "scheduler.priorities.urgent: got true or false"),
+        ("teams", '[{"name": "a", "members": true}]', "teams[0].members: got true or false"),
+        ("aws", '{"publicBuckets": ["a..b"]}', "aws.publicBuckets[0]: got"),
+        ("aws", '{"publicBuckets": ["192.168.1.1"]}', "aws.publicBuckets[0]: got"),
+        (
+            "audit",
+            '{"trail": {"by": "none", "reason": "the landing zone has it", "lockDays": 4}}',
+            "audit.trail.lockDays: got 4; is read where audit.trail.by is stack",
+        ),
+    ],
+)
+def test_what_would_be_read_as_another_thing_or_by_nothing_is_refused(key, value, told):
+    found = read_settings({"client": "a", "cloud": "aws", "region": "us-east-1", "profile": "medium", key: value})
+    (problem,) = found.problems
+    assert str(problem).startswith(told)

@@ -8,6 +8,7 @@ from tests.plan.stack_files import BASE, STACK, bought, configuration, gpu_pool
 from trainyard.plan.resolve import resolve_all
 from trainyard.problems import Problem, SettingsError
 from trainyard.settings.mistakes import annotation_at, fields_of, metadata_of, models_in
+from trainyard.settings.read import read_settings
 from trainyard.settings.types import StandIn
 from trainyard.settings.unseen import secret_texts, stand_in, without_values
 
@@ -173,3 +174,28 @@ def test_no_problem_quotes_a_key_that_holds_something_encrypted():
 
 def test_what_is_missing_is_still_said_to_be():
     assert without_values([Problem("teams[0].name", "nothing", "is required")], {"teams"})[0].got == "nothing"
+
+
+def test_what_stands_for_an_encrypted_value_is_one_that_may_stand_there():
+    blocks = {
+        "audit": ({"breakGlass": {"principals": [stand_in(_at("audit", "breakGlass", "principals", 0), 7)]}}),
+        "storage": {"ingestPrincipals": [stand_in(_at("storage", "ingestPrincipals", 0), 7)]},
+        "aws": {
+            "deployers": [stand_in(_at("aws", "deployers", 0), 7)],
+            "organizationId": stand_in(_at("aws", "organizationId"), 7),
+            "accountId": stand_in(_at("aws", "accountId"), 7),
+        },
+    }
+    given = {"client": "a", "cloud": "aws", "region": "us-east-1", "profile": "medium"}
+    assert read_settings(given | {key: json.dumps(value) for key, value in blocks.items()}).problems == ()
+
+
+def test_a_list_within_a_block_is_encrypted_by_its_entries():
+    told = stand_in(_at("aws", "deployers"), 7)
+    assert isinstance(told, Problem)
+    assert "encrypt its entries instead" in str(told)
+    assert stand_in(_at("adminPrincipals"), 7) == '["arn:aws:iam::123456789012:role/unseen-7"]'
+
+
+def _at(key, *inner):
+    return (f"trainyard:{key}", *inner)

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.settings.aws import PRINCIPAL_STAND_IN
 from trainyard.settings.types import Days, Model, StandIn, matching
 
 Reason = Annotated[str, Field(min_length=10, max_length=500), StandIn("unseen reason {number}")]
@@ -19,7 +18,7 @@ UserWithMfa = Annotated[
         "must be the ARN of an IAM user, like arn:aws:iam::123456789012:user/name: the session of a role does not say "
         "whether its owner had a second factor",
     ),
-    PRINCIPAL_STAND_IN,
+    StandIn("arn:aws:iam::123456789012:user/unseen-{number}"),
 ]
 
 

@@ -48,7 +48,8 @@ class Aws(Model):
         Annotated[
             str,
             matching(
-                r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "must be the name of a bucket, like commoncrawl: no ARN, no path"
+                r"(?=.{3,63}$)(?![0-9.]+$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*",
+                "must be the name of a bucket, like commoncrawl: no ARN, no path",
             ),
         ]
     ] = Field(default=[], max_length=50, description="buckets of others, such as public data sets, that may be read")

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
+from pydantic.alias_generators import to_camel
 
 from trainyard.conventions import CPU_POOL, SYSTEM_POOL
 from trainyard.problems import Problem, shown
@@ -214,6 +215,9 @@ def _audit_checks(settings: Settings) -> Iterator[Problem]:
     """What the stack does not record itself is somebody else's task, and the file says whose and why."""
     audit = settings.audit
     for key, part in (("audit.trail", audit.trail), ("audit.threatDetection", audit.threat_detection)):
+        for unread in sorted(part.model_fields_set - {"by", "reason", "runtime"}) if part.by != "stack" else ():
+            allowed = f"is read where {key}.by is stack, and it is {part.by}"
+            yield Problem(f"{key}.{to_camel(unread)}", str(getattr(part, unread)), allowed, "leave it out")
         if part.by != "stack" and part.reason is None:
             yield Problem(f"{key}.reason", "nothing", f"must say why {key}.by is {part.by}, in ten characters or more")
     if audit.threat_detection.runtime and audit.threat_detection.by != "stack":

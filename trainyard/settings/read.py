@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import ValidationError
 
-from trainyard.problems import Problem, SettingsError, shown
+from trainyard.problems import Problem, SettingsError, shown, spell_path
 from trainyard.settings.common import Settings, advice, cross_checks
-from trainyard.settings.mistakes import field_at, fields_of, problem_of
+from trainyard.settings.mistakes import annotation_at, field_at, fields_of, problem_of
 from trainyard.user_files import parse_json
 
 NAMESPACE = "trainyard"
@@ -116,6 +117,9 @@ def _mapping_at(by_key: dict[str, Any], path: list[str]) -> dict[str, Any] | Non
 def _validate(by_key: dict[str, Any]) -> tuple[Settings, list[Problem]]:
     """Validates, takes out what is wrong, and validates the rest, until something valid is left to check further."""
     problems: list[Problem] = []
+    for path in list(_truths_for_numbers(by_key, ())):
+        problems.append(Problem(spell_path(path), "true or false", "must be a number"))
+        _take_out(by_key, path)
     while True:
         try:
             return Settings.model_validate(by_key), problems
@@ -124,6 +128,21 @@ def _validate(by_key: dict[str, Any]) -> tuple[Settings, list[Problem]]:
             problems += [problem_of(detail) for detail in details]
             for detail in details:
                 _take_out(by_key, detail["loc"])
+
+
+def _truths_for_numbers(node: Any, path: tuple[int | str, ...]) -> Iterator[tuple[int | str, ...]]:
+    """Where true or false stands for a number, which pydantic would take for 1 and 0."""
+    for step, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        if isinstance(value, bool) and _is_number(annotation_at((*path, step))):
+            yield (*path, step)
+        else:
+            yield from _truths_for_numbers(value, (*path, step))
+
+
+def _is_number(annotation: Any) -> bool:
+    if get_origin(annotation) in (Annotated, Union, UnionType):
+        return any(_is_number(part) for part in get_args(annotation))
+    return annotation is int or annotation is float
 
 
 def _take_out(by_key: dict[str, Any], path: tuple[int | str, ...]) -> None:

@@ -37,6 +37,9 @@ def stand_in(path: Path, number: int) -> str | Problem | None:
         return form.template.format(number=number)
     listed = _items(annotation)
     form = metadata_of(listed, StandIn)
+    if form is not None and len(path) > 1:
+        allowed = "must be a list: within a block, what is decrypted is text and no list"
+        return Problem(spell_path(place), "an encrypted value", allowed, "encrypt its entries instead")
     if form is not None:  # the whole list is encrypted, as JSON: one entry stands for however many there are
         return json.dumps([form.template.format(number=number)])
     shown = spell_path(place)
