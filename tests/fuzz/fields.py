@@ -102,6 +102,11 @@ def _bucket(rng: Random, _: World) -> str:
     return rng.choice(("commoncrawl", "noaa-goes16", "a.b.c", "1000genomes", "x" * 63, f"set-{rng.randrange(999)}"))
 
 
+def _login(rng: Random, place: World) -> str:
+    name = rng.choice(("ecr-pullthroughcache/docker-AbCdEf", "ecr-pullthroughcache/a/b-AbCdEf", "elsewhere-AbCdEf"))
+    return f"arn:aws:secretsmanager:{place.region}:{rng.randrange(10**11, 10**12)}:secret:{name}"
+
+
 def _registry(rng: Random, _: World) -> str:
     host = rng.choice(("nvcr.io", "quay.io", "docker.io", "ghcr.io", "registry.acme.example:5000", "public.ecr.aws"))
     return host + rng.choice(("", "/nvidia", "/pytorch/pytorch", "/a-b/c_d/e.f", "/" + "x" * 100))
@@ -153,6 +158,9 @@ MEANT: Mapping[str, Draw] = {
     "gpuPools.*.reserved.reservationId": lambda rng, _: f"cr-{rng.randrange(16**17):017x}",
     "gpuPools.*.reserved.availabilityZone": lambda rng, place: rng.choice(place.zones),
     "gpuPools.*.spot.instanceTypes": lambda rng, place: _some(rng, place.sold, 3),
+    "images.cacheLogins.dockerHub": _login,
+    "images.cacheLogins.github": _login,
+    "cpuPool.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
     "systemNodes.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
     "storage.ingestPrincipals[]": _principal,
     "storage.lustre.capacityGib": lambda rng, _: rng.choice((*LUSTRE_FIRST_STEPS, LUSTRE_STEP * rng.randint(1, 40))),

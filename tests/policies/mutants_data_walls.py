@@ -41,13 +41,13 @@ def without_statement(sid: str) -> Change:
     return documented(EFS_POLICY, "acme-demo-shared-policy", into)
 
 
-def unconditional(sid: str) -> Change:
-    """A team's right to a key loses its conditions."""
+def unconditional(role: str, sid: str) -> Change:
+    """A right to a key loses its conditions."""
 
     def into(statements: list[dict[str, Any]]) -> None:
         next(each for each in statements if each["Sid"] == sid).pop("Condition")
 
-    return documented(ROLE_POLICY, "team-vision-role-policy", into)
+    return documented(ROLE_POLICY, f"{role}-role-policy", into)
 
 
 def written(inputs: dict[str, Any]) -> None:
@@ -112,7 +112,11 @@ DATA_WALLS = (
         change=stating(KEY, "tracking-key", Principal=ACCOUNT, Action=["kms:CreateGrant"]),
     ),
     Mutant("key-shared-between-classes", "data and checkpoints", change=one_key_for_two),
-    Mutant("key-use-not-bound-to-its-bucket", "a team's right", change=unconditional("Key1")),
+    Mutant(
+        "key-use-not-bound-to-its-bucket",
+        "the tracking server's right",
+        change=unconditional("mlflow", "KeyOfArtifacts"),
+    ),
     Mutant(
         "key-use-not-bound-to-its-bucket",
         "a grant",

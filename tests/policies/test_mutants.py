@@ -20,10 +20,10 @@ from trainyard.rehearsal.rehearse import rehearse
 from trainyard.review.policy_check.check import check_policies
 
 
-def judge(rehearsal, change=None, settings=None, others=None):
+def judge(rehearsal, change=None, settings=None, others=None, *, whole=False):
     runs = (rehearsal.preview.resources, rehearsal.known.resources)
     changed = tuple(change(run) for run in runs) if change else runs
-    policies = POLICIES if settings or others else _concerned(runs, changed)
+    policies = POLICIES if whole or settings or others else _concerned(runs, changed)
     told = {**rehearsal.other_settings, **(others or {})}
     return check_policies(
         rehearsal.stack,
@@ -88,7 +88,7 @@ ALL = (
 def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(mutant, demo, sound):
     assert mutant.overrides or mutant.change or mutant.settings or mutant.others
     rehearsal = rehearse(ROOT, "demo", config_overrides=mutant.overrides) if mutant.overrides else demo
-    report = judge(rehearsal, mutant.change, mutant.settings, mutant.others)
+    report = judge(rehearsal, mutant.change, mutant.settings, mutant.others, whole=bool(mutant.overrides))
     before = {(violation.policy, violation.urn, violation.message) for violation in sound.violations}
     caught = {violation.policy for violation in report.violations}
     assert mutant.policy in caught

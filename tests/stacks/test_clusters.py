@@ -25,6 +25,7 @@ SHARED = {
         "Database",
         "DnsFirewall",
         "EnvironmentKey",
+        "ImageCache",
         "Network",
         "SecurityAlerts",
         "StorageTiers",
