@@ -102,9 +102,10 @@ def _bucket(rng: Random, _: World) -> str:
     return rng.choice(("commoncrawl", "noaa-goes16", "a.b.c", "1000genomes", "x" * 63, f"set-{rng.randrange(999)}"))
 
 
-def _login(rng: Random, place: World) -> str:
-    name = rng.choice(("ecr-pullthroughcache/docker-AbCdEf", "ecr-pullthroughcache/a/b-AbCdEf", "elsewhere-AbCdEf"))
-    return f"arn:aws:secretsmanager:{place.region}:{rng.randrange(10**11, 10**12)}:secret:{name}"
+def _cache_secret(rng: Random, place: World) -> str:
+    account, name = rng.randrange(10**11, 10**12), rng.choice(("hub", "a/b", "login"))
+    partition = aws.partition_of(place.region)
+    return f"arn:{partition}:secretsmanager:{place.region}:{account}:secret:ecr-pullthroughcache/{name}-a1b2c3"
 
 
 def _registry(rng: Random, _: World) -> str:
@@ -127,6 +128,7 @@ KINDS: Mapping[object, Draw] = {
     ),
     audit.UserWithMfa: _user,
     operations.ImageSource: _registry,
+    operations.CacheSecret: _cache_secret,
     aws.Principal: _principal,
 }
 """By the settings' own kinds of text, which several fields share."""
@@ -158,8 +160,6 @@ MEANT: Mapping[str, Draw] = {
     "gpuPools.*.reserved.reservationId": lambda rng, _: f"cr-{rng.randrange(16**17):017x}",
     "gpuPools.*.reserved.availabilityZone": lambda rng, place: rng.choice(place.zones),
     "gpuPools.*.spot.instanceTypes": lambda rng, place: _some(rng, place.sold, 3),
-    "images.cacheLogins.dockerHub": _login,
-    "images.cacheLogins.github": _login,
     "cpuPool.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
     "systemNodes.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
     "storage.ingestPrincipals[]": _principal,

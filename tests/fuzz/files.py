@@ -119,9 +119,9 @@ def _settle_owners(values: Values, rng: Random) -> None:
 
 
 def _settle_ranges(values: Values, rng: Random) -> None:
-    nodes = values.get("systemNodes", {})
-    if "minNodes" in nodes or "maxNodes" in nodes:
-        nodes["minNodes"], nodes["maxNodes"] = sorted((rng.randint(1, 12), rng.randint(1, 12)))
+    for nodes in (values.get("systemNodes", {}), values.get("cpuPool", {})):
+        if "minNodes" in nodes or "maxNodes" in nodes:
+            nodes["minNodes"], nodes["maxNodes"] = sorted((rng.randint(1, 12), rng.randint(1, 12)))
     mlflow = values.get("mlflow", {})
     if "workers" in mlflow:
         mlflow["workers"] = min(mlflow["workers"], 4)
