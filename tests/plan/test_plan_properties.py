@@ -199,7 +199,8 @@ def check_queues(plan):
     for team in cluster.teams:
         assert [quota.flavor for quota in team.quotas] == [flavor.name for flavor in flavors]
         assert team.weight == max(1, sum(quota.gpus for quota in team.quotas)), "0 would be behind everybody for ever"
-        assert min(team.cpu_only_cores, team.cpu_only_memory_gib, team.cpu_only_pods) > 0
+        without_gpus = (team.cpu_only_cores, team.cpu_only_memory_gib, team.cpu_only_pods)
+        assert min(without_gpus) > 0 if cluster.cpu_pool else max(without_gpus) == 0
         assert len(team.namespace) <= 63
     said = {decision.key: decision.source for decision in plan.core.decisions}
     for job in cluster.smoke.jobs:
