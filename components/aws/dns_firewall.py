@@ -22,8 +22,8 @@ PLATFORM_NAMES: Mapping[str, Sequence[str]] = {
     "NVIDIA's container registry": ("nvcr.io", "*.nvcr.io", "*.nvidia.com"),
     "Quay": ("quay.io", "*.quay.io"),
 }
-"""Names by what needs them: the registries of pinned images and charts with what they send pulls to (each registry's
-own page on firewalls, and public allow-lists, read 2026-11). None of them hands zones below them to its customers."""
+"""Names by what needs them: the registries of pinned images and charts with what they send pulls to (general
+knowledge and public allow-lists, 2026-11; no registry's own page was read). None of them hands zones below them to its customers."""
 
 ALLOW_FIRST, REST = 100, 200
 """Priorities of the rules: the lowest is asked first."""

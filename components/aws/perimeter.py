@@ -20,10 +20,10 @@ from trainyard.components.aws.policy_documents import document
 Statement = dict[str, Any]
 
 REGION_BUCKETS: Mapping[str, str] = {
-    "prod-{region}-starport-layer-bucket": "layers of images in ECR (ECR User Guide, VPC endpoints, 2026-11)",
-    "al2023-repos-{region}-de612dc2": "packages of Amazon Linux 2023 (AL2023 User Guide, S3 endpoints, 2026-11)",
+    "prod-{region}-starport-layer-bucket": "layers of images in ECR (general knowledge of the ECR User Guide)",
+    "al2023-repos-{region}-de612dc2": "packages of Amazon Linux 2023 (seen in public programs, 2026-11)",
     "prod-registry-k8s-io-{region}": "layers of images of registry.k8s.io, whose pulls from a region are sent to the "
-    "bucket there (kubernetes/registry.k8s.io, cmd/archeio, 2026-11)",
+    "bucket there (seen in public programs, 2026-11)",
     "docker-images-prod": "layers of images of Docker Hub, pulled in us-east-1 (public allow-lists, 2026-11)",
 }
 """Buckets of others that nodes read images and packages from, by the region, with what they hold and the source."""

@@ -15,8 +15,8 @@ import pulumi_aws.sns as sns
 from trainyard.components.outputs import register
 
 LEAST_SEVERITY = 4
-"""Severity of GuardDuty's findings from which somebody is told: medium and above (Amazon GuardDuty User Guide, "Finding
-severity levels", 2026-11)."""
+"""Severity of GuardDuty's findings from which somebody is told: medium and above (general
+knowledge of GuardDuty's levels)."""
 
 READ_ONLY_TOO = "ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS"
 """State of a rule that gets read-only calls too; CloudTrail calls AssumeRole one."""

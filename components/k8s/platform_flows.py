@@ -1,8 +1,8 @@
 """The conversations of the platform's own controllers, which are the same on every ground.
 
-Ports are the pods': of a webhook the one that its server listens on, whatever its service calls it. Read in the charts
-of Kueue 0.19.2, JobSet 0.12.0 and Kubeflow Trainer 2.3.0 (2026-11). Probes come from the pod's own node, which no
-network policy holds back.
+Ports are the pods': of a webhook the one that its server listens on, whatever its service calls it. They are
+general knowledge of Kueue, JobSet and Trainer; no chart at its pinned version was read for them. Probes come from the
+pod's own node, which no network policy holds back.
 """
 
 from trainyard.components.k8s.flows import DNS, NAME_PORTS, Flow, Place, Pods, tcp

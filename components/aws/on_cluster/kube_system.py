@@ -3,8 +3,9 @@
 Namespace and pods are EKS's and the charts', so that what all of them need is allowed to all: no member of a team can
 make a pod there, and a label that changes with a version stops no cluster. What comes in, and the internet, are allowed
 by label. Pods on their node's own network (network plugin, kube-proxy, Pod Identity agent, node monitoring, parts of
-the drivers) are outside of any network policy. Read in the charts at their pinned versions, metrics server's port in
-the EKS User Guide ("Metrics server", 2026-11).
+the drivers) are outside of any network policy. Labels and ports of the FSx, EFS and
+Mountpoint drivers and of node monitoring were read in their charts (2026-11), not all at the pinned version; those of
+CoreDNS, the autoscaler and the metrics server are general knowledge.
 
 CoreDNS is never ready without the API server, and no job starts without CoreDNS: these policies have to be there before
 the first pod, which the control plane alone is needed for (`kube_system_walls`).
