@@ -23,7 +23,8 @@ PLATFORM_NAMES: Mapping[str, Sequence[str]] = {
     "Quay": ("quay.io", "*.quay.io"),
 }
 """Names by what needs them: the registries of pinned images and charts with what they send pulls to (general
-knowledge and public allow-lists, 2026-11; no registry's own page was read). None of them hands zones below them to its customers."""
+knowledge and public allow-lists, 2026-11; no registry's own page was read). None of them hands zones below them to its
+customers."""
 
 ALLOW_FIRST, REST = 100, 200
 """Priorities of the rules: the lowest is asked first."""
