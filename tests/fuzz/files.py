@@ -87,6 +87,7 @@ def _settle(values: Values, rng: Random, place: World) -> None:
     _settle_ranges(values, rng)
     _settle_network(values, place)
     _settle_audit(values.get("audit", {}), rng)
+    _settle_cache(values, place)
     if "capacities" in values.get("smoke", {}):
         values["smoke"]["capacities"] = rng.choice((["on-demand"], ["on-demand", "spot"], ["reserved", "on-demand"]))
     if rng.random() < 0.85:
@@ -105,6 +106,21 @@ def _settle_audit(audit: Values, rng: Random) -> None:
         trail["lockDays"], trail["retentionDays"] = sorted((rng.randint(1, 400), rng.randint(1, 3650)))
     if trail.get("by") == "none":
         audit.pop("breakGlass", None)
+    logs = audit.get("containerLogs", {})
+    if logs.get("enabled") is False:
+        logs.pop("retentionDays", None)
+
+
+def _settle_cache(values: Values, place: World) -> None:
+    """A cache of images needs the account, whose its logins are; without one there are none."""
+    images = values.get("images", {})
+    if not images.get("cache"):
+        images.pop("cacheLogins", None)
+        return
+    account = values.setdefault("aws", {}).setdefault("accountId", "123456789012")
+    for registry in images.get("cacheLogins", {}):
+        secret = f"secret:ecr-pullthroughcache/{registry}-AbCdEf"
+        images["cacheLogins"][registry] = f"arn:aws:secretsmanager:{place.region}:{account}:{secret}"
 
 
 def _settle_owners(values: Values, rng: Random) -> None:

@@ -55,6 +55,13 @@ def is_one_of(path: str, *values: object) -> Callable[[Values], bool]:
     return lambda found: any(value in values for value in at(found, path))
 
 
+def administers(values: Values) -> bool:
+    """Whether somebody of a team is among the administrators too."""
+    teams = next(at(values, "teams"), [])
+    people = {arn for team in teams if isinstance(team, Mapping) for arn in team.get("principals", ())}
+    return any(arn in people for arns in at(values, "aws.adminPrincipals") for arn in arns)
+
+
 def either(*tests: Callable[[Values], bool]) -> Callable[[Values], bool]:
     """Whether one of several holds."""
     return lambda values: any(test(values) for test in tests)
@@ -91,6 +98,7 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
     ),
     "exception-expired": any_at("policyExceptions"),
     # Security
+    "team-administers-cluster": administers,
     "record-can-be-changed": a_number("audit.trail.lockDays", lambda days: days < 30),
     "dns-open": either(
         is_one_of("aws.dnsFirewall", "alert", "off"),

@@ -187,7 +187,12 @@ def test_no_message_quotes_what_may_be_a_password(changes):
         (
             "audit",
             '{"trail": {"by": "none", "reason": "the landing zone has it", "lockDays": 4}}',
-            "audit.trail.lockDays: got 4; is read where audit.trail.by is stack",
+            "audit.trail.lockDays: got 4; is read only where audit.trail.by is stack",
+        ),
+        (
+            "audit",
+            '{"containerLogs": {"enabled": false, "retentionDays": 30}}',
+            "audit.containerLogs.retentionDays: got 30; is read only where audit.containerLogs.enabled is true",
         ),
     ],
 )

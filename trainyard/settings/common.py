@@ -216,10 +216,14 @@ def _audit_checks(settings: Settings) -> Iterator[Problem]:
     audit = settings.audit
     for key, part in (("audit.trail", audit.trail), ("audit.threatDetection", audit.threat_detection)):
         for unread in sorted(part.model_fields_set - {"by", "reason", "runtime"}) if part.by != "stack" else ():
-            allowed = f"is read where {key}.by is stack, and it is {part.by}"
+            allowed = f"is read only where {key}.by is stack, and it is {part.by}"
             yield Problem(f"{key}.{to_camel(unread)}", str(getattr(part, unread)), allowed, "leave it out")
         if part.by != "stack" and part.reason is None:
             yield Problem(f"{key}.reason", "nothing", f"must say why {key}.by is {part.by}, in ten characters or more")
+    if audit.container_logs.enabled is False and audit.container_logs.retention_days is not None:
+        days = str(audit.container_logs.retention_days)
+        allowed = "is read only where audit.containerLogs.enabled is true"
+        yield Problem("audit.containerLogs.retentionDays", days, allowed, "leave it out")
     if audit.threat_detection.runtime and audit.threat_detection.by != "stack":
         allowed = f"needs audit.threatDetection.by: stack, which is {audit.threat_detection.by}: whose it is decides"
         yield Problem("audit.threatDetection.runtime", "true", allowed)
