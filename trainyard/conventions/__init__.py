@@ -74,7 +74,7 @@ SYSTEM_POOL: Final = "system"
 SYSTEM_NODES: Final[Mapping[str, str]] = {POOL_LABEL: SYSTEM_POOL}
 """Node selector of the platform's own pods."""
 SYSTEM_TAINT: Final[Mapping[str, str]] = {"key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule"}
-"""Keeps people's pods off the system nodes: a key that clusters' own add-ons tolerate as they come (EKS's CoreDNS and
+"""Keeps people's pods off the system nodes: a key that clusters' own add-ons tolerate as they come (CoreDNS and
 EBS driver, 2026-11), and that teams' pods may not."""
 SYSTEM_TOLERATION: Final[Mapping[str, str]] = {
     "key": SYSTEM_TAINT["key"],

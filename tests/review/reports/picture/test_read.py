@@ -47,7 +47,7 @@ def test_an_example_stack_is_shown_whole(rehearsed, stack):
     assert cluster.network == network.urn and cluster.version
     resources = Resources(rehearsal.resources)
     assert sum(pool.gpus for pool in cluster.pools) == sum(group.gpus for group in gpu_node_groups(resources))
-    assert [pool.gpu == "" for pool in cluster.pools] == [True] + [False] * (len(cluster.pools) - 1)
+    assert [pool.gpu == "" for pool in cluster.pools] == [True, True] + [False] * (len(cluster.pools) - 2)
     assert {"data", "checkpoints", "artifacts", "lustre"} <= {store.name for store in found.stores}
     assert {team.name for team in found.teams} == {team["name"] for team in rehearsal.plan["core"]["teams"]}
     assert sum(team.gpus for team in found.teams) == sum(pool.gpus for pool in cluster.pools)
