@@ -45,7 +45,7 @@ def test_what_a_team_reaches_for_people_and_for_machines(tmp_path):
     [
         (("uae-aws", "reach", "triag"), "no team 'triag'; its teams are"),
         (("uae-aws", "reach"), "name a team; its teams are"),
-        (("uae-aws", "fsx", "triage"), "triage: after STACK and a key"),
+        (("uae-aws", "fsx", "triage"), "triage: nothing follows 'fsx'"),
         (("nowhere", "reach", "triage"), "nowhere"),
     ],
 )

@@ -1,9 +1,9 @@
-"""`trainyard explain`: every number of a plan and where it comes from; what a team can reach and do."""
+"""`trainyard explain`: every number of a plan and where it comes from; what a team can reach; how the stack works."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,6 +13,7 @@ from trainyard.cli.project import (
     JsonOption,
     ProjectOption,
     StackArgument,
+    error_line,
     fail,
     find_project,
     find_stack,
@@ -21,6 +22,10 @@ from trainyard.cli.project import (
     settings_of,
     warn_of,
 )
+from trainyard.review.works.topics import TOPICS, tables_of
+
+if TYPE_CHECKING:
+    from trainyard.rehearsal.rehearse import Rehearsal
 
 REACH: Final = "reach"
 """Stands where a key does: what is asked for then is a team."""
@@ -29,9 +34,14 @@ REACH: Final = "reach"
 def explain(
     stack: StackArgument,
     key: Annotated[
-        str, typer.Argument(help="Only keys that hold this text, like pools.train or fsx; or the word reach.")
+        str,
+        typer.Argument(
+            help=f"Only keys that hold this text, like pools.train or fsx; or one of {', '.join(('reach', *TOPICS))}."
+        ),
     ] = "",
-    team: Annotated[str, typer.Argument(help="After reach: the team.")] = "",
+    about: Annotated[
+        str, typer.Argument(help="After reach: the team. After another of these words: only rows that hold this text.")
+    ] = "",
     json_file: JsonOption = None,
     project: ProjectOption = None,
 ) -> None:
@@ -42,9 +52,12 @@ def explain(
     Exit codes: 0; 2 the settings are wrong, or there is no such team; 3 the program is wrong.
     """
     if key == REACH:
-        _reach(stack, team, json_file, project)
-    elif team:
-        fail(f"{team}: after STACK and a key, or reach and a team, there is nothing more to say")
+        _reach(stack, about, json_file, project)
+    elif key in TOPICS:
+        _topic(stack, key, about, json_file, project)
+    elif about:
+        words = ", ".join((REACH, *TOPICS))
+        fail(f"{about}: nothing follows {key!r}, which is a key of the plan; something may follow {words}")
     else:
         _numbers(stack, key, json_file, project)
 
@@ -72,18 +85,46 @@ def _numbers(stack: str, key: str, json_file: Path | None, project: Path | None)
     console().print(table)
 
 
-def _reach(stack: str, team: str, json_file: Path | None, project: Path | None) -> None:
+def _rehearsed(stack: str, project: Path | None) -> Rehearsal:
+    """The rehearsal of a stack whose program is sound enough to ask; else ends the command."""
     folder = find_project(project)
     file = find_stack(folder, stack)
     with progress(f"rehearsing {stack}"):
-        from trainyard.recorded.read import UnreadableInput
-        from trainyard.recorded.resources import Resources
         from trainyard.rehearsal.rehearse import rehearse
-        from trainyard.review.reach.told import UnknownTeam, reach_of
 
         with settings_of(stack):
             rehearsal = rehearse(folder, file)
     warn_of(rehearsal)
+    return rehearsal
+
+
+def _topic(stack: str, topic: str, about: str, json_file: Path | None, project: Path | None) -> None:
+    rehearsal = _rehearsed(stack, project)
+    from trainyard.output import show
+    from trainyard.recorded.read import UnreadableInput
+    from trainyard.recorded.resources import Resources
+    from trainyard.review.reports import works
+    from trainyard.review.works.model import tables_json
+
+    for error in rehearsal.errors:  # the answer is of what there is: who asks may want to know why it does not work
+        error_line(str(error))
+    try:
+        tables = tuple(table.about(about) for table in tables_of(topic, Resources(rehearsal.resources)))
+    except UnreadableInput as unreadable:
+        fail(f"{rehearsal.stack}: cannot be told: {unreadable}", code=EXIT_PROGRAM)
+    if json_file is not None:
+        write_json(json_file, tables_json(rehearsal.stack, tables))
+        if str(json_file) == "-":
+            return
+    show(lambda out: out.print(works.report(tables)))
+
+
+def _reach(stack: str, team: str, json_file: Path | None, project: Path | None) -> None:
+    rehearsal = _rehearsed(stack, project)
+    from trainyard.recorded.read import UnreadableInput
+    from trainyard.recorded.resources import Resources
+    from trainyard.review.reach.told import UnknownTeam, reach_of
+
     if rehearsal.errors:
         fail(f"{rehearsal.stack}: {rehearsal.errors[0]}", code=EXIT_PROGRAM)
     try:

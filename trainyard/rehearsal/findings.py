@@ -7,18 +7,20 @@ from typing import Any
 
 from trainyard.catalog import default_kubernetes_version
 from trainyard.recorded.model import Finding, RecordedResource
+from trainyard.rehearsal.context import ValueContext
 from trainyard.rehearsal.engine.failures import failure_findings
 from trainyard.rehearsal.engine.project import StackConfig, unseen_text
 from trainyard.rehearsal.engine.recorder import Recording
 from trainyard.rehearsal.engine.rules import check_both_runs, check_recording
-from trainyard.rehearsal.refusals import ValueContext, check_values
+from trainyard.rehearsal.refusals import check_values
 from trainyard.rehearsal.refusals.schema import check_schema
+from trainyard.rehearsal.works.check import check_works
 
 
 def findings_of(
     config: StackConfig, plan: Mapping[str, Any], preview: Recording, known: Recording, best: Recording
 ) -> tuple[Finding, ...]:
-    """Everything that the engine or a cloud would refuse, of both runs.
+    """Everything that the engine or a cloud would refuse, of both runs, and what would be accepted and not work.
 
     Args:
         config: the stack's configuration, for paths in messages and for texts that stand for missing values.
@@ -35,9 +37,11 @@ def findings_of(
     if config.unseen:
         found.append(Finding("warning", "unseen-settings", unseen_text(config.unseen)))
     schema = list(check_schema(best.resources, best.classes))
-    values = check_values(_unique(best.resources), _value_context(plan, best.resources))
+    resources, context = _unique(best.resources), _value_context(plan, best.resources)
+    values = check_values(resources, context)
     found += schema
     found += [finding for finding in values if not any(_about_the_same(finding, other) for other in schema)]
+    found += check_works(resources, context)
     return tuple(_ordered(found))
 
 

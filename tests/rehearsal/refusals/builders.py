@@ -9,7 +9,8 @@ from typing import Any
 
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import steps
-from trainyard.rehearsal.refusals import ValueContext, check_values
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.refusals import check_values
 
 CONTEXT = ValueContext(kubernetes_version="1.35", region="us-east-1")
 ACCOUNT = "123456789012"

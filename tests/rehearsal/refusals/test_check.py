@@ -11,7 +11,7 @@ from tests.rehearsal.refusals.builders import changed, findings, resource
 from tests.rehearsal.refusals.good_aws import AWS
 from tests.rehearsal.refusals.good_kubernetes import KUBERNETES
 from trainyard.recorded.model import UNKNOWN, RecordedResource, Secret
-from trainyard.rehearsal.refusals.context import expand, show
+from trainyard.rehearsal.context import expand, show
 
 
 def paths(value: Any, path: str = "") -> list[str]:

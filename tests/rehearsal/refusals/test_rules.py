@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
+from trainyard.rehearsal.context import View
 from trainyard.rehearsal.refusals import aws
 from trainyard.rehearsal.refusals.check import RULES
-from trainyard.rehearsal.refusals.context import View
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, by_type
 
 MODULES = [importlib.import_module(f"{aws.__name__}.{found.name}") for found in pkgutil.iter_modules(aws.__path__)]

@@ -7,6 +7,7 @@ from typing import Final
 
 from trainyard import cards
 from trainyard.recorded.model import Finding, RecordedResource
+from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.aws import (
     add_ons,
     buckets,
@@ -21,7 +22,6 @@ from trainyard.rehearsal.refusals.aws import (
     network,
     policies,
 )
-from trainyard.rehearsal.refusals.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, by_type
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from trainyard.rehearsal.refusals.context import View, show
+from trainyard.rehearsal.context import View, show
 
 LABEL_KEY: Final = "must be name or prefix/name: letters, digits and -_. (at most 63), prefix a DNS name"
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")

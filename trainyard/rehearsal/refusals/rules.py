@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from trainyard.rehearsal.refusals.context import View
+from trainyard.rehearsal.context import View
 
 Rule = Callable[[View], None]
 """Looks at one resource, which knows the recording that it is part of, and notes its findings there."""

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.refusals.context import View, show
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 KNOWN_ADD_ONS = (

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.recorded.read import as_number
-from trainyard.rehearsal.refusals.context import View, listed, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 BUCKET = "aws:s3/bucket:Bucket"

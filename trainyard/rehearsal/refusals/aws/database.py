@@ -9,8 +9,8 @@ import re
 from typing import Final
 
 from trainyard.problems import nearest
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import zones_of
-from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 INSTANCE = "aws:rds/instance:Instance"

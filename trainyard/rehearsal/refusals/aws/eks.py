@@ -12,8 +12,8 @@ from trainyard.conventions import LABEL_PREFIX
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.models import operation
-from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.labels import LABEL_KEY, check_label, is_label_key
 from trainyard.rehearsal.refusals.rules import Rules
 

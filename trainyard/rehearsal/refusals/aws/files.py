@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.rehearsal.refusals.context import View, show
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"

@@ -12,6 +12,7 @@ from typing import Final
 from trainyard.conventions.aws import RESERVATION_ID
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.rehearsal.context import View, expand, show
 from trainyard.rehearsal.refusals.aws.format_kinds import (
     BASE64,
     JSON,
@@ -25,7 +26,6 @@ from trainyard.rehearsal.refusals.aws.format_kinds import (
     one_of,
     sized_network,
 )
-from trainyard.rehearsal.refusals.context import View, expand, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 DATABASE_NAME = r"[a-z](?!.*--)[a-z0-9-]*(?<!-)"

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.rehearsal.refusals.context import View, listed, show
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 BUDGET = "aws:budgets/budget:Budget"

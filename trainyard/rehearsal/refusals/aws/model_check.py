@@ -15,8 +15,8 @@ from trainyard.cards.card import ServiceModel
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.models import ModelMissingError, Shape, operation
-from trainyard.rehearsal.refusals.context import View, show
 
 MODEL_RULE = "aws-model"
 _NUMBERS = frozenset({"integer", "long", "float", "double"})

@@ -13,7 +13,7 @@ from typing import Any, Final
 from trainyard import cards
 from trainyard.cards.card import AutomaticName
 from trainyard.recorded.model import leaves
-from trainyard.rehearsal.refusals.context import View, show
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
 
 SUFFIX: Final = 8

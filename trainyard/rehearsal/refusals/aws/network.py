@@ -11,8 +11,8 @@ from typing import Final
 
 from trainyard.catalog import region as region_of
 from trainyard.catalog import regions
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import SUBNET
-from trainyard.rehearsal.refusals.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 VPC = "aws:ec2/vpc:Vpc"

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.refusals.context import View, show
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 _STATEMENT_KEYS = frozenset({

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.rehearsal.refusals.context import View, show
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
 
 RELEASE = "kubernetes:helm.sh/v3:Release"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainyard.rehearsal.refusals.context import Stack
+from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.refusals.kubernetes import charts, kueue, kueue_sharing, objects
 from trainyard.rehearsal.refusals.kubernetes.index import Objects
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker

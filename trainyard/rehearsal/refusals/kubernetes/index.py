@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from trainyard.recorded.read import follow
-from trainyard.rehearsal.refusals.context import Stack, View
+from trainyard.rehearsal.context import Stack, View
 
 
 @dataclass(slots=True)

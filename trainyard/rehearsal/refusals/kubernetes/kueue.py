@@ -15,7 +15,7 @@ from trainyard.recorded.node_groups import EKS_NODE_GROUP, gpu_model, node_group
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR
 from trainyard.recorded.read import UnknownInput, UnreadableInput, follow
-from trainyard.rehearsal.refusals.context import Stack, View, listed, show
+from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
 from trainyard.rehearsal.refusals.kubernetes.kueue_manager import check_manager
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import yaml
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.refusals.context import View, listed, show
+from trainyard.rehearsal.context import View, listed, show
 
 _PATH: Final = "values.managerConfig.controllerManagerConfigYaml"
 _RULE: Final = "kueue-configuration"

@@ -11,7 +11,7 @@ from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE
 from trainyard.recorded.read import UnknownInput, UnreadableInput
 from trainyard.recorded.sharing import Flaw, manager_flaws, managers, queue_flaws, quota_flaws, sharing_of
 from trainyard.recorded.types import RESOURCE_QUOTA
-from trainyard.rehearsal.refusals.context import Stack, View
+from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes.index import object_namespace
 
 

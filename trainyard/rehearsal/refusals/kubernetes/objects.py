@@ -13,8 +13,8 @@ from trainyard import cards
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.aws.format_kinds import NETWORK
-from trainyard.rehearsal.refusals.context import View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
 from trainyard.rehearsal.refusals.kubernetes.pods import check_pod, check_port
 from trainyard.rehearsal.refusals.labels import check_label, is_label_key

@@ -13,7 +13,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow
-from trainyard.rehearsal.refusals.context import View, show
+from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
 from trainyard.rehearsal.refusals.labels import check_label
 

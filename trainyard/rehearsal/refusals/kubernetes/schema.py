@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
-from trainyard.rehearsal.refusals.context import View, show
+from trainyard.rehearsal.context import View, show
 
 QUANTITY: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(([KMGTPE]i)|[numkMGTPE]|[eE][+-]?\d+)?")
 QUANTITY_TEXT = "a number with one of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent, like 500m or 16Gi"

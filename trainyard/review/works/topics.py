@@ -1,0 +1,35 @@
+"""The topics of `explain STACK TOPIC`, and which of them there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Final
+
+from trainyard.recorded.resources import Resources
+from trainyard.review.works.model import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A question that is asked of a whole stack."""
+
+    module: str  # with `tables(resources)`; imported when it is asked
+    question: str  # that it answers, for --help and for the page
+
+
+TOPICS: Final[Mapping[str, Topic]] = {}
+"""By the word that stands where a key of the plan does."""
+
+
+def tables_of(topic: str, resources: Resources) -> tuple[Table, ...]:
+    """The answer to a topic.
+
+    Raises:
+        KeyError: there is no such topic.
+        UnreadableInput: something that decides cannot be read.
+    """
+    module = import_module(TOPICS[topic].module)
+    answer: Callable[[Resources], tuple[Table, ...]] = module.tables
+    return answer(resources)
