@@ -16,6 +16,8 @@ COHORT = f"{_KUEUE}Cohort"
 LOCAL_QUEUE = f"{_KUEUE}LocalQueue"
 RESOURCE_FLAVOR = f"{_KUEUE}ResourceFlavor"
 PRIORITY_CLASS = f"{_KUEUE}WorkloadPriorityClass"
+TOPOLOGY = f"{_KUEUE}Topology"
+ADMISSION_CHECK = f"{_KUEUE}AdmissionCheck"
 
 
 def gpu_quotas(queue: RecordedResource) -> Iterator[tuple[str, float]]:
