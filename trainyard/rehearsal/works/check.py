@@ -8,6 +8,7 @@ from typing import Final
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
+from trainyard.rehearsal.works.paths import check as paths
 from trainyard.rehearsal.works.queues import check as queues
 from trainyard.rehearsal.works.rights import check as rights
 
@@ -18,6 +19,7 @@ somebody else for all that is recorded, is no mistake; what cannot be read at al
 ROOMS: Final[Mapping[str, Room]] = {
     "queues": queues.check,
     "rights": rights.check,
+    "paths": paths.check,
 }
 """By what a room plays, in the order in which the rooms speak."""
 
