@@ -12,11 +12,17 @@ from typing import NotRequired, TypedDict
 import pulumi
 import pulumi_kubernetes.apps.v1 as apps
 import pulumi_kubernetes.core.v1 as core
-import pulumi_kubernetes.policy.v1 as policy
 
 from trainyard.components.k8s.flows import fence
 from trainyard.components.k8s.network_rules import AddressesArgs
-from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
+from trainyard.components.k8s.objects import (
+    add_on_namespace,
+    disruption_budget,
+    named,
+    prerequisites,
+    service,
+    service_account,
+)
 from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PLATFORM_FLOWS, PROXY_PORT
 from trainyard.components.k8s.pod_parts import system_toleration
 from trainyard.components.outputs import register
@@ -126,32 +132,15 @@ class EgressProxy(pulumi.ComponentResource):
             },
             opts=opts,
         )
-        core.Service(
+        service(
             f"{name}-service",
-            metadata={
-                "name": NAME,
-                "namespace": self.namespace,
-                "labels": LABELS,
-                # The pods may be made after the Service, which would otherwise be waited for in vain.
-                "annotations": {"pulumi.com/skipAwait": "true"},
-            },
-            spec={
-                "type": "ClusterIP",
-                "selector": LABELS,
-                "ports": [{"name": "proxy", "port": PROXY_PORT, "target_port": PROXY_PORT, "protocol": "TCP"}],
-            },
-            opts=opts,
+            NAME,
+            self.namespace,
+            LABELS,
+            {"name": "proxy", "port": PROXY_PORT, "target_port": PROXY_PORT},
+            opts,
         )
-        policy.PodDisruptionBudget(
-            f"{name}-disruption-budget",
-            metadata={"name": NAME, "namespace": self.namespace, "labels": LABELS},
-            spec={
-                "max_unavailable": 1,
-                "unhealthy_pod_eviction_policy": "AlwaysAllow",
-                "selector": {"match_labels": LABELS},
-            },
-            opts=opts,
-        )
+        disruption_budget(f"{name}-disruption-budget", NAME, self.namespace, LABELS, opts)
 
 
 def _pod(args: EgressProxyArgs, account: pulumi.Input[str], configuration: pulumi.Input[str]) -> core.PodSpecArgsDict:

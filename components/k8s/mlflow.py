@@ -27,7 +27,6 @@ from urllib.parse import quote
 import pulumi
 import pulumi_kubernetes.apps.v1 as apps
 import pulumi_kubernetes.core.v1 as core
-import pulumi_kubernetes.policy.v1 as policy
 
 from trainyard.components.k8s import mlflow_pod as pod
 from trainyard.components.k8s import mlflow_runtime
@@ -36,7 +35,14 @@ from trainyard.components.k8s.mlflow_certificate import server_certificate
 from trainyard.components.k8s.mlflow_logins import Logins, as_json, auth_configuration
 from trainyard.components.k8s.mlflow_network import network_policies
 from trainyard.components.k8s.mlflow_password import OWN_KEY, password_source, port_text
-from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites, service_account
+from trainyard.components.k8s.objects import (
+    add_on_namespace,
+    disruption_budget,
+    named,
+    prerequisites,
+    service,
+    service_account,
+)
 from trainyard.components.outputs import register
 from trainyard.conventions import (
     MLFLOW_CREDENTIALS_PATH,
@@ -247,34 +253,16 @@ class MlflowServer(pulumi.ComponentResource):
             },
             opts=self._child(),
         )
-        policy.PodDisruptionBudget(
-            f"{self._name}-disruption-budget",
-            metadata={"name": SERVICE, "namespace": self.namespace, "labels": LABELS},
-            # Not minAvailable: 1, with which a single replica could never leave its node.
-            spec={
-                "max_unavailable": 1,
-                "unhealthy_pod_eviction_policy": "AlwaysAllow",
-                "selector": {"match_labels": LABELS},
-            },
-            opts=self._child(),
-        )
+        disruption_budget(f"{self._name}-disruption-budget", SERVICE, self.namespace, LABELS, self._child())
 
     def _service(self) -> core.Service:
-        return core.Service(
+        return service(
             f"{self._name}-service",
-            metadata={
-                "name": SERVICE,
-                "namespace": self.namespace,
-                "labels": LABELS,
-                # The pods are made after the Service, which would otherwise be waited for in vain.
-                "annotations": {"pulumi.com/skipAwait": "true"},
-            },
-            spec={
-                "type": "ClusterIP",
-                "selector": LABELS,
-                "ports": [{"name": "https", "port": pod.PORT, "target_port": "https", "protocol": "TCP"}],
-            },
-            opts=self._child(),
+            SERVICE,
+            self.namespace,
+            LABELS,
+            {"name": "https", "port": pod.PORT, "target_port": "https"},
+            self._child(),
         )
 
     def _team(self, team: str) -> pulumi.Output[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.meta.v1 as meta
+import pulumi_kubernetes.policy.v1 as policy
 
 
 def named(resource: pulumi.Resource, name: str) -> pulumi.Output[str]:
@@ -70,4 +71,44 @@ def add_on_namespace(
         name,
         metadata={"name": namespace, "labels": {"pod-security.kubernetes.io/enforce": pod_security}},
         opts=pulumi.ResourceOptions(parent=parent, depends_on=list(depends_on)),
+    )
+
+
+def service(
+    name: str,
+    service_name: str,
+    namespace: pulumi.Input[str],
+    labels: Mapping[str, str],
+    port: core.ServicePortArgsDict,
+    opts: pulumi.ResourceOptions,
+) -> core.Service:
+    """A Service inside the cluster, of one TCP port, for the pods that carry `labels`."""
+    return core.Service(
+        name,
+        metadata={
+            "name": service_name,
+            "namespace": namespace,
+            "labels": labels,
+            # The pods may be made after the Service, which would otherwise be waited for in vain.
+            "annotations": {"pulumi.com/skipAwait": "true"},
+        },
+        spec={"type": "ClusterIP", "selector": labels, "ports": [{**port, "protocol": "TCP"}]},
+        opts=opts,
+    )
+
+
+def disruption_budget(
+    name: str, budget: str, namespace: pulumi.Input[str], labels: Mapping[str, str], opts: pulumi.ResourceOptions
+) -> policy.PodDisruptionBudget:
+    """Lets a drain take one of the pods that carry `labels` at a time, and those that are not ready at once."""
+    return policy.PodDisruptionBudget(
+        name,
+        metadata={"name": budget, "namespace": namespace, "labels": labels},
+        # Not minAvailable: 1, with which a single replica could never leave its node.
+        spec={
+            "max_unavailable": 1,
+            "unhealthy_pod_eviction_policy": "AlwaysAllow",
+            "selector": {"match_labels": labels},
+        },
+        opts=opts,
     )

@@ -132,10 +132,22 @@ def timed(project: Path, stack: str) -> tuple[Cost, Rehearsal]:
     return cost, found
 
 
-def warm(project: Path, stack: str, repeats: int) -> tuple[list[Cost], int]:
-    """One more stack in a process that has rehearsed one, again and again; and its number of resources."""
-    _, found = timed(project, stack)
-    return [timed(project, stack)[0] for _ in range(repeats)], len(found.resources)
+def warm(project: Path, stack: str, repeats: int) -> tuple[list[Cost], list[Rehearsal]]:
+    """One more stack in a process that has rehearsed one, again and again, with what was found each time."""
+    timed(project, stack)
+    costs, found = zip(*(timed(project, stack) for _ in range(repeats)), strict=True)
+    return list(costs), list(found)
+
+
+def shares(rehearsals: Sequence[Rehearsal]) -> str:
+    """What each part of a rehearsal takes of its wall time: medians, the largest first."""
+    parts = {
+        part: statistics.median(found.seconds[part] / found.seconds["total"] for found in rehearsals)
+        for part in rehearsals[0].seconds
+        if part != "total"
+    }
+    largest_first = sorted(parts.items(), key=lambda part: -part[1])
+    return ", ".join(f"{part.replace('_', ' ')} {share:.0%}" for part, share in largest_first)
 
 
 def linearity(sizes: Sequence[int] = SIZES) -> list[tuple[int, Cost]]:
@@ -177,8 +189,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(_line("imports alone", imports), flush=True)
     ratios = spread([run.wall / alone.wall for run, alone in zip(runs, imports, strict=True)])
     print(f"{'rehearse / imports':<20} wall {ratios}")
-    more, count = warm(options.project, options.stack, options.repeats)
+    more, found = warm(options.project, options.stack, options.repeats)
+    count = len(found[0].resources)
     print(_line("one more stack", more))
+    print(f"{'':<20} {shares(found)}")
     rate = count / statistics.median(cost.wall for cost in more)
     first_only = 1 - _cpu(more) / _cpu(runs)
     print(f"{'':<20} {count} resources, both runs and all checks: {rate:.0f} resources a second")

@@ -1,4 +1,4 @@
-"""What is wrong with a program, from the recordings of its two runs: each mistake told once, errors first."""
+"""What is wrong with a program, from the recordings of its two runs: what is refused, and what does not work."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from trainyard.rehearsal.refusals.schema import check_schema
 from trainyard.rehearsal.works.check import check_works
 
 
-def findings_of(
+def refused(
     config: StackConfig, plan: Mapping[str, Any], preview: Recording, known: Recording, best: Recording
-) -> tuple[Finding, ...]:
-    """Everything that the engine or a cloud would refuse, of both runs, and what would be accepted and not work.
+) -> list[Finding]:
+    """Everything that the engine or a cloud would refuse, of both runs.
 
     Args:
         config: the stack's configuration, for paths in messages and for texts that stand for missing values.
@@ -37,12 +37,15 @@ def findings_of(
     if config.unseen:
         found.append(Finding("warning", "unseen-settings", unseen_text(config.unseen)))
     schema = list(check_schema(best.resources, best.classes))
-    resources, context = _unique(best.resources), _value_context(plan, best.resources)
-    values = check_values(resources, context)
+    values = check_values(_unique(best.resources), _value_context(plan, best.resources))
     found += schema
     found += [finding for finding in values if not any(_about_the_same(finding, other) for other in schema)]
-    found += check_works(resources, context)
-    return tuple(_ordered(found))
+    return found
+
+
+def broken(plan: Mapping[str, Any], best: Recording) -> list[Finding]:
+    """Everything that would be accepted and not work, of the run whose resources are checked."""
+    return check_works(_unique(best.resources), _value_context(plan, best.resources))
 
 
 def _about_the_same(value: Finding, schema: Finding) -> bool:
@@ -76,9 +79,11 @@ def _unique(resources: Sequence[RecordedResource]) -> list[RecordedResource]:
     return list({resource.urn: resource for resource in resources}.values())
 
 
-def _ordered(findings: Iterable[Finding]) -> list[Finding]:
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Each finding once, errors first, then by place."""
-    return sorted(
-        dict.fromkeys(findings),
-        key=lambda f: (f.level != "error", f.component, f.type, f.name, f.path, f.rule, f.message, f.urn),
+    return tuple(
+        sorted(
+            dict.fromkeys(findings),
+            key=lambda f: (f.level != "error", f.component, f.type, f.name, f.path, f.rule, f.message, f.urn),
+        )
     )

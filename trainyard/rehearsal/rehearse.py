@@ -16,7 +16,7 @@ from trainyard.rehearsal.engine.loop import rare_collections
 from trainyard.rehearsal.engine.program import run_program
 from trainyard.rehearsal.engine.project import StackConfig, StandIn, read_stack
 from trainyard.rehearsal.engine.recorder import Deployment, Recording
-from trainyard.rehearsal.findings import findings_of
+from trainyard.rehearsal.findings import broken, ordered, refused
 from trainyard.rehearsal.graph import Step, critical_path, proves
 
 TIMEOUT_SECONDS = 120.0
@@ -143,8 +143,11 @@ def rehearse(
     before = time.perf_counter()
     preview_run, known_run = recordings["preview"], recordings["known"]
     best = known_run if known_run.resources else preview_run
-    findings = findings_of(config, captured.plan, preview_run, known_run, best)
-    seconds["checks"] = time.perf_counter() - before
+    findings = refused(config, captured.plan, preview_run, known_run, best)
+    seconds["refusals"] = time.perf_counter() - before
+    before = time.perf_counter()
+    findings += broken(captured.plan, best)
+    seconds["works"] = time.perf_counter() - before
     before = time.perf_counter()
     path = critical_path(best.resources)
     seconds["critical_path"] = time.perf_counter() - before
@@ -155,7 +158,7 @@ def rehearse(
         plan=captured.plan,
         resources=tuple(sorted(best.resources, key=lambda resource: resource.urn)),
         outputs=best.stack_outputs,
-        findings=findings,
+        findings=ordered(findings),
         critical_path=path,
         seconds=seconds,
         preview=preview_run,

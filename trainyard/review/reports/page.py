@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from trainyard.output import page
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import UnreadableInput
+from trainyard.recorded.resources import Resources
 from trainyard.review.reports.page_parts import FILTERS, counts_of, money_bar, shares_of, violated_policies
 from trainyard.review.reports.picture.layout import drawings
 from trainyard.review.reports.picture.lettering import STYLES
@@ -15,6 +19,8 @@ from trainyard.review.reports.picture.read import picture_of
 from trainyard.review.reports.picture.words import said_of
 from trainyard.review.reports.rehearsal import clock, grouped, short_type, times, totals_of, tree_of, where
 from trainyard.review.review import Outcome, Review, Unjudged
+from trainyard.review.works.model import Table
+from trainyard.review.works.topics import TOPICS, tables_of
 
 
 def as_html(outcome: Outcome) -> str:
@@ -55,5 +61,18 @@ def _parts_of(review: Review) -> dict[str, Any]:
         "longest": max((step.finish for step in rehearsal.critical_path), default=1.0),
         "totals": totals_of(review),
         "tree": tree_of(rehearsal),
+        "played": _played(rehearsal.resources),
         "violated": violated_policies(review.policies.violations if review.policies is not None else ()),
     }
+
+
+def _played(resources: Sequence[RecordedResource]) -> list[tuple[str, tuple[Table, ...], str]]:
+    """Every topic's question and tables; or none, and why that cannot be told."""
+    found: list[tuple[str, tuple[Table, ...], str]] = []
+    together = Resources(resources)
+    for name, topic in TOPICS.items():
+        try:
+            found.append((topic.question, tables_of(name, together), ""))
+        except UnreadableInput as unreadable:
+            found.append((topic.question, (), f"Cannot be told: {unreadable}."))
+    return found
