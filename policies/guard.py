@@ -10,7 +10,8 @@ from typing import Any
 
 from trainyard.conventions import TEAM_LABEL, team_group
 from trainyard.policies.guard_attacks import Wall
-from trainyard.policies.guard_requests import A_POD, by_team, dressed, labels_of
+from trainyard.policies.guard_requests import A_POD, by_team, dressed
+from trainyard.policies.teams import labels_of
 from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.read import is_set, mapping_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
