@@ -19,14 +19,18 @@ _MOST_NODES = 256
 """Of a group that are played one by one, where topology decides. More make no difference to any shape."""
 
 
-def groups_by_flavor(resources: Resources, configuration: Configuration) -> dict[str, list[NodeGroup]]:
-    """The node groups of each flavor; a flavor of which that is not known for sure is left out."""
+def node_groups_of(resources: Resources) -> list[NodeGroup] | None:
+    """All node groups of a stack; None where one is not known, or nodes join another way as well."""
     if resources.of(*OTHER_NODES):
-        return {}
+        return None
     try:
-        groups = [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]
+        return [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]
     except UnreadableInput:
-        return {}
+        return None
+
+
+def groups_by_flavor(groups: list[NodeGroup], configuration: Configuration) -> dict[str, list[NodeGroup]]:
+    """The node groups of each flavor; a flavor of which that is not known for sure is left out."""
     found = {}
     for name, flavor in configuration.flavors.items():
         answers = [(group, have_labels(group, flavor.node_labels)) for group in groups]

@@ -13,7 +13,7 @@ from trainyard.rehearsal.works.queues.kubernetes.admit import Cluster
 from trainyard.rehearsal.works.queues.kubernetes.jobs import QueuedJob, queued_jobs
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue, Configuration, LocalQueue, Manager
 from trainyard.rehearsal.works.queues.kubernetes.read import Recorded, read
-from trainyard.rehearsal.works.queues.nodes import groups_by_flavor, nodes_of
+from trainyard.rehearsal.works.queues.nodes import groups_by_flavor, node_groups_of, nodes_of
 
 ALWAYS_RESPECTED = (0, 15)
 """Since this version the manager leaves every job of a namespace alone that its selector does not select, also one that
@@ -27,6 +27,7 @@ class Room:
     resources: Resources
     recorded: Recorded
     jobs: tuple[QueuedJob, ...]
+    nodes: list[NodeGroup]  # all groups; none where they are not all known
     groups: dict[str, list[NodeGroup]]  # of each flavor of which they are known
     cluster: Cluster
     _sure: dict[str, bool] = field(default_factory=dict)
@@ -35,10 +36,11 @@ class Room:
     def of(cls, resources: Resources) -> Room:
         """Reads everything."""
         recorded = read(resources)
-        groups = groups_by_flavor(resources, recorded.configuration)
+        all_groups = node_groups_of(resources) or []
+        groups = groups_by_flavor(all_groups, recorded.configuration)
         nodes = nodes_of(recorded.configuration.flavors, groups)
         cluster = Cluster(recorded.configuration, nodes)
-        return cls(resources, recorded, tuple(queued_jobs(resources)), groups, cluster)
+        return cls(resources, recorded, tuple(queued_jobs(resources)), all_groups, groups, cluster)
 
     @property
     def configuration(self) -> Configuration:
