@@ -320,6 +320,12 @@ MISTAKES: list[Mistake] = [
         "queues-part-of-a-node",
     ),
     Mistake(
+        "node-that-nobody-owns",
+        "the quota of the reserved node was set to 0 and given to nobody",
+        on(VISION, lambda i: quota(i, "train-reserved").update(nominalQuota="0")),
+        "queues-part-of-a-node",
+    ),
+    Mistake(
         "cohort-misspelt",
         "one queue is in the cohort trainyrad",
         on(TABULAR, lambda i: i["spec"].update(cohortName="trainyrad")),

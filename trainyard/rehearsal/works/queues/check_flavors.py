@@ -29,9 +29,10 @@ def check_flavor(view: View, room: Room, flavor: Flavor, *, is_used: bool) -> No
     if not groups:
         return
     each = gpus_of_node(groups)
-    if sure and queues and each and all(room.is_sure(queue) for queue in queues):
+    counted = any((flavor.name, GPU_RESOURCE) in queue.quotas for queue in queues)
+    if sure and counted and each and all(room.is_sure(queue) for queue in queues):
         most = max(room.cluster.tree[queue.name].most((flavor.name, GPU_RESOURCE)) for queue in queues)
-        if 0 < most < each:
+        if most < each:
             view.warning(
                 "queues-part-of-a-node",
                 "metadata.name",
@@ -57,7 +58,7 @@ def _has_no_gpus(queue: ClusterQueue, flavor: str) -> bool:
 
 
 def _cores(view: View, flavor: Flavor, queues: list[ClusterQueue], groups: list[NodeGroup]) -> None:
-    """Quotas of cores and memory where they are what is rationed. Ten times what there is means "as much as you like"."""
+    """Quotas of cores and memory where they are what is rationed. Ten times what there is means no limit."""
     for resource in ("cpu", "memory"):
         given = [queue.quotas.get((flavor.name, resource)) for queue in queues]
         total = sum(quota.nominal for quota in given if quota is not None)
@@ -86,8 +87,8 @@ def _untolerated(view: View, room: Room, flavor: Flavor, queues: list[ClusterQue
         view.warning(
             "queues-nodes",
             "spec.tolerations",
-            f"queue {without_gpus[0].name} has it for work without GPUs, and every node group of it has a taint that it "
-            "does not tolerate, or no nodes: jobs would be admitted and stay Pending",
+            f"queue {without_gpus[0].name} has it for work without GPUs, and every node group of it has a taint that "
+            "it does not tolerate, or no nodes: jobs would be admitted and stay Pending",
             allowed="nodes without a taint, or tolerations of it",
         )
 

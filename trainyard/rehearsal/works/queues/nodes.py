@@ -8,25 +8,14 @@ from math import inf
 
 from trainyard.catalog import cpu_instance, instance
 from trainyard.conventions import GPU_RESOURCE
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_TYPES, NodeGroup, gpu_model, node_group
-from trainyard.recorded.node_labels import OTHER_NODES, have_labels
-from trainyard.recorded.read import UnknownInput, UnreadableInput
-from trainyard.recorded.resources import Resources
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, gpu_model
+from trainyard.recorded.node_labels import have_labels
+from trainyard.recorded.read import UnknownInput
 from trainyard.recorded.taints import taints_of
 from trainyard.rehearsal.works.queues.kubernetes.model import Configuration, Flavor, Node
 
 _MOST_NODES = 256
 """Of a group that are played one by one, where topology decides. More make no difference to any shape."""
-
-
-def node_groups_of(resources: Resources) -> list[NodeGroup] | None:
-    """All node groups of a stack; None where one is not known, or nodes join another way as well."""
-    if resources.of(*OTHER_NODES):
-        return None
-    try:
-        return [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]
-    except UnreadableInput:
-        return None
 
 
 def groups_by_flavor(groups: list[NodeGroup], configuration: Configuration) -> dict[str, list[NodeGroup]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NodeGroup
+from trainyard.recorded.node_labels import node_groups_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import selects
@@ -13,7 +14,7 @@ from trainyard.rehearsal.works.queues.kubernetes.admit import Cluster
 from trainyard.rehearsal.works.queues.kubernetes.jobs import QueuedJob, queued_jobs
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue, Configuration, LocalQueue, Manager
 from trainyard.rehearsal.works.queues.kubernetes.read import Recorded, read
-from trainyard.rehearsal.works.queues.nodes import groups_by_flavor, node_groups_of, nodes_of
+from trainyard.rehearsal.works.queues.nodes import groups_by_flavor, nodes_of
 
 ALWAYS_RESPECTED = (0, 15)
 """Since this version the manager leaves every job of a namespace alone that its selector does not select, also one that
@@ -31,6 +32,7 @@ class Room:
     groups: dict[str, list[NodeGroup]]  # of each flavor of which they are known
     cluster: Cluster
     _sure: dict[str, bool] = field(default_factory=dict)
+    _locals: dict[str, list[LocalQueue]] = field(default_factory=dict)  # by the queue that they lead to
 
     @classmethod
     def of(cls, resources: Resources) -> Room:
@@ -78,6 +80,13 @@ class Room:
         if flavor is None or flavor.topology is None:
             return True
         return name in self.groups and flavor.topology in self.configuration.topologies
+
+    def locals_of(self, queue: str) -> list[LocalQueue]:
+        """The LocalQueues that lead to a queue."""
+        if not self._locals:
+            for local in self.configuration.locals.values():
+                self._locals.setdefault(local.cluster_queue, []).append(local)
+        return self._locals.get(queue, [])
 
     def queue_of(self, local: LocalQueue) -> ClusterQueue | None:
         """The queue behind a LocalQueue, where it is the stack's own and known."""
