@@ -10,8 +10,9 @@ import base64
 import binascii
 from collections.abc import Mapping
 
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, NodeGroup
-from trainyard.recorded.read import UnknownInput, is_on, value_at
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, NODE_GROUP_TYPES, NodeGroup, node_group
+from trainyard.recorded.read import UnknownInput, UnreadableInput, is_on, value_at
+from trainyard.recorded.resources import Resources
 
 OTHER_NODES = ("kubernetes:karpenter.sh/*:NodePool", "aws:autoscaling/group:Group")
 """Types of resources by which nodes join that no node group describes."""
@@ -22,6 +23,16 @@ _OTHERS_LABELS = (
     "feature.node.kubernetes.io", "karpenter.sh",
 )  # fmt: skip
 """Domains of labels that kubelets, clouds, drivers and operators set."""
+
+
+def node_groups_of(resources: Resources) -> list[NodeGroup] | None:
+    """All node groups of a stack; None where one is not known, or nodes join another way as well."""
+    if resources.of(*OTHER_NODES):
+        return None
+    try:
+        return [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]
+    except UnreadableInput:
+        return None
 
 
 def have_labels(group: NodeGroup, labels: Mapping[str, str]) -> bool | None:
