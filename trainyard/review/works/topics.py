@@ -19,7 +19,9 @@ class Topic:
     question: str  # that it answers, for --help and for the page
 
 
-TOPICS: Final[Mapping[str, Topic]] = {}
+TOPICS: Final[Mapping[str, Topic]] = {
+    "flows": Topic("trainyard.review.works.flows", "Who talks to whom, on which port, and what decides?"),
+}
 """By the word that stands where a key of the plan does."""
 
 
