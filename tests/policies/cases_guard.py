@@ -1,7 +1,9 @@
 """Truth tables of what keeps teams to their queues: admission policies, quotas, what GPU nodes start with."""
 
 import base64
+from dataclasses import replace
 
+from tests.policies.foreign_guards import ASKED, binding, guards, policy, rule
 from tests.policies.truth import (
     NOT_APPLICABLE,
     OK,
@@ -15,32 +17,6 @@ from tests.policies.truth import (
     unknown,
 )
 
-POLICY = "admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
-ASKED = (
-    "nvidia.com/ containers initContainers request.userInfo nodeName tolerations volumes "
-    "terminationGracePeriodSeconds ownerReferences gracePeriodSeconds"
-)
-KINDS = [("", "pods"), ("batch", "jobs"), ("jobset.x-k8s.io", "jobsets"), ("trainer.kubeflow.org", "trainjobs")]
-
-
-def rule(group="*", resource="*", operations=("*",), **more):
-    return {"apiGroups": [group], "apiVersions": ["*"], "operations": list(operations), "resources": [resource], **more}
-
-
-def policy(name="guard", rules=None, asked=ASKED, constraints=None, **spec):
-    matched = {"resourceRules": rules or [rule(*kind) for kind in KINDS], **(constraints or {})}
-    validations = [{"expression": asked}]
-    return kubernetes(POLICY, name, spec={"matchConstraints": matched, "validations": validations, **spec})
-
-
-def binding(policy="guard", actions=("Deny",), **matched):
-    spec = {
-        "policyName": policy,
-        "validationActions": list(actions),
-        **({"matchResources": matched} if matched else {}),
-    }
-    return kubernetes(f"{POLICY}Binding", f"{policy}-binding", spec=spec)
-
 
 def of_teams(*values):
     expression = {"key": "ml.platform/team", "operator": "In" if values else "Exists", "values": list(values)}
@@ -49,55 +25,175 @@ def of_teams(*values):
 
 A, B, NODES = team("a"), team("b"), node_group()
 SELECTOR = {"namespaceSelector": of_teams()}
+KUEUE_QUEUE = "kueue.x-k8s.io/v1beta2:ClusterQueue"
+
+
+def counting(*resources):
+    groups = [{"coveredResources": list(resources), "flavors": []}]
+    return kubernetes(KUEUE_QUEUE, "a", spec={"resourceGroups": groups})
+
+
+def everywhere(**binding_of_each):
+    """All guards, bound alike."""
+    return guards(**{f"{kind}_binding": binding(kind, **binding_of_each) for kind in ASKED})
+
+
+def without(kind, what):
+    return guards(**{kind: policy(kind, {key: text for key, text in ASKED[kind].items() if key != what})})
+
+
+def asked_also(kind, what, text):
+    """One validation that says something else."""
+    return guards(**{kind: policy(kind, {**ASKED[kind], what: text.format(ASKED[kind][what])})})
+
+
+def split(kind):
+    """A policy a validation, and a binding each."""
+    made = guards(**{kind: None, f"{kind}_binding": None})
+    for name, text in ASKED[kind].items():
+        one, bound = policy(kind, {name: text}), binding(kind)
+        made.append(renamed(one, name))
+        made.append(renamed(bound, name, policyName=name))
+    return made
+
+
+def renamed(resource, name, **spec):
+    inputs = {**resource.inputs, "metadata": {"name": name}, "spec": {**resource.inputs["spec"], **spec}}
+    return replace(resource, urn=f"{resource.urn}-{name}", name=name, inputs=inputs)
+
+
+def by_parameter(reference, kind="ConfigMap", **more):
+    """Volumes by a list that a parameter holds."""
+    allowed = "object.spec.volumes.all(v, params.data.allowed.split(',').exists(k, k in v))"
+    asked = {**ASKED["pods"], "volumes": f"request.operation == 'DELETE' || !has(object.spec.volumes) || {allowed}"}
+    return guards(
+        pods=policy("pods", asked, paramKind={"apiVersion": "v1", "kind": kind}),
+        pods_binding=binding("pods", paramRef=reference),
+    )
+
+
+ALLOW, DENY = {"parameterNotFoundAction": "Allow"}, {"parameterNotFoundAction": "Deny"}
+LIMITS = {"name": "limits", "namespace": "guard"}
+RECORDED = kubernetes("core/v1:ConfigMap", "limits", "guard", data={"allowed": "configMap,emptyDir"})
+CONDITION = "object.metadata.name != 'a-thing'"
 
 PAST_THE_QUEUE = table(
     "gpus-past-the-queue",
-    ("bound everywhere", OK, (A, NODES, policy(), binding())),
-    ("bound to teams", OK, (A, B, NODES, policy(), binding(**SELECTOR))),
+    ("bound everywhere", OK, (A, NODES, *guards())),
+    ("bound to teams", OK, (A, B, NODES, *everywhere(matched=SELECTOR))),
     ("by name of the namespace", OK, (
-        A, NODES, policy(),
-        binding(namespaceSelector={"matchLabels": {"kubernetes.io/metadata.name": "team-a"}}),
+        A, NODES,
+        *everywhere(matched={"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "team-a"}}}),
     )),
-    ("Fail said", OK, (A, NODES, policy(failurePolicy="Fail"), binding())),
-    ("audits too", OK, (A, NODES, policy(), binding(actions=("Audit", "Deny")))),
-    ("two policies, a part each", OK, (
-        A, NODES, policy("one", [rule("", "pods", ["CREATE", "DELETE"])]), binding("one"),
-        policy("two", [rule(*kind) for kind in KINDS[1:]]), binding("two"),
-    )),
+    ("Fail said", OK, (A, NODES, *guards(pods=policy("pods", failurePolicy="Fail")))),
+    ("audits too", OK, (A, NODES, *everywhere(actions=("Audit", "Deny")))),
+    ("a policy a part", OK, (A, NODES, *split("pods"))),
     ("a binding a team", OK, (
-        A, B, NODES, policy(), binding(namespaceSelector=of_teams("a")),
-        kubernetes(f"{POLICY}Binding", "b", spec={
-            "policyName": "guard", "validationActions": ["Deny"],
-            "matchResources": {"namespaceSelector": of_teams("b")},
-        }),
+        A, B, NODES, *everywhere(matched={"namespaceSelector": of_teams("a")}),
+        *(renamed(binding(kind, matched={"namespaceSelector": of_teams("b")}), "b") for kind in ASKED),
     )),
+    ("a condition on who asks", OK, (A, NODES, *guards(pods=policy("pods", matchConditions=[
+        {"name": "people", "expression": "!request.userInfo.username.startsWith('system:node:')"},
+    ])))),
+    ("a condition that admits administrators", OK, (A, NODES, *guards(jobs=policy("jobs", matchConditions=[
+        {"name": "people", "expression": "!('system:masters' in request.userInfo.groups)"},
+    ])))),
+    ("another namespace is let by", OK, (A, NODES, *asked_also("pods", "volumes", "request.namespace == 'x' || {}"))),
+    ("what the evaluator lacks", OK, (A, NODES, *asked_also(
+        "pods", "queue", "authorizer.group('').resource('pods').check('use').allowed() || {}",
+    ))),
+    ("another syntax", OK, (A, NODES, *asked_also("pods", "ends", "object.?spec.?x.orValue(true) && ({})"))),
+    ("excludes leases", OK, (A, NODES, *guards(pods=policy("pods", constraints={
+        "excludeResourceRules": [rule("coordination.k8s.io", "leases")],
+    })))),
+    ("a parameter elsewhere", OK, (A, NODES, *by_parameter({**LIMITS, **DENY}))),
+    ("a parameter that is there", OK, (A, NODES, RECORDED, *by_parameter({**LIMITS, **ALLOW}))),
+    ("a parameter that allows too much", VIOLATED, (
+        A, NODES, kubernetes("core/v1:ConfigMap", "limits", "guard", data={"allowed": "configMap,nfs"}),
+        *by_parameter({**LIMITS, **DENY}),
+    )),
+    ("queues that count memory", OK, (A, NODES, counting("nvidia.com/gpu", "memory"), *without("jobs", "size"))),
+    ("no nodes of ours", OK, (A, counting("nvidia.com/gpu"), *without("jobs", "size"))),
     ("no team", NOT_APPLICABLE, (NODES,)),
     ("no GPUs", NOT_APPLICABLE, (A,)),
     ("none", VIOLATED, (A, NODES)),
-    ("on a cluster that somebody has", VIOLATED, (A, kubernetes("kueue.x-k8s.io/v1beta2:ClusterQueue", "a"))),
-    ("bound to nothing", VIOLATED, (A, NODES, policy())),
-    ("ignores its failures", VIOLATED, (A, NODES, policy(failurePolicy="Ignore"), binding())),
-    ("audits", VIOLATED, (A, NODES, policy(), binding(actions=("Audit",)))),
-    ("another team only", VIOLATED, (A, B, NODES, policy(), binding(namespaceSelector=of_teams("a")))),
+    ("on a cluster that somebody has", VIOLATED, (A, kubernetes(KUEUE_QUEUE, "a"))),
+    *((f"no guard of {kind}", VIOLATED, (A, NODES, *guards(**{kind: None}))) for kind in ASKED),
+    *((f"{kind} bound to nothing", VIOLATED, (A, NODES, *guards(**{f"{kind}_binding": None}))) for kind in ASKED),
+    *(
+        (f"{kind} asked nothing of {what}", VIOLATED, (A, NODES, *without(kind, what)))
+        for kind, asked in ASKED.items() for what in asked
+    ),
+    *(
+        (f"{kind} asked {what} in vain", VIOLATED, (A, NODES, *asked_also(kind, what, "true || ({})")))
+        for kind, asked in ASKED.items() for what in asked
+    ),
+    ("the other way round", VIOLATED, (A, NODES, *asked_also("pods", "volumes", "!({})"))),
+    ("what is never so before it", VIOLATED, (A, NODES, *asked_also("pods", "volumes", "1 > 2 ? ({}) : 2 > 1"))),
+    ("for another user alone", VIOLATED, (
+        A, NODES, *asked_also("pods", "queue", "request.userInfo.username != 'bob' || ({})"),
+    )),
+    ("whoever signs in is let by", VIOLATED, (
+        A, NODES, *asked_also("pods", "queue", "'system:authenticated' in request.userInfo.groups || ({})"),
+    )),
+    ("pods of teams are let by", VIOLATED, (A, NODES, *asked_also(
+        "jobs", "volumes", "request.userInfo.username.startsWith('system:serviceaccount:team-') || ({})",
+    ))),
+    ("a team is let by", VIOLATED, (A, B, NODES, *asked_also("pods", "ends", "request.namespace == 'team-b' || ({})"))),
+    ("what has a label is let by", VIOLATED, (A, NODES, *asked_also(
+        "pods", "volumes", "(has(object.metadata.labels) && 'exempt' in object.metadata.labels && "
+        "object.metadata.labels['exempt'] == 'yes') || ({})",
+    ))),
+    ("what is called right is let by", VIOLATED, (A, NODES, *guards(jobs=policy("jobs", matchConditions=[
+        {"name": "smoke", "expression": "!object.metadata.name.startsWith('smoke-')"},
+    ])))),
+    ("a condition that nothing meets", VIOLATED, (A, NODES, *guards(pods=policy("pods", matchConditions=[
+        {"name": "never", "expression": "request.operation == 'CONNECT'"},
+    ])))),
+    ("ignores its failures", VIOLATED, (A, NODES, *guards(pods=policy("pods", failurePolicy="Ignore")))),
+    ("audits", VIOLATED, (A, NODES, *guards(trainjobs_binding=binding("trainjobs", ("Audit", "Warn"))))),
+    ("another team only", VIOLATED, (A, B, NODES, *everywhere(matched={"namespaceSelector": of_teams("a")}))),
     ("the policy itself leaves a team out", VIOLATED, (
-        A, B, NODES, policy(constraints={"namespaceSelector": of_teams("a")}), binding(),
+        A, B, NODES, *guards(pods=policy("pods", constraints={"namespaceSelector": of_teams("a")})),
     )),
     ("objects with a label only", VIOLATED, (
-        A, NODES, policy(), binding(objectSelector={"matchLabels": {"guarded": "yes"}}),
+        A, NODES, *guards(pods_binding=binding("pods", matched={"objectSelector": {"matchLabels": {"a": "b"}}})),
+    )),
+    ("the policy's objects with a label only", VIOLATED, (
+        A, NODES, *guards(jobs=policy("jobs", constraints={"objectSelector": {"matchLabels": {"a": "b"}}})),
     )),
     ("pods left out", VIOLATED, (
-        A, NODES, policy(constraints={"excludeResourceRules": [rule("", "pods")]}), binding(),
+        A, NODES, *guards(pods=policy("pods", constraints={"excludeResourceRules": [rule("", "pods")]})),
     )),
-    ("the binding takes jobs only", VIOLATED, (A, NODES, policy(), binding(resourceRules=[rule("batch", "jobs")]))),
-    ("one pod by its name", VIOLATED, (A, NODES, policy(rules=[rule(resourceNames=["a"])]), binding())),
-    ("created, not changed", VIOLATED, (
-        A, NODES, policy(rules=[rule(*kind, ["CREATE", "DELETE"]) for kind in KINDS]), binding(),
+    ("one pod left out by its name", VIOLATED, (A, NODES, *guards(pods=policy("pods", constraints={
+        "excludeResourceRules": [rule("", "pods", resourceNames=["a"])],
+    })))),
+    ("the binding leaves them out", VIOLATED, (A, NODES, *guards(
+        jobs_binding=binding("jobs", matched={"excludeResourceRules": [rule("*", "*")]}),
+    ))),
+    ("the binding takes jobs only", VIOLATED, (
+        A, NODES, *guards(pods_binding=binding("pods", matched={"resourceRules": [rule("batch", "jobs")]})),
     )),
-    *(
-        (f"asks nothing of {word}", VIOLATED, (A, NODES, policy(asked=ASKED.replace(word, "")), binding()))
-        for word in ASKED.split()
-    ),
-    ("actions unknown", UNDECIDED, (A, NODES, policy(), unknown(binding(), "spec", "validationActions"))),
+    ("what has no namespace", VIOLATED, (
+        A, NODES, *guards(pods=policy("pods", constraints={"resourceRules": [rule("", "pods", scope="Cluster")]})),
+    )),
+    ("a version that is not served", VIOLATED, (A, NODES, *guards(jobs=policy("jobs", constraints={
+        "resourceRules": [{**rule("batch", "jobs"), "apiVersions": ["v1beta1"]}],
+    })))),
+    ("one pod by its name", VIOLATED, (A, NODES, *guards(pods=policy("pods", constraints={
+        "resourceRules": [rule("", "pods", resourceNames=["a"])],
+    })))),
+    ("created, not changed", VIOLATED, (A, NODES, *guards(jobs=policy("jobs", constraints={
+        "resourceRules": [rule("batch", "jobs", ("CREATE",))],
+    })))),
+    ("a parameter that may be gone", VIOLATED, (A, NODES, *by_parameter({**LIMITS, **ALLOW}))),
+    ("a parameter of the team's own", VIOLATED, (A, NODES, *by_parameter({"name": "limits", **DENY}))),
+    ("actions unknown", UNDECIDED, (A, NODES, *guards(
+        pods_binding=unknown(binding("pods"), "spec", "validationActions"),
+    ))),
+    ("an expression unknown", UNDECIDED, (A, NODES, *guards(
+        pods=unknown(policy("pods"), "spec", "validations"),
+    ))),
 )  # fmt: skip
 
 

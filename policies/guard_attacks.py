@@ -1,0 +1,186 @@
+"""What a member of a team would ask of the API server to get past the queues, and the like that is no attack.
+
+Each attack has a twin, which is the same without it: a guard that lets the twin by and refuses the attack knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE
+from trainyard.rehearsal.works.rights.kubernetes.admission import CREATE, Request
+
+Made = dict[str, Any]
+JOB_CONTROLLER: Final = "system:serviceaccount:kube-system:job-controller"
+POD_SET_LABEL: Final = "kueue.x-k8s.io/podset"
+"""Kueue's own label of a pod whose job it has admitted."""
+NAME: Final = "a"
+YEAR: Final = 31_536_000
+MEMBER: Final = Request(None, "ada")
+"""Somebody of a team. Which team, and what its namespace is, `guards` fills in."""
+
+GPU: Final = {GPU_RESOURCE: "1", "cpu": "1", "memory": "1Gi"}
+CPU: Final = {"cpu": "1", "memory": "1Gi"}
+FORGED: Final = {"apiVersion": "batch/v1", "kind": "Job", "name": "x", "uid": "1", "controller": True}
+NFS: Final = {"volumes": [{"name": "v", "nfs": {"server": "10.0.0.1", "path": "/"}}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """What has to be kept out, the requests that try it, and what a guard is believed by that cannot be worked out."""
+
+    what: str
+    group: str
+    resource: str
+    words: tuple[str, ...]  # of its expressions
+    attacks: tuple[Request, ...]  # the first is tried in other clothes too
+    twin: Request | None  # None: what is no attack depends on the stack
+    operation: str = CREATE
+
+
+def container(asked: Mapping[str, str], **more: Any) -> Made:
+    """A container that asks for this much."""
+    return {"name": "a", "resources": {"limits": dict(asked), "requests": dict(asked)}, **more}
+
+
+def pod_spec(asked: Mapping[str, str], **spec: Any) -> Made:
+    """The spec of a pod as the API server fills it in; without GPUs it is counted as such pods are."""
+    counted = {} if GPU_RESOURCE in asked else {"priorityClassName": CPU_ONLY_PRIORITY}
+    filled = {"restartPolicy": "Never", "serviceAccountName": "default", "terminationGracePeriodSeconds": 30}
+    return {"containers": [container(asked)], **filled, **counted, **spec}
+
+
+def pod(asked: Mapping[str, str], **spec: Any) -> Made:
+    """A pod of a member's."""
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata(), "spec": pod_spec(asked, **spec)}
+
+
+def metadata() -> Made:
+    """What every object has."""
+    return {"name": NAME, "labels": {}, "annotations": {}}
+
+
+def job(asked: Mapping[str, str] = GPU, **spec: Any) -> Made:
+    """A Job whose pods have this spec."""
+    template = {"metadata": metadata(), "spec": pod_spec(asked, **spec)}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata(), "spec": {"template": template}}
+
+
+def job_set(asked: Mapping[str, str] = GPU, **spec: Any) -> Made:
+    """A JobSet of one job."""
+    inner = job(asked, **spec)
+    jobs = [{"name": "a", "replicas": 1, "template": {"metadata": metadata(), "spec": inner["spec"]}}]
+    return {"kind": "JobSet", "metadata": metadata(), "spec": {"replicatedJobs": jobs}}
+
+
+def train_job(asked: Mapping[str, str] = GPU, **spec: Any) -> Made:
+    """A TrainJob that patches the pods of its runtime, which has the name of the Trainer's own."""
+    template = {"metadata": metadata(), "spec": spec}
+    jobs = [{"name": "node", "template": {"spec": {"template": template}}}]
+    patch = {"manager": "a.example/a", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}}}
+    return {
+        "kind": "TrainJob",
+        "metadata": metadata(),
+        "spec": {
+            "runtimeRef": {"name": "torch-distributed"},
+            "trainer": {"numNodes": 1, "resourcesPerNode": container(asked)["resources"]},
+            **({"runtimePatches": [patch]} if spec else {}),
+        },
+    }
+
+
+KINDS: Final[Mapping[str, tuple[str, Callable[..., Made]]]] = {
+    "jobs": ("batch", job),
+    "jobsets": ("jobset.x-k8s.io", job_set),
+    "trainjobs": ("trainer.kubeflow.org", train_job),
+}
+"""What a queue admits, by plural: group and maker."""
+
+
+def asks(item: Made, **request: Any) -> Request:
+    """A member's request."""
+    return replace(MEMBER, item=item, **request)
+
+
+def _owned(item: Made, **more: Any) -> Made:
+    return {**item, "metadata": {**item["metadata"], "ownerReferences": [FORGED], **more}}
+
+
+def _admitted(**spec: Any) -> Made:
+    """A pod that looks as if a queue had admitted its job."""
+    return _owned(pod(GPU, **spec), labels={POD_SET_LABEL: "main"})
+
+
+def _pods(what: str, words: tuple[str, ...], *specs: Made) -> Wall:
+    return Wall(what, "", "pods", words, tuple(asks(pod(CPU, **spec)) for spec in specs), asks(pod(CPU)))
+
+
+def _templates(what: str, words: tuple[str, ...], kind: str, *specs: Made) -> Wall:
+    group, made = KINDS[kind]
+    return Wall(f"{kind} {what}", group, kind, words, tuple(asks(made(**spec)) for spec in specs), asks(made()))
+
+
+def _owners(kind: str, operation: str) -> Wall:
+    group, made = KINDS[kind]
+    old = made() if operation == "UPDATE" else None
+    attack = asks(_owned(made()), operation=operation, old=old)
+    what = f"{kind} that name an admitted one as their owner"
+    words = ("ownerReferences", "request.userInfo")
+    return Wall(what, group, kind, words, (attack,), asks(made(), operation=operation, old=old), operation)
+
+
+_GPU_WORDS: Final = (f"{GPU_RESOURCE.partition('/')[0]}/", "containers", "initContainers", "request.userInfo")
+_ENDS: Final = ("terminationGracePeriodSeconds",)
+
+WALLS: Final = (
+    Wall(
+        "GPUs past the queue", "", "pods", _GPU_WORDS,
+        (
+            asks(_admitted()),
+            asks(pod(GPU)),
+            asks(_admitted(containers=[container(CPU)], initContainers=[container(GPU)])),
+            asks(_admitted(
+                containers=[container(CPU)], initContainers=[container(GPU)], priorityClassName=CPU_ONLY_PRIORITY,
+            )),
+        ),
+        asks(_admitted(), user=JOB_CONTROLLER, groups=("system:serviceaccounts", "system:authenticated")),
+    ),
+    _pods(
+        "pods on GPU nodes without a GPU", ("nodeName", "tolerations"),
+        {"nodeName": "ip-10-0-0-1.ec2.internal"},
+        {"tolerations": [{"operator": "Exists"}]},
+        {"tolerations": [{"key": GPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}]},
+    ),
+    _pods(
+        "volumes past the storage tiers", ("volumes",), NFS,
+        {"volumes": [{"name": "v", "csi": {"driver": "efs.csi.aws.com"}}]},
+        {"volumes": [{"name": "u", "emptyDir": {}}, {"name": "v", "ephemeral": {"volumeClaimTemplate": {}}}]},
+    ),
+    _pods("ends that keep GPUs for ever", _ENDS, {"terminationGracePeriodSeconds": YEAR}),
+    Wall(
+        "deletions that keep GPUs for ever", "", "pods", ("gracePeriodSeconds",),
+        (replace(MEMBER, operation="DELETE", old=pod(GPU), options={"gracePeriodSeconds": YEAR}),),
+        replace(MEMBER, operation="DELETE", old=pod(GPU), options={"gracePeriodSeconds": 30}), "DELETE",
+    ),
+    *(_owners(kind, operation) for kind in KINDS for operation in (CREATE, "UPDATE")),
+    *(
+        _templates("whose pods are refused one by one, and hold GPUs", ("volumes",), kind, NFS)
+        for kind in KINDS
+    ),
+    *(_templates("whose pods end when they like", _ENDS, kind, {"terminationGracePeriodSeconds": YEAR}) for kind in KINDS),
+    *(
+        _templates("of privileged pods, which hold GPUs and never start", ("privileged",), kind,
+                   {"containers": [container(GPU, name="node", securityContext={"privileged": True})]})
+        for kind in KINDS
+    ),
+)  # fmt: skip
+"""What every stack with queues keeps out."""
+
+_LARGE: Final = {**GPU, "memory": "1000000Gi"}
+SIZES: Final = tuple(
+    Wall(f"{kind} of pods that fit no node", group, kind, ("memory",), (asks(made(_LARGE)),), asks(made()))
+    for kind, (group, made) in KINDS.items()
+)
+"""What a queue admits that counts GPUs alone: its pods wait for a node that there is not, and keep their GPUs."""

@@ -1,0 +1,132 @@
+"""What an admission policy says of a request, as the API server would have it.
+
+Source: Kubernetes documentation, "Validating Admission Policy" (read 2026-11): the conditions first, which all have to
+hold for it to judge; then every validation. What ends in an error is refused where the policy says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from trainyard.recorded.read import mappings_at, value_at
+from trainyard.rehearsal.works.rights.kubernetes.cel import CannotSay, Fails, evaluate, scope, texts
+
+CREATE: Final = "CREATE"
+_OF_A_NAMESPACE: Final = re.compile(r"namespaceObject|request\.(namespace|userInfo\.groups)|metadata\.namespace")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the API server tells a policy."""
+
+    item: Mapping[str, Any] | None  # None: a deletion
+    user: str
+    groups: Sequence[str] = ()
+    operation: str = CREATE
+    old: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    namespace: str = ""
+    labels: Mapping[str, Any] = field(default_factory=dict)  # of the namespace
+
+    def told(self) -> dict[str, Any]:
+        """The variables of an expression."""
+        user = {"username": self.user, "groups": list(self.groups)}
+        item = self.item or self.old or {}
+        name = str((item.get("metadata") or {}).get("name", ""))
+        request = {"userInfo": user, "operation": self.operation, "options": self.options}
+        place = {"metadata": {"name": self.namespace, "labels": dict(self.labels)}}
+        return {
+            "object": self.item,
+            "oldObject": self.old,
+            "request": {**request, "namespace": self.namespace, "name": name, "dryRun": False},
+            "namespaceObject": place,
+        }
+
+
+class Judge:
+    """The expressions of one policy."""
+
+    def __init__(self, spec: Any) -> None:
+        self._conditions = _expressions(spec, "matchConditions")
+        self._variables = [
+            (str(value_at(one, "name")), str(value_at(one, "expression", default="")))
+            for one in mappings_at(spec, "variables")
+        ]
+        self._validations = _expressions(spec, "validations")
+        self.ignores_failures = value_at(spec, "failurePolicy", default="Fail") != "Fail"
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """All of its expressions."""
+        return (*self._conditions, *(text for _, text in self._variables), *self._validations)
+
+    @cached_property
+    def literals(self) -> frozenset[str]:
+        """The texts in its expressions."""
+        return frozenset(texts(self.texts))
+
+    def tells_apart(self, namespace: str) -> bool:
+        """Whether its answer may be another one in this namespace than elsewhere."""
+        return self._is_of_a_namespace or any(namespace in text for text in self.texts)
+
+    @cached_property
+    def _is_of_a_namespace(self) -> bool:
+        return any(map(_OF_A_NAMESPACE.search, self.texts))
+
+    def refuses(self, request: Request, params: Any = None) -> bool | None:
+        """Whether it refuses a request; None where that cannot be said. `params` None: none that are known."""
+        asked = _Asked(request, params)
+        conditions = [asked.outcome(text) for text in self._conditions]
+        if False in conditions:
+            return False
+        if Fails in conditions:
+            return not self.ignores_failures
+        for name, text in self._variables:
+            asked.keep(name, text)
+        found = {asked.outcome(text) for text in self._validations}
+        refused = False in found or (Fails in found and not self.ignores_failures)
+        unknown = CannotSay in conditions or (CannotSay in found and not refused)
+        return None if unknown else refused
+
+
+Outcome = bool | type[Exception]
+
+
+class _Asked:
+    """One request, and what has been worked out about it."""
+
+    def __init__(self, request: Request, params: Any) -> None:
+        self._context = scope({**request.told(), **({} if params is None else {"params": params}), "variables": {}})
+        self._values: dict[str, Any] = {}
+        self._hidden: set[str] = set()  # variables of which nothing can be said
+
+    def keep(self, name: str, text: str) -> None:
+        """Works a variable out. One that ends in an error is not there, which is an error of whoever reads it."""
+        try:
+            self._values[name] = self._value(text)
+        except Fails:
+            return
+        except CannotSay:
+            self._hidden.add(name)
+            return
+        self._context.add_variable("variables", self._values)
+
+    def outcome(self, text: str) -> Outcome:
+        """Whether an expression holds, or why it has no value."""
+        try:
+            return bool(self._value(text))
+        except (Fails, CannotSay) as error:
+            return type(error)
+
+    def _value(self, text: str) -> Any:
+        if any(re.search(rf"\bvariables\.{re.escape(name)}\b", text) for name in self._hidden):
+            raise CannotSay(text)
+        return evaluate(text, self._context)
+
+
+def _expressions(spec: Any, key: str) -> list[str]:
+    return [str(value_at(one, "expression", default="")) for one in mappings_at(spec, key)]
