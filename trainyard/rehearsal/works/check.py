@@ -8,12 +8,13 @@ from typing import Final
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
+from trainyard.rehearsal.works.references import check as references
 
 Room = Callable[[Stack], None]
 """Looks at a whole recording and notes its findings at the resources that they are about. What is unknown, or made by
 somebody else for all that is recorded, is no mistake; what cannot be read at all raises `UnreadableInput`."""
 
-ROOMS: Final[Mapping[str, Room]] = {}
+ROOMS: Final[Mapping[str, Room]] = {"references": references.check}
 """By what a room plays, in the order in which the rooms speak."""
 
 

@@ -51,6 +51,11 @@ def platform(resources: Resources) -> Iterator[Workload]:
         workload = _recorded(resource, card.pod_spec, resources)
         if workload.pods.namespace not in theirs:
             yield workload
+    yield from installed(resources)
+
+
+def installed(resources: Resources) -> Iterator[Workload]:
+    """The pods of charts and add-ons; of one that no table knows, pods without labels. Raises UnknownInput."""
     for release in resources.of(HELM_RELEASE):
         chart = str(value_at(release.inputs, "chart")).rpartition("/")[2]
         release_name = str(value_at(release.inputs, "name", default=release.name))
