@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from trainyard import cards
-from trainyard.catalog.tables import tree
 from trainyard.conventions import TEAM_LABEL
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, is_on, is_set, mapping_at, mappings_at, value_at
@@ -17,6 +14,7 @@ from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import selects
 from trainyard.recorded.types import ADD_ON, HELM_RELEASE, NAMESPACE, SERVICE
 from trainyard.rehearsal.works.flows.model import Pods, Port
+from trainyard.rehearsal.works.workloads.charts import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +98,9 @@ def _number(entry: Mapping[str, Any], key: str) -> int:
     return int(as_number(value_at(entry, key)) or 0)
 
 
-@cache
-def _table() -> Mapping[str, Any]:
-    return tree(files(__package__).joinpath("charts.yaml"))
-
-
 def _known(kind: str, chart: str, release: str, namespace: str, values: Mapping[str, Any]) -> Iterator[Workload]:
     """What a chart or an add-on makes; of one that the table does not hold, pods with labels that nobody knows."""
-    entries = _table()[kind].get(chart)
+    entries = table()[kind].get(chart)
     if entries is None:
         yield Workload(f"{namespace}/{release}", Pods(namespace, {}), ())
         return

@@ -87,7 +87,7 @@ def _every_mode(pod: Pod) -> Iterator[tuple[str, Any]]:
 
 
 def _readable(pod: Pod) -> None:
-    """Files of a secret belong to root, and to the pod's group where it has one: who is neither reads what others may."""
+    """Files of a secret belong to root, and to the pod's group where it has one; others read what others may."""
     for path, volume in pod.view.items(f"{pod.path}.volumes"):
         for kind in ("configMap", "secret", "projected"):
             source = volume.get(kind)
@@ -210,8 +210,8 @@ def _said(container: Container) -> Iterator[tuple[str, str]]:
             for path in _PATH.findall(text) if len(text) < 4000 else ():
                 yield f"{container.path}.{key}{below}", path
     for index, entry in enumerate(listed(container.body.get("env"))):
-        text = entry.get("value") if isinstance(entry, Mapping) else None
-        for path in _PATH.findall(text) if isinstance(text, str) and len(text) < 4000 else ():
+        value = entry.get("value") if isinstance(entry, Mapping) else None
+        for path in _PATH.findall(value) if isinstance(value, str) and len(value) < 4000 else ():
             yield f"{container.path}.env[{index}].value", path
     for probe in ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle"):
         for below, text in known_texts(container.body.get(probe)):

@@ -1,7 +1,8 @@
 """Config maps and secrets: the object, and the key in it, that a pod asks for.
 
-Source: Kubernetes documentation, "ConfigMaps", "Secrets", "Projected Volumes", "Downward API" (read 2026-11). A pod whose
-key is missing does not start (`CreateContainerConfigError`, or its volume is never mounted) unless it is optional.
+Source: Kubernetes documentation, "ConfigMaps", "Secrets", "Projected Volumes", "Downward API" (read 2026-11). A pod
+whose key is missing does not start (`CreateContainerConfigError`, or its volume is never mounted), unless it is
+optional.
 """
 
 from __future__ import annotations
@@ -207,16 +208,17 @@ def _pulling(pod: Pod, cluster: Cluster) -> None:
             pod.view.error(
                 "reference-missing",
                 f"{path}.name",
-                f"no Secret {show(name)} in namespace {show(pod.namespace or 'default')}, so a private image is not pulled",
+                f"no Secret {show(name)} in {show(pod.namespace or 'default')}, so a private image is not pulled",
                 hint=f"did you mean {near}?" if near else "",
             )
         found = cluster.find("Secret", pod.namespace, name)
-        kind = found.text("type") if found is not None and not found.is_unknown("type") else None
-        if found is not None and not found.is_unknown("type"):
-            if kind not in ("kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"):
-                pod.view.error(
-                    "reference-pull-secret",
-                    f"{path}.name",
-                    f"Secret {show(name)} is of type {show(kind or 'Opaque')}, which the kubelet does not pull with",
-                    allowed="type kubernetes.io/dockerconfigjson",
-                )
+        if found is None or found.is_unknown("type"):
+            continue
+        kind = found.text("type") or "Opaque"
+        if kind not in ("kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"):
+            pod.view.error(
+                "reference-pull-secret",
+                f"{path}.name",
+                f"Secret {show(name)} is of type {show(kind)}, which the kubelet does not pull with",
+                allowed="type kubernetes.io/dockerconfigjson",
+            )

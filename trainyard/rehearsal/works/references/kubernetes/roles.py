@@ -122,14 +122,14 @@ def _binding(view: View, cluster: Cluster) -> None:
         if near:
             view.error("reference-role", "roleRef.name", f"no ClusterRole {show(role)}", hint=f"did you mean {near}?")
     namespace = place(view)
-    if kind == "ClusterRole" and role is not None and namespace and role in cluster.names("Role", namespace):
-        if role not in known and role not in ROLES:
-            view.error(
-                "reference-role",
-                "roleRef.kind",
-                f"there is no ClusterRole {show(role)}, and a Role of that name in namespace {show(namespace)}",
-                allowed="Role",
-            )
+    is_missing = kind == "ClusterRole" and role not in known and role not in ROLES
+    if is_missing and namespace and role in cluster.names("Role", namespace):
+        view.error(
+            "reference-role",
+            "roleRef.kind",
+            f"there is no ClusterRole {show(role)}, and a Role of that name in namespace {show(namespace)}",
+            allowed="Role",
+        )
     _subjects(view, cluster)
 
 

@@ -1,8 +1,8 @@
 """Claims, volumes and classes: does a claim bind, and to what it is meant to?
 
-Source: Kubernetes documentation, "Persistent Volumes", "Storage Classes" (read 2026-11): a claim binds to a volume of its
-class that is at least as large, has every access mode that it asks for and the same mode, is bound to nobody else, and
-whose labels it selects.
+Source: Kubernetes documentation, "Persistent Volumes", "Storage Classes" (read 2026-11): a claim binds to a volume of
+its class that is at least as large, has every access mode that it asks for and the same mode, is bound to nobody
+else, and has the labels that it selects.
 """
 
 from __future__ import annotations
@@ -133,8 +133,9 @@ def _static(claim: View, cluster: Cluster) -> None:
         found = [one for one in volumes if selects(selector, one.mapping("metadata.labels"))]
     except UnreadableInput:
         return
-    wanted = selector.get("matchLabels")
-    for volume in volumes if not found and isinstance(wanted, Mapping) else ():
+    said = selector.get("matchLabels")
+    wanted: Mapping[str, Any] = said if isinstance(said, Mapping) else {}
+    for volume in volumes if not found else ():
         labels = volume.mapping("metadata.labels")
         near = [key for key in wanted if key in labels]
         if near:
@@ -188,8 +189,8 @@ def _shared(cluster: Cluster) -> None:
     """Two volumes with one handle are one to the kubelet: a pod that mounts both waits for ever."""
     for pod in cluster.pods:
         seen: dict[tuple[str, str], str] = {}
-        for path, volume in pod.view.items(f"{pod.path}.volumes") if pod.namespace is not None else ():
-            name = follow(volume, "persistentVolumeClaim", "claimName")
+        for path, body in pod.view.items(f"{pod.path}.volumes") if pod.namespace is not None else ():
+            name = follow(body, "persistentVolumeClaim", "claimName")
             claim = cluster.find("PersistentVolumeClaim", pod.namespace or "", name) if isinstance(name, str) else None
             bound = cluster.find("PersistentVolume", "", claim.text("spec.volumeName") or "") if claim else None
             driver, handle = (bound.text("spec.csi.driver"), bound.text("spec.csi.volumeHandle")) if bound else ("", "")
@@ -201,21 +202,21 @@ def _shared(cluster: Cluster) -> None:
                 pod.view.error(
                     "reference-volume-handle",
                     f"{path}.persistentVolumeClaim.claimName",
-                    f"PersistentVolume {title} has the handle {show(handle)}, as {first} that this pod mounts too: to the "
+                    f"PersistentVolume {title} has the handle {show(handle)}, as {first} mounted too: to the "
                     "kubelet they are one, and the pod waits for ever",
                     allowed="a handle of its own for each volume",
                 )
-    names: dict[tuple[str, str], View] = {}
+    names: dict[str, View] = {}
     for view in cluster.of("PersistentVolumeClaim"):
-        volume, where = view.text("spec.volumeName"), place(view)
-        if volume is None or where is None:
+        wanted, where = view.text("spec.volumeName"), place(view)
+        if wanted is None or where is None:
             continue
-        other = names.setdefault(("", volume), view)
+        other = names.setdefault(wanted, view)
         if other is not view:
             view.error(
                 "reference-claim",
                 "spec.volumeName",
-                f"PersistentVolume {volume} is claimed by {place(other)}/{other.text('metadata.name')} too; one binds",
+                f"PersistentVolume {wanted} is claimed by {place(other)}/{other.text('metadata.name')} too; one binds",
                 allowed="a volume of its own for each claim",
             )
 
