@@ -10,6 +10,7 @@ from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.paths import check as paths
 from trainyard.rehearsal.works.queues import check as queues
+from trainyard.rehearsal.works.references import check as references
 from trainyard.rehearsal.works.rights import check as rights
 
 Room = Callable[[Stack], None]
@@ -18,6 +19,7 @@ somebody else for all that is recorded, is no mistake; what cannot be read at al
 
 ROOMS: Final[Mapping[str, Room]] = {
     "queues": queues.check,
+    "references": references.check,
     "rights": rights.check,
     "paths": paths.check,
 }
