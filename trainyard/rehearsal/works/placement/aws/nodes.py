@@ -17,8 +17,8 @@ from trainyard.conventions.aws import EFA_RESOURCE
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from trainyard.recorded.node_labels import EKS_LABELS, eks_labels
-from trainyard.recorded.read import as_number, follow
+from trainyard.recorded.node_labels import OTHER_NODES, labels_of_the_cloud
+from trainyard.recorded.read import UnknownInput, as_number, follow
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE, SUBNET
 from trainyard.rehearsal.works.placement.kubernetes.nodes import (
@@ -42,12 +42,10 @@ _EFFECTS: Final = {
     "NO_EXECUTE": "NoExecute",
     "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 }
-_OTHER_NODES: Final = (
-    "aws:eks/fargateProfile:FargateProfile",
-    "aws:autoscaling/group:Group",
-    "kubernetes:karpenter.sh/*:NodePool",
-)
+_OTHER_NODES: Final = (*OTHER_NODES, "aws:eks/fargateProfile:FargateProfile")
 """What makes nodes that no node group says of."""
+_EKS_LABELS: Final = "eks.amazonaws.com/"
+"""Beginning of the labels that EKS puts on nodes."""
 _DISK_GIB: Final = 20  # of a node group's root without a template (EKS API, CreateNodegroup, `diskSize`)
 _ROOT_DEVICES: Final = ("/dev/xvda", "/dev/xvdb")  # of Amazon Linux; of Bottlerocket's data
 _STANDARD: Final = ("AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD")
@@ -89,12 +87,12 @@ def _nodes(group: RecordedResource, resources: Resources, region: str, prefixes:
         ZONE: (zones := _zones(group, inputs, resources)),
         _EBS_ZONE: zones,
         REGION: frozenset((region,)) if region else None,
-        **eks_labels(group),
+        **_added(group),
     }
     own = inputs.get("labels")
     if isinstance(own, Mapping):
         labels |= {str(key): as_values(value) for key, value in own.items()}
-    elsewhere = (*ELSEWHERE, EKS_LABELS, "topology.k8s.aws/", *(DISCOVERED if discovers else ()))
+    elsewhere = (*ELSEWHERE, _EKS_LABELS, "topology.k8s.aws/", *(DISCOVERED if discovers else ()))
     hooked = user_data is None or "node-labels" in user_data or "register-with-taints" in user_data
     custom = ami == "CUSTOM" or launched.get("imageId") is not None
     efa = sum(
@@ -121,6 +119,14 @@ def _nodes(group: RecordedResource, resources: Resources, region: str, prefixes:
         built_in=(GPU_RESOURCE,) if "BOTTLEROCKET" in str(ami) and "NVIDIA" in str(ami) else (),
         hardware=hardware,
     )
+
+
+def _added(group: RecordedResource) -> dict[str, frozenset[str] | None]:
+    """Labels that EKS adds; none are told where one is not known, so that each may be anything."""
+    try:
+        return {key: frozenset((value,)) for key, value in labels_of_the_cloud(group).items()}
+    except UnknownInput:
+        return {}
 
 
 def _known(types: list[Any]) -> list[str]:

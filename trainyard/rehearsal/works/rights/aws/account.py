@@ -37,6 +37,7 @@ from trainyard.rehearsal.works.rights.aws.recorded_policies import (
     names_of,
     own_policies,
 )
+from trainyard.rehearsal.works.rights.aws.unfilled import unfilled
 from trainyard.rehearsal.works.rights.principals import Pod
 from trainyard.rehearsal.works.rights.verdict import Verdict
 
@@ -86,7 +87,15 @@ class Account:
 
     def role(self, name: str) -> RecordedResource | None:
         """The recorded role of that ARN or name, logical or in the cloud."""
-        return next((role for role in self._resources.of(ROLE) if name == role.name or name in names_of(role)), None)
+        return self._roles.get(name)
+
+    @cached_property
+    def _roles(self) -> dict[str, RecordedResource]:
+        found: dict[str, RecordedResource] = {}
+        for role in self._resources.of(ROLE):
+            for name in (role.name, *names_of(role)):
+                found.setdefault(name, role)
+        return found
 
     def caller(self, name: str) -> Caller:
         """A recorded role by its name or ARN, another principal by its ARN, a service by its name."""
@@ -137,24 +146,47 @@ class Account:
             refused = trusted.words
         return None, f"{pod} gets no role: {refused}"
 
-    def _session(self, pod: Pod, cluster: str, role_arn: str) -> tuple[Caller | None, str]:
-        region = next((arn.split(":")[3] for arn in self._by_arn if arn.split(":")[3]), "")
-        cluster_arn = f"arn:{role_arn.split(':')[1]}:eks:{region}:{self.id}:cluster/{cluster}"
-        tags = dict(zip(POD_TAGS, (cluster_arn, cluster, pod.namespace, pod.service_account), strict=True))
+    @cached_property
+    def _region(self) -> str:
+        return next((region for arn in self._by_arn if (region := arn.split(":")[3])), "")
+
+    def session_tags(self, pod: Pod, cluster: str, role_arn: str) -> dict[str, str]:
+        """The tags of the session that EKS Pod Identity gives a pod."""
+        cluster_arn = f"arn:{role_arn.split(':')[1]}:eks:{self._region}:{self.id}:cluster/{cluster}"
+        return dict(zip(POD_TAGS, (cluster_arn, cluster, pod.namespace, pod.service_account), strict=True))
+
+    def lent(self, tags: Mapping[str, str], role_arn: str, *, surely: bool = False) -> Verdict:
+        """Whether EKS Pod Identity may take a role for a session with those tags."""
         said = {
             **{f"aws:RequestTag/{key}": value for key, value in tags.items()},
             "aws:TagKeys": tuple(tags),
             "aws:SourceAccount": self.id,
-            "aws:SourceArn": cluster_arn,
+            "aws:SourceArn": tags[POD_TAGS[0]],
         }
         for action in ("sts:AssumeRole", "sts:TagSession"):
-            trusted = self.may(service(PODS_SERVICE), action, role_arn, said)
+            trusted = self.may(service(PODS_SERVICE), action, role_arn, said, surely=surely)
             if not trusted.allowed:
-                return None, f"{pod} gets no role: {trusted.words}"
+                return trusted
+        return trusted
+
+    def _session(self, pod: Pod, cluster: str, role_arn: str) -> tuple[Caller | None, str]:
+        tags = self.session_tags(pod, cluster, role_arn)
+        trusted = self.lent(tags, role_arn)
+        if not trusted.allowed:
+            return None, f"{pod} gets no role: {trusted.words}"
         caller = self.caller(role_arn)
         return replace(caller, tags={**caller.tags, **tags}, words=f"{pod} as {caller}"), ""
 
-    def may(self, who: Caller | Pod | str, action: str, resource: str = "*", context: Said | None = None) -> Verdict:
+    def may(
+        self,
+        who: Caller | Pod | str,
+        action: str,
+        resource: str = "*",
+        context: Said | None = None,
+        *,
+        from_network: bool = False,
+        surely: bool = False,
+    ) -> Verdict:
         """Whether AWS allows a request.
 
         Args:
@@ -162,11 +194,13 @@ class Account:
             action: `s3:GetObject`.
             resource: an ARN, or `*` for an action that knows none.
             context: further condition keys of the request, and others than are filled in.
+            from_network: whether it goes through the endpoints of the network, as those of pods always do.
+            surely: whether a condition on a key that nothing here fills in makes a refusal unknown.
 
         Raises:
             UnknownInput: a policy that decides is not known yet.
         """
-        from_pod = isinstance(who, Pod)
+        from_network = from_network or isinstance(who, Pod)
         if isinstance(who, Pod):
             asking, reason = self.pod(who)
             if asking is None:
@@ -174,26 +208,29 @@ class Account:
         else:
             asking = self.caller(who) if isinstance(who, str) else who
         resource = self._without_alias(resource)
-        endpoint = self._endpoint(action) if from_pod else None
+        endpoint = self._endpoint(action) if from_network else None
         request = Request(asking, action, resource, self._context(asking, resource, endpoint, context or {}))
         target = self._by_arn.get(_holder(resource))
         role = self.role(asking.arn) if asking.account else None
         own = self._own_policies(role) if role is not None else None
         of_resource = target is not None and (target.type != ROLE or action.startswith("sts:"))
-        return evaluate(
-            request,
-            Asked(
-                identity=own.documents if own is not None else None,
-                boundary=own.boundary if own is not None else None,
-                resource=self._guarding(target) if target is not None and of_resource else (),
-                endpoint=self._endpoint_policy(endpoint) if endpoint is not None else None,
-                same_account=asking.account == self._account_of(resource, target),
-                resource_must_allow=action.startswith("kms:") or (action.startswith("sts:") and ":role/" in resource),
-                resource_unknown=target is None,
-                not_in_the_table=own.not_in_the_table if own is not None else (),
-                boundary_unknown=own is not None and own.boundary_unknown,
-            ),
+        asked = Asked(
+            identity=own.documents if own is not None else _of_nobody_recorded(asking, action),
+            boundary=own.boundary if own is not None else None,
+            resource=self._guarding(target) if target is not None and of_resource else (),
+            endpoint=self._endpoint_policy(endpoint) if endpoint is not None else None,
+            same_account=asking.account == self._account_of(resource, target),
+            resource_must_allow=action.startswith("kms:") or (action.startswith("sts:") and ":role/" in resource),
+            resource_unknown=target is None,
+            not_in_the_table=own.not_in_the_table if own is not None else (),
+            boundary_unknown=own is not None and own.boundary_unknown,
         )
+        verdict = evaluate(request, asked)
+        if surely and verdict.refused and (key := unfilled(request, asked)):
+            return Verdict(
+                "unknown", f"a statement about {request} asks for {key}, which depends on who asks", verdict.urn
+            )
+        return verdict
 
     def _account_of(self, resource: str, target: RecordedResource | None) -> str:
         parts = resource.split(":", 5)
@@ -221,7 +258,11 @@ class Account:
             found |= {f"aws:PrincipalTag/{key}": value for key, value in asking.tags.items()}
         if asking.is_service:
             found["aws:PrincipalServiceName"] = asking.arn
-        account = self._account_of(resource, self._by_arn.get(_holder(resource)))
+        target = self._by_arn.get(_holder(resource))
+        if target is not None:
+            tags = mapping_at(target.inputs, "tagsAll")
+            found |= {f"aws:ResourceTag/{key}": str(value) for key, value in tags.items()}
+        account = self._account_of(resource, target)
         if account:
             found["aws:ResourceAccount"] = account
             if account == self.id and self.organisation:
@@ -269,6 +310,13 @@ class Account:
                 keys = (arn for arn, found in self._by_arn.items() if set(named) & names_of(found))
                 return next(keys, resource)
         return resource
+
+
+def _of_nobody_recorded(asking: Caller, action: str) -> tuple[Document, ...] | None:
+    """The policies of a principal that nobody records. That of a service-linked role is known as far as this: it lets
+    the role use no key (AWS KMS Developer Guide, "Authorizing Amazon EC2 Auto Scaling to use a key", and Amazon FSx for
+    Lustre, "Working with server-side encrypted Amazon S3 buckets", 2026-11: the key has to)."""
+    return () if ":role/aws-service-role/" in asking.arn and action.startswith("kms:") else None
 
 
 def _holder(resource: str) -> str:

@@ -50,7 +50,11 @@ class Statement:
 
     def covers(self, request: Request) -> bool:
         """Whether it is about what a request does, to what, and under which conditions; not: by whom."""
-        return self._is_about_action(request) and self._is_about_resource(request) and self._conditions_hold(request)
+        return self.is_about(request) and self._conditions_hold(request)
+
+    def is_about(self, request: Request) -> bool:
+        """Whether it is about what a request does and to what, whatever its conditions say."""
+        return self._is_about_action(request) and self._is_about_resource(request)
 
     def names(self, caller: Caller) -> Named:
         """How it names a caller, for a policy that has principals."""

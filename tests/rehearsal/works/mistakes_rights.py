@@ -1,0 +1,301 @@
+"""Mistakes of rights as engineers make them, in the demo stack: each accepted by AWS, and something would not work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.policies.mutants import Change, drop, edit, put
+from tests.policies.rights_changes import IAM_ROLE, INLINE, POD_IDENTITY, both, replaced, trust
+
+ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+BUCKET_POLICY, KEY = "aws:s3/bucketPolicy:BucketPolicy", "aws:kms/key:Key"
+TOPIC_POLICY, ADD_ON = "aws:sns/topicPolicy:TopicPolicy", "aws:eks/addon:Addon"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A change of the demo stack, and the rule that tells it; no rule: it cannot be known, and `why`."""
+
+    name: str
+    what: str
+    change: Change
+    rule: str | None
+    why: str = ""
+
+
+def in_document(type_: str, name: str, key: str, into: Callable[[list[dict[str, Any]]], Any]) -> Change:
+    """Changes the statements of a policy document."""
+
+    def change(inputs: dict[str, Any]) -> None:
+        document = json.loads(inputs[key])
+        before = json.dumps(document)
+        into(document["Statement"])
+        assert json.dumps(document) != before, f"nothing changed in {name}"
+        inputs[key] = json.dumps(document)
+
+    return edit(type_, name, change)
+
+
+def without(sid: str) -> Callable[[list[dict[str, Any]]], None]:
+    """Takes a statement out by its Sid."""
+
+    def into(statements: list[dict[str, Any]]) -> None:
+        statements[:] = [one for one in statements if one.get("Sid") != sid]
+
+    return into
+
+
+def within(sid: str, change: Callable[[dict[str, Any]], Any]) -> Callable[[list[dict[str, Any]]], None]:
+    """Changes one statement."""
+
+    def into(statements: list[dict[str, Any]]) -> None:
+        change(next(one for one in statements if one.get("Sid") == sid))
+
+    return into
+
+
+def policy(name: str, into: Callable[[list[dict[str, Any]]], Any]) -> Change:
+    """Changes the statements of a role's own policy."""
+    return in_document(INLINE, name, "policy", into)
+
+
+def key(name: str, into: Callable[[list[dict[str, Any]]], Any]) -> Change:
+    """Changes the statements of a key policy."""
+    return in_document(KEY, name, "policy", into)
+
+
+def bucket(name: str, into: Callable[[list[dict[str, Any]]], Any]) -> Change:
+    """Changes the statements of a bucket policy."""
+    return in_document(BUCKET_POLICY, name, "policy", into)
+
+
+def less(sid: str, action: str) -> Callable[[list[dict[str, Any]]], None]:
+    """Takes one action out of a statement."""
+    return within(sid, lambda one: one["Action"].remove(action))
+
+
+MISTAKES = [
+    Mistake(
+        "node-without-registry",
+        "the nodes' role lost the policy to pull images",
+        drop(ATTACHMENT, "cluster-node-AmazonEC2ContainerRegistryPullOnly"),
+        "rights-role-lacks",
+    ),
+    Mistake(
+        "node-without-worker",
+        "the nodes' role lost the worker policy",
+        drop(ATTACHMENT, "cluster-node-AmazonEKSWorkerNodePolicy"),
+        "rights-role-lacks",
+    ),
+    Mistake(
+        "node-role-for-eks",
+        "the nodes' role trusts EKS in place of EC2",
+        trust("cluster-node", lambda one: one["Principal"].update(Service="eks.amazonaws.com")),
+        "rights-role-untrusted",
+    ),
+    Mistake(
+        "control-without-policy",
+        "the control plane's role has the policy of nodes",
+        edit(
+            ATTACHMENT,
+            "cluster-control-AmazonEKSClusterPolicy",
+            put("policyArn", value="arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPullOnly"),
+        ),
+        "rights-role-lacks",
+    ),
+    Mistake(
+        "control-other-cluster",
+        "the control plane's role trusts EKS for a cluster of another name",
+        trust(
+            "cluster-control",
+            lambda one: one["Condition"]["ArnLike"].update(
+                {"aws:SourceArn": "arn:aws:eks:us-east-1:123456789012:cluster/acme-dem"}
+            ),
+        ),
+        "rights-role-untrusted",
+    ),
+    Mistake(
+        "flow-log-cannot-write",
+        "the flow log's role makes streams and writes nothing",
+        policy("network-flow-logs", less("WriteFlowLogs", "logs:PutLogEvents")),
+        "rights-role-lacks",
+    ),
+    Mistake(
+        "flow-log-other-group",
+        "the flow log's role names the group by its logical name",
+        replaced("network-flow-logs", "network-flow-logs-13417e5", "network-flow-logs"),
+        "rights-role-lacks",
+    ),
+    Mistake(
+        "flow-log-service",
+        "the flow log's role trusts a service that delivers to buckets",
+        trust("network-flow-logs", lambda one: one["Principal"].update(Service="delivery.logs.amazonaws.com")),
+        "rights-role-untrusted",
+    ),
+    Mistake(
+        "monitoring-region",
+        "the monitoring role trusts RDS for a database of another name",
+        trust(
+            "acme-demo-mlflow-monitoring",
+            lambda one: one["Condition"]["ArnLike"].update(
+                {"aws:SourceArn": "arn:aws:rds:*:123456789012:db:acme-demo-tracking"}
+            ),
+        ),
+        "rights-role-untrusted",
+    ),
+    Mistake(
+        "monitoring-nothing-attached",
+        "the monitoring role may do nothing",
+        drop(ATTACHMENT, "acme-demo-mlflow-monitoring-policy"),
+        "rights-role-lacks",
+    ),
+    Mistake(
+        "cni-without-policy",
+        "the role of aws-node has the policy of the volumes' driver",
+        edit(
+            ATTACHMENT,
+            "cluster-cni-AmazonEKS_CNI_Policy",
+            put("policyArn", value="arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"),
+        ),
+        "rights-program-lacks",
+    ),
+    Mistake(
+        "volumes-account",
+        "the association of the volumes' driver names its service account without the suffix",
+        edit(POD_IDENTITY, "cluster-ebs-ebs-csi-controller-sa", put("serviceAccount", value="ebs-csi-controller")),
+        "rights-program-no-role",
+    ),
+    Mistake(
+        "autoscaler-tag",
+        "the autoscaler scales groups of a tag that they do not have",
+        replaced(
+            "autoscaler-role-policy",
+            "aws:ResourceTag/k8s.io/cluster-autoscaler/acme-demo",
+            "aws:ResourceTag/k8s.io/cluster-autoscaler/acme",
+        ),
+        "rights-program-lacks",
+    ),
+    Mistake(
+        "autoscaler-cannot-look",
+        "the autoscaler does not see launch templates",
+        policy("autoscaler-role-policy", less("Discover", "ec2:DescribeLaunchTemplateVersions")),
+        "rights-program-lacks",
+    ),
+    Mistake(
+        "trail-prefix",
+        "the trail may write below a prefix that it does not have",
+        bucket(
+            "acme-demo-trail-logs-policy",
+            within(
+                "TrailDelivery",
+                lambda one: one.update(Resource=one["Resource"].replace("/*", "/trails/*")),
+            ),
+        ),
+        "rights-delivery",
+    ),
+    Mistake(
+        "trail-other-name",
+        "the bucket lets in a trail of another name",
+        bucket(
+            "acme-demo-trail-logs-policy",
+            within(
+                "TrailLooks",
+                lambda one: one["Condition"]["StringEquals"].update(
+                    {"aws:SourceArn": "arn:aws:cloudtrail:us-east-1:123456789012:trail/acme"}
+                ),
+            ),
+        ),
+        "rights-delivery",
+    ),
+    Mistake(
+        "trail-key",
+        "the trail's key does not let the trail encrypt",
+        key("acme-demo-trail-key", without("EncryptFiles")),
+        "rights-delivery-key",
+    ),
+    Mistake(
+        "access-logs-policy",
+        "the bucket of access logs lets the old group of log delivery in, not the service",
+        bucket(
+            "acme-demo-logs-policy",
+            within("AccessLogDelivery", lambda one: one["Principal"].update(Service="delivery.logs.amazonaws.com")),
+        ),
+        "rights-delivery",
+    ),
+    Mistake(
+        "budget-topic",
+        "the budget's topic lets cost explorer in, and not budgets",
+        in_document(TOPIC_POLICY, "budget-alerts-policy", "policy", without("Budgets")),
+        "rights-delivery",
+    ),
+    Mistake(
+        "events-rule",
+        "the security topic names one of the two rules",
+        in_document(
+            TOPIC_POLICY,
+            "security-topic-policy",
+            "policy",
+            within("Rules", lambda one: one["Condition"]["ArnEquals"]["aws:SourceArn"].pop()),
+        ),
+        "rights-delivery",
+    ),
+    Mistake(
+        "events-key",
+        "the topics' key lets budgets encrypt and not the rules",
+        key(
+            "platform-key",
+            within("PublishAlerts", lambda one: one["Principal"]["Service"].remove("events.amazonaws.com")),
+        ),
+        "rights-delivery-key",
+    ),
+    Mistake(
+        "topic-with-managed-key",
+        "the security topic has the key of SNS",
+        edit("aws:sns/topic:Topic", "security-topic", put("kmsMasterKeyId", value="alias/aws/sns")),
+        "rights-delivery-key",
+    ),
+    Mistake(
+        "team-role-cannot-be-lent",
+        "a team's role lets EKS take it, and tags no session",
+        trust("team-vision-role", lambda one: one.update(Action="sts:AssumeRole")),
+        "rights-binding-untrusted",
+    ),
+    Mistake(
+        "team-role-of-another-namespace",
+        "two teams' roles have each other's namespace in their trust",
+        trust(
+            "team-language-role",
+            lambda one: one["Condition"]["StringEquals"].update({"aws:RequestTag/kubernetes-namespace": "team-vision"}),
+        ),
+        "rights-binding-untrusted",
+    ),
+    Mistake(
+        "account-misspelt",
+        "the tracking server's association says ml-flow",
+        edit(POD_IDENTITY, "mlflow-role-mlflow", put("serviceAccount", value="ml-flow")),
+        "rights-binding-no-account",
+    ),
+    Mistake(
+        "namespace-misspelt",
+        "a team's association has its namespace without the prefix",
+        edit(POD_IDENTITY, "team-vision-role-trainer", put("namespace", value="team-visoin")),
+        "rights-binding-no-account",
+    ),
+    Mistake(
+        "no-agent",
+        "the agent that hands out roles was taken for unused",
+        drop(ADD_ON, "cluster-eks-pod-identity-agent"),
+        "rights-no-pod-identity-agent",
+    ),
+    Mistake(
+        "association-forgotten",
+        "ingest's role is there, the association not",
+        drop(POD_IDENTITY, "ingest-role-ingest"),
+        "rights-role-unused",
+    ),
+]
+
+__all__ = ["IAM_ROLE", "MISTAKES", "Mistake", "both"]

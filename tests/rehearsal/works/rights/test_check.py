@@ -1,0 +1,30 @@
+"""Whether everybody may do what the environment needs: mistakes are told, correct stacks are left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import EXAMPLES
+from tests.rehearsal.works.mistakes_rights import MISTAKES
+from trainyard.rehearsal.context import Stack, ValueContext
+from trainyard.rehearsal.works.rights.check import check
+
+REGIONS = {"demo": "us-east-1", "large-aws": "us-west-2", "uae-aws": "me-central-1"}
+
+
+def findings(resources, region="us-east-1"):
+    """What the room says of some resources."""
+    stack = Stack(resources, ValueContext("1.35", region))
+    check(stack)
+    return stack.findings
+
+
+@pytest.mark.parametrize("stack", EXAMPLES)
+def test_an_example_stack_lacks_nothing(rehearsed, stack):
+    assert findings(rehearsed(stack).resources, REGIONS[stack]) == []
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_a_mistake_is_told(rehearsed, mistake):
+    found = findings(mistake.change(rehearsed("demo").resources))
+    assert mistake.rule in {finding.rule for finding in found}, [str(finding) for finding in found]
