@@ -200,10 +200,11 @@ def template_placement(view: View) -> None:
         reservation = view.referred(target, RESERVATION)
         outside = view.has(target) and reservation is None
         if outside or (reservation is not None and reservation.lacks("placementGroupArn")):
-            view.error(
+            view.warning(
                 "placement-reservation",
                 f"placement.{key}",
-                f"placement group {group.name} beside a reservation that was not made in it",
+                f"placement group {group.name} beside a reservation that was not made in it: its instances may lie too "
+                "far apart for the group, and then fewer start than are reserved",
                 allowed="no placement group, or a reservation with placementGroupArn",
             )
 
