@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import (
     UnknownInput,
     UnreadableInput,
@@ -19,6 +18,7 @@ from trainyard.recorded.read import (
     value_at,
 )
 from trainyard.recorded.resources import Resources
+from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.queues.kubernetes.model import PodSet, Workload
 from trainyard.rehearsal.works.workloads import read as workloads
 from trainyard.rehearsal.works.workloads.model import Workload as PodsOf
@@ -102,54 +102,12 @@ def queued_jobs(resources: Resources) -> Iterator[QueuedJob]:
         yield QueuedJob(resource, kind, namespace, labels, tuple(_pod_labels(kind, resource)), workload)
 
 
-def pod_requests(spec: Any) -> dict[str, float]:
-    """What a pod of a spec asks the scheduler for. Raises UnknownInput, and UnreadableInput for no quantity."""
-    always: dict[str, float] = {}
-    for container in mappings_at(spec, "containers"):
-        _add(always, _requests(container))
-    most: dict[str, float] = {}
-    beside: dict[str, float] = {}  # init containers that go on running
-    for container in mappings_at(spec, "initContainers"):
-        asked = _requests(container)
-        if value_at(container, "restartPolicy") == "Always":
-            _add(beside, asked)
-            now = dict(beside)
-        else:
-            now = dict(beside)
-            _add(now, asked)
-        for name, amount in now.items():
-            most[name] = max(most.get(name, 0.0), amount)
-    _add(always, beside)
-    found = {name: max(always.get(name, 0.0), most.get(name, 0.0)) for name in (*always, *most)}
-    _add(found, _amounts(mapping_at(spec, "overhead")))
-    return found
-
-
-def _requests(container: Mapping[str, Any]) -> dict[str, float]:
-    return _amounts({**mapping_at(container, "resources", "limits"), **mapping_at(container, "resources", "requests")})
-
-
-def _amounts(given: Mapping[str, Any]) -> dict[str, float]:
-    found = {}
-    for name, text in given.items():
-        amount = quantity(text)
-        if amount is None:
-            raise UnreadableInput(name, f"{text!r} is not a quantity")
-        found[name] = amount
-    return found
-
-
-def _add(total: dict[str, float], more: Mapping[str, float]) -> None:
-    for name, amount in more.items():
-        total[name] = total.get(name, 0.0) + amount
-
-
 def _pod_set(of: PodsOf, resources: Resources) -> PodSet:
     """The pods of one template as their queue counts them.
 
     Raises:
         UnknownInput: what decides is not known yet.
-        UnreadableInput: a number is none, a request is no quantity.
+        UnreadableInput: a number is none.
     """
     if of.replicas is None:
         raise UnreadableInput(of.path, "how many pods there are is not known")
@@ -170,7 +128,7 @@ def _pod_set(of: PodsOf, resources: Resources) -> PodSet:
     return PodSet(
         of.name,
         count,
-        pod_requests(of.spec),
+        requested(of.spec),
         least,
         _texts(of.spec, "nodeSelector"),
         tuple(terms),
