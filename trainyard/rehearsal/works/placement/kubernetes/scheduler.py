@@ -95,8 +95,8 @@ def _term(term: Mapping[str, Any], nodes: Nodes, key: str) -> Iterator[Miss]:
             label, values = str(expression.get("key")), expression.get("values")
             held = nodes.values(label)
             listed = ", ".join(map(str, values)) if isinstance(values, list) else ""
-            wanted = f"{expression.get('operator')} {listed}".strip()
-            yield Miss(key, f"{_held(label, held or frozenset())}, it wants {wanted}", f"a node with {label} {wanted}")
+            wanted = f"{label} {expression.get('operator')} {listed}".strip()
+            yield Miss(key, f"{_held(label, held or frozenset())}, it wants {wanted}", f"a node with {wanted}")
 
 
 def _holds(expression: Mapping[str, Any], nodes: Nodes) -> bool:
