@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from trainyard.policies.guard_attacks import Wall
-from trainyard.policies.guard_requests import A_POD, by_team, dressed, labels_of
+from trainyard.policies.guard_requests import A_POD, by_team, dressed
+from trainyard.policies.teams import labels_of
 from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.read import is_set, mapping_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources

@@ -9,6 +9,7 @@ from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.paths import check as paths
+from trainyard.rehearsal.works.placement import check as placement
 from trainyard.rehearsal.works.queues import check as queues
 from trainyard.rehearsal.works.references import check as references
 from trainyard.rehearsal.works.rights import check as rights
@@ -22,6 +23,7 @@ ROOMS: Final[Mapping[str, Room]] = {
     "references": references.check,
     "rights": rights.check,
     "paths": paths.check,
+    "placement": placement.check,
 }
 """By what a room plays, in the order in which the rooms speak."""
 

@@ -20,7 +20,7 @@ from trainyard.recorded.selectors import selects
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.refusals.kubernetes.index import object_name, object_namespace
-from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, installed
+from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, of_charts
 from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
 
 BUILT_IN_NAMESPACES: Final = frozenset({"", "kube-system", "kube-public", "kube-node-lease"})
@@ -227,7 +227,7 @@ class Cluster:
 
     @cached_property
     def _installed(self) -> list[Workload]:
-        return list(installed(self.stack.resources))
+        return list(of_charts(self.stack.resources))
 
     @cached_property
     def _unknown_charts(self) -> set[str]:
