@@ -8,8 +8,8 @@ from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.queue_manager import MANAGER_CONFIGURATION, is_kueue, manager_configuration
 from trainyard.recorded.read import list_at, mapping_at, value_at
-from trainyard.recorded.sharing import MANAGER_CONFIGURATION, is_kueue, manager_configuration
 from trainyard.recorded.types import CONFIG_MAP, HELM_RELEASE
 
 MANAGER_CONFIG_MAP = "kueue-manager-config"

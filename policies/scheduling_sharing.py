@@ -8,10 +8,11 @@ from pulumi_policy import Severity
 
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.recorded.node_groups import NODE_GROUP_PARTS
+from trainyard.recorded.queue_manager import managers
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.sharing import manager_flaws, managers, queue_flaws, quota_flaws, sharing_of
+from trainyard.recorded.sharing import manager_flaws, queue_flaws, quota_flaws, sharing_of
 from trainyard.recorded.types import HELM_RELEASE, RESOURCE_QUOTA
 
 

@@ -11,6 +11,7 @@ from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import UnreadableInput, mapping_at, mappings_at, value_at
 
 _KUEUE = "kubernetes:kueue.x-k8s.io/*:"
+KUEUE_OBJECTS = f"{_KUEUE}*"
 CLUSTER_QUEUE = f"{_KUEUE}ClusterQueue"
 COHORT = f"{_KUEUE}Cohort"
 LOCAL_QUEUE = f"{_KUEUE}LocalQueue"

@@ -11,19 +11,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from trainyard.conventions import CPU_ONLY_PRIORITY, FAIR_SHARING_STRATEGIES, taken_whole
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NODE_GROUP_TYPES, node_group
+from trainyard.recorded.node_labels import have_labels
 from trainyard.recorded.quantities import quantity
+from trainyard.recorded.queue_manager import MANAGER_CONFIGURATION, managers
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, RESOURCE_FLAVOR, nominal_gpus
 from trainyard.recorded.read import list_at, mapping_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import HELM_RELEASE
-
-MANAGER_CONFIGURATION = ("values", "managerConfig", "controllerManagerConfigYaml")
-"""Where the Kueue chart's values keep the manager's configuration file, a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,31 +78,10 @@ def _whole_nodes(resources: Resources) -> dict[str, int]:
     found = {}
     for flavor in resources.of(RESOURCE_FLAVOR):
         labels = mapping_at(flavor.inputs, "spec", "nodeLabels")
-        fitting = [group for group in groups if labels and labels.items() <= group.labels.items()]
+        fitting = [group for group in groups if labels and have_labels(group, labels)]
         if fitting and all(taken_whole(group.gpus_per_node, group.fabric_interfaces) for group in fitting):
             found[str(value_at(flavor.inputs, "metadata", "name"))] = max(group.gpus_per_node for group in fitting)
     return found
-
-
-def managers(resources: Resources) -> Iterator[tuple[RecordedResource, Mapping[str, Any]]]:
-    """Every release of the Kueue chart with its manager's configuration; empty where that is not a mapping."""
-    for release in resources.of(HELM_RELEASE):
-        if is_kueue(release):
-            yield release, manager_configuration(value_at(release.inputs, *MANAGER_CONFIGURATION))
-
-
-def is_kueue(release: RecordedResource) -> bool:
-    """Whether a Helm release is of the Kueue chart, wherever that is from. Raises UnknownInput."""
-    return str(value_at(release.inputs, "chart", default="")).rpartition("/")[2] == "kueue"
-
-
-def manager_configuration(text: Any) -> Mapping[str, Any]:
-    """What the manager's configuration file says; nothing where it is no mapping, over which the manager exits."""
-    try:
-        found = yaml.safe_load(str(text or ""))
-    except yaml.YAMLError:
-        return {}  # the rehearsal has a rule for it
-    return found if isinstance(found, Mapping) else {}
 
 
 def queue_flaws(queue: RecordedResource, sharing: Sharing) -> Iterator[Flaw]:

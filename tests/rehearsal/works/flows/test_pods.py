@@ -6,8 +6,9 @@ from tests.cost.recorded import resource
 from trainyard.catalog.versions import add_on_pins, kubernetes_versions, pins
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import DEPLOYMENT, HELM_RELEASE, NAMESPACE, SERVICE
-from trainyard.rehearsal.works.flows.kubernetes.pods import _table, platform, teams
+from trainyard.rehearsal.works.flows.kubernetes.pods import platform, teams
 from trainyard.rehearsal.works.flows.model import Port
+from trainyard.rehearsal.works.workloads.charts import table
 
 
 def test_teams_are_the_namespaces_with_their_label():
@@ -48,7 +49,7 @@ def release(chart, **values):
     return resource(HELM_RELEASE, "r", {"chart": chart, "name": "mine", "namespace": "there", "values": values})
 
 
-def test_a_chart_makes_the_pods_of_the_table():
+def test_a_chart_makes_the_pods_of_thetable():
     (found,) = platform(Resources([release("oci://registry.k8s.io/kueue/charts/kueue")]))
     assert found.name == "there/kueue-controller-manager"
     assert found.pods.labels["app.kubernetes.io/instance"] == "mine"
@@ -66,11 +67,11 @@ def test_a_chart_that_nobody_knows_has_pods_all_the_same():
 
 
 def test_every_pinned_chart_and_add_on_is_known():
-    assert {pin.chart.rpartition("/")[2] for _, pin in pins().charts} <= set(_table()["charts"])
+    assert {pin.chart.rpartition("/")[2] for _, pin in pins().charts} <= set(table()["charts"])
     for version in kubernetes_versions():
-        assert {add_on.name for add_on in add_on_pins(version)[0]} <= set(_table()["add-ons"])
+        assert {add_on.name for add_on in add_on_pins(version)[0]} <= set(table()["add-ons"])
 
 
 @pytest.mark.parametrize("kind", ["charts", "add-ons"])
 def test_the_table_says_where_it_is_from(kind):
-    assert all(entry["source"].endswith("2026-11") and entry["pods"] for entry in _table()[kind].values())
+    assert all(entry["source"].endswith("2026-11") and entry["pods"] for entry in table()[kind].values())

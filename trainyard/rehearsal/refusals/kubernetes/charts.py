@@ -38,6 +38,11 @@ def _charts() -> dict[str, Any]:
     return found
 
 
+def read_charts() -> frozenset[str]:
+    """The charts whose values are known here: none of them makes an object of a kind that another one defines."""
+    return frozenset(_charts())
+
+
 @cache
 def _tree(chart: str) -> dict[str, Any]:
     facts = _charts()[chart]

@@ -15,11 +15,12 @@ def check(stack: Stack) -> None:
         return
     known = Objects.of(stack)
     checker = Checker(stack.context.kubernetes_version)
+    unread = () if kueue.is_known_version(stack) else ("kubernetes:kueue.x-k8s.io/",)
     for view in found:
         if view.type == charts.RELEASE:
             charts.check(view, checker)
         elif view.has("kind"):
-            if not checker.check(view, view.inputs):
+            if not view.type.startswith(unread) and not checker.check(view, view.inputs):
                 kind = view.text("kind")
                 view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")
             objects.check(view, known)

@@ -6,45 +6,69 @@ Source: seen on a live Kueue 0.19.2 with Kubernetes 1.35.4 (2026-11-21).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import nearest
-from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, gpu_model, node_group
+from trainyard.recorded.model import UNKNOWN, RecordedResource
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, gpu_model
+from trainyard.recorded.node_labels import have_labels, node_groups_of
 from trainyard.recorded.quantities import quantity
+from trainyard.recorded.queue_manager import is_kueue, minor_version
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR
-from trainyard.recorded.read import UnknownInput, UnreadableInput, follow
+from trainyard.recorded.read import UnknownInput, follow, value_at
+from trainyard.recorded.taints import TAINT_EFFECTS, taints_of
+from trainyard.recorded.tolerations import tolerates
+from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
 from trainyard.rehearsal.refusals.kubernetes.kueue_manager import check_manager
 
-_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+_KNOWN_VERSION: Final = (0, 19)
+"""Of which the schemas and the fields of the configuration are."""
+
+
+def is_known_version(stack: Stack) -> bool:
+    """Whether the Kueue of a stack is the one that its objects are judged by, as far as the stack says which it is."""
+    released = [resource for resource in stack.resources.of(HELM_RELEASE) if _is_kueue(resource)]
+    return all(minor_version(resource) == _KNOWN_VERSION for resource in released if resource.inputs.get("version"))
+
+
+def _is_kueue(resource: RecordedResource) -> bool:
+    try:
+        return is_kueue(resource)
+    except UnknownInput:
+        return False
 
 
 def check(stack: Stack, objects: Objects) -> None:
     """Every rule about queues and flavors."""
     flavors = {name: view for view in stack.of_type(RESOURCE_FLAVOR) if (name := object_name(view))}
-    names_known = ("ResourceFlavor", "") not in objects.blurred
+    released = [view for view in stack.of_type(HELM_RELEASE) if _is_kueue(view.resource)]
+    # What a stack makes none of, somebody else may have made; not where the stack brings Kueue itself.
+    names_known = ("ResourceFlavor", "") not in objects.blurred and bool(flavors or released)
     for queue in stack.of_type(CLUSTER_QUEUE):
         _queue(queue, flavors if names_known else None)
+    queues_known = bool(stack.of_type(CLUSTER_QUEUE) or released)
     for local in stack.of_type(LOCAL_QUEUE):
         target = local.text("spec.clusterQueue")
         if target is None and local.lacks("spec.clusterQueue"):
             local.error("kueue-local-queue", "spec.clusterQueue", "is missing", allowed="the name of a ClusterQueue")
-        elif target is not None and objects.lacks("ClusterQueue", "", target):
+        elif target is not None and queues_known and objects.lacks("ClusterQueue", "", target):
             local.error(
                 "kueue-local-queue",
                 "spec.clusterQueue",
                 f"no ClusterQueue {show(target)}",
                 hint=nearest(target, objects.names("ClusterQueue", "")),
             )
-    _quotas(stack, flavors)
-    for flavor in flavors.values():
-        _flavor(flavor, objects)
-    for release in stack.of_type("kubernetes:helm.sh/v3:Release"):
-        if (release.text("chart") or "").rpartition("/")[2] == "kueue":
-            check_manager(release)
+    groups = node_groups_of(stack.resources)
+    of_flavor = {name: _groups_of(flavor, groups) for name, flavor in flavors.items()}
+    _quotas(stack, of_flavor)
+    topologies_known = bool(objects.names("Topology", "") or released)
+    for name, flavor in flavors.items():
+        _flavor(flavor, objects if topologies_known else None, of_flavor[name])
+    for release in released if is_known_version(stack) else ():
+        check_manager(release)
 
 
 def _queue(queue: View, flavors: Mapping[str, View] | None) -> None:
@@ -117,13 +141,6 @@ def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[
         )
     for here, resource in queue.items(f"{path}.resources"):
         nominal = resource.get("nominalQuota")
-        if isinstance(nominal, (int, float)) and not isinstance(nominal, bool):
-            queue.error(
-                "kueue-quota",
-                f"{here}.nominalQuota",
-                f"got the number {show(nominal)}",
-                allowed=f'text, like "{nominal:g}"',
-            )
         amount = quantity(nominal)
         if amount is not None and amount < 0:
             queue.error("kueue-quota", f"{here}.nominalQuota", f"got {nominal}", allowed="at least 0")
@@ -140,20 +157,19 @@ def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[
             )
 
 
-def _groups_of(flavor: View) -> list[View] | None:
-    """The node groups whose nodes carry a flavor's labels; None where any label is not known yet."""
+def _groups_of(flavor: View, groups: list[NodeGroup] | None) -> list[NodeGroup] | None:
+    """The node groups whose nodes carry a flavor's labels; None where that is not known, or it names no label."""
     wanted = flavor.mapping("spec.nodeLabels")
-    groups = flavor.stack.of_type(EKS_NODE_GROUP)
-    if UNKNOWN in wanted.values() or any(
-        group.is_unknown("labels") or UNKNOWN in group.mapping("labels").values() for group in groups
-    ):
+    if not groups or not wanted or UNKNOWN in wanted.values():
         return None
-    return [group for group in groups if wanted.items() <= group.mapping("labels").items()]
+    labels = {key: str(value) for key, value in wanted.items()}
+    fitting = [(group, have_labels(group, labels)) for group in groups]
+    return None if None in [answer for _, answer in fitting] else [group for group, answer in fitting if answer]
 
 
-def _flavor(flavor: View, objects: Objects) -> None:
+def _flavor(flavor: View, objects: Objects | None, groups: list[NodeGroup] | None) -> None:
     topology = flavor.text("spec.topologyName")
-    if topology is not None and objects.lacks("Topology", "", topology):
+    if topology is not None and objects is not None and objects.lacks("Topology", "", topology):
         flavor.error(
             "kueue-topology",
             "spec.topologyName",
@@ -165,14 +181,11 @@ def _flavor(flavor: View, objects: Objects) -> None:
             "kueue-topology", "spec.nodeLabels", "is missing", allowed="at least one label beside topologyName"
         )
     for path, entry in flavor.items("spec.tolerations"):
-        for key, choices in (("operator", ("Equal", "Exists")), ("effect", tuple(_EFFECTS.values()))):
+        for key, choices in (("operator", ("Equal", "Exists")), ("effect", TAINT_EFFECTS)):
             value = entry.get(key)
             if isinstance(value, str) and value not in choices:
                 allowed = f"one of {', '.join(choices)}"
                 flavor.error("kueue-toleration", f"{path}.{key}", f"got {show(value)}", allowed=allowed)
-    if not flavor.stack.of_type(EKS_NODE_GROUP) or not flavor.mapping("spec.nodeLabels"):
-        return
-    groups = _groups_of(flavor)
     if groups is None:
         return
     if not groups:
@@ -186,27 +199,29 @@ def _flavor(flavor: View, objects: Objects) -> None:
         return
     tolerations = [item for item in flavor.entries("spec.tolerations") if isinstance(item, Mapping)]
     for group in groups:
-        for _, taint in group.items("taints"):
-            if taint.get("effect") != "PREFER_NO_SCHEDULE" and not any(_tolerates(item, taint) for item in tolerations):
+        for taint in _taints(group):
+            if taint["effect"] != "PreferNoSchedule" and not any(_tolerates(item, taint) for item in tolerations):
                 flavor.error(
                     "kueue-flavor-tolerations",
                     "spec.tolerations",
-                    f"nothing tolerates {taint.get('key')}={taint.get('value')} of node group {group.name}: "
+                    f"nothing tolerates {taint['key']}={taint['value']} of node group {group.name}: "
                     "jobs would be admitted and stay Pending",
                     allowed="every taint of the node group",
                 )
 
 
-def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
-    if UNKNOWN in toleration.values() or UNKNOWN in taint.values():
-        return True
-    effect = _EFFECTS.get(str(taint.get("effect")))
-    if toleration.get("effect") not in (None, "", effect) or toleration.get("key") not in (None, "", taint.get("key")):
-        return False
-    return toleration.get("operator") == "Exists" or toleration.get("value", "") == (taint.get("value") or "")
+def _taints(group: NodeGroup) -> list[dict[str, str]]:
+    try:
+        return taints_of(group)
+    except UnknownInput:
+        return []
 
 
-def _quotas(stack: Stack, flavors: Mapping[str, View]) -> None:
+def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
+    return UNKNOWN in toleration.values() or tolerates(toleration, taint)
+
+
+def _quotas(stack: Stack, of_flavor: Mapping[str, list[NodeGroup] | None]) -> None:
     """Quota of all queues together against the GPUs that the flavor's node groups can hold."""
     totals: dict[str, float] = {}
     last: dict[str, tuple[View, str]] = {}
@@ -219,7 +234,7 @@ def _quotas(stack: Stack, flavors: Mapping[str, View]) -> None:
                         totals[name] = totals.get(name, 0) + amount
                         last[name] = (queue, f"{at}.nominalQuota")
     for name, total in totals.items():
-        groups = _groups_of(flavors[name]) if name in flavors and flavors[name].mapping("spec.nodeLabels") else None
+        groups = of_flavor.get(name)
         held = [gpus for group in groups or [] if (gpus := _gpus(group)) is not None]
         if not groups or len(held) < len(groups):
             continue
@@ -234,11 +249,11 @@ def _quotas(stack: Stack, flavors: Mapping[str, View]) -> None:
             )
 
 
-def _gpus(group: View) -> float | None:
+def _gpus(group: NodeGroup) -> float | None:
     """GPUs that the node group holds at most; None where that is not known for sure."""
-    try:
-        found = node_group(group.resource, group.stack.resources)
-    except (UnknownInput, UnreadableInput):
-        return None
-    known = found.instance_types and all(gpu_model(type_) for type_ in found.instance_types)
-    return found.gpus if known and group.number("scalingConfig.maxSize") is not None else None
+    inputs = group.resource.inputs
+    sized = group.resource.type != EKS_NODE_GROUP or value_at(inputs, "scalingConfig", "maxSize") is not None
+    known = bool(group.gpu_models) and (
+        group.resource.type != EKS_NODE_GROUP or all(gpu_model(type_) for type_ in group.instance_types)
+    )
+    return group.gpus if known and sized and group.max_nodes else None

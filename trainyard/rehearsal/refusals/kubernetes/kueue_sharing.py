@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from trainyard.recorded.queue_manager import managers
 from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE
 from trainyard.recorded.read import UnknownInput, UnreadableInput
-from trainyard.recorded.sharing import Flaw, manager_flaws, managers, queue_flaws, quota_flaws, sharing_of
+from trainyard.recorded.sharing import Flaw, manager_flaws, queue_flaws, quota_flaws, sharing_of
 from trainyard.recorded.types import RESOURCE_QUOTA
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.refusals.kubernetes.index import object_namespace

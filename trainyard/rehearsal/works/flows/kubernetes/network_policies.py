@@ -52,6 +52,7 @@ class NetworkPolicies:
     namespaces: Mapping[str, Mapping[str, str]]  # labels by name; one that is not recorded has its name's label only
     enforcement: Enforcement = "standard"
     services: Addresses = field(default_factory=Addresses)  # that services have in the cluster
+    strangers: Mapping[str, str] = field(default_factory=dict)  # labels that namespaces of somebody else's may have
 
     @classmethod
     def recorded(cls, resources: Resources, enforcement: Enforcement, services: Addresses) -> NetworkPolicies:
@@ -190,12 +191,13 @@ class NetworkPolicies:
         if namespaces is None:
             if peer.pods.namespace != own:
                 return False
-        elif not selects(value_at(entry, "namespaceSelector"), self._labels(peer.pods.namespace)):
+        elif not selects(value_at(entry, "namespaceSelector"), self.labels_of(peer.pods.namespace)):
             return False
         return selects(value_at(entry, "podSelector", default={}), peer.pods.labels or {})
 
-    def _labels(self, namespace: str) -> Mapping[str, str]:
-        return self.namespaces.get(namespace, {NAME_LABEL: namespace})
+    def labels_of(self, namespace: str) -> Mapping[str, str]:
+        """Labels of a namespace; of one that is not recorded, the one that every namespace has."""
+        return self.namespaces.get(namespace) or {**self.strangers, NAME_LABEL: namespace}
 
     def _choices(self, pods: Pods | None, others: Pods | None) -> Iterator[Pods | None]:
         """The pods with every choice of labels that a selector tells apart; as they are where there is no choice."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from trainyard.recorded.tolerations import tolerates
 from trainyard.rehearsal.works.queues.kubernetes.model import (
     Amounts,
     ClusterQueue,
@@ -188,17 +189,6 @@ def allows(labels: Mapping[str, str], pod_set: PodSet) -> bool:
         return False
     terms = [[one for one in term if one.get("key") in labels] for term in pod_set.terms]
     return not terms or any(all(_meets(one, labels) for one in term) for term in terms)
-
-
-def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
-    """Whether a toleration is of a taint; both as Kubernetes writes them."""
-    if toleration.get("effect") not in (None, "", taint.get("effect")):
-        return False
-    if toleration.get("key") not in (None, "", taint.get("key")):
-        return False
-    if toleration.get("operator") == "Exists":
-        return True
-    return bool(toleration.get("key")) and (toleration.get("value") or "") == (taint.get("value") or "")
 
 
 def _meets(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:

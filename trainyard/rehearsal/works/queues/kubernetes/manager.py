@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import UnknownInput, as_number, value_at
+from trainyard.recorded.queue_manager import managers, minor_version
+from trainyard.recorded.read import UnknownInput, as_number
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.sharing import managers
 from trainyard.rehearsal.works.queues.kubernetes.fair import FINAL_SHARE, INITIAL_SHARE
 from trainyard.rehearsal.works.queues.kubernetes.model import Manager
 
@@ -26,7 +26,6 @@ DEFAULT_FRAMEWORKS: Final = (
 )  # fmt: skip
 """Of the chart's own configuration file (charts/kueue/values.yaml of 0.19.2)."""
 
-_VERSION: Final = re.compile(r"v?(\d+)\.(\d+)")
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s)")
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
@@ -44,15 +43,9 @@ def manager_of(resources: Resources) -> tuple[RecordedResource | None, Manager |
         return None, None
     release, told = released[0]
     try:
-        return release, manager(version_of(release), told)
+        return release, manager(minor_version(release), told)
     except (UnknownInput, ValueError):
         return release, None
-
-
-def version_of(release: RecordedResource) -> tuple[int, int] | None:
-    """Major and minor version that a release of the chart pins; None where it pins none that is known."""
-    found = _VERSION.match(str(value_at(release.inputs, "version", default="", unknown="")))
-    return (int(found[1]), int(found[2])) if found else None
 
 
 def manager(version: tuple[int, int] | None, told: Mapping[str, Any]) -> Manager:

@@ -31,7 +31,8 @@ from trainyard.recorded.read import (
     value_at,
 )
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import NAMESPACE
+from trainyard.recorded.types import HELM_RELEASE, NAMESPACE
+from trainyard.rehearsal.refusals.kubernetes.charts import read_charts
 from trainyard.rehearsal.works.queues.kubernetes.manager import manager_of
 from trainyard.rehearsal.works.queues.kubernetes.model import (
     MULTIKUEUE,
@@ -65,10 +66,16 @@ class Recorded:
     release: RecordedResource | None  # of the one Kueue chart that the stack installs
     unsure: set[tuple[str, str]] = field(default_factory=set)  # kind and name, of parts that are not known; "": any
     made: frozenset[str] = frozenset()  # kinds that the stack makes at least one of
+    is_whole: bool = False  # whether the stack brings Kueue, and no chart whose objects nobody knows
 
     def missing(self, kind: str, name: str) -> bool:
-        """Whether an object does not exist for sure: the stack makes others of its kind, and none of that name."""
-        return kind in self.made and (kind, name) not in self.resources and (kind, "") not in self.unsure
+        """Whether an object does not exist for sure.
+
+        The stack makes others of its kind and none of that name, or it brings Kueue itself and nothing else could.
+        """
+        if (kind, name) in self.resources or (kind, "") in self.unsure:
+            return False
+        return kind in self.made or self.is_whole
 
     def is_unsure(self, kind: str, name: str) -> bool:
         """Whether an object is not fully known, or is somebody else's for all that is recorded."""
@@ -115,7 +122,13 @@ def read(resources: Resources) -> Recorded:
         release,
         unsure,
         frozenset(kind for kind, _ in found),
+        release is not None and all(_is_read(chart) for chart in resources.of(HELM_RELEASE)),
     )
+
+
+def _is_read(release: RecordedResource) -> bool:
+    chart = value_at(release.inputs, "chart", default="", unknown="")
+    return str(chart).rpartition("/")[2] in read_charts()
 
 
 def _name(resource: RecordedResource) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from trainyard.rehearsal.works.queues.kubernetes.assign import tolerates
+from trainyard.recorded.tolerations import tolerates
 from trainyard.rehearsal.works.queues.kubernetes.model import Flavor, Node, PodSet
 
 

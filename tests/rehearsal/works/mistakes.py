@@ -1,0 +1,141 @@
+"""Mistakes that a cluster's API takes and that do not work: data of each room, and how one is put to the rooms."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from trainyard.recorded.model import Finding, RecordedResource
+from trainyard.recorded.read import steps
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.rehearse import Rehearsal
+from trainyard.rehearsal.works.check import check_works
+
+Recorded = Sequence[RecordedResource]
+Change = Callable[[Recorded], list[RecordedResource]]
+
+DROP = object()
+"""As a new value: take the input away."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A change of a recorded stack, and the rule that has to tell it."""
+
+    name: str  # short, unique within a room
+    what: str  # as somebody would tell it afterwards
+    change: Change
+    rule: str | None  # None: it cannot be known, `why` says so
+    why: str = ""
+    stack: str = "demo"
+
+
+def edit(type_: str, name: str, *into: Callable[[dict[str, Any]], Any]) -> Change:
+    """Changes the inputs of the one resource of that type and name."""
+
+    def change(resources: Recorded) -> list[RecordedResource]:
+        found, changed = [], 0
+        for resource in resources:
+            if (resource.type, resource.name) == (type_, name):
+                inputs = copy.deepcopy(dict(resource.inputs))
+                for one in into:
+                    one(inputs)
+                resource, changed = replace(resource, inputs=inputs), changed + (inputs != resource.inputs)
+            found.append(resource)
+        assert changed == 1, f"{type_} {name}: {changed} changed"
+        return found
+
+    return change
+
+
+def put(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    """Puts a value at a path such as `spec.template.spec.nodeSelector`, or takes away what is there (`DROP`).
+
+    In a key, `~` stands for a dot: `spec.nodeSelector.ml~platform/pool`.
+    """
+
+    def into(inputs: dict[str, Any]) -> None:
+        way = [part.replace("~", ".") if isinstance(part, str) else part for part in steps(path)]
+        target: Any = inputs
+        for part in way[:-1]:
+            if isinstance(target, dict) and part not in target:
+                target[part] = {}
+            target = target[part]
+        if value is DROP:
+            del target[way[-1]]
+        elif isinstance(target, list) and way[-1] == len(target):
+            target.append(value)
+        else:
+            target[way[-1]] = value
+
+    return into
+
+
+def in_json(key: str, change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], None]:
+    """Changes what a JSON text of the inputs holds: an add-on's configuration, a policy's document."""
+
+    def into(inputs: dict[str, Any]) -> None:
+        held = json.loads(inputs[key])
+        change(held)
+        inputs[key] = json.dumps(held)
+
+    return into
+
+
+def drop(type_: str, name: str) -> Change:
+    """Takes a resource out."""
+
+    def change(resources: Recorded) -> list[RecordedResource]:
+        found = [resource for resource in resources if (resource.type, resource.name) != (type_, name)]
+        assert len(found) + 1 == len(resources), f"no {type_} {name}"
+        return found
+
+    return change
+
+
+def both(*changes: Change) -> Change:
+    """One change after the other."""
+
+    def change(resources: Recorded) -> list[RecordedResource]:
+        found = list(resources)
+        for one in changes:
+            found = one(found)
+        return found
+
+    return change
+
+
+def added(kind: str, name: str, inputs: Mapping[str, Any], namespace: str = "", *, beside: str = "cluster") -> Change:
+    """Adds a Kubernetes object (`kind` is its type token without `kubernetes:`) that a program would make."""
+
+    def change(resources: Recorded) -> list[RecordedResource]:
+        api, _, last = kind.rpartition(":")
+        version = api.removeprefix("core/")
+        metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **dict(inputs.get("metadata", {}))}
+        body = {"apiVersion": version, "kind": last, **inputs, "metadata": metadata}
+        urn = f"urn:pulumi:demo::trainyard::kubernetes:{kind}::added-{name}"
+        made = RecordedResource(
+            urn, f"kubernetes:{kind}", f"added-{name}", "", beside, True, "p::p", body, id=f"{namespace}/{name}"
+        )
+        return [*resources, made]
+
+    return change
+
+
+def context_of(rehearsal: Rehearsal) -> ValueContext:
+    """What the rooms are told of an example stack: its version and its region."""
+    cluster = next(iter(rehearsal.plan.get("clusters") or ()), {})
+    return ValueContext(
+        kubernetes_version=cluster.get("kubernetes_version", "1.35"), region=rehearsal.plan["ground"]["region"]
+    )
+
+
+def told(rehearsal: Rehearsal, change: Change | None = None) -> list[Finding]:
+    """What the rooms say of a stack, or of the stack with a change; each finding that the sound stack has left out."""
+    sound = list(rehearsal.known.resources)
+    found = check_works(change(sound) if change else sound, context_of(rehearsal))
+    before = set(check_works(sound, context_of(rehearsal))) if change else set()
+    return [finding for finding in found if finding not in before]

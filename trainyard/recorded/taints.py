@@ -1,0 +1,33 @@
+"""Taints of node groups, as Kubernetes writes them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.conventions import GPU_RESOURCE
+from trainyard.recorded.node_groups import GKE_NODE_POOL, NodeGroup
+from trainyard.recorded.read import mappings_at, value_at
+
+_EFFECTS: Final = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+
+TAINT_EFFECTS: Final = tuple(_EFFECTS.values())
+
+
+def taints_of(group: NodeGroup) -> list[dict[str, str]]:
+    """The taints that a pod with GPUs has to tolerate itself on the nodes of a group.
+
+    GKE tolerates that of GPUs in the name of each pod that asks for some (GKE documentation, "Run GPUs", read 2026-11).
+
+    Raises:
+        UnknownInput: a part of them is not known yet.
+    """
+    google = group.resource.type == GKE_NODE_POOL
+    found = [
+        {
+            "key": str(value_at(taint, "key", default="")),
+            "value": str(value_at(taint, "value", default="")),
+            "effect": _EFFECTS.get(effect := str(value_at(taint, "effect", default="")), effect),
+        }
+        for taint in mappings_at(group.resource.inputs, *(("nodeConfig",) if google else ()), "taints")
+    ]
+    return [taint for taint in found if not (google and taint["key"] == GPU_RESOURCE)]

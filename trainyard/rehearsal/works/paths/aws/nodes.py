@@ -1,0 +1,151 @@
+"""Whether nodes get to what they must: the API of their cluster, and the services of AWS that they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from ipaddress import ip_address, ip_network
+from typing import Any, Final
+
+from trainyard.catalog.tables import tree
+from trainyard.recorded.types import (
+    ADD_ON,
+    EKS_CLUSTER,
+    HELM_RELEASE,
+    POD_IDENTITY_ASSOCIATION,
+    SERVICE_ACCOUNT,
+)
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
+from trainyard.rehearsal.works.paths.aws.network import Network, Way
+from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
+
+ROLE_OF_ACCOUNT: Final = "eks.amazonaws.com/role-arn"
+"""Annotation of a service account with the role that its token is changed for (EKS user guide, 2026-11)."""
+
+
+def check(network: Network, endpoints: Endpoints, groups: list[NodeGroup]) -> None:
+    """Notes node groups that stay cut off, and clusters whose API nobody there gets to."""
+    _clusters(network)
+    asked = [service for service in _services() if _asked(network.stack, service["when"])]
+    for group in groups:
+        _services_of(network, endpoints, group, asked)
+        _api(network, group)
+
+
+def _clusters(network: Network) -> None:
+    """Nodes register with names of the VPC's resolver alone (EKS user guide, "Amazon EKS networking requirements")."""
+    for cluster in network.stack.of_type(EKS_CLUSTER):
+        vpcs = {
+            vpc.resource.urn: vpc
+            for subnet in cluster.texts("vpcConfig.subnetIds")
+            if subnet in network.subnets and (vpc := network.vpc_of(network.subnets[subnet])) is not None
+        }
+        for vpc in vpcs.values():
+            for path, standard in (("enableDnsSupport", True), ("enableDnsHostnames", False)):
+                if vpc.is_unknown(path):
+                    continue
+                if (vpc.flag(path) if vpc.has(path) else standard) is False:
+                    vpc.error(
+                        "paths-dns-of-vpc",
+                        path,
+                        f"is off, and nodes of cluster {cluster.name} in this VPC cannot register without it",
+                        allowed="true",
+                    )
+
+
+def _services_of(network: Network, endpoints: Endpoints, group: NodeGroup, asked: list[Mapping[str, Any]]) -> None:
+    for subnet in group.subnets:
+        way = network.internet(subnet, public=group.is_public(network, subnet))
+        if way.open is not False or network.leads_elsewhere(subnet):
+            continue
+        missing = [service for service in asked if not endpoints.serves(service["name"], subnet)]
+        if missing:
+            names = ", ".join(service["name"] for service in missing)
+            group.view.error(
+                "paths-nodes-cut-off",
+                "subnetIds",
+                f"nodes in subnet {network.subnets[subnet].name} get neither to the internet ({way.why}) nor to an "
+                f"endpoint of {names}: {missing[0]['why']}",
+                allowed="a route to a NAT gateway, or VPC endpoints of these services",
+            )
+            return
+
+
+def _api(network: Network, group: NodeGroup) -> None:
+    """Nodes register with the API: by its private endpoint, else by the public one over the internet."""
+    cluster = group.cluster
+    if cluster is None or cluster.is_unknown("vpcConfig") or not cluster.has("vpcConfig"):
+        return
+    private, public = cluster.flag("vpcConfig.endpointPrivateAccess"), cluster.flag("vpcConfig.endpointPublicAccess")
+    unknown = any(cluster.is_unknown(f"vpcConfig.{key}") for key in ("endpointPrivateAccess", "endpointPublicAccess"))
+    if private or unknown or public is False:
+        return
+    for subnet in group.subnets:
+        way: Way = network.internet(subnet, public=group.is_public(network, subnet))
+        if way.open is False:
+            group.view.error(
+                "paths-api-cut-off",
+                "subnetIds",
+                f"the API of {cluster.name} has a public endpoint alone, and nodes in subnet "
+                f"{network.subnets[subnet].name} do not get to the internet: {way.why}",
+                allowed="endpointPrivateAccess of the cluster, or a route to a NAT gateway",
+            )
+            return
+    admitted = cluster.texts("vpcConfig.publicAccessCidrs")
+    if not admitted or "0.0.0.0/0" in admitted or cluster.blurred("vpcConfig.publicAccessCidrs"):
+        return
+    own = list(_own_addresses(network))
+    if own and not _any_admitted(own, admitted):
+        group.view.error(
+            "paths-api-not-admitted",
+            "clusterName",
+            f"the API of {cluster.name} has a public endpoint alone that admits {', '.join(sorted(admitted)[:3])}: "
+            "nodes come from the address of a NAT gateway, which is not among them",
+            allowed="endpointPrivateAccess of the cluster, or the NAT gateways' addresses in publicAccessCidrs",
+        )
+
+
+def _own_addresses(network: Network) -> Iterator[str]:
+    """Public addresses of the NAT gateways; none at all where one is not known."""
+    found = []
+    for nat in network.nats.values():
+        address = nat.referred("allocationId", "aws:ec2/eip:Eip")
+        text = address.resource.outputs.get("publicIp") if address and not address.resource.read else None
+        if not isinstance(text, str) or (address is not None and address.has("publicIpv4Pool")):
+            return
+        found.append(text)
+    yield from found
+
+
+def _any_admitted(addresses: list[str], networks: list[str]) -> bool:
+    try:
+        return any(ip_address(one) in ip_network(network, strict=False) for one in addresses for network in networks)
+    except ValueError:
+        return True  # the check of values tells what is no block
+
+
+def _asked(stack: Stack, when: str) -> bool:
+    """Whether a stack asks a service on an occasion of the table."""
+    if when == "pod identities":
+        return bool(stack.of_type(POD_IDENTITY_ASSOCIATION))
+    if when == "roles of service accounts":
+        return any(_has_role(view) for view in stack.of_type(SERVICE_ACCOUNT)) or any(
+            view.has("serviceAccountRoleArn") for view in stack.of_type(ADD_ON)
+        )
+    return when == "always" or _has_chart(stack, when)
+
+
+def _has_role(account: View) -> bool:
+    return ROLE_OF_ACCOUNT in account.mapping("metadata.annotations")
+
+
+def _has_chart(stack: Stack, name: str) -> bool:
+    return any((view.text("chart") or "").rpartition("/")[2] == name for view in stack.of_type(HELM_RELEASE))
+
+
+@cache
+def _services() -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = tree(files(__package__).joinpath("services.yaml"))["services"]
+    return found

@@ -1,0 +1,1 @@
+"""What queues meet of AWS."""

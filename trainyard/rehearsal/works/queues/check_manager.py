@@ -1,0 +1,72 @@
+"""What answers for the queues besides the scheduler: admission checks, and the wait for pods."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.read import is_set, value_at
+from trainyard.recorded.types import HELM_RELEASE
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.works.queues.kubernetes.model import MULTIKUEUE, PROVISIONING
+from trainyard.rehearsal.works.queues.room import Room
+
+_CONTROLLERS: Final = (PROVISIONING, MULTIKUEUE)
+_READY_SECONDS: Final = 300
+"""A GPU node from zero takes 3 to 8 minutes to be ready, and its image as long again (platform.md of the project's
+facts, 2026-11): a job that starts one is evicted again below this."""
+
+
+def check_admission_check(view: View, room: Room) -> None:
+    """Every rule about one admission check: something answers it, and has what it needs to."""
+    controller = view.text("spec.controllerName")
+    if controller is None:
+        return
+    near = nearest(controller, _CONTROLLERS)
+    if controller not in _CONTROLLERS:
+        if near and controller.startswith("kueue.x-k8s.io/"):
+            view.error(
+                "queues-admission-check",
+                "spec.controllerName",
+                f"nothing answers {show(controller)}: jobs keep their quota and wait for ever",
+                allowed=f"one of {', '.join(_CONTROLLERS)}, or a controller of one's own",
+                hint=near,
+            )
+        return
+    check = room.configuration.checks.get(view.text("metadata.name") or "")
+    if check is not None and not check.active:
+        view.error(
+            "queues-admission-check",
+            "spec.parameters",
+            "name no object that its controller can read: the check stays inactive, and every queue with it",
+            allowed="apiGroup kueue.x-k8s.io, kind and name of a "
+            + ("ProvisioningRequestConfig" if controller == PROVISIONING else "MultiKueueConfig"),
+        )
+    if controller == PROVISIONING:
+        for release in room.resources.of(HELM_RELEASE):
+            chart = str(value_at(release.inputs, "chart", default="", unknown=""))
+            if chart.rpartition("/")[2] == "cluster-autoscaler" and not is_set(
+                release.inputs, "values", "extraArgs", "enable-provisioning-requests"
+            ):
+                view.error(
+                    "queues-admission-check",
+                    "spec.controllerName",
+                    f"the autoscaler of release {release.name} answers no provisioning requests: jobs wait for ever",
+                    allowed="extraArgs.enable-provisioning-requests: true in its values",
+                )
+
+
+def check_manager(view: View | None, room: Room) -> None:
+    """Whether the manager waits long enough for pods whose nodes have to start first."""
+    manager = room.manager
+    if view is None or manager is None or manager.waits_seconds is None or manager.waits_seconds >= _READY_SECONDS:
+        return
+    starting = [group for groups in room.groups.values() for group in groups if group.min_nodes == 0]
+    if starting:
+        view.warning(
+            "queues-pods-ready",
+            "values.managerConfig.controllerManagerConfigYaml",
+            f"waitForPodsReady.timeout is {manager.waits_seconds:g} s: a job that starts a node of {starting[0].name} "
+            "is evicted before the node is there",
+            allowed="more than node start and image pull take, such as 30m",
+        )
