@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from trainyard.recorded.model import Level
-from trainyard.recorded.read import UnknownInput, follow, mappings_at
+from trainyard.recorded.read import UnreadableInput, follow, mappings_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import chosen_for
 from trainyard.rehearsal.context import Stack, View
@@ -28,7 +28,7 @@ def check(stack: Stack) -> None:
     """
     try:
         asked = [(need, verdict) for need, verdict in judged(stack.resources) if not _met(need, verdict)]
-    except (UnknownInput, ValueError):  # not known, or no address: the check of values tells the latter
+    except (UnreadableInput, ValueError):  # not known; or no text, or no address, which the check of values tells
         return
     views = {view.resource.urn: view for view in stack.views}
     told: set[tuple[str, str, str]] = set()
@@ -50,7 +50,7 @@ class Asked:
 
 
 def judged(resources: Resources) -> list[tuple[Need, Verdict]]:
-    """Every needed flow with what the walls say. Raises UnknownInput, and ValueError for what is no address."""
+    """Every needed flow with what the walls say. Raises UnreadableInput, and ValueError for what is no address."""
     flows = Flows.recorded(resources)
     walls = _walls(resources, flows)
     return [(need, _verdict(walls, need)) for need in needs_of(scene_of(resources, flows), walls.policies)]
