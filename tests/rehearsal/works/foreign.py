@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tests.rehearsal.refusals.builders import resource
@@ -64,6 +64,24 @@ def endpoint(service: str, **inputs: Any) -> RecordedResource:
 def group(name: str, **inputs: Any) -> RecordedResource:
     """A security group of the VPC."""
     return resource("aws:ec2/securityGroup:SecurityGroup", name, {"vpcId": VPC, **inputs}, f"sg-{name}")
+
+
+Rule = tuple[str, str, int, int]
+"""Action, block, first and last port."""
+
+
+def acl(name: str, subnets: Iterable[str], *, ingress: Sequence[Rule], egress: Sequence[Rule]) -> RecordedResource:
+    """A network ACL of some subnets."""
+    keys = ("action", "cidrBlock", "fromPort", "toPort")
+    numbered = {
+        side: [
+            {"ruleNo": 100 + index, "protocol": "tcp", **dict(zip(keys, rule, strict=True))}
+            for index, rule in enumerate(rules)
+        ]
+        for side, rules in (("ingress", ingress), ("egress", egress))
+    }
+    given = {"vpcId": VPC, "subnetIds": [f"subnet-{subnet}" for subnet in subnets], **numbered}
+    return resource("aws:ec2/networkAcl:NetworkAcl", name, given, f"acl-{name}")
 
 
 def cluster(*subnets: str, **network: Any) -> RecordedResource:
@@ -189,7 +207,7 @@ def in_a_network_of_others() -> list[RecordedResource]:
 
 
 def with_group_of_nodes() -> list[RecordedResource]:
-    """Nodes with a group of their own and rules between it and the control plane's, as the well-known module makes it."""
+    """Nodes with a group of their own, and rules between it and that of the control plane."""
     template = resource(
         "aws:ec2/launchTemplate:LaunchTemplate",
         "workers",

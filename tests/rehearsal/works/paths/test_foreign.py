@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from tests.rehearsal.works.foreign import STACKS, behind_nat, public, with_group_of_nodes, without_internet
+from tests.rehearsal.works.foreign import (
+    STACKS,
+    ZONES,
+    acl,
+    behind_nat,
+    cluster,
+    public,
+    subnet,
+    with_group_of_nodes,
+    without_internet,
+)
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.flows.check import check as check_flows
@@ -51,6 +61,59 @@ def test_a_wrong_kind_of_value_breaks_nothing(stack, wrong):
         for key in resource.inputs:
             changed = replace(resource, inputs={**resource.inputs, key: wrong})
             findings([*resources[:index], changed, *resources[index + 1 :]])
+
+
+def of_nodes(*, back=(1024, 65535), https=443):
+    """The list of the nodes' subnets: HTTPS out, answers in, the VPC both ways."""
+    return acl(
+        "nodes",
+        ZONES,
+        ingress=[("allow", "10.4.0.0/16", 0, 65535), ("allow", "0.0.0.0/0", *back)],
+        egress=[("allow", "10.4.0.0/16", 0, 65535), ("allow", "0.0.0.0/0", https, https)],
+    )
+
+
+def of_nat(*, back=(1024, 65535), block="10.4.0.0/16"):
+    """The list of the NAT gateway's subnet."""
+    return acl(
+        "public",
+        ["public"],
+        ingress=[("allow", block, 443, 443), ("allow", "0.0.0.0/0", *back)],
+        egress=[("allow", "0.0.0.0/0", 443, 443), ("allow", "10.4.0.0/16", 1024, 65535)],
+    )
+
+
+def test_lists_that_let_by_what_is_needed_are_not_accused():
+    assert findings([*behind_nat(), of_nodes(), of_nat()]) == []
+
+
+@pytest.mark.parametrize(
+    ("lists", "what"),
+    [
+        ([of_nodes(back=(49152, 65535))], "answers in from the internet"),  # the range of Windows
+        ([of_nodes(https=80)], "TCP 443 out to the internet"),
+        ([of_nodes(), of_nat(back=(32768, 60999))], "answers in from the internet"),  # NAT gateways choose others
+        ([of_nodes(), of_nat(block="10.5.0.0/16")], "TCP 443 in from the nodes"),
+    ],
+)
+def test_a_list_that_shuts_the_way_out_is_told(lists, what):
+    found = [finding for finding in findings([*behind_nat(), *lists]) if finding.rule == "paths-acl-closed"]
+    assert [what in finding.message for finding in found] == [True]
+
+
+def test_a_list_between_nodes_and_the_control_plane_is_asked_for_the_answers_too():
+    plane = [subnet(f"plane-{zone}", f"10.4.{50 + index}.0/24", zone) for index, zone in enumerate(ZONES)]
+    stack = [
+        *(found for found in behind_nat() if found.name != "cluster"),
+        *plane,
+        cluster(*(f"plane-{zone}" for zone in ZONES), endpointPublicAccess=False),
+    ]
+    names = [f"plane-{zone}" for zone in ZONES]
+    given = [("allow", "10.4.0.0/16", 443, 443), ("allow", "10.4.0.0/16", 1024, 65535)]
+    assert findings([*stack, acl("plane", names, ingress=given, egress=given)]) == []
+    assert "flows-nodes-to-api" in rules([*stack, acl("plane", names, ingress=given, egress=given[:1])])
+    denied = [("deny", "10.4.0.0/23", 443, 443), *given]
+    assert "flows-nodes-to-api" in rules([*stack, acl("plane", names, ingress=denied, egress=given)])
 
 
 def without(resources, type_, name=""):

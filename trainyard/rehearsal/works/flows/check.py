@@ -10,6 +10,7 @@ from trainyard.recorded.read import UnreadableInput, follow, mappings_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import chosen_for
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.flows.aws.network_acls import NetworkAcls
 from trainyard.rehearsal.works.flows.aws.security_groups import SecurityGroups
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
 from trainyard.rehearsal.works.flows.model import Flow, Verdict, judge
@@ -46,6 +47,7 @@ class Asked:
     policies: NetworkPolicies
     generous: NetworkPolicies  # where namespaces of somebody else's have every label that is asked for
     groups: SecurityGroups
+    acls: NetworkAcls
     without_policies: bool
 
 
@@ -60,7 +62,7 @@ def _walls(resources: Resources, flows: Flows) -> Asked:
     policies = next(wall for wall in flows.walls if isinstance(wall, NetworkPolicies))
     groups = next(wall for wall in flows.walls if isinstance(wall, SecurityGroups))
     others = any(group in found.type for found in resources.all for group in _OTHER_POLICIES)
-    return Asked(policies, _generous(policies), groups.but_for_sure(resources), others)
+    return Asked(policies, _generous(policies), groups.but_for_sure(resources), NetworkAcls.recorded(resources), others)
 
 
 def _generous(policies: NetworkPolicies) -> NetworkPolicies:
@@ -77,9 +79,9 @@ def _generous(policies: NetworkPolicies) -> NetworkPolicies:
 def _verdict(walls: Asked, need: Need) -> Verdict:
     flow = Flow.between(need.source, need.destination, need.port)
     if walls.without_policies:
-        return judge(flow, [walls.groups])
-    verdict = judge(flow, [walls.policies, walls.groups])
-    return verdict if verdict else judge(flow, [walls.generous, walls.groups])
+        return judge(flow, [walls.groups, walls.acls])
+    verdict = judge(flow, [walls.policies, walls.groups, walls.acls])
+    return verdict if verdict else judge(flow, [walls.generous, walls.groups, walls.acls])
 
 
 def _met(need: Need, verdict: Verdict) -> bool:
@@ -105,6 +107,8 @@ def _mended(need: Need, verdict: Verdict) -> str:
     """The rule that would do."""
     if verdict:
         return f"a rule that holds for every address of {need.destination}"
+    if verdict.words.startswith("network ACL"):
+        return f"rules of the network ACL for {need.port} there and for ports 1024 to 65535 back"
     kind = "NetworkPolicy" if "NetworkPolic" in verdict.words else "security group"
     outward = "lets it out" in verdict.words or " out to " in verdict.words
     if outward:

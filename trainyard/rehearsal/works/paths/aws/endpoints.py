@@ -33,7 +33,7 @@ class Endpoints:
         for view in network.stack.of_type(VPC_ENDPOINT):
             self._blurred = self._blurred or any(map(view.is_unknown, ("vpcId", "serviceName", "vpcEndpointType")))
             vpc, service = view.text("vpcId"), service_of(view)
-            if vpc is None or service is None:
+            if vpc is None or service is None or view.is_unknown("vpcEndpointType"):
                 continue
             kind = view.text("vpcEndpointType") or "Gateway"
             found = self.interfaces if kind == "Interface" else self.gateways if kind == "Gateway" else None

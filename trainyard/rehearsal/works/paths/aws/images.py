@@ -58,7 +58,7 @@ def check(network: Network, groups: list[NodeGroup], registries: dict[str, str])
     )
     for group in groups:
         shut = closed[group.view.resource.urn]
-        if not shut or not (everywhere or len(shut) < len(group.subnets)):
+        if not shut or not (everywhere or _opens_elsewhere(network, group)):
             continue  # a group that is apart on purpose may run what lies in the account's own registry
         subnet, why = next(iter(shut.items()))
         where = f"nodes in subnet {network.subnets[subnet].name} do not get to the internet ({why})"
@@ -84,6 +84,10 @@ def _closed(network: Network, group: NodeGroup) -> Iterator[tuple[str, str]]:
         way = network.internet(subnet, public=group.is_public(network, subnet))
         if way.open is False and not network.leads_elsewhere(subnet):
             yield subnet, way.why
+
+
+def _opens_elsewhere(network: Network, group: NodeGroup) -> bool:
+    return any(network.internet(one, public=group.is_public(network, one)).open for one in group.subnets)
 
 
 def _may_mirror(group: NodeGroup) -> bool:
