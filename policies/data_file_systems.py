@@ -10,9 +10,9 @@ from pulumi_policy import Severity
 from trainyard.policies.access import everybody
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_set, list_at, mapping_at, texts_at, value_at
+from trainyard.recorded.read import as_number, is_set, list_at, mapping_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import EFS, EFS_POLICY, LUSTRE
+from trainyard.recorded.types import EFS, EFS_ACCESS_POINT, EFS_POLICY, LUSTRE
 
 _CLIENT = ("elasticfilesystem:clientmount", "elasticfilesystem:client*", "elasticfilesystem:*", "*")
 _ROOT = ("elasticfilesystem:clientrootaccess", *_CLIENT[1:])
@@ -22,10 +22,10 @@ _ACCESS_POINT, _TLS = "elasticfilesystem:accesspointarn", "aws:securetransport"
 @stack_rule(
     "file-system-open-to-the-network",
     "A file system asks who mounts it, and nobody is root on it.",
-    types=(EFS, EFS_POLICY, LUSTRE),
+    types=(EFS, EFS_ACCESS_POINT, EFS_POLICY, LUSTRE),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
-    fix="EFS: a file system policy that wants TLS, an access point and a role. Lustre: rootSquashConfiguration.",
+    fix="EFS: a policy that wants TLS, an access point of a folder and a user, and a role. Lustre: rootSquashConfiguration.",
 )
 def file_system_open_to_the_network(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Without a policy EFS lets in whoever reaches a mount target, as root; so does Lustre without squash."""
@@ -36,6 +36,9 @@ def file_system_open_to_the_network(resources: Resources, _: Config) -> Iterator
         for policy in policies:
             for message in _holes(statements(policy.inputs, "policy")):
                 yield policy, message
+    for point in resources.of(EFS_ACCESS_POINT):
+        for message in _of_a_point(point.inputs):
+            yield point, message
     for system in resources.of(LUSTRE):
         squash = str(value_at(system.inputs, "rootSquashConfiguration", "rootSquash", default="0:0"))
         if "0" in squash.split(":"):
@@ -43,6 +46,21 @@ def file_system_open_to_the_network(resources: Resources, _: Config) -> Iterator
         for nids in texts_at(system.inputs, "rootSquashConfiguration", "noSquashNids"):
             if "[" in nids or "*" in nids:
                 yield system, f"noSquashNids {nids}: a range of nodes is root of all files"
+
+
+def _of_a_point(inputs: Any) -> Iterator[str]:
+    """What an access point lets happen: it is a wall where it has a folder of its own and says who one is there."""
+    if not str(value_at(inputs, "rootDirectory", "path", default="/")).strip("/. "):
+        yield "rootDirectory.path is /: the access point shows the whole file system"
+    user = value_at(inputs, "posixUser")
+    if user is None:
+        yield "has no posixUser: whoever mounts by it says himself who he is, root too"
+        return
+    groups = [value_at(user, "gid"), *list_at(user, "secondaryGids")]
+    if as_number(value_at(user, "uid")) == 0:
+        yield "posixUser.uid is 0: whoever mounts by it is root"
+    elif 0 in map(as_number, groups):
+        yield "posixUser is of group 0: whoever mounts by it is of root's group"
 
 
 def _holes(found: list[Any]) -> Iterator[str]:

@@ -8,13 +8,12 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.conventions import TEAM_LABEL
+from trainyard.policies.data_volumes import S3_DRIVER
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE, VOLUME
-
-S3_DRIVER, EFS_DRIVER = "s3.csi.aws.com", "efs.csi.aws.com"
 
 _READ_ONLY_OPTIONS = frozenset({"ro", "read-only"})
 
@@ -32,39 +31,6 @@ def volume_for_any_claim(resource: RecordedResource, _: Config) -> Iterator[str]
     missing = [key for key in ("namespace", "name") if not is_set(resource.inputs, "spec", "claimRef", key)]
     if missing:
         yield f"claimRef names no {' and no '.join(missing)}: any claim may take it"
-
-
-@resource_rule(
-    "volume-with-the-drivers-rights",
-    "A volume shows what its own pods may see, not all that the storage driver or the node reaches.",
-    types=(VOLUME,),
-    severity=Severity.HIGH,
-    controls=("NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
-    fix="S3: authenticationSource pod. EFS: an access point in volumeHandle, mount option iam. No nfs, no hostPath.",
-)
-def volume_with_the_drivers_rights(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """A bucket is mounted by the pod's role; a file system through the access point of one directory, by a role."""
-    spec = value_at(resource.inputs, "spec")
-    for kind in ("nfs", "hostPath", "local"):
-        if value_at(spec, kind) is not None:
-            yield f"{kind} shows whatever the node reaches"
-    driver = value_at(spec, "csi", "driver")
-    if driver == S3_DRIVER and value_at(spec, "csi", "volumeAttributes", "authenticationSource") != "pod":
-        yield "authenticationSource is not pod: every pod sees what the driver may read"
-    if driver == EFS_DRIVER:
-        if not _access_point(spec):
-            yield "names no access point: it shows the whole file system"
-        if "iam" not in list_at(spec, "mountOptions"):
-            yield "is mounted without iam: anonymous, whoever mounts it"
-        if str(value_at(spec, "csi", "volumeAttributes", "encryptInTransit")).lower() == "false":
-            yield "encryptInTransit is off"
-
-
-def _access_point(spec: Any) -> str:
-    handle = str(value_at(spec, "csi", "volumeHandle", default=""))
-    point = handle.split(":")[2] if handle.count(":") == 2 else ""
-    options = [str(each) for each in list_at(spec, "mountOptions")]
-    return point or next((each for each in options if each.lower().startswith("accesspoint=")), "")
 
 
 @stack_rule(

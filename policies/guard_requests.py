@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from trainyard.conventions import TEAM_LABEL, team_group
+from trainyard.policies.teams import labels_of
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import mapping_at, value_at
 from trainyard.rehearsal.works.rights.kubernetes.admission import Request
+from trainyard.rehearsal.works.flows.kubernetes.network_policies import NAME_LABEL
 
-_NAME_LABEL: Final = "kubernetes.io/metadata.name"
 A_POD: Final = "a pod"
 """Stands for the service account of a team's pods."""
 
@@ -19,7 +19,7 @@ A_POD: Final = "a pod"
 def by_team(request: Request, team: RecordedResource) -> Request:
     """A request as somebody of a team makes it in its namespace; one of a controller stays a controller's."""
     labels = labels_of(team)
-    namespace = str(labels[_NAME_LABEL])
+    namespace = str(labels[NAME_LABEL])
     item, old = (_placed(one, namespace) for one in (request.item, request.old))
     user, groups = request.user, tuple(request.groups)
     if user == A_POD:
@@ -42,9 +42,3 @@ def dressed(item: Any, literals: Iterable[str], text: str) -> Any:
     metadata = {**item["metadata"], "name": text, "generateName": text, "labels": said, "annotations": said}
     spec = {**item["spec"], **({"serviceAccountName": text} if "containers" in item["spec"] else {})}
     return {**item, "metadata": metadata, "spec": spec}
-
-
-def labels_of(namespace: RecordedResource) -> dict[str, Any]:
-    """The labels of a namespace, with the one that every namespace has."""
-    labels = dict(mapping_at(namespace.inputs, "metadata", "labels"))
-    return {**labels, _NAME_LABEL: value_at(namespace.inputs, "metadata", "name")}

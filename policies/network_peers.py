@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from trainyard.policies.access import internet
-from trainyard.recorded.read import as_number, is_set, list_at, value_at
+from trainyard.recorded.read import as_number, is_set, list_at, texts_at, value_at
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import NETWORK_POLICY
+
+
+def fenced_namespaces(resources: Resources, *, allowing: bool) -> set[str]:
+    """The namespaces whose pods all have policies in both directions, one for both or one each, that allow nothing
+    themselves; `allowing`: that do not allow everything."""
+    closed: dict[str, set[str]] = {}
+    for policy in resources.of(NETWORK_POLICY):
+        namespace = str(value_at(policy.inputs, "metadata", "namespace", default="default"))
+        if not is_set(policy.inputs, "spec", "podSelector"):
+            closed.setdefault(namespace, set()).update(_closes(policy.inputs, allowing=allowing))
+    return {namespace for namespace, directions in closed.items() if {"Ingress", "Egress"} <= directions}
+
+
+def _closes(inputs: Any, *, allowing: bool) -> Iterator[str]:
+    """The directions that a policy closes. Without `policyTypes`: ingress, and egress where it has rules of it."""
+    told = texts_at(inputs, "spec", "policyTypes") or ["Ingress", *(["Egress"] if is_set(inputs, "spec", "egress") else [])]
+    into, out = list_at(inputs, "spec", "ingress"), list_at(inputs, "spec", "egress")
+    if "Ingress" in told and not any(not allowing or from_anywhere(rule, "from") for rule in into):
+        yield "Ingress"
+    if "Egress" in told and not any(
+        not allowing or (from_anywhere(rule, "to") and every_port(rule)) for rule in out
+    ):
+        yield "Egress"
 
 
 def from_anywhere(rule: Any, key: str) -> bool:

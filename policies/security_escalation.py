@@ -3,118 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
 
 from pulumi_policy import Severity
 
 from trainyard.conventions import INGEST_GROUP, INGEST_NAMESPACE
 from trainyard.policies import rbac
+from trainyard.policies.escalation_steps import (
+    IN_PLATFORM_NAMESPACES,
+    IN_SYSTEM_NAMESPACES,
+    IN_TEAM_NAMESPACES,
+    STEPS,
+    Step,
+)
 from trainyard.policies.rules import Config, StackViolation, stack_rule
-from trainyard.recorded.read import value_at
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import mapping_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import POD_IDENTITY_ASSOCIATION
-from trainyard.rehearsal.works.rights.kubernetes.cluster import Grant, Subject
-from trainyard.rehearsal.works.rights.kubernetes.rules import Ask, ask
-
-WRITE: Final = ("create", "update", "patch")
-_RBAC, _ADMISSION = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
-_STARTS_PODS: Final = (
-    "pods",
-    "jobs.batch",
-    "cronjobs.batch",
-    "deployments.apps",
-    "daemonsets.apps",
-    "statefulsets.apps",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Rights of one kind, and where they lead."""
-
-    asked: tuple[Ask, ...]
-    leads: str
-    cluster_wide: bool = False  # only where it holds in all namespaces
-    whatever_name: bool = True  # a rule on named objects alone counts too
-
-
-def _asks(verbs: tuple[str, ...], *things: str) -> tuple[Ask, ...]:
-    return tuple(ask(verb, thing) for verb in verbs for thing in things)
-
-
-STEPS: Final = (
-    Step(_asks(("escalate",), f"roles.{_RBAC}", f"clusterroles.{_RBAC}"), "gives a role rights that its writer lacks"),
-    Step(_asks(("bind",), f"roles.{_RBAC}", f"clusterroles.{_RBAC}"), "binds any role to anybody"),
-    Step(_asks(("impersonate",), "users", "groups", "serviceaccounts"), "acts as somebody else"),
-    Step(
-        _asks(
-            WRITE, f"roles.{_RBAC}", f"rolebindings.{_RBAC}", f"clusterroles.{_RBAC}", f"clusterrolebindings.{_RBAC}"
-        ),
-        "changes who may do what",
-    ),
-    Step(_asks(("create",), "serviceaccounts/token"), "signs in as any service account there"),
-    Step(_asks(("get", "create"), "nodes/proxy"), "reaches the kubelet, which runs commands in every pod"),
-    Step(
-        _asks(("update", "patch"), "namespaces", "nodes"),
-        "changes the labels that pod security, queues, network policies and nodes go by",
-        whatever_name=False,
-    ),
-    Step(
-        (
-            *_asks(("update", "patch"), "certificatesigningrequests.certificates.k8s.io/approval"),
-            *_asks(("approve", "sign"), "signers.certificates.k8s.io"),
-        ),
-        "makes credentials of anybody",
-    ),
-    Step(
-        _asks(
-            WRITE,
-            f"validatingwebhookconfigurations.{_ADMISSION}",
-            f"mutatingwebhookconfigurations.{_ADMISSION}",
-            f"validatingadmissionpolicies.{_ADMISSION}",
-            f"validatingadmissionpolicybindings.{_ADMISSION}",
-            f"mutatingadmissionpolicies.{_ADMISSION}",
-            f"mutatingadmissionpolicybindings.{_ADMISSION}",
-        ),
-        "changes or lifts the guards on what is created",
-        whatever_name=False,
-    ),
-    Step(
-        _asks((*WRITE, "delete"), "networkpolicies.networking.k8s.io", "resourcequotas"),
-        "lifts the walls of all namespaces",
-        cluster_wide=True,
-        whatever_name=False,
-    ),
-    Step(_asks(("create",), "persistentvolumes"), "mounts any disk and any directory of a node"),
-    Step(
-        _asks(("get", "list", "watch"), "secrets"),
-        "reads the passwords and tokens of all namespaces",
-        cluster_wide=True,
-        whatever_name=False,
-    ),
-    Step(
-        _asks(("create", "get"), "pods/exec", "pods/attach"),
-        "runs commands in the pods of all namespaces",
-        cluster_wide=True,
-    ),
-    Step(_asks(WRITE, "pods/ephemeralcontainers"), "runs containers in the pods of all namespaces", cluster_wide=True),
-    Step(
-        _asks(("create",), *_STARTS_PODS),
-        "starts pods with the service accounts of all namespaces",
-        cluster_wide=True,
-    ),
-)
-"""What is known to lead to more (Kubernetes documentation, "Role Based Access Control Good Practices", "Privilege
-escalation risks", read 2026-11)."""
-
-IN_PLATFORM_NAMESPACES: Final = (
-    *_asks(("create",), *_STARTS_PODS),
-    *_asks(("create", "get"), "pods/exec", "pods/attach"),
-    *_asks(("update", "patch"), "deployments.apps", "daemonsets.apps", "statefulsets.apps", "pods/ephemeralcontainers"),
-)
-"""What makes somebody the service accounts of a namespace."""
+from trainyard.recorded.types import POD_IDENTITY_ASSOCIATION, RBAC_CLUSTER_ROLE
+from trainyard.rehearsal.works.rights.kubernetes.built_in import ROLES
+from trainyard.rehearsal.works.rights.kubernetes.cluster import AGGREGATE_TO, Grant, Subject
+from trainyard.rehearsal.works.rights.kubernetes.rules import Ask, read_rules
 
 
 @stack_rule(
@@ -142,6 +51,7 @@ IN_PLATFORM_NAMESPACES: Final = (
 def rights_that_lead_to_more(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """What charts bring is not recorded and not judged. The cluster's own roles count by their rules, and those of its
     own parts (`system:node`, `system:kubelet-api-admin`) as they are."""
+    yield from _widened(resources)
     bindings = rbac.Bindings(resources)
     strong = {
         str(value_at(found.inputs, "namespace")): str(value_at(found.inputs, "serviceAccount"))
@@ -157,6 +67,7 @@ def rights_that_lead_to_more(resources: Resources, config: Config) -> Iterator[S
             asked = next((asked for asked in step.asked if _has(grant, asked, step)), None)
             if asked is not None and not (step.cluster_wide and grant.namespace):
                 yield binding, f"{grant.words} lets {', '.join(who)} {_said(asked, grant)}, which {step.leads}"
+        yield from _of_strangers(binding, grant, config, in_team=grant.namespace in bindings.teams)
         people = sorted(
             rbac.words(subject)
             for subject in grant.subjects
@@ -169,6 +80,42 @@ def rights_that_lead_to_more(resources: Resources, config: Config) -> Iterator[S
         if account and people and taken is not None:
             became = f"and so be the service account {account}, which has a role in the cloud"
             yield binding, f"{grant.words} lets {', '.join(people)} {_said(taken, grant)} {became}"
+
+
+def _of_strangers(binding: RecordedResource, grant: Grant, config: Config, *, in_team: bool) -> Iterator[StackViolation]:
+    """What somebody may do with what is others' own in a namespace. Who is of a team there, other rules judge."""
+    if in_team:
+        steps: tuple[Step, ...] = IN_TEAM_NAMESPACES
+        own = [subject for subject in grant.subjects if rbac.place_of(subject[1])]
+    elif fnmatchcase(grant.namespace, "*-system"):
+        steps, own = IN_SYSTEM_NAMESPACES, list(grant.subjects)
+    else:
+        return
+    who = sorted(
+        rbac.words(subject)
+        for subject in own
+        if rbac.namespace_of(subject[1]) != grant.namespace and not _trusted(subject, config)
+    )
+    for step in steps if who else ():
+        asked = next((asked for asked in step.asked if _has(grant, asked, step)), None)
+        if asked is not None:
+            yield binding, f"{grant.words} lets {', '.join(who)} {_said(asked, grant)}, which {step.leads}"
+
+
+def _widened(resources: Resources) -> Iterator[StackViolation]:
+    """Cluster roles that are added to a role of every cluster's by their label: whoever has that has these rights."""
+    for role in resources.of(RBAC_CLUSTER_ROLE):
+        labels = mapping_at(role.inputs, "metadata", "labels")
+        for name in ("view", "edit", "admin"):
+            if str(labels.get(f"{AGGREGATE_TO}{name}")).lower() != "true":
+                continue
+            added = Grant(frozenset(), read_rules(role.inputs), "", "")
+            usual = Grant(frozenset(), ROLES[name], "", "")
+            for step in STEPS:
+                asked = next((each for each in step.asked if _has(added, each, step) and not _has(usual, each, step)), None)
+                if asked is not None:
+                    what = str(asked).removesuffix(" in the cluster")
+                    yield role, f"lets whoever is bound to {name} {what}, which {step.leads}"
 
 
 def _has(grant: Grant, asked: Ask, step: Step | None = None) -> bool:

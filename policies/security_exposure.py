@@ -31,14 +31,6 @@ from trainyard.recorded.types import (
 
 BLOCKS = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
 PUBLIC_ACLS = ("public-read", "public-read-write", "authenticated-read")
-INTERNAL = (
-    ("service.beta.kubernetes.io/aws-load-balancer-scheme", "internal"),
-    ("service.beta.kubernetes.io/aws-load-balancer-internal", "true"),
-    ("alb.ingress.kubernetes.io/scheme", "internal"),
-    ("networking.gke.io/load-balancer-type", "Internal"),
-    ("kubernetes.io/ingress.class", "gce-internal"),
-)
-
 
 @stack_rule(
     "public-bucket",
@@ -113,32 +105,3 @@ def public_cluster_endpoint(resource: RecordedResource, config: Config) -> Itera
         yield "the endpoint is open to the internet"
     elif not config["namedNetworks"]:
         yield f"the endpoint is open to {', '.join(networks)}"
-
-
-@resource_rule(
-    "public-load-balancer",
-    "Nothing on the cluster is published to the internet, MLflow least of all.",
-    types=(SERVICE, INGRESS, HELM_RELEASE, LOAD_BALANCER),
-    severity=Severity.CRITICAL,
-    controls=("NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
-    fix="Keep services of type ClusterIP, or annotate the load balancer as internal.",
-)
-def public_load_balancer(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """Checks services, ingresses and load balancers; of a chart only the values can be seen."""
-    props = resource.inputs
-    if resource.type == LOAD_BALANCER:
-        if not is_on(props, "internal"):
-            yield "internal is off"
-        return
-    if resource.type == HELM_RELEASE:
-        for path, text in known_texts(value_at(props, "values")):
-            if text == "LoadBalancer" and path.endswith("type"):
-                yield f"values.{path} is LoadBalancer"
-        return
-    annotations = mapping_at(props, "metadata", "annotations")
-    if any(str(annotations.get(key, "")) == value for key, value in INTERNAL):
-        return
-    if resource.type == INGRESS:
-        yield "an Ingress without an annotation that makes it internal"
-    elif value_at(props, "spec", "type") == "LoadBalancer":
-        yield "a Service of type LoadBalancer without an annotation that makes it internal"

@@ -14,7 +14,6 @@ from trainyard.recorded.read import is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import RBAC_CLUSTER_ROLE_BINDING, RBAC_ROLE_BINDING, SERVICE_ACCOUNT
 
-BINDINGS = (RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE_BINDING)
 
 
 @resource_rule(
@@ -59,37 +58,6 @@ def _roots(spec: Any, *, patch: bool) -> Iterator[str]:
 def _context(spec: Any, container: Any, key: str) -> Any:
     own = value_at(container, "securityContext", key)
     return value_at(spec, "securityContext", key) if own is None else own
-
-
-@stack_rule(
-    "needless-api-token",
-    "Only pods whose service account has rights in the Kubernetes API carry a token for it.",
-    types=(*pods.TYPES, SERVICE_ACCOUNT, *BINDINGS),
-    severity=Severity.MEDIUM,
-    controls=("CIS EKS 1.5.0 4.1.6", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
-    fix="Set automountServiceAccountToken to false on the pod, or bind a role to its service account.",
-)
-def needless_api_token(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """Rights are those that the stack binds. A role of the cloud comes by a token of its own, which stays."""
-    accounts = {
-        (value_at(found.inputs, "metadata", "namespace"), value_at(found.inputs, "metadata", "name")): found
-        for found in resources.of(SERVICE_ACCOUNT)
-    }
-    bound = {
-        (value_at(subject, "namespace"), value_at(subject, "name"))
-        for binding in resources.of(*BINDINGS)
-        for subject in list_at(binding.inputs, "subjects")
-        if value_at(subject, "kind") == "ServiceAccount"
-    }
-    for workload in resources.of(*pods.TYPES):
-        namespace = value_at(workload.inputs, "metadata", "namespace")  # a cluster's training runtime has none
-        for where, spec in pods.pod_specs(workload):
-            name = value_at(spec, "serviceAccountName") or value_at(spec, "serviceAccount", default="default")
-            mounted = value_at(spec, "automountServiceAccountToken")
-            if mounted is None and (namespace, name) in accounts:
-                mounted = value_at(accounts[namespace, name].inputs, "automountServiceAccountToken")
-            if mounted not in (False, "false") and (namespace, name) not in bound:
-                yield workload, f"{where}: a token of the API for service account {name}, which has no rights there"
 
 
 @resource_rule(

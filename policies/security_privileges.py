@@ -8,65 +8,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from trainyard.policies.privileges import PRIVILEGES
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.types import IAM_POLICY, ROLE, ROLE_POLICY
 from trainyard.rehearsal.works.rights.aws.patterns import names_action
-
-PRIVILEGES: Final = {
-    "takes roles": ("sts:AssumeRole", "sts:AssumeRoleWithWebIdentity", "sts:GetFederationToken"),
-    "hands a role to a service that runs code": ("iam:PassRole",),
-    "changes who may do what": (
-        "iam:AddUserToGroup", "iam:AttachGroupPolicy", "iam:AttachRolePolicy", "iam:AttachUserPolicy",
-        "iam:CreateAccessKey", "iam:CreateLoginProfile", "iam:CreatePolicyVersion", "iam:CreateRole", "iam:CreateUser",
-        "iam:DeleteRolePermissionsBoundary", "iam:PutGroupPolicy", "iam:PutRolePermissionsBoundary",
-        "iam:PutRolePolicy", "iam:PutUserPolicy", "iam:SetDefaultPolicyVersion", "iam:UpdateAssumeRolePolicy",
-        "iam:UpdateLoginProfile", "iam:UpdateOpenIDConnectProviderThumbprint", "iam:CreateOpenIDConnectProvider",
-    ),
-    "gives keys away": (
-        "kms:PutKeyPolicy", "kms:CreateGrant", "kms:ScheduleKeyDeletion", "kms:DisableKey", "kms:ReplicateKey",
-    ),
-    "uses every key": ("kms:Decrypt", "kms:ReEncryptFrom"),
-    "reads every secret": (
-        "secretsmanager:GetSecretValue", "secretsmanager:BatchGetSecretValue", "ssm:GetParameters",
-    ),
-    "opens buckets and secrets": (
-        "s3:PutBucketPolicy", "s3:PutBucketAcl", "s3:PutBucketPublicAccessBlock", "s3:PutObjectAcl",
-        "secretsmanager:PutResourcePolicy", "ecr:SetRepositoryPolicy", "sns:SetTopicAttributes",
-    ),
-    "runs commands on machines": (
-        "ssm:SendCommand", "ssm:StartSession", "ssm:StartAutomationExecution", "ec2-instance-connect:SendSSHPublicKey",
-        "ssm:CreateAssociation", "ecs:ExecuteCommand",
-    ),
-    "starts machines and code with roles": (
-        "ec2:RunInstances", "ec2:ModifyInstanceAttribute", "ec2:AssociateIamInstanceProfile",
-        "ec2:ReplaceIamInstanceProfileAssociation", "lambda:CreateFunction", "lambda:UpdateFunctionCode",
-        "lambda:UpdateFunctionConfiguration", "lambda:AddPermission", "ecs:RunTask", "ecs:RegisterTaskDefinition",
-        "cloudformation:CreateStack", "cloudformation:UpdateStack", "codebuild:CreateProject",
-        "codebuild:UpdateProject", "codebuild:StartBuild", "glue:CreateJob", "glue:UpdateJob", "glue:CreateDevEndpoint",
-        "sagemaker:CreateTrainingJob", "sagemaker:CreateNotebookInstance", "sagemaker:CreateProcessingJob",
-        "sagemaker:CreatePresignedNotebookInstanceUrl", "states:CreateStateMachine", "events:PutTargets",
-        "scheduler:CreateSchedule", "batch:SubmitJob", "datapipeline:CreatePipeline",
-    ),
-    "lets itself onto clusters": (
-        "eks:CreateAccessEntry", "eks:UpdateAccessEntry", "eks:AssociateAccessPolicy",
-        "eks:CreatePodIdentityAssociation", "eks:UpdatePodIdentityAssociation", "eks:AssociateIdentityProviderConfig",
-        "eks:UpdateClusterConfig",
-    ),
-    "hides what was done": (
-        "cloudtrail:StopLogging", "cloudtrail:DeleteTrail", "cloudtrail:PutEventSelectors", "cloudtrail:UpdateTrail",
-        "guardduty:DeleteDetector", "config:StopConfigurationRecorder", "logs:DeleteLogGroup", "ec2:DeleteFlowLogs",
-    ),
-    "gives volumes and images away": (
-        "ec2:ModifySnapshotAttribute", "ec2:ModifyImageAttribute", "rds:ModifyDBSnapshotAttribute",
-        "rds:ModifyDBClusterSnapshotAttribute",
-    ),
-}  # fmt: skip
-"""Actions by what they are good for to whoever has them on any resource: those of published escalation paths (Rhino
-Security Labs, "AWS IAM Privilege Escalation", and the pathfinding.cloud catalogue, as generally known, 2026-11), and
-those that undo a wall of this environment."""
 
 _ANY: Final = re.compile(r"[*?]+|arn:[^:]*:[^:]*:[^:]*:[^:]*:([a-z-]+[:/])?\*+(/\*+)*")
 """A resource that is any, or any of its kind: `*`, `arn:aws:iam::*:role/*`, `arn:aws:kms:*:*:key/*`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from pulumi_policy import Severity
 
@@ -14,19 +14,36 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import is_set, mapping_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import NAMESPACE, RESOURCE_QUOTA
+from trainyard.recorded.types import LIMIT_RANGE, NAMESPACE, RESOURCE_QUOTA
+
+
+MOST: Final = {
+    "pods": "15000", "persistentvolumeclaims": "10000", "requests.storage": "10Pi", "requests.cpu": "100000",
+    "requests.memory": "1Pi",
+}  # fmt: skip
+"""More than this is no team's: a tenth of what a whole cluster may have is 15,000 pods (Kubernetes documentation,
+"Considerations for large clusters", 150,000 pods, read 2026-11); of the rest, what no project of this size rents."""
 
 
 @stack_rule(
     "team-without-quotas",
     "Every team's claims, its storage and its pods without GPUs are bounded, and none has a system priority.",
-    types=(NAMESPACE, RESOURCE_QUOTA),
+    types=(NAMESPACE, RESOURCE_QUOTA, LIMIT_RANGE),
     severity=Severity.MEDIUM,
     controls=("CIS EKS 1.5.0 5.2.1", "NIST 800-53r5 SC-6", "ISO 27001:2022 A.8.6"),
-    fix="Use the team namespaces as they are; each has its quotas.",
+    fix="Use the team namespaces as they are; each has its quotas, and what a container gets that asks for nothing.",
+    config={
+        "most": {
+            "type": "object",
+            "default": MOST,
+            "description": "The most of each that still is a bound, as quantities of Kubernetes.",
+        }
+    },
 )
-def team_without_quotas(resources: Resources, _: Config) -> Iterator[StackViolation]:
+def team_without_quotas(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """A pod of a system class evicts the platform's own; claims and pods without a bound are other people's disks."""
+    most = {**MOST, **config["most"]}
+    defaults = {value_at(found.inputs, "metadata", "namespace") for found in resources.of(LIMIT_RANGE) if _fills_in(found)}
     quotas = [(value_at(quota.inputs, "metadata", "namespace"), quota) for quota in resources.of(RESOURCE_QUOTA)]
     for team in team_namespaces(resources):
         name = value_at(team.inputs, "metadata", "name")
@@ -37,9 +54,26 @@ def team_without_quotas(resources: Resources, _: Config) -> Iterator[StackViolat
         for counted in ("requests.cpu", "requests.memory", "pods"):
             if not any(counted in _hard(quota) and CPU_ONLY_PRIORITY in _classes(quota) for quota in own):
                 yield team, f"{name}: no quota counts {counted} of pods of class {CPU_ONLY_PRIORITY}"
+        for quota in own:
+            for counted, limit in most.items():
+                if (found := quantity(_hard(quota).get(counted))) is not None and found > (quantity(limit) or 0):
+                    yield quota, f"{name}: {_hard(quota)[counted]} of {counted} is no bound (most: {limit})"
+        must_ask = any(
+            not _is_scoped(quota) and {"requests.memory", "limits.memory"} & set(_hard(quota)) for quota in own
+        )
+        if name not in defaults and not must_ask:
+            yield team, f"{name}: no LimitRange says what a container gets that asks for no memory"
         for priority in SYSTEM_PRIORITIES:
             if not any(quantity(_hard(quota).get("pods")) == 0 and priority in _classes(quota) for quota in own):
                 yield team, f"{name}: no quota of 0 pods for {priority}"
+
+
+def _fills_in(limits: RecordedResource) -> bool:
+    """Whether it gives a container that asks for no memory a request or a limit."""
+    return any(
+        value_at(one, "type") == "Container" and (is_set(one, "defaultRequest", "memory") or is_set(one, "default", "memory"))
+        for one in mappings_at(limits.inputs, "spec", "limits")
+    )
 
 
 def _hard(quota: RecordedResource) -> dict[str, Any]:

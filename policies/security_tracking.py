@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import configparser
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 from pulumi_policy import Severity
 
 from trainyard.catalog import pins
 from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_AUTHORIZATION, MLFLOW_PERMISSIONS
-from trainyard.policies import pods
+from trainyard.policies import pods, tracking_starts
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import list_at, value_at
@@ -24,8 +23,7 @@ _CONTROLS = ("CIS EKS 1.5.0 5.1.1", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"
 def _servers(resource: RecordedResource) -> Iterator[tuple[str, Any, list[str]]]:
     """Every container that starts an MLflow server: where it is, the container, and its command line."""
     for where, container in pods.containers(resource):
-        line = [str(part) for key in ("command", "args") for part in list_at(container, key)]
-        if any(words == ("mlflow", "server") for words in pairwise(line)):
+        for line in tracking_starts.lines(container):
             yield where, container, line
 
 
@@ -57,6 +55,8 @@ def _variable(container: Any, name: str) -> str | None:
 )
 def tracking_without_authentication(resource: RecordedResource, _: Config) -> Iterator[str]:
     """The options of `mlflow server`, read in MLflow 3.17.2."""
+    for where in tracking_starts.unseen(resource):
+        yield f"{where}: what it starts cannot be read: whether it asks for a login, nobody can tell"
     for where, container, line in _servers(resource):
         if _option(line, "--app-name") != "basic-auth":
             yield f"{where}: mlflow server without --app-name=basic-auth lets anybody in"

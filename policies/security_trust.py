@@ -20,6 +20,8 @@ from trainyard.recorded.types import (
     AWS_PROVIDER,
     BUCKET,
     BUCKET_POLICY,
+    ECR_CREATION_TEMPLATE,
+    ECR_REGISTRY_POLICY,
     EFS_POLICY,
     KEY_GRANT,
     KEY_POLICY,
@@ -41,6 +43,8 @@ GUARDED = (
     QUEUE_POLICY,
     SECRET_POLICY,
     REPOSITORY_POLICY,
+    ECR_CREATION_TEMPLATE,
+    ECR_REGISTRY_POLICY,
     EFS_POLICY,
     ROLE,
 )
@@ -56,9 +60,12 @@ _USE = re.compile(
 _OF_THE_REQUEST = re.compile(r"aws:SecureTransport|s3:TlsVersion|s3:x-amz-.*|aws:RequestedRegion", re.IGNORECASE)
 """Condition keys that say how a request is made, not by whom: whoever may make it makes it so."""
 
+_DOCUMENT = {ROLE: "assumeRolePolicy", ECR_CREATION_TEMPLATE: "repositoryPolicy"}
+"""Where the policy is that is not called so."""
+
 
 def _documents(resource: RecordedResource) -> list[Any]:
-    return statements(resource.inputs, "assumeRolePolicy" if resource.type == ROLE else "policy")
+    return statements(resource.inputs, _DOCUMENT.get(resource.type, "policy"))
 
 
 @resource_rule(

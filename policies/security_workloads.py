@@ -9,7 +9,7 @@ from pulumi_policy import Severity
 
 from trainyard.catalog import pins
 from trainyard.policies import pods
-from trainyard.policies.network_peers import every_port, from_anywhere
+from trainyard.policies.network_peers import every_port, fenced_namespaces, from_anywhere
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
@@ -91,14 +91,7 @@ def namespace_without_pod_security(resource: RecordedResource, config: Config) -
 )
 def team_namespace_without_default_deny(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Wants a policy for both directions and every pod that allows nothing itself."""
-    fenced = {
-        value_at(policy.inputs, "metadata", "namespace")
-        for policy in resources.of(NETWORK_POLICY)
-        if not is_set(policy.inputs, "spec", "podSelector")
-        and {"Ingress", "Egress"} <= set(texts_at(policy.inputs, "spec", "policyTypes"))
-        and not list_at(policy.inputs, "spec", "ingress")
-        and not list_at(policy.inputs, "spec", "egress")
-    }
+    fenced = fenced_namespaces(resources, allowing=False)
     for namespace in team_namespaces(resources):
         name = value_at(namespace.inputs, "metadata", "name")
         if name not in fenced:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.network_peers import every_port, from_anywhere
+from trainyard.policies.network_peers import every_port, fenced_namespaces, from_anywhere
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.read import is_set, list_at, texts_at, value_at
@@ -56,12 +56,7 @@ def network_policies_not_strict(resources: Resources, _: Config) -> Iterator[Sta
 )
 def namespace_without_network_policy(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Teams' namespaces have a policy of their own (team-namespace-without-default-deny)."""
-    fenced = {
-        value_at(policy.inputs, "metadata", "namespace")
-        for policy in resources.of(NETWORK_POLICY)
-        if not is_set(policy.inputs, "spec", "podSelector")
-        and {"Ingress", "Egress"} <= set(texts_at(policy.inputs, "spec", "policyTypes"))
-    }
+    fenced = fenced_namespaces(resources, allowing=True)
     teams = {found.urn for found in team_namespaces(resources)}
     told = set[str]()
     for resource in resources.of(NAMESPACE, HELM_RELEASE):

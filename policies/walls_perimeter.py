@@ -1,5 +1,4 @@
-"""Walls around the network: endpoints take the environment's own, buckets are used from inside, unknown names are not
-looked up."""
+"""Walls around the network: buckets are used from inside, unknown names are not looked up."""
 
 from __future__ import annotations
 
@@ -27,11 +26,9 @@ from trainyard.recorded.types import (
     VPC_ENDPOINT,
 )
 
-_EQUAL = re.compile(r"(ForAnyValue:)?(StringEquals|ArnEquals)(IgnoreCase)?")
 _NOT_EQUAL = re.compile(r"(StringNotEquals|StringNotLike|ArnNotEquals|ArnNotLike)(IfExists)?")
 """IfExists or not: a negated operator holds where the request does not have the key."""
 
-_READS = re.compile(r"[a-z0-9-]+:(Get|List|Describe|Head|BatchGet|BatchCheck)[A-Za-z]*\*?", re.IGNORECASE)
 _NETWORK = re.compile(r"aws:Source(Vpc|Vpce|VpcArn)", re.IGNORECASE)
 _WHOM = re.compile(r"aws:(PrincipalArn|PrincipalServiceName|CalledVia)", re.IGNORECASE)
 _SERVICES = re.compile(r"aws:(PrincipalIsAWSService|ViaAWSService)", re.IGNORECASE)
@@ -39,46 +36,6 @@ _OBJECTS = ("s3:GetObject", "s3:GetObjectVersion", "s3:PutObject", "s3:DeleteObj
 """What a binding has to refuse from outside, each."""
 
 _EVERYBODY = re.compile(r"[*?]+|arn:[^:]*:(iam|sts)::[0-9*?]*:((role|user|assumed-role)/)?[*?]+", re.IGNORECASE)
-
-
-@resource_rule(
-    "endpoint-without-policy",
-    "Every endpoint has a policy that says whose principals and whose resources may be used through it.",
-    types=(VPC_ENDPOINT,),
-    severity=Severity.HIGH,
-    controls=("NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.22"),
-    fix="Use the network as it is, or ask for aws:PrincipalAccount and aws:ResourceAccount, or the organisation's.",
-)
-def endpoint_without_policy(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """Without one, AWS lets everything through: somebody else's credentials, to somebody else's bucket. Others'
-    resources that are named may be read. What goes to S3 is data: there it is asked whose bucket it is."""
-    if not is_set(resource.inputs, "policy"):
-        yield "has no policy: it lets everybody's credentials through to everybody's resources"
-        return
-    data = str(value_at(resource.inputs, "serviceName", default="")).endswith(".s3")
-    for statement in statements(resource.inputs, "policy"):
-        if value_at(statement, "Effect") != "Allow" or _reads_what_is_named(statement):
-            continue
-        if not _of_owners(statement, "Resource" if data else "(Principal|Resource)"):
-            yield f"statement {value_at(statement, 'Sid', default='')} lets through what is not the environment's own"
-
-
-def _of_owners(statement: Any, whose: str) -> bool:
-    """Whether a statement asks whose a principal or a resource is."""
-    asked = re.compile(rf"aws:{whose}(Account|OrgID|OrgPaths|Arn)", re.IGNORECASE)
-    return any(
-        asked.fullmatch(key) and values and not any("*" in str(value) or "?" in str(value) for value in values)
-        for operator, test in mapping_at(statement, "Condition").items()
-        if _EQUAL.fullmatch(operator)
-        for key, values in ((key, list_at(test, key)) for key in mapping_at(test))
-    )
-
-
-def _reads_what_is_named(statement: Any) -> bool:
-    actions = [str(action) for action in list_at(statement, "Action")]
-    holders = [str(resource).split(":", 5)[-1].partition("/")[0] for resource in list_at(statement, "Resource")]
-    named = bool(holders) and not any("*" in holder or "?" in holder for holder in holders)
-    return named and bool(actions) and all(map(_READS.fullmatch, actions))
 
 
 @stack_rule(

@@ -207,33 +207,43 @@ CLAIMS = quota("claims", {"persistentvolumeclaims": "4", "requests.storage": "4T
 CPU = quota("cpu", {"requests.cpu": "8", "requests.memory": "8Gi", "pods": "9"}, "cpu-only")
 SYSTEM = quota("system", {"pods": "0"}, "system-cluster-critical", "system-node-critical")
 
+
+def defaults(namespace="team-a", **limits):
+    one = {"type": "Container", "defaultRequest": {"memory": "4Gi"}, **limits}
+    return kubernetes("core/v1:LimitRange", "defaults", namespace, spec={"limits": [one]})
+
+
+DEFAULTS = defaults()
+
 QUOTAS = table(
     "team-without-quotas",
-    ("all of them", OK, (A, CLAIMS, CPU, SYSTEM)),
+    ("all of them", OK, (A, DEFAULTS, CLAIMS, CPU, SYSTEM)),
     ("a system class each", OK, (
-        A, CLAIMS, CPU, quota("one", {"pods": "0"}, "system-cluster-critical"),
+        A, DEFAULTS, CLAIMS, CPU, quota("one", {"pods": "0"}, "system-cluster-critical"),
         quota("two", {"pods": 0}, "system-node-critical"),
     )),
     ("claims and storage apart", OK, (
-        A, quota("c", {"persistentvolumeclaims": "4"}), quota("s", {"requests.storage": "1Gi"}), CPU, SYSTEM,
+        A, DEFAULTS, quota("c", {"persistentvolumeclaims": "4"}), quota("s", {"requests.storage": "1Gi"}), CPU, SYSTEM,
     )),
     ("no team", OK, (kubernetes("core/v1:Namespace", "mlflow"),)),
     ("none", VIOLATED, (A,)),
     ("no claims", VIOLATED, (A, CPU, SYSTEM)),
-    ("no bound on pods without GPUs", VIOLATED, (A, CLAIMS, SYSTEM)),
-    ("no bound on system classes", VIOLATED, (A, CLAIMS, CPU)),
-    ("one of the system classes", VIOLATED, (A, CLAIMS, CPU, quota("one", {"pods": "0"}, "system-node-critical"))),
+    ("no bound on pods without GPUs", VIOLATED, (A, DEFAULTS, CLAIMS, SYSTEM)),
+    ("no bound on system classes", VIOLATED, (A, DEFAULTS, CLAIMS, CPU)),
+    ("one of the system classes", VIOLATED, (
+        A, DEFAULTS, CLAIMS, CPU, quota("one", {"pods": "0"}, "system-node-critical"),
+    )),
     ("a pod of a system class", VIOLATED, (
-        A, CLAIMS, CPU, quota("s", {"pods": "1"}, "system-cluster-critical", "system-node-critical"),
+        A, DEFAULTS, CLAIMS, CPU, quota("s", {"pods": "1"}, "system-cluster-critical", "system-node-critical"),
     )),
     ("another team's", VIOLATED, (A, B, CLAIMS, CPU, SYSTEM)),
     ("claims of a class of pods", VIOLATED, (
         A, quota("c", {"persistentvolumeclaims": "4", "requests.storage": "1Gi"}, "cpu-only"), CPU, SYSTEM,
     )),
-    ("two scopes at once", VIOLATED, (A, CLAIMS, CPU, quota(
+    ("two scopes at once", VIOLATED, (A, DEFAULTS, CLAIMS, CPU, quota(
         "s", {"pods": "0"}, "system-cluster-critical", "system-node-critical", scopes=["BestEffort"],
     ))),
-    ("unknown", UNDECIDED, (A, CLAIMS, CPU, unknown(SYSTEM, "spec", "hard"))),
+    ("unknown", UNDECIDED, (A, DEFAULTS, CLAIMS, CPU, unknown(SYSTEM, "spec", "hard"))),
 )  # fmt: skip
 
 

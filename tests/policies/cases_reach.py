@@ -56,8 +56,8 @@ CASES = [
             VIOLATED,
             [*APART, policy("a", [of_team("b")]), policy("b", (), [of_team("a")])],
         ),
-        ("out of one only", OK, [*APART, policy("a", [of_team("b")])]),
-        ("into the other only", OK, [*APART, policy("b", (), [of_team("a")])]),
+        ("out of one only", VIOLATED, [*APART, policy("a", [of_team("b")])]),
+        ("into the other only", VIOLATED, [*APART, policy("b", (), [of_team("a")])]),
         (
             "by the namespace's name",
             VIOLATED,
@@ -84,7 +84,7 @@ CASES = [
         ),
         (
             "HTTPS to everywhere, and a door on another port",
-            OK,
+            VIOLATED,
             [
                 *APART,
                 policy("a", [{"to": [block("0.0.0.0/0")], "ports": HTTPS}]),

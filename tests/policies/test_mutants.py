@@ -12,6 +12,7 @@ from tests.policies.mutants_rights import RIGHTS
 from tests.policies.mutants_subtle import SUBTLE
 from tests.policies.mutants_tracking import TRACKING
 from tests.policies.mutants_unsafe import UNSAFE
+from tests.policies.mutants_walls import WALLS
 from tests.policies.mutants_walls_network import WALLS_NETWORK
 from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
@@ -73,6 +74,7 @@ ALL = (
     *MUTANTS,
     *SUBTLE,
     *UNSAFE,
+    *WALLS,
     *TRACKING,
     *RECORD,
     *REACH,

@@ -18,6 +18,7 @@ from tests.policies import (
     cases_security,
     cases_tracking,
     cases_trust,
+    cases_walls,
     cases_walls_network,
 )
 from tests.policies.truth import OK, VIOLATED
@@ -31,6 +32,7 @@ CASES = [
     *cases_security.CASES,
     *cases_tracking.CASES,
     *cases_trust.CASES,
+    *cases_walls.CASES,
     *cases_walls_network.CASES,
     *cases_pods.CASES,
     *cases_guard.CASES,

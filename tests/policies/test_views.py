@@ -6,9 +6,11 @@ import pytest
 
 from tests.policies.mutants import MUTANTS
 from tests.policies.mutants_data_walls import DATA_WALLS
+from tests.policies.mutants_guard import HOLES
 from tests.policies.mutants_rights import RIGHTS
 from tests.policies.mutants_subtle import SUBTLE
 from tests.policies.mutants_unsafe import UNSAFE
+from tests.policies.mutants_walls import WALLS
 from tests.policies.truth import UNKNOWN, made
 from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
@@ -55,7 +57,9 @@ def test_a_sound_stack_has_the_same_verdict_in_every_view(stack, view, rehearsal
     assert view != "known" or undecided == set()
 
 
-ALL = [mutant for mutant in (*MUTANTS, *SUBTLE, *UNSAFE, *RIGHTS, *DATA_WALLS) if not mutant.overrides]
+ALL = [
+    mutant for mutant in (*MUTANTS, *SUBTLE, *UNSAFE, *RIGHTS, *DATA_WALLS, *WALLS, *HOLES[::4]) if not mutant.overrides
+]
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])

@@ -8,9 +8,10 @@ from typing import Final
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
-from trainyard.rehearsal.works.flows import check as flows
 from trainyard.rehearsal.works.paths import check as paths
+from trainyard.rehearsal.works.placement import check as placement
 from trainyard.rehearsal.works.queues import check as queues
+from trainyard.rehearsal.works.references import check as references
 from trainyard.rehearsal.works.rights import check as rights
 
 Room = Callable[[Stack], None]
@@ -19,9 +20,10 @@ somebody else for all that is recorded, is no mistake; what cannot be read at al
 
 ROOMS: Final[Mapping[str, Room]] = {
     "queues": queues.check,
+    "references": references.check,
     "rights": rights.check,
-    "flows": flows.check,
     "paths": paths.check,
+    "placement": placement.check,
 }
 """By what a room plays, in the order in which the rooms speak."""
 

@@ -20,6 +20,7 @@ class Topic:
 
 
 TOPICS: Final[Mapping[str, Topic]] = {
+    "queues": Topic("trainyard.review.works.queues", "Who may run what, borrow from whom, and gets what back?"),
     "flows": Topic("trainyard.review.works.flows", "Who talks to whom, on which port, and what decides?"),
 }
 """By the word that stands where a key of the plan does."""

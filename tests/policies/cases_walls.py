@@ -1,0 +1,361 @@
+"""Truth tables of walls that fell one at a time: each way in, and what looks like it and is none."""
+
+from tests.policies import cases_data_walls, cases_guard, cases_pods, cases_reach, cases_rights, cases_tracking
+from tests.policies import cases_walls_network as network
+from tests.policies.truth import OK, UNDECIDED, UNKNOWN, VIOLATED, kubernetes, made, table, team, unknown
+from trainyard.catalog import pins
+
+BUDGET = made("aws:budgets/budget:Budget", "budget", {"accountId": network.ACCOUNT})
+BESIDE = {"aws:PrincipalAccount": [network.ACCOUNT, "444455556666"]}
+FOREIGN = {"aws:PrincipalAccount": "444455556666"}
+ECR = "com.amazonaws.us-east-1.ecr.api"
+
+
+def point(path="/home/a", **user):
+    given = {"rootDirectory": {"path": path}} if path else {}
+    return made("aws:efs/accessPoint:AccessPoint", "a", {**given, **({"posixUser": user} if user else {})})
+
+
+ONE = {"uid": 1000, "gid": 1000}
+POINTS = table(
+    "file-system-open-to-the-network",
+    ("an access point of a folder and a user", OK, point(**ONE)),
+    ("an access point of everything", VIOLATED, point("/", **ONE)),
+    ("an access point of everything, in other words", VIOLATED, point("//", **ONE)),
+    ("an access point that names no folder", VIOLATED, point("", **ONE)),
+    ("an access point without a user", VIOLATED, point()),
+    ("an access point as root", VIOLATED, point(uid=0, gid=1000)),
+    ("an access point of root's group", VIOLATED, point(uid=1000, gid=0)),
+    ("an access point of root's group besides", VIOLATED, point(**ONE, secondaryGids=[0])),
+    ("an access point of another group", OK, point(**ONE, secondaryGids=[100])),
+    ("an access point of nobody yet", UNDECIDED, point(uid=UNKNOWN, gid=1)),
+)
+
+ENDPOINTS = table(
+    "endpoint-without-policy",
+    ("an account of the stack's", OK, (BUDGET, network.endpoint(network.allow(network.OWN)))),
+    ("a foreign account's credentials", VIOLATED, (BUDGET, network.endpoint(network.allow(FOREIGN), service=ECR))),
+    ("a foreign account beside the own", VIOLATED, (
+        BUDGET, network.endpoint(network.allow(BESIDE), service=ECR),
+    )),
+    ("a foreign account's buckets", VIOLATED, (
+        BUDGET, network.endpoint(network.allow({"aws:ResourceAccount": "444455556666"})),
+    )),
+    ("another account of ours", OK, (BUDGET, network.endpoint(network.allow(FOREIGN), service=ECR)), {},
+     {"accountIds": ["444455556666"]}),
+    ("a foreign account, where nobody knows the own", OK, (network.endpoint(network.allow(FOREIGN), service=ECR),)),
+)  # fmt: skip
+
+
+def allowing(action, resource="*", **condition):
+    return cases_rights.policy(Action=action, Resource=resource, **({"Condition": condition} if condition else {}))
+
+
+GROUP = "arn:aws:ec2:us-east-1:111122223333:security-group/sg-1"
+PRIVILEGES = table(
+    "privilege-on-any-resource",
+    *(
+        (f"{action} on anything", VIOLATED, allowing(action))
+        for action in (
+            "ec2:AuthorizeSecurityGroupIngress", "ec2:ModifyInstanceMetadataOptions", "ec2:CreateRoute",
+            "ec2:ReplaceNetworkAclEntry", "ec2:DeleteFlowLogs", "s3:PutBucketPolicy", "cloudtrail:DeleteTrail",
+            "cloudtrail:StopLogging", "guardduty:UpdateDetector", "kms:PutKeyPolicy", "kms:CreateGrant",
+            "ec2:Authorize*", "route53resolver:Update*", "elasticfilesystem:PutFileSystemPolicy",
+            "s3:BypassGovernanceRetention", "rds:ModifyDBInstance", "ec2:AttachInternetGateway",
+        )
+    ),
+    ("a door in one group", OK, allowing("ec2:AuthorizeSecurityGroupIngress", GROUP)),
+    ("a door in what is tagged", OK, allowing(
+        "ec2:AuthorizeSecurityGroupIngress", StringEquals={"aws:ResourceTag/cluster": "demo"},
+    )),
+    ("a look at doors", OK, allowing("ec2:DescribeSecurityGroups")),
+    ("a look at the record", OK, allowing(["cloudtrail:GetTrail", "guardduty:GetDetector"])),
+)  # fmt: skip
+
+SERVER = "exec mlflow server --app-name=basic-auth --uvicorn-opts='--ssl-certfile=/c --ssl-keyfile=/k'"
+
+
+def shell(text, *words, command="sh"):
+    return cases_tracking.server(command, *(words or ("-c",)), text)
+
+
+def with_port(*command, image=""):
+    found = cases_tracking.server(*command, image=image or pins().image("mlflow"))
+    found.inputs["spec"]["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 5000}]
+    return found
+
+
+TRACKING = table(
+    "tracking-without-authentication",
+    ("a shell", OK, shell(SERVER)),
+    ("a shell that does something before", OK, shell(f"cd /srv && mlflow db upgrade $URI && {SERVER}")),
+    ("a shell with options", OK, shell(SERVER, "-euc", command="/bin/bash")),
+    ("a shell, over several lines", OK, shell(
+        "set -e\nmlflow server --app-name basic-auth \\\n --uvicorn-opts=--ssl-certfile=/c",
+    )),
+    ("a shell without accounts", VIOLATED, shell("exec mlflow server --host 0.0.0.0")),
+    ("a shell with what is said elsewhere", VIOLATED, shell("mlflow server $OPTIONS")),
+    ("a shell with accounts for another server", VIOLATED, shell(f"{SERVER}; mlflow server --port 81")),
+    ("a shell with an open quotation", VIOLATED, shell("mlflow server --app-name='basic-auth")),
+    ("a shell that runs a client", OK, shell("mlflow run . && python train.py")),
+    ("a web server", VIOLATED, cases_tracking.server("gunicorn", "-b", ":5000", "mlflow.server:app")),
+    ("a whole path", VIOLATED, cases_tracking.server("/usr/local/bin/mlflow", "server")),
+    ("a script that nobody sees", VIOLATED, with_port("sh", "/srv/start.sh")),
+    ("a script in the image", VIOLATED, with_port("/srv/start.sh")),
+    ("another program of the image", OK, with_port("python", "/srv/metrics.py")),
+    ("a script of another image", OK, with_port("sh", "/srv/start.sh", image="nginx:1")),
+)  # fmt: skip
+
+
+def projected(**token):
+    source = {"serviceAccountToken": {"path": "token", **token}}
+    volumes = [{"name": "v", "projected": {"sources": [{"configMap": {"name": "c"}}, source]}}]
+    return cases_pods.pod(automountServiceAccountToken=False, serviceAccountName="trainer", volumes=volumes)
+
+
+A = team("a")
+TOKENS = table(
+    "needless-api-token",
+    ("a volume with one", VIOLATED, projected()),
+    ("a volume with one for the API by name", VIOLATED, projected(audience="https://kubernetes.default.svc")),
+    ("a volume with one for somebody else", OK, projected(audience="sts.amazonaws.com")),
+    ("a volume with one for who has rights", OK, [projected(), cases_pods.binding()]),
+    ("a team's account without one", OK, [A, cases_pods.service_account(False)]),
+    ("a team's account with one", VIOLATED, [A, cases_pods.service_account(True)]),
+    ("a team's account that says nothing", VIOLATED, [A, cases_pods.service_account(None)]),
+    ("a team's account with rights", OK, [A, cases_pods.service_account(None), cases_pods.binding()]),
+    ("an account of the platform's", OK, [cases_pods.service_account(None)]),
+)
+
+CLAIMS, CPU, SYSTEM = cases_guard.CLAIMS, cases_guard.CPU, cases_guard.SYSTEM
+BOUNDS = [CLAIMS, CPU, SYSTEM]
+DEFAULTS = cases_guard.DEFAULTS
+
+
+def cpu(**hard):
+    return cases_guard.quota("cpu", {"requests.cpu": "8", "requests.memory": "8Gi", "pods": "9", **hard}, "cpu-only")
+
+
+QUOTAS = table(
+    "team-without-quotas",
+    ("a million pods", VIOLATED, (A, DEFAULTS, CLAIMS, cpu(pods="1000000"), SYSTEM)),
+    ("a million pods in another unit", VIOLATED, (A, DEFAULTS, CLAIMS, cpu(pods="1M"), SYSTEM)),
+    ("a thousand pods", OK, (A, DEFAULTS, CLAIMS, cpu(pods="1k"), SYSTEM)),
+    ("an exabyte of memory", VIOLATED, (A, DEFAULTS, CLAIMS, cpu(**{"requests.memory": "1Ei"}), SYSTEM)),
+    ("storage without end", VIOLATED, (A, DEFAULTS, CPU, SYSTEM, cases_guard.quota(
+        "claims", {"persistentvolumeclaims": "4", "requests.storage": "999Pi"},
+    ))),
+    ("more is somebody's", OK, (A, DEFAULTS, CLAIMS, cpu(pods="20000"), SYSTEM), {}, {"most": {"pods": "50000"}}),
+    ("no defaults", VIOLATED, (A, *BOUNDS)),
+    ("defaults of another namespace", VIOLATED, (A, *BOUNDS, cases_guard.defaults("team-b"))),
+    ("defaults of CPU alone", VIOLATED, (A, *BOUNDS, cases_guard.defaults(defaultRequest={"cpu": "1"}))),
+    ("defaults of pods", VIOLATED, (A, *BOUNDS, cases_guard.defaults(type="Pod"))),
+    ("a limit by default", OK, (A, *BOUNDS, cases_guard.defaults(defaultRequest={}, default={"memory": "1Gi"}))),
+    ("whoever asks for nothing is refused", OK, (A, *BOUNDS, cases_guard.quota("all", {"requests.memory": "1Ti"}))),
+)  # fmt: skip
+
+rule, account, bound, wide = cases_rights.rule, cases_rights.account, cases_rights.bound, cases_rights.wide
+CI, OPERATOR = account("ci", "ci"), account("operator", "tools")
+KUEUE = "kueue.x-k8s.io"
+
+
+def aggregated(to, *rules):
+    labels = {f"rbac.authorization.k8s.io/aggregate-to-{to}": "true"}
+    return kubernetes("rbac.authorization.k8s.io/v1:ClusterRole", "more", labels=labels, rules=list(rules))
+
+
+MORE_RIGHTS = table(
+    "rights-that-lead-to-more",
+    ("namespaces are made", VIOLATED, wide(rule("create", "namespaces"), subject=CI)),
+    ("queues are changed", VIOLATED, wide(rule("patch", "clusterqueues", KUEUE), subject=CI)),
+    ("cohorts are made", VIOLATED, wide(rule("create", "cohorts", KUEUE), subject=CI)),
+    ("workloads are admitted", VIOLATED, wide(rule("update", "workloads/status", KUEUE), subject=CI)),
+    ("queues are looked at", OK, wide(rule("get list watch", "clusterqueues workloads", KUEUE), subject=CI)),
+    ("one queue by its name", OK, wide(rule("patch", "clusterqueues", KUEUE, resourceNames=["ci"]), subject=CI)),
+    ("settings of all programs", VIOLATED, wide(rule("update", "configmaps"), subject=CI)),
+    ("settings of the system", VIOLATED, bound(rule("update", "configmaps"), subject=CI, namespace="kube-system")),
+    ("passwords of the system", VIOLATED, bound(rule("get", "secrets"), subject=CI, namespace="kueue-system")),
+    ("one setting of the system", OK, bound(
+        rule("update", "configmaps", resourceNames=["status"]), subject=CI, namespace="kube-system",
+    )),
+    ("its own settings", OK, bound(rule("update", "configmaps"), subject=OPERATOR, namespace="tools")),
+    ("settings of its own system namespace", OK, bound(
+        rule("update", "configmaps secrets"), subject=account("op", "op-system"), namespace="op-system",
+    )),
+    ("a team's passwords", VIOLATED, bound(rule("get list", "secrets"), subject=CI)),
+    ("a team's pods are entered", VIOLATED, bound(rule("create", "pods/exec"), subject=CI)),
+    ("a team's jobs are made", OK, bound(rule("create", "jobs", "batch"), subject=CI)),
+    ("one password of a team's", OK, bound(rule("get", "secrets", resourceNames=["ci"]), subject=CI)),
+    ("view reads passwords", VIOLATED, aggregated("view", rule("get list", "secrets"))),
+    ("view enters pods", VIOLATED, aggregated("view", rule("create", "pods/exec"))),
+    ("edit binds roles", VIOLATED, aggregated("edit", rule("create", "rolebindings", "rbac.authorization.k8s.io"))),
+    ("admin changes queues", VIOLATED, aggregated("admin", rule("*", "*", KUEUE))),
+    ("admin has what admin has", OK, aggregated("admin", rule("create", "rolebindings", "rbac.authorization.k8s.io"))),
+    ("view sees a kind more", OK, aggregated("view", rule("get list watch", "trainjobs", "trainer.kubeflow.org"))),
+    ("edit edits a kind more", OK, aggregated("edit", rule("*", "trainjobs", "trainer.kubeflow.org"))),
+    ("a label of another kind", OK, aggregated("batch-admin", rule("get", "secrets"))),
+)  # fmt: skip
+
+BOTH = cases_rights.entry("team:a", "team:b")
+PEOPLE = table(
+    "person-of-several-teams",
+    ("of one", OK, cases_rights.entry("team:a")),
+    ("of one and another group", OK, cases_rights.entry("team:a", "auditors")),
+    ("of none", OK, cases_rights.entry("platform:admins", "auditors")),
+    ("of two", VIOLATED, BOTH),
+    ("of one, twice said", OK, cases_rights.entry("team:a", "team:a")),
+    ("of two on purpose", OK, BOTH, {}, {"ofSeveralTeams": [cases_rights.ANN]}),
+    ("unknown", UNDECIDED, unknown(BOTH, "kubernetesGroups")),
+)
+
+DISK = made("aws:ebs/volume:Volume", "disk", {"encrypted": True})
+EBS = {"csi": {"driver": "ebs.csi.aws.com", "volumeHandle": "vol-1"}}
+
+
+def team_volume(**spec):
+    return [*cases_data_walls.TEAMS, cases_data_walls.volume(**spec)]
+
+
+def of_the_stack():
+    found = cases_data_walls.volume(**EBS)
+    return [*cases_data_walls.TEAMS, DISK, made(found.type, found.name, found.inputs, uses={"spec": [DISK]})]
+
+
+VOLUMES = table(
+    "volume-with-the-drivers-rights",
+    ("a disk of somebody's", VIOLATED, team_volume(**EBS)),
+    ("a disk in the older words", VIOLATED, team_volume(awsElasticBlockStore={"volumeID": "vol-1"})),
+    ("a block device", VIOLATED, team_volume(iscsi={"targetPortal": "10.0.0.1"})),
+    ("a disk that the stack makes", OK, of_the_stack()),
+    ("a disk of the platform's", OK, team_volume(namespace="mlflow", **EBS)),
+)
+
+REPOSITORY = "aws:ecr/repository:Repository"
+CACHE = made("aws:ecr/pullThroughCacheRule:PullThroughCacheRule", "k8s", {"ecrRepositoryPrefix": "acme/k8s"})
+
+
+def by_template(*for_, **more):
+    given = {"prefix": "acme", "appliedFors": list(for_), **more}
+    return made("aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate", "t", given)
+
+
+def repository(name="acme/k8s/pause", **more):
+    return made(REPOSITORY, "r", {"name": name, **more})
+
+
+FIXED = {"imageTagMutability": "IMMUTABLE"}
+CACHED = table(
+    "cached-images-can-change",
+    ("fixed", OK, [CACHE, repository(**FIXED), by_template("PULL_THROUGH_CACHE", **FIXED)]),
+    ("a template that says nothing", VIOLATED, by_template("PULL_THROUGH_CACHE")),
+    ("a template with tags that move", VIOLATED, by_template("PULL_THROUGH_CACHE", imageTagMutability="MUTABLE")),
+    ("a template for copies", OK, by_template("REPLICATION")),
+    ("a repository of the cache", VIOLATED, [CACHE, repository()]),
+    ("a repository of people's own", OK, [CACHE, repository("acme/training")]),
+    ("no cache", OK, repository()),
+    ("unknown", UNDECIDED, by_template("PULL_THROUGH_CACHE", imageTagMutability=UNKNOWN)),
+)
+ANYBODY = '{"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "ecr:BatchGetImage"}]}'
+OPEN_CACHE = table(
+    "resource-open-to-everybody",
+    ("a template of open repositories", VIOLATED, by_template("PULL_THROUGH_CACHE", repositoryPolicy=ANYBODY)),
+    ("a registry", VIOLATED, made("aws:ecr/registryPolicy:RegistryPolicy", "r", {"policy": ANYBODY})),
+)
+
+SCHEME, OF_INGRESS = "service.beta.kubernetes.io/aws-load-balancer-scheme", "alb.ingress.kubernetes.io/scheme"
+NLB = {"type": "LoadBalancer", "loadBalancerClass": "service.k8s.aws/nlb"}
+
+
+def service(spec, **annotations):
+    return kubernetes("core/v1:Service", "mlflow", "mlflow", spec=spec, annotations=annotations)
+
+
+def ingress(name="alb", **annotations):
+    return kubernetes(
+        "networking.k8s.io/v1:Ingress", "i", "mlflow", spec={"ingressClassName": name}, annotations=annotations
+    )
+
+
+BALANCERS = table(
+    "public-load-balancer",
+    ("AWS's controller makes internal ones", OK, service(NLB)),
+    ("of an older way to ask for it", OK, service(
+        {"type": "LoadBalancer"}, **{"service.beta.kubernetes.io/aws-load-balancer-type": "external"},
+    )),
+    ("unless it is asked", VIOLATED, service(NLB, **{SCHEME: "internet-facing"})),
+    ("whatever it is asked besides", VIOLATED, service(
+        {"type": "LoadBalancer"},
+        **{SCHEME: "internet-facing", "service.beta.kubernetes.io/aws-load-balancer-internal": "true"},
+    )),
+    ("the older network balancer", VIOLATED, service(
+        {"type": "LoadBalancer"}, **{"service.beta.kubernetes.io/aws-load-balancer-type": "nlb"},
+    )),
+    ("an ALB by default", OK, ingress()),
+    ("an ALB by the older name of its class", OK, ingress("", **{"kubernetes.io/ingress.class": "alb"})),
+    ("an internal ALB", OK, ingress(**{OF_INGRESS: "internal"})),
+    ("an ALB for everybody", VIOLATED, ingress(**{OF_INGRESS: "internet-facing"})),
+    ("an ALB of EKS's own", OK, ingress("eks.amazonaws.com/alb")),
+    ("a proxy that somebody publishes", VIOLATED, ingress("nginx")),
+    ("addresses from outside", VIOLATED, service({"type": "ClusterIP", "externalIPs": ["203.0.113.1"]})),
+)  # fmt: skip
+
+
+def fence(*directions, namespace="mlflow", name="all", **rules):
+    spec = {"podSelector": {}, "policyTypes": list(directions), **rules}
+    return kubernetes("networking.k8s.io/v1:NetworkPolicy", name, namespace, spec=spec)
+
+
+BOTH_WAYS = ("Ingress", "Egress")
+MLFLOW = kubernetes("core/v1:Namespace", "mlflow")
+FENCES = [
+    *table(
+        "namespace-without-network-policy",
+        ("a fence with a hole", VIOLATED, [MLFLOW, fence(*BOTH_WAYS, egress=[{}])]),
+        ("a fence with a gate", VIOLATED, [MLFLOW, fence(*BOTH_WAYS, ingress=[{"from": [{"namespaceSelector": {}}]}])]),
+        ("a fence a direction", OK, [MLFLOW, fence("Ingress"), fence("Egress", name="out")]),
+        ("half a fence", VIOLATED, [MLFLOW, fence("Egress")]),
+        ("a fence that names no direction", VIOLATED, [MLFLOW, fence()]),
+    ),
+    *table(
+        "team-namespace-without-default-deny",
+        (
+            "a fence a direction",
+            OK,
+            [A, fence("Ingress", namespace="team-a"), fence("Egress", namespace="team-a", name="out")],
+        ),
+        ("a fence with a hole", VIOLATED, [A, fence(*BOTH_WAYS, namespace="team-a", egress=[{}])]),
+    ),
+]
+
+HALVES = table(
+    "team-reaches-another-team",
+    ("half a way by a label that all teams have", VIOLATED, [*cases_reach.APART, cases_reach.policy("a", [
+        {"namespaceSelector": {"matchExpressions": [{"key": "ml.platform/team", "operator": "Exists"}]}},
+    ])]),
+    ("half a way to some pods", VIOLATED, [
+        *cases_reach.APART, cases_reach.policy("b", (), [cases_reach.called("team-a", matchLabels={"x": "y"})]),
+    ]),
+    ("a way to oneself by name", OK, [
+        *cases_reach.APART, cases_reach.policy("a", [cases_reach.called("team-a")], [cases_reach.called("team-a")]),
+    ]),
+    ("a way to a team that is not there", OK, [
+        *cases_reach.APART, cases_reach.policy("a", [cases_reach.called("team-z")]),
+    ]),
+)  # fmt: skip
+
+CASES = [
+    *POINTS,
+    *ENDPOINTS,
+    *PRIVILEGES,
+    *TRACKING,
+    *TOKENS,
+    *QUOTAS,
+    *MORE_RIGHTS,
+    *PEOPLE,
+    *VOLUMES,
+    *CACHED,
+    *OPEN_CACHE,
+    *BALANCERS,
+    *FENCES,
+    *HALVES,
+]
