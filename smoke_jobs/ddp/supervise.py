@@ -35,17 +35,19 @@ class Launch:
     max_restarts: int
     shutdown_timeout_s: int
     join_timeout_s: float
+    failures: str = ""  # file for how the ranks that failed ended (`agent.py`)
 
     def command(self) -> list[str]:
         """torchrun on this package's `__main__.py`."""
         endpoint = f"{self.head}:{self.port}" if self.nodes > 1 else "localhost:0"
+        program = str(Path(__file__).absolute().with_name("__main__.py"))
         return [
-            sys.executable, "-m", "torch.distributed.run",
+            sys.executable, program, "agent", self.failures,
             "--nnodes", str(self.nodes), "--nproc-per-node", str(self.nproc),
             "--rdzv-backend", "c10d", "--rdzv-endpoint", endpoint, "--rdzv-id", self.run_id,
             "--rdzv-conf", f"is_host={int(self.is_head)},join_timeout={int(self.join_timeout_s)}",
             "--max-restarts", str(self.max_restarts),
-            str(Path(__file__).absolute().with_name("__main__.py")),
+            program,
         ]  # fmt: skip
 
     def start(self, extra: Mapping[str, str]) -> subprocess.Popen[bytes]:
