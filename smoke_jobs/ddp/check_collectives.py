@@ -31,6 +31,9 @@ POINT_S = 4.0
 """Seconds of repetitions at one point: a network that gives a node 0.3 GB/s would need ten minutes for the full count,
 and the job would end as timed out where it is only slow."""
 
+ROOM = 4
+"""A message and its comparisons take so many times its size of a device's memory, at most."""
+
 LEAST = 3
 """Repetitions at one point, at least."""
 
@@ -63,12 +66,22 @@ def factor(collective: str, ranks: int) -> float:
 
 
 def sizes(job: Job) -> list[int]:
-    """Message sizes in bytes, each four times the last, up to the largest; and the windows that are published."""
-    largest = int((job.options.max_message_mib or (2048 if job.cuda else 4)) * 2**20)
-    found = [size for size in (2**15 * 4**k for k in range(12)) if size <= largest]
+    """Message sizes in bytes, each four times the last, up to the largest; and one in the window of each gate.
+
+    A gate whose window begins above what the device's memory holds (`ROOM`) is left out; so are those above
+    `max_message_mib`, where that is given.
+    """
+    limit = int(job.options.max_message_mib * 2**20)
+    largest = limit or (2048 if job.cuda else 4) * 2**20
+    found = {size for size in (2**15 * 4**k for k in range(12)) if size <= largest} | {largest}
+    memory = min((i["device"]["memory_gib"] for i in job.inventories if i["device"]), default=0) * 2**30
     if job.cuda:
-        found += [size for size in (2**27, 2**30, largest) if size <= largest]
-    return sorted({*found, largest})
+        found |= {2**27, 2**30} if largest >= 2**30 else set()
+        for begin in job.gate_sizes(("all_reduce", "all_gather", "reduce_scatter")):
+            size = -(-begin // 2**20) * 2**20
+            if size <= (limit or memory / ROOM):
+                found.add(size)
+    return sorted(found)
 
 
 def _pattern(count: int, device: torch.device) -> torch.Tensor:

@@ -13,7 +13,7 @@ import os
 import pickle
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -155,6 +155,15 @@ class Job:
         return select(
             self.thresholds, instance=self.instance, nodes=self.nodes, metric=metric, size=size, nccl=self.nccl
         )
+
+    def gate_sizes(self, metrics: Sequence[str]) -> set[int]:
+        """Where the windows begin of the gates that this run could be compared with, in bytes."""
+        return {
+            limit.min_bytes
+            for limit in self.thresholds
+            for metric in metrics
+            if limit.kind == "gate" and limit.applies(self.instance, self.nodes, metric, None, self.nccl)
+        }
 
     def judge(self, outcome: Outcome, metric: str, hint: str) -> Outcome:
         """Sets the threshold of an outcome that passed, and its verdict to `below` where a gate is missed."""

@@ -2,7 +2,7 @@
 
 A record of thresholds.csv:
 
-    instance    pattern of instance types (`p5.*`), `cpu`, or `*`
+    instance    pattern of instance types (`p5.*`), `cpu`, or `*`; SageMaker's `ml.p5.48xlarge` is p5.48xlarge
     nodes       `1`, `2-4`, `4+` or `*`
     metric      all_reduce, all_gather, reduce_scatter (bus bandwidth), scaling_efficiency, accelerator_utilisation, …
     min_bytes, max_bytes  window of message sizes, as nccl-tests counts them; empty where a size has no meaning
@@ -66,7 +66,7 @@ class Threshold:
         """Whether the record speaks of this run; `size` None where the metric has none."""
         return (
             metric == self.metric
-            and fnmatchcase(instance, self.instance)
+            and fnmatchcase(instance.removeprefix("ml."), self.instance)
             and _in_nodes(self.nodes, nodes)
             and (size is None or self.min_bytes <= size <= self.max_bytes)
             and _in_versions(self.nccl, nccl)
