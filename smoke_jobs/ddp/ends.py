@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import pulse
+SILENT = "silent.json"
+"""{check, ranks: [{rank, host, message}]} (`pulse.py`), in the result folder of a node whose ranks live."""
 
 FAILURES = "failures.json"
 """What torchrun says of the ranks that failed (`agent.py`), in the result folder."""
@@ -44,7 +45,7 @@ def errors_of(folder: Path, stopped: bool = False) -> list[dict[str, Any]]:
         folder: the result folder.
         stopped: whether the wrapper stopped the ranks, so that none of them died by itself.
     """
-    silent = _read(folder / pulse.FILE)
+    silent = _read(folder / SILENT)
     if silent:
         return list(silent["ranks"])
     marks = {mark["rank"]: mark for path in sorted((folder / "ranks").glob("rank-*.json")) if (mark := _read(path))}

@@ -26,8 +26,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import local_mlflow, nccl_log, pulse, result, supervise
-from .ends import FAILURES, errors_of, first_hand
+from . import local_mlflow, nccl_log, result, supervise
+from .ends import FAILURES, SILENT, errors_of, first_hand
 from .options import CHECKS, Options, UsageError, parse, to_json
 from .peers import SETTLE_S, Peers, alone
 from .rollcall import call_roll
@@ -129,8 +129,8 @@ class _Run:
         self.process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> int:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for name in ("result.json", "progress.json", pulse.FILE, FAILURES):
+        self._prepare()
+        for name in ("result.json", "progress.json", SILENT, FAILURES):
             (self.folder / name).unlink(missing_ok=True)  # a code must not be read from an earlier run
         for old in (self.folder / "ranks").glob("*.json"):
             old.unlink()
@@ -149,6 +149,20 @@ class _Run:
         code = self._finish(problem, ended)
         self.peers.close()
         return code
+
+    def _prepare(self) -> None:
+        """Makes the result folder; where it cannot be written the result lies in the scratch folder, and is printed."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            print(
+                f"smoke: result_dir {self.folder} cannot be written ({error}): the result is printed only", flush=True
+            )
+            self.folder = Path(self.options.scratch_dir) / "result"
+            self.folder.mkdir(parents=True)
+            self.options = dataclasses.replace(self.options, result_dir=str(self.folder))
 
     def _on_signal(self, number: int, _frame: object) -> None:
         self.preempted = True
@@ -183,6 +197,9 @@ class _Run:
         extra = {"SMOKE_OPTIONS": to_json(o), "SMOKE_WRAPPED": "1", "SMOKE_STARTED": str(self.started)}
         if o.tracking_uri == "local" and "tracking" in o.checks and "tracking" not in o.breaks:
             extra |= local_mlflow.start(Path(o.scratch_dir))
+        extra |= self._interfaces()
+        if t.named:
+            extra["SMOKE_NODE_NAME"] = t.hosts[t.node_rank]
         if o.expect_transport:
             extra |= nccl_log.log_environment(Path(o.scratch_dir))
         launch = supervise.Launch(
@@ -196,6 +213,7 @@ class _Run:
             max_restarts=o.max_restarts,
             shutdown_timeout_s=o.shutdown_timeout_s,
             join_timeout_s=o.rendezvous_timeout_s,
+            address=t.hosts[t.node_rank] if t.named and t.nodes > 1 else "",
             failures=str(self.folder / FAILURES),
         )
         self.process = launch.start(extra)
@@ -206,7 +224,7 @@ class _Run:
             if time.monotonic() >= self.deadline:
                 supervise.stop(self.process, AFTER_TIMEOUT_S)
                 return "timeout"
-            if (self.folder / pulse.FILE).exists():
+            if (self.folder / SILENT).exists():
                 supervise.stop(self.process, AT_ONCE_S)
                 return "silent"
             if self.peers.lost:  # its ranks are gone, and ours may wait for them until the job is out of time
@@ -224,9 +242,21 @@ class _Run:
                 if time.monotonic() - left_at > o.rank_timeout_s + AFTER_BREAK_S:  # rank 0 waits so long for the others
                     supervise.stop(self.process, AFTER_TIMEOUT_S)
         self.broken = self.peers.broken
-        if (self.folder / pulse.FILE).exists():
+        if (self.folder / SILENT).exists():
             return "silent"
         return "preempted" if self.preempted else "error"
+
+    def _interfaces(self) -> dict[str, str]:
+        """The interface that gloo is to use between nodes: it would take that of the host's own name, which Debian and
+        Ubuntu map to 127.0.1.1. NCCL finds its own; where the platform names one, both are told.
+        """
+        if self.topology.nodes == 1:
+            return {}
+        if self.topology.interface:
+            names = {"GLOO_SOCKET_IFNAME": self.topology.interface, "NCCL_SOCKET_IFNAME": self.topology.interface}
+        else:
+            names = {"GLOO_SOCKET_IFNAME": self.peers.interface()}
+        return {key: name for key, name in names.items() if name and key not in os.environ}
 
     def _settle(self, ended: str) -> None:
         """Has the job settled among the nodes; a signal that comes afterwards changes nothing."""
@@ -250,7 +280,10 @@ class _Run:
                 _end_with(document, "timeout", f"{self.peers.missing()} did not end within the job's time")
         else:
             document = self._incomplete(problem, ended)
-        result.write_json(path, document)
+        try:
+            result.write_json(path, document)
+        except OSError as error:
+            print(f"smoke: {path} cannot be written ({error}): the result is printed only", flush=True)
         if self.topology.node_rank == 0:
             print(result.table(document))
         print(result.line(document), flush=True)

@@ -25,9 +25,11 @@ platform looks at how the lost one ended (a pod's `DisruptionTarget` condition, 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import select
 import socket
+import struct
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -42,6 +44,19 @@ SETTLE_S = SILENT_S + 10.0
 """How long an ended node waits at least to hear how the others fared, and one that was told to stop at most."""
 
 _PROBES = 4
+
+_SIOCGIFADDR = 0x8915
+"""Linux: the IPv4 address of an interface (netdevice(7))."""
+
+
+def interface_of(address: str) -> str:
+    """The interface that has an IPv4 address; empty where none has. Linux."""
+    for _, name in socket.if_nameindex():
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):  # has no IPv4
+            request = struct.pack("256s", name.encode()[:15])
+            if socket.inet_ntoa(fcntl.ioctl(probe.fileno(), _SIOCGIFADDR, request)[20:24]) == address:
+                return name
+    return ""
 
 
 class Line:
@@ -78,6 +93,13 @@ class Line:
         if not isinstance(message, dict):
             raise ValueError(f"a JSON object is needed, got {text!r}")
         return message
+
+    def local_address(self) -> str:
+        """The address of this side, as IPv4 where it is one; empty once the connection has ended."""
+        try:
+            return str(self._socket.getsockname()[0]).removeprefix("::ffff:")
+        except OSError:
+            return ""
 
     def gone(self) -> bool:
         """Whether the other side has closed already; it must not have sent anything."""
@@ -126,6 +148,14 @@ class Peers:
     def name(self, rank: int) -> str:
         """`node 1 (host)`."""
         return f"node {rank} ({self._hosts.get(rank, '')})"
+
+    def interface(self) -> str:
+        """The network interface over which this node meets the others; empty where it is not known."""
+        for line in self._lines.values():
+            found = interface_of(line.local_address())
+            if found:
+                return found
+        return ""
 
     def missing(self) -> str:
         """The nodes that were not heard of, by name."""

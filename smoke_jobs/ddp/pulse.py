@@ -20,10 +20,8 @@ from typing import Any
 import torch.distributed as dist
 from torch.distributed.distributed_c10d import PrefixStore, Store
 
+from .ends import SILENT
 from .result import EXIT, write_json
-
-FILE = "silent.json"
-"""{check, ranks: [{rank, host, message}]}, in the result folder of each node that has a rank which lives."""
 
 PULSE_S = 2.0
 """From one sign of life to the next."""
@@ -99,7 +97,7 @@ class Pulse:
 
     def _leave(self, document: Mapping[str, Any]) -> None:
         self._ended.set()
-        write_json(self._folder / FILE, document)
+        write_json(self._folder / SILENT, document)
         if "SMOKE_WRAPPED" not in os.environ:  # nobody reads the file and ends us
             for entry in document["ranks"]:
                 print(f"smoke: rank {entry['rank']} on {entry['host']}: {entry['message']}", flush=True)
