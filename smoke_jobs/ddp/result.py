@@ -11,7 +11,7 @@
                   threshold: null | {value, tolerance, floor, kind: gate|reference, source, date, met: bool|null},
                   seconds, details: {…}}
     curves      {bandwidth: [{collective, bytes, algbw_gb_s, busbw_gb_s, seconds_median, seconds_p95, iterations}],
-                 scaling: [{ranks, nodes, samples_per_second, efficiency}]}
+                 scaling: [{ranks, nodes, samples_per_second, efficiency, expected}]}
                  bytes as nccl-tests counts them; 1 GB/s = 10^9 B/s
     figures     [{name, value, unit, better}]: every figure, what a baseline holds
     verdict     pass|fail|below|preempted|timeout|error
