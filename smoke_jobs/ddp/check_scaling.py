@@ -100,8 +100,8 @@ def judged(outcome: Outcome, value: float) -> Outcome:
     if not met:
         outcome.verdict = "below"
         outcome.reason = (
-            f"scaling efficiency is {outcome.figure.value:.4g}, {floor:.4g} is needed ({value:.4g} is what this network "
-            f"and this device give without any overlap): {HINT}"
+            f"scaling efficiency is {outcome.figure.value:.4g}, {floor:.4g} is needed ({value:.4g} is what this "
+            f"network and this device give without any overlap): {HINT}"
         )
     return outcome
 
