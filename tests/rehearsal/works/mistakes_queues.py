@@ -315,6 +315,23 @@ MISTAKES: list[Mistake] = [
         "queues-uncovered",
     ),
     Mistake(
+        "scratch-is-not-excluded",
+        "excludeResourcePrefixes has no ephemeral-storage, which the teams' LimitRange gives every container",
+        each(
+            told(lambda c: c["resources"]["excludeResourcePrefixes"].remove("ephemeral-storage")),
+            also(
+                obj(
+                    "v1",
+                    "LimitRange",
+                    "scratch",
+                    "team-language",
+                    spec={"limits": [{"type": "Container", "defaultRequest": {"ephemeral-storage": "1Gi"}}]},
+                )
+            ),
+        ),
+        "queues-uncovered",
+    ),
+    Mistake(
         "nothing-is-excluded",
         "the section resources is left out",
         told(lambda c: c.pop("resources")),

@@ -151,6 +151,16 @@ def _coverage(view: View, room: Room, queue: ClusterQueue) -> None:
                     f"(resource {resource} unavailable in ClusterQueue)",
                     allowed=allowed.format(resource),
                 )
+    namespaces = [local.namespace for local in room.locals_of(queue.name)]
+    given = {resource: where for one in namespaces for resource, where in room.limits.get(one, {}).items()}
+    for resource in filter(lacks, given):
+        view.error(
+            "queues-uncovered",
+            "spec.resourceGroups",
+            f"does not count {resource}, which LimitRange {given[resource]} gives every container that states none: no "
+            f"job is ever admitted (resource {resource} unavailable in ClusterQueue)",
+            allowed=allowed.format(resource),
+        )
     groups = {group.name: group for flavor in queue.flavors for group in room.groups.get(flavor, [])}
     for group in groups.values():
         for resource in filter(lacks, of_fabric(group)):
