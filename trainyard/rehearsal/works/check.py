@@ -8,6 +8,7 @@ from typing import Final
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
+from trainyard.rehearsal.works.flows import check as flows
 from trainyard.rehearsal.works.paths import check as paths
 from trainyard.rehearsal.works.placement import check as placement
 from trainyard.rehearsal.works.queues import check as queues
@@ -22,6 +23,7 @@ ROOMS: Final[Mapping[str, Room]] = {
     "queues": queues.check,
     "references": references.check,
     "rights": rights.check,
+    "flows": flows.check,
     "paths": paths.check,
     "placement": placement.check,
 }
