@@ -9,6 +9,7 @@ from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.charts import check as charts
+from trainyard.rehearsal.works.flows import check as flows
 from trainyard.rehearsal.works.machines import check as machines
 from trainyard.rehearsal.works.paths import check as paths
 from trainyard.rehearsal.works.placement import check as placement
@@ -26,6 +27,7 @@ ROOMS: Final[Mapping[str, Room]] = {
     "references": references.check,
     "rights": rights.check,
     "paths": paths.check,
+    "flows": flows.check,
     "machines": machines.check,
     "charts": charts.check,
 }
