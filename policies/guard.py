@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from trainyard.conventions import TEAM_LABEL, team_group
 from trainyard.policies.guard_attacks import Wall
 from trainyard.policies.guard_requests import A_POD, by_team, dressed
 from trainyard.policies.teams import labels_of
@@ -16,7 +15,7 @@ from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.read import is_set, mapping_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import selects
-from trainyard.recorded.types import ADMISSION_BINDING, ADMISSION_POLICY, CONFIG_MAP
+from trainyard.recorded.types import CONFIG_MAP
 from trainyard.rehearsal.works.rights.kubernetes.admission import Judge, Request
 
 _WRITTEN = re.compile(r"object\.metadata\.(labels|annotations|name|generateName)\b|\.serviceAccountName\b")

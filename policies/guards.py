@@ -51,14 +51,10 @@ class Guards:
         return None
 
 
-def _nearest(
-    wall: Wall, team: RecordedResource, attack: Request, looking: list[Guard], denying: list[Guard]
-) -> Hole:
+def _nearest(wall: Wall, team: RecordedResource, attack: Request, looking: list[Guard], denying: list[Guard]) -> Hole:
     idle = (guard for guard in looking if guard not in denying and guard.knows(attack, wall, team))
     nearest = next(idle, None) or next(iter(denying or looking), None)
     if nearest is None:
         return None, "no admission policy looks at it"
     why = nearest.why_not_in(team, wall)
     return (nearest.culprit, why) if why else (nearest.policy, f"{nearest.name} does not refuse it, nor does another")
-
-

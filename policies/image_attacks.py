@@ -28,9 +28,7 @@ def walls(literals: Iterable[str]) -> Iterator[Wall]:
     yield Wall(whose, "", "pods", _WORDS, tuple(map(asks, in_pods)), None)
     changed = tuple(asks(pod(CPU, containers=[one]), operation="UPDATE", old=pod(CPU)) for one in made)
     yield Wall(f"{whose} in changed pods", "", "pods", _WORDS, changed, None, "UPDATE")
-    put_in = tuple(
-        asks(pod(CPU, ephemeralContainers=[one]), operation="UPDATE", old=pod(CPU)) for one in made
-    )
+    put_in = tuple(asks(pod(CPU, ephemeralContainers=[one]), operation="UPDATE", old=pod(CPU)) for one in made)
     yield Wall(f"{whose} in a debugger", "", "pods/ephemeralcontainers", _WORDS, put_in, None, "UPDATE")
     for kind, (group, _) in KINDS.items():
         what = f"{whose} in {kind}, which hold GPUs for pods that are refused"

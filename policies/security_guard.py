@@ -47,5 +47,7 @@ def gpus_past_the_queue(resources: Resources, _: Config) -> Iterator[StackViolat
 
 def _memory_is_counted(resources: Resources) -> bool:
     """Whether the queues count memory: then a job that asks for more than there is waits, and holds nothing."""
-    groups = [group for queue in resources.of(CLUSTER_QUEUE) for group in mappings_at(queue.inputs, "spec", "resourceGroups")]
+    groups = [
+        group for queue in resources.of(CLUSTER_QUEUE) for group in mappings_at(queue.inputs, "spec", "resourceGroups")
+    ]
     return any("memory" in texts_at(group, "coveredResources") for group in groups)

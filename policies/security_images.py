@@ -14,6 +14,7 @@ from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE
 
+
 @stack_rule(
     "team-images-from-anywhere",
     "Pods of teams run images of allowed registries alone, whatever kind of container names them.",
