@@ -13,8 +13,10 @@ demo: .venv/rehearsal  ## the main job: rehearse the demo stack, then run the sm
 	@$(MAKE) --no-print-directory .venv/smoke
 	@$(BIN)/trainyard smoke --target local --nproc 2
 
+# One more than there are cores: real jobs and servers make a test wait.
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 test: .venv/dev  ## all tests; no network
-	@$(BIN)/pytest -n auto --dist worksteal
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # What decides and what is seen of it: settings, plan, catalogue, advice, the golden files, the order of the house.
 QUICK := tests/settings tests/plan tests/catalog tests/advice tests/test_golden.py tests/test_documents.py \

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.advice import golden_examples, published
+from tests.mistakes_page import mistakes_page
 from tests.settings_page import settings_page
 from tests.shared import ROOT
 from trainyard.cli.files import as_json
@@ -23,6 +24,7 @@ from trainyard.rehearsal.rehearse import rehearse
 from trainyard.review.reports import terminal
 from trainyard.review.review import review
 from trainyard.settings.declarations import project_file
+from trainyard.smoke_jobs import gates
 
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))
@@ -92,6 +94,8 @@ def golden_texts() -> dict[Path, str]:
     texts = {ROOT / "Pulumi.yaml": project_file("stacks"), GOLDEN / "components.schema.json": schema_text()}
     texts |= settings_texts()
     texts[ROOT / "README.md"] = readme_text()
+    texts[ROOT / "docs" / "mistakes.md"] = mistakes_page()
+    texts |= {gates.FILE: gates.thresholds_text(), ROOT / "docs" / "smoke.md": gates.page()}
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
         texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)

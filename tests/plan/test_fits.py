@@ -6,8 +6,9 @@ import pytest
 
 from tests.plan.stack_files import STACK, configuration, keys, people, plan_of
 from trainyard import catalog
+from trainyard.catalog.eks_nodes import VIRTUAL_MACHINE_SHARE
 from trainyard.conventions.quantities import quantity
-from trainyard.plan.aws.allocatable import DAEMONS_MIB, VIRTUAL_MACHINE_SHARE, allocatable
+from trainyard.plan.aws.allocatable import DAEMONS_MIB, allocatable
 from trainyard.plan.profiles import PROFILE_NAMES, profile
 from trainyard.plan.resolve import resolve
 

@@ -10,8 +10,10 @@ import base64
 import binascii
 from collections.abc import Mapping
 
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, NodeGroup
-from trainyard.recorded.read import UnknownInput, is_on, value_at
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, NODE_GROUP_TYPES, NodeGroup, node_group
+from trainyard.recorded.read import UnknownInput, UnreadableInput, is_on, value_at
+from trainyard.recorded.resources import Resources
 
 OTHER_NODES = ("kubernetes:karpenter.sh/*:NodePool", "aws:autoscaling/group:Group")
 """Types of resources by which nodes join that no node group describes."""
@@ -24,6 +26,16 @@ _OTHERS_LABELS = (
 """Domains of labels that kubelets, clouds, drivers and operators set."""
 
 
+def node_groups_of(resources: Resources) -> list[NodeGroup] | None:
+    """All node groups of a stack; None where one is not known, or nodes join another way as well."""
+    if resources.of(*OTHER_NODES):
+        return None
+    try:
+        return [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]
+    except UnreadableInput:
+        return None
+
+
 def have_labels(group: NodeGroup, labels: Mapping[str, str]) -> bool | None:
     """Whether all nodes of a group have all of these labels; None where that is not known."""
     answers = [_has(group, key, value) for key, value in labels.items()]
@@ -34,7 +46,7 @@ def have_labels(group: NodeGroup, labels: Mapping[str, str]) -> bool | None:
 
 def _has(group: NodeGroup, key: str, value: str) -> bool | None:
     try:
-        own = _of_the_cloud(group)
+        own = labels_of_the_cloud(group.resource)
     except UnknownInput:
         own = {}
     if key in group.labels or key in own:
@@ -49,14 +61,14 @@ def _has(group: NodeGroup, key: str, value: str) -> bool | None:
     return None if _starts_with_labels(group) else False
 
 
-def _of_the_cloud(group: NodeGroup) -> dict[str, str]:
+def labels_of_the_cloud(group: RecordedResource) -> dict[str, str]:
     """What the cloud says of every node of a group. Raises UnknownInput."""
-    inputs = group.resource.inputs
-    if group.resource.type == EKS_NODE_GROUP:
+    inputs = group.inputs
+    if group.type == EKS_NODE_GROUP:
         found = {"eks.amazonaws.com/capacityType": str(value_at(inputs, "capacityType", default="ON_DEMAND"))}
         name = value_at(inputs, "nodeGroupName", unknown=None)
         return found | ({"eks.amazonaws.com/nodegroup": str(name)} if name else {})
-    if group.resource.type == GKE_NODE_POOL:
+    if group.type == GKE_NODE_POOL:
         node = value_at(inputs, "nodeConfig")
         name = value_at(inputs, "name", unknown=None)
         found = {"cloud.google.com/gke-nodepool": str(name)} if name else {}

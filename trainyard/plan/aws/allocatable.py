@@ -10,22 +10,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from trainyard import catalog
+from trainyard.catalog.eks_nodes import (
+    MAX_PODS,
+    PODS_OF_INTERFACES,
+    VIRTUAL_MACHINE_SHARE,
+    kubelet_cores,
+    kubelet_mib,
+)
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE, quantity
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.parts import CpuNodesPlan, MlflowPlan
-
-MAX_PODS = 110
-"""Pods of a node with fewer than 30 vCPUs whose network plugin hands out prefixes, as ours does (EKS User Guide,
-"Assign more IP addresses to Amazon EKS nodes with prefixes", 2026-11)."""
-
-PODS_OF_INTERFACES = 234
-"""Pods by the interfaces of our types of 16 vCPUs, 8 of 30 addresses, without prefixes; smaller types have at most 58
-(EC2 User Guide, "IP addresses per network interface", 2026-11)."""
-
-VIRTUAL_MACHINE_SHARE = Fraction(75, 1000)
-"""Share of an instance's memory that the hypervisor and the kernel take before the kubelet counts (default of
-Karpenter's `vm-memory-overhead-percent`, 2026-11)."""
 
 DAEMONS_CORES = Fraction("0.25")
 DAEMONS_MIB = 450
@@ -61,7 +56,7 @@ class Room:
 def allocatable(type_: str) -> Room:
     """What a system node of a type has for pods that do not run on every node."""
     item = catalog.cpu_instance(type_)
-    cores = item.vcpus - _kubelet_cores(item.vcpus) - DAEMONS_CORES
+    cores = item.vcpus - kubelet_cores(item.vcpus) - DAEMONS_CORES
     mib = Fraction(str(item.memory_gib)) * 1024 * (1 - VIRTUAL_MACHINE_SHARE) - _kubelet_mib(item.vcpus) - DAEMONS_MIB
     return Room(cores, mib)
 
@@ -126,19 +121,5 @@ def _said(room: Room) -> str:
 
 
 def _kubelet_mib(vcpus: int) -> int:
-    """Memory that the kubelet keeps: what nodeadm of the EKS AMI reserves, 255 MiB and 11 MiB a pod by the interfaces'
-    addresses, and the eviction threshold of 100 MiB (awslabs/amazon-eks-ami, nodeadm, 2026-11)."""
     # Whether the reserve follows prefixes too depends on who tells the kubelet: the larger number holds either way.
-    pods = PODS_OF_INTERFACES if vcpus >= 16 else MAX_PODS
-    return 255 + 11 * pods + 100
-
-
-def _kubelet_cores(vcpus: int) -> Fraction:
-    """Cores that nodeadm of the EKS AMI reserves: 6 % of the first, 1 % of the second, 0.5 % of the next two, 0.25 % of
-    the rest (awslabs/amazon-eks-ami, nodeadm, 2026-11)."""
-    steps = ((1, Fraction("0.06")), (1, Fraction("0.01")), (2, Fraction("0.005")), (vcpus, Fraction("0.0025")))
-    reserved, left = Fraction(0), vcpus
-    for count, share in steps:
-        reserved += min(count, left) * share
-        left -= min(count, left)
-    return reserved
+    return kubelet_mib(PODS_OF_INTERFACES if vcpus >= 16 else MAX_PODS)

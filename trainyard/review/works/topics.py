@@ -19,7 +19,11 @@ class Topic:
     question: str  # that it answers, for --help and for the page
 
 
-TOPICS: Final[Mapping[str, Topic]] = {}
+TOPICS: Final[Mapping[str, Topic]] = {
+    "pods": Topic("trainyard.review.works.pods", "Where does each pod run, and why not elsewhere?"),
+    "queues": Topic("trainyard.review.works.queues", "Who may run what, borrow from whom, and gets what back?"),
+    "flows": Topic("trainyard.review.works.flows", "Who talks to whom, on which port, and what decides?"),
+}
 """By the word that stands where a key of the plan does."""
 
 

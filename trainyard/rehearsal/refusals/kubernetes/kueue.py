@@ -11,12 +11,12 @@ from typing import Any, Final
 from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, RecordedResource
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_TYPES, NodeGroup, gpu_model, node_group
-from trainyard.recorded.node_labels import OTHER_NODES, have_labels
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, gpu_model
+from trainyard.recorded.node_labels import have_labels, node_groups_of
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.queue_manager import is_kueue, minor_version
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR
-from trainyard.recorded.read import UnknownInput, UnreadableInput, follow, value_at
+from trainyard.recorded.read import UnknownInput, follow, value_at
 from trainyard.recorded.taints import TAINT_EFFECTS, taints_of
 from trainyard.recorded.tolerations import tolerates
 from trainyard.recorded.types import HELM_RELEASE
@@ -61,7 +61,7 @@ def check(stack: Stack, objects: Objects) -> None:
                 f"no ClusterQueue {show(target)}",
                 hint=nearest(target, objects.names("ClusterQueue", "")),
             )
-    groups = _node_groups(stack)
+    groups = node_groups_of(stack.resources)
     of_flavor = {name: _groups_of(flavor, groups) for name, flavor in flavors.items()}
     _quotas(stack, of_flavor)
     topologies_known = bool(objects.names("Topology", "") or released)
@@ -155,16 +155,6 @@ def _resources(queue: View, path: str, flavor: Mapping[str, Any], covered: list[
                 f"{lending:g} is above nominalQuota {amount:g}",
                 allowed="at most nominalQuota",
             )
-
-
-def _node_groups(stack: Stack) -> list[NodeGroup] | None:
-    """All node groups of a stack; None where one is not known, or nodes come another way as well."""
-    if stack.resources.of(*OTHER_NODES):
-        return None
-    try:
-        return [node_group(resource, stack.resources) for resource in stack.resources.of(*NODE_GROUP_TYPES)]
-    except UnreadableInput:
-        return None
 
 
 def _groups_of(flavor: View, groups: list[NodeGroup] | None) -> list[NodeGroup] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 Span = tuple[int, int, int]
@@ -23,7 +24,7 @@ class Addresses:
     @classmethod
     def of(cls, *networks: str) -> Addresses:
         """The addresses of some CIDR blocks or single addresses. Raises ValueError for what is none."""
-        return cls._joined(_span(network) for network in networks)
+        return _of(networks)
 
     @classmethod
     def union(cls, parts: Iterable[Addresses]) -> Addresses:
@@ -78,6 +79,12 @@ class Addresses:
         ]
         more = [f"{len(blocks) - _SHOWN} more"] if len(blocks) > _SHOWN else []
         return ", ".join([*blocks[:_SHOWN], *more]) or "no address"
+
+
+@lru_cache(maxsize=4096)
+def _of(networks: tuple[str, ...]) -> Addresses:
+    """Policies name the same few blocks over and over."""
+    return Addresses._joined(_span(network) for network in networks)
 
 
 def _span(network: str) -> Span:

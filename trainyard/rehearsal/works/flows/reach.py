@@ -48,8 +48,8 @@ class Flows:
             UnknownInput: a part of it is not known yet.
         """
         interfaces = node_interfaces(resources)
-        by_team = {team: _of_pods(found, interfaces) for team, found in teams(resources).items()}
-        of_platform = [_of_pods(found, interfaces) for found in platform(resources)]
+        by_team = {team: of_pods(found, interfaces) for team, found in teams(resources).items()}
+        of_platform = [of_pods(found, interfaces) for found in platform(resources)]
         found = [*by_team.values(), *of_platform, *places_of_aws(resources)]
         plugin = enforcement(resources) if resources.of(EKS_CLUSTER) else "standard"
         services = service_addresses(resources)
@@ -96,7 +96,8 @@ class Flows:
         return [place for place in self.places.values() if place.pods and place.pods.namespace == namespace]
 
 
-def _of_pods(workload: Workload, interfaces: Interfaces) -> Place:
+def of_pods(workload: Workload, interfaces: Interfaces) -> Place:
+    """Pods as a place: they have the addresses and the groups of their nodes."""
     return Place(
         workload.name,
         "pods",

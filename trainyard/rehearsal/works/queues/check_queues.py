@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 
 from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import nearest
+from trainyard.recorded.model import bare
 from trainyard.recorded.read import UnreadableInput, mappings_at, value_at
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.queues.aws.fabric import of_fabric
 from trainyard.rehearsal.works.queues.check_flavors import check_flavor
 from trainyard.rehearsal.works.queues.check_manager import check_admission_check, check_manager
-from trainyard.rehearsal.works.queues.kubernetes.jobs import RUNTIME, pod_requests
+from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS, RUNTIME
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue
 from trainyard.rehearsal.works.queues.kubernetes.tree import in_circles
 from trainyard.rehearsal.works.queues.nodes import have_no_gpus
@@ -124,30 +126,33 @@ def _coverage(view: View, room: Room, queue: ClusterQueue) -> None:
     """What pods ask for and the queue does not count blocks them for ever."""
     covered = {name for group in queue.groups for name in group.covered}
     manager = room.configuration.manager
-    for resource, who in _asked(room, queue).items():
-        if resource not in covered and not resource.startswith(manager.excluded):
-            view.error(
+    if not any(GPU_RESOURCE in group.covered for group in queue.groups):
+        return
+
+    def lacks(resource: str) -> bool:
+        return resource not in covered and not resource.startswith(manager.excluded)
+
+    allowed = "{} in coveredResources, or in excludeResourcePrefixes of the manager's configuration"
+    if manager.frameworks is None or FRAMEWORKS["TrainJob"] in manager.frameworks:
+        for name, requests in _runtimes(room):
+            for resource in (one for one, amount in requests.items() if amount > 0 and lacks(one)):
+                view.error(
+                    "queues-uncovered",
+                    "spec.resourceGroups",
+                    f"does not count {resource}, which TrainJobs of runtime {name} ask for: they are never admitted "
+                    f"(resource {resource} unavailable in ClusterQueue)",
+                    allowed=allowed.format(resource),
+                )
+    groups = {group.name: group for flavor in queue.flavors for group in room.groups.get(flavor, [])}
+    for group in groups.values():
+        for resource in filter(lacks, of_fabric(group)):
+            view.warning(
                 "queues-uncovered",
                 "spec.resourceGroups",
-                f"does not count {resource}, which {who} for: they are never admitted "
-                f"(resource {resource} unavailable in ClusterQueue)",
-                allowed=f"{resource} in coveredResources, or in excludeResourcePrefixes of the manager's configuration",
+                f"does not count {resource}, which nodes of group {group.name} have: no job that asks for it is ever "
+                "admitted",
+                allowed=allowed.format(resource),
             )
-
-
-def _asked(room: Room, queue: ClusterQueue) -> dict[str, str]:
-    """Resources that jobs of a queue surely ask for, and why: those of runtimes, and of a node's fabric."""
-    found: dict[str, str] = {}
-    if any(GPU_RESOURCE in group.covered for group in queue.groups):
-        for name, requests in _runtimes(room):
-            for resource, amount in requests.items():
-                if amount > 0:
-                    found.setdefault(resource, f"TrainJobs of runtime {name} ask")
-        for flavor in queue.flavors:
-            for group in room.groups.get(flavor, []):
-                for resource in of_fabric(group):
-                    found.setdefault(resource, f"jobs on several nodes of group {group.name} ask")
-    return found
 
 
 def _runtimes(room: Room) -> Iterator[tuple[str, dict[str, float]]]:
@@ -155,7 +160,7 @@ def _runtimes(room: Room) -> Iterator[tuple[str, dict[str, float]]]:
         try:
             name = str(value_at(runtime.inputs, "metadata", "name"))
             for job in mappings_at(runtime.inputs, "spec", "template", "spec", "replicatedJobs"):
-                yield name, pod_requests(value_at(job, "template", "spec", "template", "spec", default={}))
+                yield name, requested(bare(value_at(job, "template", "spec", "template", "spec", default={})))
         except UnreadableInput:
             continue
 

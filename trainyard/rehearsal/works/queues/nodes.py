@@ -8,10 +8,9 @@ from math import inf
 
 from trainyard.catalog import cpu_instance, instance
 from trainyard.conventions import GPU_RESOURCE
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_TYPES, NodeGroup, gpu_model, node_group
-from trainyard.recorded.node_labels import OTHER_NODES, have_labels
-from trainyard.recorded.read import UnknownInput, UnreadableInput
-from trainyard.recorded.resources import Resources
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, gpu_model
+from trainyard.recorded.node_labels import have_labels
+from trainyard.recorded.read import UnknownInput
 from trainyard.recorded.taints import taints_of
 from trainyard.rehearsal.works.queues.kubernetes.model import Configuration, Flavor, Node
 
@@ -19,14 +18,8 @@ _MOST_NODES = 256
 """Of a group that are played one by one, where topology decides. More make no difference to any shape."""
 
 
-def groups_by_flavor(resources: Resources, configuration: Configuration) -> dict[str, list[NodeGroup]]:
+def groups_by_flavor(groups: list[NodeGroup], configuration: Configuration) -> dict[str, list[NodeGroup]]:
     """The node groups of each flavor; a flavor of which that is not known for sure is left out."""
-    if resources.of(*OTHER_NODES):
-        return {}
-    try:
-        groups = [node_group(resource, resources) for resource in resources.of(*NODE_GROUP_TYPES)]
-    except UnreadableInput:
-        return {}
     found = {}
     for name, flavor in configuration.flavors.items():
         answers = [(group, have_labels(group, flavor.node_labels)) for group in groups]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NodeGroup
+from trainyard.recorded.node_labels import node_groups_of
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import selects
@@ -27,18 +28,21 @@ class Room:
     resources: Resources
     recorded: Recorded
     jobs: tuple[QueuedJob, ...]
+    nodes: list[NodeGroup]  # all groups; none where they are not all known
     groups: dict[str, list[NodeGroup]]  # of each flavor of which they are known
     cluster: Cluster
     _sure: dict[str, bool] = field(default_factory=dict)
+    _locals: dict[str, list[LocalQueue]] = field(default_factory=dict)  # by the queue that they lead to
 
     @classmethod
     def of(cls, resources: Resources) -> Room:
         """Reads everything."""
         recorded = read(resources)
-        groups = groups_by_flavor(resources, recorded.configuration)
+        all_groups = node_groups_of(resources) or []
+        groups = groups_by_flavor(all_groups, recorded.configuration)
         nodes = nodes_of(recorded.configuration.flavors, groups)
         cluster = Cluster(recorded.configuration, nodes)
-        return cls(resources, recorded, tuple(queued_jobs(resources)), groups, cluster)
+        return cls(resources, recorded, tuple(queued_jobs(resources)), all_groups, groups, cluster)
 
     @property
     def configuration(self) -> Configuration:
@@ -76,6 +80,13 @@ class Room:
         if flavor is None or flavor.topology is None:
             return True
         return name in self.groups and flavor.topology in self.configuration.topologies
+
+    def locals_of(self, queue: str) -> list[LocalQueue]:
+        """The LocalQueues that lead to a queue."""
+        if not self._locals:
+            for local in self.configuration.locals.values():
+                self._locals.setdefault(local.cluster_queue, []).append(local)
+        return self._locals.get(queue, [])
 
     def queue_of(self, local: LocalQueue) -> ClusterQueue | None:
         """The queue behind a LocalQueue, where it is the stack's own and known."""

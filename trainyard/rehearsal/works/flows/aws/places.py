@@ -61,10 +61,28 @@ def node_interfaces(resources: Resources) -> Interfaces:
     groups, subnets = set[str](), set[str]()
     for group in resources.of(EKS_NODE_GROUP):
         subnets.update(texts_at(group.inputs, "subnetIds"))
-        template = next(iter(resources.referred(group, "launchTemplate", LAUNCH_TEMPLATE)), None)
-        stated = _groups_of(template) if template is not None else []
-        groups.update(stated or [cluster_group(cluster) for cluster in resources.of(EKS_CLUSTER)])
+        groups.update(_groups_of_group(resources, group))
     return Interfaces(_addresses(resources, subnets) or PRIVATE, frozenset(groups), frozenset(subnets))
+
+
+def places_of_nodes(resources: Resources) -> Iterator[tuple[RecordedResource, Place]]:
+    """The nodes of each group by themselves. Raises UnknownInput."""
+    for group in resources.of(EKS_NODE_GROUP):
+        subnets = frozenset(texts_at(group.inputs, "subnetIds"))
+        groups = frozenset(_groups_of_group(resources, group))
+        addresses = _addresses(resources, subnets)
+        yield (
+            group,
+            Place(
+                f"nodes of {group.name}", "node", addresses, security_groups=groups, subnets=subnets, ports=(KUBELET,)
+            ),
+        )
+
+
+def _groups_of_group(resources: Resources, group: RecordedResource) -> list[str]:
+    template = next(iter(resources.referred(group, "launchTemplate", LAUNCH_TEMPLATE)), None)
+    stated = _groups_of(template) if template is not None else []
+    return stated or [cluster_group(cluster) for cluster in resources.of(EKS_CLUSTER)]
 
 
 def _groups_of(template: RecordedResource) -> list[str]:

@@ -1,0 +1,51 @@
+"""Writes docs/mistakes.md: the seeded mistakes that accepted stacks are tried with, and what tells each.
+
+`make golden` writes it from the rooms' own lists, which `tests/rehearsal/works` puts to the rehearsal one at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from tests.rehearsal.works.mistakes import Mistake
+from trainyard.rehearsal.works.check import ROOMS
+
+HEAD = """\
+# What the rehearsal tells of mistakes
+
+Written by `make golden` from the mistakes that `tests/rehearsal/works/` puts into a recorded example stack, one at a
+time. All of them are accepted by the cloud, or by the cluster's API, and then do not work. They are our own: how good
+the rooms are at mistakes that nobody here has thought of is another question. What would be refused is tried in
+`tests/rehearsal/refusals/`, likewise one at a time.
+
+{caught} of {count} are told. No example stack, and no correct stack of the tests, is accused of any.
+"""
+
+
+def mistakes() -> dict[str, Sequence[Mistake]]:
+    """The mistakes of each room that has a list, in the rooms' order."""
+    folder = Path(__file__).parent / "rehearsal" / "works"
+    names = [name for name in ROOMS if (folder / f"mistakes_{name}.py").exists()]
+    return {name: import_module(f"tests.rehearsal.works.mistakes_{name}").MISTAKES for name in names}
+
+
+def mistakes_page() -> str:
+    """The page."""
+    rooms = mistakes()
+    every = [mistake for listed in rooms.values() for mistake in listed]
+    parts = [HEAD.format(count=len(every), caught=sum(mistake.rule is not None for mistake in every))]
+    for room, listed in rooms.items():
+        parts.append("\n".join([f"## {room.capitalize()}", "", "| mistake | told by |", "|---|---|", *_rows(listed)]))
+    return "\n".join(parts) + "\n"
+
+
+def _rows(listed: Sequence[Mistake]) -> Iterator[str]:
+    for mistake in listed:
+        told = f"`{mistake.rule}`" if mistake.rule else f"nothing: {mistake.why}"
+        yield f"| {_cell(mistake.what)} | {_cell(told)} |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,1 @@
+"""Flows that a cluster of EKS needs: between its control plane, its nodes, databases and file systems."""

@@ -1,0 +1,1 @@
+"""The nodes that EKS makes of recorded node groups."""

@@ -1,0 +1,60 @@
+"""Disruption budgets that never let a node be drained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import UnreadableInput
+from trainyard.recorded.selectors import selects
+from trainyard.recorded.types import DISRUPTION_BUDGET
+from trainyard.rehearsal.context import View
+from trainyard.rehearsal.works.placement.room import STANDING
+from trainyard.rehearsal.works.placement.world import World
+from trainyard.rehearsal.works.workloads.model import Workload
+
+
+def check_budgets(world: World, views: Mapping[str, View]) -> None:
+    """A budget that allows no disruption: an update of nodes waits for it until it is forced, or given up."""
+    by_namespace: dict[str, list[Workload]] = {}
+    for workload in world.workloads:
+        if workload.kind in STANDING and workload.labels:
+            by_namespace.setdefault(workload.namespace, []).append(workload)
+    for view in views.values():
+        if view.type != DISRUPTION_BUDGET:
+            continue
+        selector, namespace = view.value("spec.selector"), view.text("metadata.namespace") or "default"
+        if not isinstance(selector, Mapping) or not selector:
+            continue
+        meant = [one for one in by_namespace.get(namespace, ()) if _means(selector, one)]
+        replicas = [one.replicas for one in meant]
+        if not meant or any(count is None or count == 0 for count in replicas):
+            continue
+        most = sum(count for count in replicas if count is not None)
+        least, away = view.value("spec.minAvailable"), view.value("spec.maxUnavailable")
+        names = ", ".join(one.told() for one in meant)
+        if _amount(away, most) == 0:
+            words = f"lets none of the {most} pods of {names} be evicted: no node with one of them can be drained"
+            view.warning("placement-drain", "spec.maxUnavailable", words, allowed="1 or more")
+        elif (kept := _amount(least, most)) is not None and kept >= most:
+            words = f"keeps {kept} of {most} pods of {names}: no node with one of them can be drained"
+            view.warning("placement-drain", "spec.minAvailable", words, allowed=f"at most {most - 1}")
+
+
+def _means(selector: Mapping[str, Any], workload: Workload) -> bool:
+    try:
+        return selects(selector, workload.labels or {})
+    except UnreadableInput:
+        return False
+
+
+def _amount(value: Any, of: int) -> int | None:
+    """A number of pods, or a share of them, which is rounded up."""
+    if isinstance(value, bool) or value is None or value is UNKNOWN:
+        return None
+    if isinstance(value, (int, float)):
+        return int(value)
+    if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
+        return -(-of * int(value[:-1]) // 100)
+    return None

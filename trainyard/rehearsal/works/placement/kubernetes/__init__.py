@@ -1,0 +1,1 @@
+"""The scheduler: what a pod asks of a node, and what a node has."""

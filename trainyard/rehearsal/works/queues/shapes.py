@@ -1,0 +1,150 @@
+"""What each queue gives: what runs at once, what it may borrow and from whom, what it gets back, which jobs fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trainyard.conventions import GPU_RESOURCE
+from trainyard.rehearsal.works.queues.kubernetes.model import (
+    Admitted,
+    ClusterQueue,
+    FlavorResource,
+    LocalQueue,
+    PodSet,
+    Verdict,
+    Workload,
+)
+from trainyard.rehearsal.works.queues.kubernetes.tree import TreeNode
+from trainyard.rehearsal.works.queues.nodes import gpus_of_node
+from trainyard.rehearsal.works.queues.room import Room
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one queue has of one resource of one flavor."""
+
+    queue: str
+    flavor: str
+    resource: str
+    owned: float
+    borrowable: float  # beyond what it owns, if nobody else runs anything
+    lenders: tuple[tuple[str, float], ...]  # whose that is, the largest first; a cohort's own too
+    back: str  # what it gets back while another has borrowed all
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A job that the stack makes or promises, and what an empty cluster says to it."""
+
+    job: str
+    queue: str
+    pods: str  # "2 x 8 nvidia.com/gpu"
+    verdict: Verdict
+
+
+def parts(room: Room) -> Iterator[Part]:
+    """By queue, then by flavor in the order in which they are tried."""
+    for queue in room.configuration.queues.values():
+        node = room.cluster.tree[queue.name]
+        for key in sorted(queue.quotas, key=lambda one: queue.flavors.index(one[0]) if one[0] in queue.flavors else 0):
+            owned = queue.quotas[key].nominal
+            yield Part(
+                queue=queue.name,
+                flavor=key[0],
+                resource=key[1],
+                owned=owned,
+                borrowable=max(0.0, node.most(key) - owned),
+                lenders=tuple(sorted(_lenders(node, key), key=lambda one: (-one[1], one[0]))),
+                back=_back(room, queue, key) if owned > 0 else "",
+            )
+
+
+def shapes(room: Room) -> Iterator[Shape]:
+    """The stack's own jobs, then a whole node and the largest gang of each flavor, by queue."""
+    for job in room.jobs:
+        local = room.configuration.locals.get((job.namespace, job.queue))
+        if job.workload is not None and local is not None:
+            verdict = room.cluster.fits_empty(job.workload)
+            yield Shape(job.workload.name, local.cluster_queue, _pods(job.workload), verdict)
+    for queue in room.configuration.queues.values():
+        local = _local_of(room, queue)
+        for flavor in queue.flavors if local is not None else ():
+            each = gpus_of_node(room.groups.get(flavor, []))
+            if not each or local is None:
+                continue
+            most = max((group.max_nodes for group in room.groups[flavor]), default=0)
+            for name, count in (("one whole node", 1), ("the largest gang", most)):
+                if count > 1 or name == "one whole node":
+                    workload = _asks(room, local, flavor, each, count)
+                    yield Shape(f"{name} of {flavor}", queue.name, _pods(workload), room.cluster.fits_empty(workload))
+
+
+def _lenders(node: TreeNode, key: FlavorResource) -> Iterator[tuple[str, float]]:
+    if node.parent is None:
+        return
+    for other in node.top.queues():
+        free = other.owns(key) - other.kept(key)
+        if other is not node and free > 0:
+            yield other.name, free
+    for cohort in node.path():
+        quota = cohort.quotas.get(key)
+        if quota is not None and quota.nominal > 0:
+            yield f"cohort {cohort.name}", quota.nominal
+
+
+def _back(room: Room, queue: ClusterQueue, key: FlavorResource) -> str:
+    """Played: another queue takes all there is, then the owner comes for what is its own."""
+    flavor, resource = key
+    node = room.cluster.tree[queue.name]
+    local = _local_of(room, queue)
+    others = [other for other in (node.top.queues() if node.parent else ()) if other is not node]
+    free = {other.name: other.available(key) for other in others}
+    borrowers = [
+        (one, name)
+        for name in sorted(free, key=lambda name: -free[name])
+        if free[name] > 0 and (one := _local_of(room, room.configuration.queues[name])) is not None
+    ]
+    if local is None or not borrowers or node.kept(key) >= node.owns(key):
+        return "lends nothing"
+    borrower, name = borrowers[0]
+    room.cluster.admit(_asks(room, borrower, flavor, free[name], 1, resource))
+    owned = queue.quotas[key].nominal
+    verdict = room.cluster.admit(_asks(room, local, flavor, owned, 1, resource))
+    for running in tuple(room.cluster.running):
+        room.cluster.finish(running)
+    if not isinstance(verdict, Admitted):
+        return "nothing until it is free"
+    return f"{owned:g} at once" if verdict.preempted else "lends nothing"
+
+
+def _local_of(room: Room, queue: ClusterQueue) -> LocalQueue | None:
+    return next(
+        (
+            local
+            for local in room.locals_of(queue.name)
+            if room.admits(queue, local.namespace) is True and not room.cluster.inactive(queue)
+        ),
+        None,
+    )
+
+
+def _asks(
+    room: Room, local: LocalQueue, flavor: str, amount: float, count: int, resource: str = GPU_RESOURCE
+) -> Workload:
+    """A job that only this flavor can take."""
+    labels = room.configuration.flavors[flavor].node_labels if flavor in room.configuration.flavors else {}
+    taints = room.configuration.flavors[flavor].node_taints if flavor in room.configuration.flavors else ()
+    stands = tuple({"key": str(taint.get("key")), "operator": "Exists"} for taint in taints)
+    pods = PodSet("main", count, {resource: amount}, selector=dict(labels), tolerations=stands)
+    return Workload(f"{local.namespace}/{flavor}", local.namespace, local.name, (pods,))
+
+
+def _pods(workload: Workload) -> str:
+    told = []
+    for pod_set in workload.pod_sets:
+        gpus = pod_set.requests.get(GPU_RESOURCE)
+        amounts = [f"{gpus:g} {GPU_RESOURCE}"] if gpus else []
+        amounts = amounts or [f"{amount:g} {name}" for name, amount in pod_set.requests.items()]
+        told.append(f"{pod_set.count} x {', '.join(amounts) or 'nothing'}")
+    return "; ".join(told)

@@ -1,0 +1,1 @@
+"""References between objects of a Kubernetes cluster."""

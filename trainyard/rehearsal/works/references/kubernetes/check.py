@@ -1,0 +1,43 @@
+"""References between objects of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.references.kubernetes import (
+    admission,
+    customs,
+    files,
+    keys,
+    probes,
+    roles,
+    selectors,
+    services,
+    training,
+    volumes,
+)
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
+    services.check,
+    selectors.check,
+    probes.check,
+    keys.check,
+    files.check,
+    volumes.check,
+    roles.check,
+    admission.check,
+    training.check,
+    customs.check,
+)
+
+
+def check_objects(stack: Stack) -> None:
+    """Every check of what a recording has of Kubernetes. Raises `UnreadableInput` for what all of them read."""
+    cluster = Cluster(stack)
+    if not cluster.views:
+        return
+    for one in _CHECKS:
+        one(cluster)

@@ -1,0 +1,359 @@
+"""The recorded cluster as references see it: objects by name, pods by namespace, and where others may have made more.
+
+What is not recorded may still be there: a controller makes secrets, a chart that no table knows makes anything in its
+namespace, people make pods in a team's. `Cluster.is_open` and `Cluster.lacks` know, so that only what is surely missing
+is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from trainyard import cards
+from trainyard.conventions import TEAM_LABEL
+from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import as_number
+from trainyard.recorded.selectors import selects
+from trainyard.recorded.types import HELM_RELEASE
+from trainyard.rehearsal.context import Stack, View, listed
+from trainyard.rehearsal.refusals.kubernetes.index import object_name, object_namespace
+from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, of_charts
+from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+
+BUILT_IN_NAMESPACES: Final = frozenset({"", "kube-system", "kube-public", "kube-node-lease"})
+_MADE_BY_CONTROLLERS: Final = frozenset(
+    {
+        "Certificate.cert-manager.io",
+        "ExternalSecret.external-secrets.io",
+        "ClusterExternalSecret.external-secrets.io",
+        "SealedSecret.bitnami.com",
+        "VaultStaticSecret.secrets.hashicorp.com",
+        "VaultDynamicSecret.secrets.hashicorp.com",
+        "SecretProviderClass.secrets-store.csi.x-k8s.io",
+        "Bundle.trust.cert-manager.io",
+    }
+)
+"""Kinds whose controllers make secrets and config maps under names that stand elsewhere."""
+_RENDERED_ELSEWHERE: Final = ("kubernetes:helm.sh/v4:", "kubernetes:kustomize/", "kubernetes:yaml")
+"""Components whose objects are made where no recording sees them."""
+
+
+class _Anything:
+    """A label's value that is given in the cluster: equal to each."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+ANYTHING: Final = _Anything()
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """One container, and where it stands."""
+
+    path: str
+    body: Mapping[str, Any]
+    is_init: bool
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.body.get("name") or "")
+
+    @property
+    def ports(self) -> list[Mapping[str, Any]]:
+        """The ports that it declares."""
+        return [port for port in listed(self.body.get("ports")) if isinstance(port, Mapping)]
+
+    @property
+    def ports_are_known(self) -> bool:
+        """Whether every port can be read."""
+        found = self.body.get("ports")
+        return found is not UNKNOWN and UNKNOWN not in listed(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """The pods of one template."""
+
+    view: View
+    path: str  # of their spec
+    spec: Mapping[str, Any]
+    namespace: str | None  # None: not known, or one of each job that uses the template
+    labels: Mapping[str, Any] | None  # None: not known
+    job: str = ""  # of a set of jobs, the one
+
+    @property
+    def containers(self) -> list[Container]:
+        """All containers, those that start first among them."""
+        return [
+            Container(f"{self.path}.{kind}[{index}]", body, kind == "initContainers")
+            for kind in ("initContainers", "containers")
+            for index, body in enumerate(listed(self.spec.get(kind)))
+            if isinstance(body, Mapping)
+        ]
+
+    @property
+    def containers_are_known(self) -> bool:
+        """Whether every container can be read."""
+        return all(
+            self.spec.get(kind) is not UNKNOWN and UNKNOWN not in listed(self.spec.get(kind))
+            for kind in ("initContainers", "containers")
+        )
+
+    @property
+    def title(self) -> str:
+        """By which it is told."""
+        return f"{self.view.text('kind')} {object_name(self.view) or self.view.name}"
+
+    def port_names(self) -> dict[str, int]:
+        """Its named ports."""
+        return {
+            port["name"]: int(as_number(port.get("containerPort")) or 0)
+            for container in self.containers
+            for port in container.ports
+            if isinstance(port.get("name"), str)
+        }
+
+    def port_numbers(self) -> set[int]:
+        """The numbers of the ports that it declares."""
+        return {
+            int(number)
+            for container in self.containers
+            for port in container.ports
+            for number in [as_number(port.get("containerPort"))]
+            if number is not None
+        }
+
+    @property
+    def ports_are_known(self) -> bool:
+        """Whether each port of each container can be read."""
+        return self.containers_are_known and all(container.ports_are_known for container in self.containers)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPod:
+    """Pods that a chart or an add-on makes, of those that a table knows."""
+
+    title: str
+    labels: Mapping[str, Any]
+    ports: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class _Found:
+    names: dict[tuple[str, str], dict[str, View]] = field(default_factory=dict)
+    blurred: set[tuple[str, str]] = field(default_factory=set)
+
+
+class Cluster:
+    """What a recording has of a cluster, looked through once."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
+        self.views = [view for view in stack.views if view.type.startswith("kubernetes:")]
+        self.releases = [view for view in self.views if view.type == HELM_RELEASE]
+        self.objects = [view for view in self.views if view.type != HELM_RELEASE and view.has("kind")]
+        self._by_kind: dict[str, list[View]] = {}
+        self._found = _Found()
+        for view in self.objects:
+            kind = kind_of(view)
+            self._by_kind.setdefault(kind, []).append(view)
+            name, namespace = object_name(view), place(view)
+            if name is None or namespace is None:
+                self._found.blurred.add((kind, "*" if namespace is None else namespace))
+            else:
+                self._found.names.setdefault((kind, namespace), {})[name] = view
+        self.is_rendered_elsewhere = any(
+            component.type.startswith(_RENDERED_ELSEWHERE) for component in stack.components
+        )
+
+    def of(self, *kinds: str) -> list[View]:
+        """The recorded objects of some kinds (`Service`, `TrainJob.trainer.kubeflow.org`)."""
+        return [view for kind in kinds for view in self._by_kind.get(kind, ())]
+
+    def find(self, kind: str, namespace: str, name: str) -> View | None:
+        """The recorded object of that name."""
+        return self._found.names.get((kind, _bare(namespace)), {}).get(name)
+
+    def names(self, kind: str, namespace: str) -> list[str]:
+        """The recorded names of a kind in a namespace."""
+        return sorted(self._found.names.get((kind, _bare(namespace)), ()))
+
+    def is_blurred(self, kind: str, namespace: str) -> bool:
+        """Whether there is an object of the kind whose name or namespace is not known yet."""
+        return bool(self._found.blurred & {(kind, _bare(namespace)), (kind, "*")})
+
+    def lacks(self, kind: str, namespace: str, name: str) -> str | None:
+        """Whether no object of that name is there: None where one is or may be, else what was meant, or an empty text.
+
+        In a namespace where others may make objects only what is nearly a recorded name is surely missing.
+        """
+        namespace = _bare(namespace)
+        if self.find(kind, namespace, name) is not None or self.is_blurred(kind, namespace):
+            return None
+        assumed = self.stack.context
+        if (kind, namespace, name) in assumed.assumed_objects:
+            return None
+        near = nearest_of(name, self.names(kind, namespace))
+        if near:
+            return near
+        return None if self.is_open(namespace, kind) else ""
+
+    def is_open(self, namespace: str, kind: str = "") -> bool:
+        """Whether somebody other than the recorded program may make objects (of a kind) in a namespace."""
+        namespace = _bare(namespace)
+        if self.is_rendered_elsewhere or namespace in self._charted:
+            return True
+        if namespace in BUILT_IN_NAMESPACES or self.find("Namespace", "", namespace) is None:
+            return True
+        return kind in ("Secret", "ConfigMap") and any(self.of(maker) for maker in _MADE_BY_CONTROLLERS)
+
+    def is_teams(self, namespace: str) -> bool:
+        """Whether people make pods in a namespace."""
+        found = self.find("Namespace", "", namespace)
+        return found is not None and TEAM_LABEL in found.mapping("metadata.labels")
+
+    @cached_property
+    def _charted(self) -> set[str]:
+        return {_bare(view.text("namespace") or "") for view in self.releases}
+
+    @cached_property
+    def _installed(self) -> list[Workload]:
+        return list(of_charts(self.stack.resources))
+
+    @cached_property
+    def _unknown_charts(self) -> set[str]:
+        return {_bare(one.pods.namespace) for one in self._installed if not one.pods.labels}
+
+    @cached_property
+    def chart_pods(self) -> dict[str, list[ChartPod]]:
+        """The pods of charts and add-ons by namespace, as far as a table knows them."""
+        found: dict[str, list[ChartPod]] = {}
+        for one in self._installed:
+            if one.pods.labels:
+                pod = ChartPod(one.name, one.pods.labels, one.pods.ports)
+                found.setdefault(_bare(one.pods.namespace), []).append(pod)
+        return found
+
+    def pods_are_known(self, namespace: str) -> bool:
+        """Whether every pod in a namespace is one that the recording makes, or that a table knows of its charts."""
+        namespace = _bare(namespace)
+        return not (
+            self.is_rendered_elsewhere
+            or namespace in BUILT_IN_NAMESPACES
+            or namespace in self._unknown_charts
+            or self.find("Namespace", "", namespace) is None
+            or self.is_teams(namespace)
+        )
+
+    @cached_property
+    def pods(self) -> list[Pod]:
+        """The pods of every recorded template."""
+        return [pod for view in self.objects for pod in _pods(view)]
+
+    @cached_property
+    def pods_by_namespace(self) -> dict[str, list[Pod]]:
+        """The pods whose namespace is known."""
+        found: dict[str, list[Pod]] = {}
+        for pod in self.pods:
+            if pod.namespace is not None:
+                found.setdefault(pod.namespace, []).append(pod)
+        return found
+
+    def selected(self, selector: Any, namespace: str) -> list[Pod]:
+        """The recorded pods in a namespace that a selector means. Raises `UnknownInput`."""
+        return [
+            pod
+            for pod in self.pods_by_namespace.get(_bare(namespace), ())
+            if pod.labels is None or selects(selector, pod.labels)
+        ]
+
+    def selected_of_charts(self, selector: Any, namespace: str) -> list[ChartPod]:
+        """The pods of charts in a namespace that a selector means. Raises `UnknownInput`."""
+        return [pod for pod in self.chart_pods.get(_bare(namespace), ()) if selects(selector, pod.labels)]
+
+
+_JOB: Final = ("batch.kubernetes.io/job-name", "job-name")
+_GIVEN: Final = {
+    "Job": ("batch.kubernetes.io/controller-uid", "controller-uid", "batch.kubernetes.io/job-completion-index"),
+    "CronJob": (*_JOB, "batch.kubernetes.io/controller-uid", "controller-uid"),
+    "Deployment": ("pod-template-hash",),
+    "ReplicaSet": ("pod-template-hash",),
+    "DaemonSet": ("controller-revision-hash", "pod-template-generation"),
+    "StatefulSet": (
+        "controller-revision-hash",
+        "statefulset.kubernetes.io/pod-name",
+        "apps.kubernetes.io/pod-index",
+    ),
+}
+"""Labels that a controller puts on its pods (Kubernetes, well-known labels, 1.35), by kind; of a set of jobs all below
+`jobset.sigs.k8s.io`."""
+_OF_SETS: Final = tuple(
+    f"jobset.sigs.k8s.io/{word}"
+    for word in (
+        "jobset-name", "jobset-uid", "replicatedjob-name", "replicatedjob-replicas", "job-index", "job-key",
+        "job-global-index", "job-group-index", "global-replicas", "restart-attempt", "group-name", "group-replicas",
+    )
+)  # fmt: skip
+
+
+def _pods(view: View) -> Iterator[Pod]:
+    card = cards.BY_TYPE.get(view.type)
+    if card is None or not (card.pod_spec or card.job_templates):
+        return
+    kind, namespace = view.text("kind") or "", place(view)
+    if card.pod_spec:
+        spec = view.mapping(card.pod_spec)
+        path = card.pod_spec.removesuffix("spec") + "metadata.labels"
+        given: dict[str, Any] = dict.fromkeys(_GIVEN.get(kind, ()), ANYTHING)
+        if kind == "Job":
+            given |= dict.fromkeys(_JOB, object_name(view) or ANYTHING)
+        if spec:
+            yield Pod(view, card.pod_spec, spec, namespace, _labels(view, path, given))
+        return
+    if kind.startswith("ClusterTraining") or kind == "TrainingRuntime":
+        namespace = None
+    for here, job in view.items(card.job_templates):
+        path = f"{here}.template.spec.template"
+        spec = view.mapping(f"{path}.spec")
+        given = dict.fromkeys((*_JOB, *_GIVEN["Job"], *_OF_SETS), ANYTHING)
+        if kind == "JobSet":
+            given |= {"jobset.sigs.k8s.io/jobset-name": object_name(view) or ANYTHING}
+            given |= {"jobset.sigs.k8s.io/replicatedjob-name": job.get("name") or ANYTHING}
+        if spec:
+            labels = _labels(view, f"{path}.metadata.labels", given)
+            yield Pod(view, f"{path}.spec", spec, namespace, labels, str(job.get("name") or ""))
+
+
+def _labels(view: View, path: str, given: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    outer = path.rpartition(".")[0]
+    if view.is_unknown(path) or view.is_unknown(outer) or view.is_unknown(outer.rpartition(".")[0]):
+        return None
+    found = {key: ANYTHING if value is UNKNOWN else value for key, value in view.mapping(path).items()}
+    return {**given, **found}
+
+
+def kind_of(view: View) -> str:
+    """A kind by which objects are found: with its group where it is not one of Kubernetes' own."""
+    kind, api = view.text("kind") or "", view.text("apiVersion") or ""
+    group = api.partition("/")[0] if "/" in api else ""
+    own = "." not in group or (group.endswith(".k8s.io") and not group.endswith(".x-k8s.io"))
+    return kind if own else f"{kind}.{group}"
+
+
+def place(view: View) -> str | None:
+    """An object's namespace: empty for what has none and for `default`, None where it is not known."""
+    namespace = object_namespace(view)
+    return None if namespace is None else _bare(namespace)
+
+
+def _bare(namespace: str) -> str:
+    return "" if namespace == "default" else namespace

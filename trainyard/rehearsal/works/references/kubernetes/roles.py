@@ -1,0 +1,181 @@
+"""Roles and bindings: what a rule speaks of exists, and who is bound is somebody.
+
+Source: Kubernetes documentation, "Using RBAC Authorization" (read 2026-11). A rule for a resource in the wrong group is
+accepted and allows nothing; so does a binding to a role, or of somebody, that is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.works.references.kubernetes.api_resources import CUSTOM, RESOURCES, SUBRESOURCES, VERBS
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
+from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+from trainyard.rehearsal.works.rights.kubernetes.built_in import ROLES
+
+_KNOWN: Final[Mapping[str, frozenset[str]]] = {**RESOURCES, **CUSTOM}
+_NAMED_VERBS: Final = ("create", "deletecollection")
+
+
+def check(cluster: Cluster) -> None:
+    """Every check of a role or a binding."""
+    for view in cluster.of("Role", "ClusterRole"):
+        for path, rule in view.items("rules"):
+            _rule(view, path, rule)
+    for view in cluster.of("RoleBinding", "ClusterRoleBinding"):
+        _binding(view, cluster)
+
+
+def _rule(view: View, path: str, rule: Mapping[str, object]) -> None:
+    verbs, groups, resources = (view.texts(f"{path}.{key}") for key in ("verbs", "apiGroups", "resources"))
+    if any(view.blurred(f"{path}.{key}") for key in ("verbs", "apiGroups", "resources")):
+        return
+    for verb in verbs:
+        near = nearest_of(verb.lower(), VERBS) if verb not in VERBS else ""
+        near = near or (verb.lower() if verb not in VERBS and verb.lower() in VERBS else "")
+        if near or verb in ("read", "write", "edit", "view", "exec", "all", "post", "put"):
+            view.error(
+                "reference-role-verb",
+                f"{path}.verbs",
+                f"{show(verb)} is no verb of a request, so the rule allows nothing by it",
+                allowed=f"one of {', '.join(sorted(VERBS))}",
+                hint=f"did you mean {near}?" if near else "",
+            )
+    if "*" in groups or not groups:
+        return
+    for group in groups:
+        if group not in _KNOWN:
+            _unknown_group(view, path, group)
+    for resource in resources:
+        _resource(view, path, resource, groups)
+    if rule.get("resourceNames") not in (None, [], UNKNOWN) and set(verbs) and set(verbs) <= set(_NAMED_VERBS):
+        view.error(
+            "reference-role-names",
+            f"{path}.resourceNames",
+            f"given for {' and '.join(verbs)}, which no request asks by name, so the rule allows nothing",
+        )
+
+
+def _unknown_group(view: View, path: str, group: str) -> None:
+    if group in ("v1", "core", "batch/v1", "apps/v1") or "/" in group:
+        bare = {"v1": "", "core": ""}.get(group, group.partition("/")[0])
+        view.error("reference-role-group", f"{path}.apiGroups", f"no API group {show(group)}", allowed=show(bare))
+        return
+    near = nearest_of(group, [known for known in _KNOWN if known])
+    if near:
+        view.error(
+            "reference-role-group", f"{path}.apiGroups", f"no API group {show(group)}", hint=f"did you mean {near}?"
+        )
+
+
+def _resource(view: View, path: str, resource: str, groups: list[str]) -> None:
+    plural, _, sub = resource.partition("/")
+    if plural == "*" or any(group not in _KNOWN for group in groups):
+        return
+    within = [group for group in groups if plural in _KNOWN[group]]
+    if within:
+        subs = SUBRESOURCES.get((within[0], plural))
+        if sub and subs is not None and sub not in subs | {"*", "finalizers"}:
+            view.error(
+                "reference-role-resource",
+                f"{path}.resources",
+                f"{plural} have no subresource {show(sub)}",
+                allowed=f"one of {', '.join(sorted(subs))}" if subs else "none",
+                hint=nearest(sub, subs),
+            )
+        return
+    elsewhere = sorted(group for group, names in _KNOWN.items() if plural in names)
+    given = ", ".join(show(group) for group in groups)
+    if elsewhere:
+        view.error(
+            "reference-role-resource",
+            f"{path}.apiGroups",
+            f"there are no {show(plural)} in API group {given}, so the rule allows nothing by it",
+            allowed=f"API group {' or '.join(show(group) for group in elsewhere)}",
+        )
+        return
+    known = {name for group in groups for name in _KNOWN[group]}
+    lowered = plural.lower()
+    right = next(
+        (name for name in sorted(known) if lowered in (name, name.removesuffix("s"), name.removesuffix("es"))), ""
+    )
+    right = right or nearest_of(lowered, known)
+    if right or all(group in RESOURCES for group in groups):
+        view.error(
+            "reference-role-resource",
+            f"{path}.resources",
+            f"API group {given} has no {show(plural)}, so the rule allows nothing by it",
+            allowed="a resource by its plural, in lower case",
+            hint=f"did you mean {right}?" if right else "",
+        )
+
+
+def _binding(view: View, cluster: Cluster) -> None:
+    kind, role = view.text("roleRef.kind"), view.text("roleRef.name")
+    known = cluster.names("ClusterRole", "")
+    if kind == "ClusterRole" and role is not None and role not in ROLES and not cluster.is_blurred("ClusterRole", ""):
+        near = nearest_of(role, [*known, *ROLES]) if role not in known else ""
+        if near:
+            view.error("reference-role", "roleRef.name", f"no ClusterRole {show(role)}", hint=f"did you mean {near}?")
+    namespace = place(view)
+    is_missing = kind == "ClusterRole" and role not in known and role not in ROLES
+    if is_missing and namespace and role in cluster.names("Role", namespace):
+        view.error(
+            "reference-role",
+            "roleRef.kind",
+            f"there is no ClusterRole {show(role)}, and a Role of that name in namespace {show(namespace)}",
+            allowed="Role",
+        )
+    _subjects(view, cluster)
+
+
+def _subjects(view: View, cluster: Cluster) -> None:
+    for path, entry in view.items("subjects"):
+        kind, name, namespace = entry.get("kind"), entry.get("name"), entry.get("namespace")
+        if not isinstance(name, str):
+            continue
+        if kind == "ServiceAccount":
+            if entry.get("apiGroup") not in (None, "", UNKNOWN):
+                view.error("reference-subject", f"{path}.apiGroup", "given for a service account", allowed='""')
+            if isinstance(namespace, str):
+                _account(view, path, name, namespace, cluster)
+        elif kind in ("User", "Group"):
+            if name.startswith("system:serviceaccount:") and kind == "User" and name.count(":") != 3:
+                view.error(
+                    "reference-subject",
+                    f"{path}.name",
+                    f"got {show(name)}",
+                    allowed="system:serviceaccount:NAMESPACE:NAME",
+                )
+            elif kind == "Group" and name.startswith("system:serviceaccounts:"):
+                near = nearest_of(name.rpartition(":")[2], cluster.names("Namespace", ""))
+                if near and cluster.find("Namespace", "", name.rpartition(":")[2]) is None:
+                    view.error(
+                        "reference-subject", f"{path}.name", f"no namespace of {name}", hint=f"did you mean {near}?"
+                    )
+
+
+def _account(view: View, path: str, name: str, namespace: str, cluster: Cluster) -> None:
+    if cluster.find("ServiceAccount", namespace, name) is not None or cluster.is_blurred("ServiceAccount", namespace):
+        return
+    near = nearest_of(namespace, cluster.names("Namespace", ""))
+    if near and cluster.find("Namespace", "", namespace) is None:
+        view.error(
+            "reference-subject", f"{path}.namespace", f"no namespace {show(namespace)}", hint=f"did you mean {near}?"
+        )
+        return
+    elsewhere = [
+        str(place(account))
+        for account in cluster.of("ServiceAccount")
+        if account.text("metadata.name") == name and place(account) is not None
+    ]
+    if elsewhere and not cluster.is_open(namespace) and name != "default":
+        view.error(
+            "reference-subject",
+            f"{path}.namespace",
+            f"no service account {show(name)} in {show(namespace)}; there is one in {', '.join(elsewhere[:3])}",
+        )

@@ -1,0 +1,225 @@
+"""Claims, volumes and classes: does a claim bind, and to what it is meant to?
+
+Source: Kubernetes documentation, "Persistent Volumes", "Storage Classes" (read 2026-11): a claim binds to a volume of
+its class that is at least as large, has every access mode that it asks for and the same mode, is bound to nobody
+else, and has the labels that it selects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainyard.recorded.model import UNKNOWN, has_unknown
+from trainyard.recorded.quantities import quantity
+from trainyard.recorded.read import UnreadableInput, follow
+from trainyard.recorded.selectors import selects
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
+from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+
+
+def check(cluster: Cluster) -> None:
+    """Every check of a claim or a volume."""
+    claims = cluster.of("PersistentVolumeClaim")
+    for view in claims:
+        _claim(view, cluster)
+    for view in cluster.of("PersistentVolume"):
+        _volume(view, cluster)
+        _class(view, "spec.storageClassName", cluster)
+    for view in cluster.of("StatefulSet"):
+        for path, _ in view.items("spec.volumeClaimTemplates"):
+            _class(view, f"{path}.spec.storageClassName", cluster)
+    for pod in cluster.pods:
+        for path, _ in pod.view.items(f"{pod.path}.volumes"):
+            _class(pod.view, f"{path}.ephemeral.volumeClaimTemplate.spec.storageClassName", cluster)
+    _shared(cluster)
+
+
+def _claim(view: View, cluster: Cluster) -> None:
+    _class(view, "spec.storageClassName", cluster)
+    name, namespace = view.text("spec.volumeName"), place(view)
+    if name is None or namespace is None or cluster.is_blurred("PersistentVolume", ""):
+        if view.lacks("spec.volumeName"):
+            _static(view, cluster)
+        return
+    volume = cluster.find("PersistentVolume", "", name)
+    if volume is None:
+        near = nearest_of(name, cluster.names("PersistentVolume", ""))
+        if near:
+            view.error(
+                "reference-claim",
+                "spec.volumeName",
+                f"no PersistentVolume {show(name)}, so the claim never binds",
+                hint=f"did you mean {near}?",
+            )
+        return
+    _fits(view, volume, namespace)
+
+
+def _fits(claim: View, volume: View, namespace: str) -> None:
+    """Everything that has to agree between a claim and the volume that it names."""
+    title = f"PersistentVolume {volume.text('metadata.name')}"
+    asked, has = _size(claim.value("spec.resources.requests.storage")), _size(volume.value("spec.capacity.storage"))
+    if asked is not None and has is not None and asked > has:
+        claim.error(
+            "reference-claim",
+            "spec.resources.requests.storage",
+            f"asks {claim.value('spec.resources.requests.storage')}, and {title} has "
+            f"{volume.value('spec.capacity.storage')}: the claim never binds",
+            allowed="at most the volume's size",
+        )
+    wanted, given = claim.texts("spec.accessModes"), volume.texts("spec.accessModes")
+    unknown = claim.blurred("spec.accessModes") or volume.blurred("spec.accessModes")
+    if not unknown and given and not set(wanted) <= set(given):
+        claim.error(
+            "reference-claim",
+            "spec.accessModes",
+            f"asks {', '.join(wanted)}, and {title} has {', '.join(given)}: the claim never binds",
+            allowed=f"among {', '.join(given)}",
+        )
+    if not claim.is_unknown("spec.volumeMode") and not volume.is_unknown("spec.volumeMode"):
+        mode, other = claim.text("spec.volumeMode") or "Filesystem", volume.text("spec.volumeMode") or "Filesystem"
+        if mode != other:
+            claim.error("reference-claim", "spec.volumeMode", f"is {mode}, and {title} is {other}", allowed=other)
+    _same_class(claim, volume, title)
+    _claimed(claim, volume, namespace, title)
+
+
+def _same_class(claim: View, volume: View, title: str) -> None:
+    if claim.is_unknown("spec.storageClassName") or volume.is_unknown("spec.storageClassName"):
+        return
+    wanted, given = claim.text("spec.storageClassName"), volume.text("spec.storageClassName") or ""
+    if wanted is None and not given:
+        # An absent class becomes the cluster's default one, where it has one, and then nothing fits.
+        claim.error(
+            "reference-claim",
+            "spec.storageClassName",
+            f"is missing, so the cluster's default class is filled in, and {title} has none: the claim never binds",
+            allowed='"" for a volume without a class',
+        )
+    elif wanted is not None and wanted != given:
+        claim.error(
+            "reference-claim",
+            "spec.storageClassName",
+            f"is {show(wanted)}, and {title} has {show(given)}: the claim never binds",
+            allowed=show(given),
+        )
+
+
+def _claimed(claim: View, volume: View, namespace: str, title: str) -> None:
+    reference = volume.mapping("spec.claimRef")
+    name, where = reference.get("name"), reference.get("namespace")
+    own = claim.text("metadata.name")
+    if not isinstance(name, str) or not isinstance(where, str) or own is None or not reference:
+        return
+    if (name, "" if where == "default" else where) != (own, namespace):
+        claim.error(
+            "reference-claim",
+            "spec.volumeName",
+            f"{title} is kept for claim {where}/{name}, so this one never binds",
+        )
+
+
+def _static(claim: View, cluster: Cluster) -> None:
+    """A claim without a class and without a name binds to a recorded volume, or to none that is known."""
+    if claim.is_unknown("spec.storageClassName") or claim.text("spec.storageClassName") != "":
+        return
+    selector = claim.value("spec.selector")
+    volumes = cluster.of("PersistentVolume")
+    if not isinstance(selector, Mapping) or has_unknown(selector) or not volumes:
+        return
+    try:
+        found = [one for one in volumes if selects(selector, one.mapping("metadata.labels"))]
+    except UnreadableInput:
+        return
+    said = selector.get("matchLabels")
+    wanted: Mapping[str, Any] = said if isinstance(said, Mapping) else {}
+    for volume in volumes if not found else ():
+        labels = volume.mapping("metadata.labels")
+        near = [key for key in wanted if key in labels]
+        if near:
+            claim.error(
+                "reference-claim",
+                "spec.selector",
+                f"selects no PersistentVolume: it says {near[0]}={wanted[near[0]]}, "
+                f"{volume.text('metadata.name')} has {near[0]}={labels[near[0]]}",
+            )
+            return
+
+
+def _volume(view: View, cluster: Cluster) -> None:
+    """A volume that is kept for a claim which is not the one that names it is bound to nobody."""
+    name, reference = view.text("metadata.name"), view.mapping("spec.claimRef")
+    claim, where = reference.get("name"), reference.get("namespace")
+    if not isinstance(claim, str) or not isinstance(where, str) or name is None:
+        return
+    near = cluster.lacks("PersistentVolumeClaim", where, claim)
+    if near and cluster.find("Namespace", "", where) is not None:
+        view.error(
+            "reference-claim",
+            "spec.claimRef.name",
+            f"no PersistentVolumeClaim {show(claim)} in namespace {show(where)}",
+            hint=f"did you mean {near}?",
+        )
+    near = nearest_of(where, cluster.names("Namespace", ""))
+    if near and cluster.find("Namespace", "", where) is None:
+        view.error(
+            "reference-claim",
+            "spec.claimRef.namespace",
+            f"no namespace {show(where)} is made",
+            hint=f"did you mean {near}?",
+        )
+
+
+def _class(view: View, path: str, cluster: Cluster) -> None:
+    """A class that nobody makes. Clouds and charts make some under names of their own, so only what is nearly one."""
+    name = view.text(path)
+    if not name or cluster.is_blurred("StorageClass", ""):
+        return
+    made = cluster.names("StorageClass", "")
+    near = nearest_of(name, made)
+    if name not in made and near:
+        view.error(
+            "reference-storage-class", path, f"no StorageClass {show(name)} is made", hint=f"did you mean {near}?"
+        )
+
+
+def _shared(cluster: Cluster) -> None:
+    """Two volumes with one handle are one to the kubelet: a pod that mounts both waits for ever."""
+    for pod in cluster.pods:
+        seen: dict[tuple[str, str], str] = {}
+        for path, body in pod.view.items(f"{pod.path}.volumes") if pod.namespace is not None else ():
+            name = follow(body, "persistentVolumeClaim", "claimName")
+            claim = cluster.find("PersistentVolumeClaim", pod.namespace or "", name) if isinstance(name, str) else None
+            bound = cluster.find("PersistentVolume", "", claim.text("spec.volumeName") or "") if claim else None
+            driver, handle = (bound.text("spec.csi.driver"), bound.text("spec.csi.volumeHandle")) if bound else ("", "")
+            if not driver or not handle or bound is None:
+                continue
+            title = str(bound.text("metadata.name"))
+            first = seen.setdefault((driver, handle), title)
+            if first != title:
+                pod.view.error(
+                    "reference-volume-handle",
+                    f"{path}.persistentVolumeClaim.claimName",
+                    f"PersistentVolume {title} has the handle {show(handle)}, as {first} mounted too: to the "
+                    "kubelet they are one, and the pod waits for ever",
+                    allowed="a handle of its own for each volume",
+                )
+    names: dict[str, View] = {}
+    for view in cluster.of("PersistentVolumeClaim"):
+        wanted, where = view.text("spec.volumeName"), place(view)
+        if wanted is None or where is None:
+            continue
+        other = names.setdefault(wanted, view)
+        if other is not view:
+            view.error(
+                "reference-claim",
+                "spec.volumeName",
+                f"PersistentVolume {wanted} is claimed by {place(other)}/{other.text('metadata.name')} too; one binds",
+                allowed="a volume of its own for each claim",
+            )
+
+
+def _size(value: Any) -> float | None:
+    return None if value is UNKNOWN else quantity(value)
