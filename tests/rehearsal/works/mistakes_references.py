@@ -448,7 +448,17 @@ MISTAKES: list[Mistake] = [
     Mistake(
         "claim: default class",
         "the empty class was taken for nothing and left out",
-        edit(VOLUME_CLAIM, "volumes-vision-scratch-claim", put("spec.storageClassName", DROP)),
+        both(
+            edit(VOLUME_CLAIM, "volumes-vision-scratch-claim", put("spec.storageClassName", DROP)),
+            added(
+                "storage.k8s.io/v1:StorageClass",
+                "gp3",
+                {
+                    "provisioner": "ebs.csi.aws.com",
+                    "metadata": {"annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+                },
+            ),
+        ),
         "reference-claim",
     ),
     Mistake(

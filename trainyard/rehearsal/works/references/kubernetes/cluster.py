@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from trainyard import cards
 from trainyard.conventions import TEAM_LABEL
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import as_number
 from trainyard.recorded.selectors import selects
 from trainyard.recorded.types import HELM_RELEASE
@@ -37,6 +37,8 @@ _MADE_BY_CONTROLLERS: Final = frozenset(
     }
 )
 """Kinds whose controllers make secrets and config maps under names that stand elsewhere."""
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
+"""The label that each namespace has with its name."""
 _RENDERED_ELSEWHERE: Final = ("kubernetes:helm.sh/v4:", "kubernetes:kustomize/", "kubernetes:yaml")
 """Components whose objects are made where no recording sees them."""
 
@@ -75,8 +77,7 @@ class Container:
     @property
     def ports_are_known(self) -> bool:
         """Whether every port can be read."""
-        found = self.body.get("ports")
-        return found is not UNKNOWN and UNKNOWN not in listed(found)
+        return not has_unknown(self.body.get("ports"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,9 @@ class Cluster:
         self.stack = stack
         self.views = [view for view in stack.views if view.type.startswith("kubernetes:")]
         self.releases = [view for view in self.views if view.type == HELM_RELEASE]
-        self.objects = [view for view in self.views if view.type != HELM_RELEASE and view.has("kind")]
+        everything = [view for view in self.views if view.type != HELM_RELEASE and view.has("kind")]
+        self.objects = [view for view in everything if not view.type.endswith("Patch")]
+        self._asked: dict[str, bool] = {}
         self._by_kind: dict[str, list[View]] = {}
         self._found = _Found()
         for view in self.objects:
@@ -171,6 +174,12 @@ class Cluster:
                 self._found.blurred.add((kind, "*" if namespace is None else namespace))
             else:
                 self._found.names.setdefault((kind, namespace), {})[name] = view
+        self._patched: set[str] = set()
+        for view in everything:
+            if view.type.endswith("Patch"):  # of an object that is there, of which the recording has a part
+                namespace = place(view)
+                self._patched.add("*" if namespace is None else namespace)
+                self._found.blurred.add((kind_of(view), "*" if namespace is None else namespace))
         self.is_rendered_elsewhere = any(
             component.type.startswith(_RENDERED_ELSEWHERE) for component in stack.components
         )
@@ -246,18 +255,60 @@ class Cluster:
     def pods_are_known(self, namespace: str) -> bool:
         """Whether every pod in a namespace is one that the recording makes, or that a table knows of its charts."""
         namespace = _bare(namespace)
-        return not (
+        return not bool(
             self.is_rendered_elsewhere
             or namespace in BUILT_IN_NAMESPACES
             or namespace in self._unknown_charts
+            or self._patched & {namespace, "*"}
+            or self._blurred_pods & {namespace, "*"}
             or self.find("Namespace", "", namespace) is None
             or self.is_teams(namespace)
         )
 
     @cached_property
+    def labels_of_namespaces(self) -> dict[str, dict[str, Any]]:
+        """The labels of every namespace that is known, by its name; each has its name as one."""
+        found: dict[str, dict[str, Any]] = {
+            name: {NAME_LABEL: name} for name in ("default", *BUILT_IN_NAMESPACES) if name
+        }
+        for view in self.of("Namespace"):
+            name = object_name(view)
+            if name is not None and not has_unknown(view.mapping("metadata.labels")):
+                found[name] = {NAME_LABEL: name, **view.mapping("metadata.labels")}
+        return found
+
+    @cached_property
+    def _pairs_of_namespaces(self) -> set[tuple[str, str]]:
+        return {(key, str(value)) for labels in self.labels_of_namespaces.values() for key, value in labels.items()}
+
+    def selects_a_namespace(self, selector: Mapping[str, Any]) -> bool:
+        """Whether a selector means a namespace that is known. Raises `UnreadableInput`."""
+        text = repr(selector)
+        if text not in self._asked:
+            wanted = selector.get("matchLabels")
+            if set(selector) == {"matchLabels"} and isinstance(wanted, Mapping) and len(wanted) == 1:
+                key, value = next(iter(wanted.items()))
+                self._asked[text] = (key, str(value)) in self._pairs_of_namespaces
+            else:
+                self._asked[text] = any(selects(selector, labels) for labels in self.labels_of_namespaces.values())
+        return self._asked[text]
+
+    @cached_property
     def pods(self) -> list[Pod]:
         """The pods of every recorded template."""
         return [pod for view in self.objects for pod in _pods(view)]
+
+    @cached_property
+    def _blurred_pods(self) -> set[str]:
+        """Namespaces with pods of which nothing is known yet; `*`: any may have some."""
+        found = set()
+        for view in self.objects:
+            card = cards.BY_TYPE.get(view.type)
+            path = (card.pod_spec or card.job_templates) if card is not None else ""
+            namespace = place(view)
+            if path and (namespace is None or _is_unknown_above(view, path)):
+                found.add("*" if namespace is None else namespace)
+        return found
 
     @cached_property
     def pods_by_namespace(self) -> dict[str, list[Pod]]:
@@ -339,6 +390,12 @@ def _labels(view: View, path: str, given: Mapping[str, Any]) -> Mapping[str, Any
         return None
     found = {key: ANYTHING if value is UNKNOWN else value for key, value in view.mapping(path).items()}
     return {**given, **found}
+
+
+def _is_unknown_above(view: View, path: str) -> bool:
+    """Whether an input, or one that it lies in, is not known."""
+    parts = path.split(".")
+    return any(view.is_unknown(".".join(parts[:count])) for count in range(1, len(parts) + 1))
 
 
 def kind_of(view: View) -> str:

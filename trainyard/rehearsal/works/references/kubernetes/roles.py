@@ -66,6 +66,7 @@ def _unknown_group(view: View, path: str, group: str) -> None:
         view.error("reference-role-group", f"{path}.apiGroups", f"no API group {show(group)}", allowed=show(bare))
         return
     near = nearest_of(group, [known for known in _KNOWN if known])
+    near = near or next((known for known in sorted(_KNOWN) if group and known.startswith(f"{group}.")), "")
     if near:
         view.error(
             "reference-role-group", f"{path}.apiGroups", f"no API group {show(group)}", hint=f"did you mean {near}?"
