@@ -11,7 +11,8 @@ from tests.rehearsal.refusals.builders import CONTEXT, changed, obj, resource
 from tests.rehearsal.works.references.foreign import FOREIGN, WEB, release
 from tests.rehearsal.works.references.test_mistakes import findings
 from trainyard.recorded.model import UNKNOWN, Secret
-from trainyard.rehearsal.works.references.kubernetes.near import is_near, missed
+from trainyard.rehearsal.near import is_near, missed
+from trainyard.rehearsal.refusals import check_values
 
 
 def housed(resources):
@@ -32,6 +33,26 @@ def said(resources):
 
 def test_a_correct_foreign_stack_has_no_finding():
     assert said(FOREIGN) == []
+
+
+def test_no_refusal_accuses_it_either():
+    assert [finding for finding in check_values(housed(FOREIGN), CONTEXT) if finding.level == "error"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "told"),
+    [
+        ("deployment-web", "spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.name", "other", False),
+        ("deployment-web", "spec.template.spec.volumes[0].configMap.name", "webb", True),  # a slip
+        ("deployment-web", "metadata.namespace", "of-another-stack", False),
+        ("deployment-web", "metadata.namespace", "wbe", True),
+        ("deployment-web", "spec.template.spec.priorityClassName", "made-elsewhere", False),
+        ("deployment-web", "spec.template.spec.serviceAccountName", "web", True),  # nobody else makes any there
+    ],
+)
+def test_what_another_program_may_have_made_is_not_missing(name, path, value, told):
+    found = check_values(housed(changed(FOREIGN, name, path, value)), CONTEXT)
+    assert ({"k8s-reference", "k8s-namespace"} & {item.rule for item in found} != set()) is told, found
 
 
 def every_path(value, path=()):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from trainyard.recorded.types import ACCESS_ENTRY
 from trainyard.rehearsal.context import Stack, show
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+from trainyard.rehearsal.near import nearest_of
 
 
 def check(stack: Stack) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, BUCKET, EKS_CLUSTER, HELM_RELEASE, LUSTRE
 from trainyard.rehearsal.context import Stack, View, show
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+from trainyard.rehearsal.near import nearest_of
 
 
 @dataclass(frozen=True, slots=True)

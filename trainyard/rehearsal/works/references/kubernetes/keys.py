@@ -16,8 +16,8 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import follow, steps
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
 
 _FIELDS: Final = frozenset(
     {

@@ -12,9 +12,9 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.api_resources import CUSTOM, RESOURCES, SUBRESOURCES, VERBS
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
 from trainyard.rehearsal.works.rights.kubernetes.built_in import ROLES
 
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {**RESOURCES, **CUSTOM}

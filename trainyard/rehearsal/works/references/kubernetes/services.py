@@ -13,8 +13,8 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput, as_number
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import missed, nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import ChartPod, Cluster, Pod, place
-from trainyard.rehearsal.works.references.kubernetes.near import missed, nearest_of
 
 _HOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 _CONTROLLED_CLASSES: Final = {"alb": "aws-load-balancer-controller", "nginx": "ingress-nginx", "traefik": "traefik"}

@@ -16,8 +16,8 @@ from trainyard.recorded.read import UnreadableInput, follow
 from trainyard.recorded.selectors import selects
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
 
 _DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
 
