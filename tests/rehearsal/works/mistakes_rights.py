@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from tests.policies.mutants import Change, drop, edit, put
-from tests.policies.rights_changes import IAM_ROLE, INLINE, POD_IDENTITY, both, replaced, trust
+from tests.policies.rights_changes import INLINE, POD_IDENTITY, replaced, trust
+from tests.rehearsal.works.mistakes import Mistake
 
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 BUCKET_POLICY, KEY = "aws:s3/bucketPolicy:BucketPolicy", "aws:kms/key:Key"
 TOPIC_POLICY, ADD_ON = "aws:sns/topicPolicy:TopicPolicy", "aws:eks/addon:Addon"
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A change of the demo stack, and the rule that tells it; no rule: it cannot be known, and `why`."""
-
-    name: str
-    what: str
-    change: Change
-    rule: str | None
-    why: str = ""
 
 
 def in_document(type_: str, name: str, key: str, into: Callable[[list[dict[str, Any]]], Any]) -> Change:
@@ -516,5 +505,3 @@ MISTAKES = [
         "rights-role-unused",
     ),
 ]
-
-__all__ = ["IAM_ROLE", "MISTAKES", "Mistake", "both"]
