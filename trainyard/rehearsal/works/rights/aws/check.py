@@ -16,7 +16,6 @@ from trainyard.rehearsal.works.rights.aws.needs.controllers import installed
 from trainyard.rehearsal.works.rights.aws.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 
-
 _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 
 
