@@ -31,3 +31,10 @@ def test_a_mistake_is_caught(row: tuple[str, str, Any, str, str]) -> None:
     found = findings(changed(AWS, name, path, value))
     assert (rule, where or path) in [(finding.rule, finding.path) for finding in found], [str(item) for item in found]
     assert all(finding.allowed or finding.hint or finding.message for finding in found)
+
+
+def test_a_placement_group_beside_a_reservation_is_a_risk_and_no_refusal() -> None:
+    beside = changed(AWS, "train-template", "placement", {"groupName": "together-id"})
+    assert [finding.level for finding in findings(beside)] == ["warning"]
+    spread = changed(beside, "together", "strategy", "spread")
+    assert "placement-reservation" not in {finding.rule for finding in findings(spread)}

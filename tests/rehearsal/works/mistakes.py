@@ -10,9 +10,9 @@ from typing import Any
 
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import steps
-from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.rehearse import Rehearsal
-from trainyard.rehearsal.works.check import check_works
+from trainyard.rehearsal.works.check import ROOMS, check_works
 
 Recorded = Sequence[RecordedResource]
 Change = Callable[[Recorded], list[RecordedResource]]
@@ -133,9 +133,31 @@ def context_of(rehearsal: Rehearsal) -> ValueContext:
     )
 
 
-def told(rehearsal: Rehearsal, change: Change | None = None) -> list[Finding]:
-    """What the rooms say of a stack, or of the stack with a change; each finding that the sound stack has left out."""
+def told(rehearsal: Rehearsal, change: Change | None = None, room: str | None = None) -> list[Finding]:
+    """What the rooms, or one of them, say of a stack, or of the stack with a change; each finding that the sound stack
+    has left out.
+    """
     sound = list(rehearsal.known.resources)
-    found = check_works(change(sound) if change else sound, context_of(rehearsal))
-    before = set(check_works(sound, context_of(rehearsal))) if change else set()
-    return [finding for finding in found if finding not in before]
+    if change is None:
+        return _found(sound, rehearsal, room)
+    before = _before(rehearsal, room)
+    return [finding for finding in _found(change(sound), rehearsal, room) if finding not in before]
+
+
+def _before(rehearsal: Rehearsal, room: str | None) -> set[Finding]:
+    key = id(rehearsal), room
+    if key not in _SOUND:
+        _SOUND[key] = rehearsal, set(_found(list(rehearsal.known.resources), rehearsal, room))
+    return _SOUND[key][1]
+
+
+_SOUND: dict[tuple[int, str | None], tuple[Rehearsal, set[Finding]]] = {}
+"""What was found in stacks as they are; the stack is kept beside it, so that its id stays its own."""
+
+
+def _found(resources: Recorded, rehearsal: Rehearsal, room: str | None) -> list[Finding]:
+    if room is None:
+        return check_works(resources, context_of(rehearsal))
+    stack = Stack(resources, context_of(rehearsal))
+    ROOMS[room](stack)
+    return stack.findings

@@ -196,14 +196,17 @@ def template_placement(view: View) -> None:
                 f"placement group {group.name} has no partitions",
                 allowed="strategy partition",
             )
+        if group.text("strategy") != "cluster":
+            continue  # instances of the others are spread over what there is, in a reservation too
         target = "capacityReservationSpecification.capacityReservationTarget.capacityReservationId"
         reservation = view.referred(target, RESERVATION)
-        outside = view.has(target) and reservation is None
+        outside = view.has(target) and reservation is None  # made before the group, then
         if outside or (reservation is not None and reservation.lacks("placementGroupArn")):
-            view.error(
+            view.warning(
                 "placement-reservation",
                 f"placement.{key}",
-                f"placement group {group.name} beside a reservation that was not made in it",
+                f"placement group {group.name} beside a reservation that was not made in it: its machines may stand "
+                "too far apart, and instances then do not start",
                 allowed="no placement group, or a reservation with placementGroupArn",
             )
 

@@ -40,13 +40,14 @@ def _place(verdict: Verdict, world: World, view: View) -> None:
     if workload.replicas == 0:
         return
     if not verdict.fits:
-        nearest = verdict.refusals[:_TOLD_GROUPS]
-        if not nearest:
+        if not verdict.refusals:
             return
+        meant = [one for one in verdict.refusals if one.farness == verdict.refusals[0].farness]
+        nearest = meant[:_TOLD_GROUPS]
         key = nearest[0].misses[0].key
         told = "; ".join(_why(one) for one in nearest)
         more = len(verdict.refusals) - len(nearest)
-        rest = f"; and {more} more" if more > 0 else ""
+        rest = f"; {more} other group{'s' if more > 1 else ''} still less" if more > 0 else ""
         if workload.every_node:
             words = f"{workload.told()} runs nowhere: {told}{rest}"
             view.warning("placement-daemon-nowhere", workload.at(key), words, hint=_cure(nearest[0]))

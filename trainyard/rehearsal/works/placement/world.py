@@ -43,6 +43,11 @@ class Refusal:
     way: Way
     misses: tuple[Miss, ...]
 
+    @property
+    def farness(self) -> int:
+        """A group whose labels are what a pod wants is nearer than one that it does not mean."""
+        return sum(miss.key in ("nodeSelector", "affinity", "volumes") for miss in self.misses)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -63,7 +68,7 @@ class Verdict:
 class World:
     """All pods and nodes of a stack. `nodes` is None where it may have more nodes than it says of."""
 
-    def __init__(self, resources: Resources, region: str) -> None:
+    def __init__(self, resources: Resources, region: str = "") -> None:
         self._resources = resources
         self.workloads = workloads(resources)
         self.nodes = nodes_of(resources, region)
@@ -157,18 +162,13 @@ class World:
                     best = Refusal(nodes, way, missed)
             if best is not None and not taker:
                 refused.append(best)
-        refused.sort(key=lambda one: (_farness(one), len(one.misses)))
+        refused.sort(key=lambda one: (one.farness, len(one.misses)))
         return Verdict(workload, requests, tuple(fits), tuple(refused), drivers)
 
 
 def _ask(workload: Workload, way: Way, requests: Mapping[str, float], terms: tuple[Terms, ...] = ()) -> Ask:
     added = _OF_DAEMONS if workload.every_node else ()
     return Ask(workload.spec, requests, way.labels, (*way.tolerations, *added), terms, workload.only_values)
-
-
-def _farness(refusal: Refusal) -> int:
-    """A group whose labels are what a pod wants is nearer than one that it does not mean."""
-    return sum(miss.key in ("nodeSelector", "affinity", "volumes") for miss in refusal.misses)
 
 
 def _mounts_plugins(spec: Mapping[str, Any]) -> bool:

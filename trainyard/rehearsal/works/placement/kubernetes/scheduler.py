@@ -94,8 +94,9 @@ def _term(term: Mapping[str, Any], nodes: Nodes, key: str) -> Iterator[Miss]:
         if isinstance(expression, Mapping) and not _holds(expression, nodes):
             label, values = str(expression.get("key")), expression.get("values")
             held = nodes.values(label)
-            wanted = f"{expression.get('operator')} {', '.join(map(str, values)) if isinstance(values, list) else ''}".strip()
-            yield Miss(key, f"{_held(label, held or frozenset())}, it wants {wanted}", f"a node with {label} {wanted}")
+            listed = ", ".join(map(str, values)) if isinstance(values, list) else ""
+            wanted = f"{label} {expression.get('operator')} {listed}".strip()
+            yield Miss(key, f"{_held(label, held or frozenset())}, it wants {wanted}", f"a node with {wanted}")
 
 
 def _holds(expression: Mapping[str, Any], nodes: Nodes) -> bool:
