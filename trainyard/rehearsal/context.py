@@ -194,6 +194,10 @@ class Stack:
         """Every resource of a type, in the order of registration."""
         return [self._by_urn[resource.urn] for resource in self.resources.of(type_)]
 
+    def view_of(self, resource: RecordedResource) -> View:
+        """The view of one of its resources."""
+        return self._by_urn[resource.urn]
+
     def referred(self, resource: RecordedResource, path: str, type_: str) -> View | None:
         """The one resource of `type_` that this one's input refers to, as `View.referred` gives it."""
         found = self.resources.referred(resource, path, type_)
