@@ -181,15 +181,18 @@ def _machine(type_: str, prefixes: bool | None, user_data: str, disk: float | No
     cores = float(found.vcpus - eks_nodes.kubelet_cores(found.vcpus))
     mib = found.memory_gib * 1024
 
-    def memory(share: float, of_pods: int) -> float:
-        return (mib * (1 - share) - eks_nodes.kubelet_mib(of_pods)) * MEBIBYTE
+    of_interfaces = eks_nodes.pods_of_interfaces(type_)
+    usual = of_interfaces or (eks_nodes.PODS_OF_INTERFACES if found.vcpus >= 16 else 58)
 
-    fewest = min(eks_nodes.pods_of_interfaces(type_) or 58, 58)
-    most_pods = eks_nodes.PODS_OF_INTERFACES if found.vcpus >= 16 else eks_nodes.MAX_PODS
+    def memory(lost: float, of_pods: int) -> float:
+        return (mib - lost - eks_nodes.kubelet_mib(of_pods)) * MEBIBYTE
+
+    least = mib * float(eks_nodes.LEAST_VIRTUAL_MACHINE_SHARE)
+    lost = mib * float(eks_nodes.USUAL_VIRTUAL_MACHINE_SHARE) + eks_nodes.USUAL_VIRTUAL_MACHINE_MIB
     return Machine(
         type_,
-        {**most, "cpu": cores, "memory": memory(float(eks_nodes.LEAST_VIRTUAL_MACHINE_SHARE), fewest)},
-        {**most, "cpu": cores, "memory": memory(float(eks_nodes.VIRTUAL_MACHINE_SHARE), most_pods)},
+        {**most, "cpu": cores, "memory": memory(least, min(usual, 58))},
+        {**most, "cpu": cores, "memory": memory(lost, max(usual, eks_nodes.MAX_PODS) if prefixes else usual)},
         pods,
     )
 
