@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -160,6 +161,25 @@ def labelled_by_itself(text, **more):
 )
 def test_where_nodes_may_come_from_elsewhere_nothing_is_told(others):
     assert told(*others, group(), pods(nodeSelector={"pool": "b"})) == []
+
+
+def test_pods_of_another_cluster_are_not_looked_at():
+    kubernetes = resource("pulumi:providers:kubernetes", "other", {"kubeconfig": "{}"})
+    lost = pods(nodeSelector={"pool": "b"})
+    elsewhere = replace(lost, provider=f"{kubernetes.urn}::id")
+    assert told(CLUSTER, group(), kubernetes, elsewhere) == []
+    of_cluster = replace(kubernetes, property_dependencies={"kubeconfig": (CLUSTER.urn,)})
+    assert told(CLUSTER, group(), of_cluster, elsewhere) == NO_NODE
+    second = resource(EKS_CLUSTER, "d", {"name": "d"})
+    assert told(CLUSTER, second, group(), lost) == []
+
+
+def test_images_of_one_architecture():
+    arm = group(types=("m7g.large",), amiType="AL2023_ARM_64_STANDARD")
+    training = "public.ecr.aws/deep-learning-containers/pytorch-training:2.7.1-cpu-py312-ubuntu22.04-ec2"
+    for image, runs in (("nginx:1.29", True), ("a/b:v1-amd64", False), (training, False), ("a/b:v1-arm64", True)):
+        assert told(CLUSTER, arm, pods(container={"image": image})) == ([] if runs else NO_NODE)
+    assert told(CLUSTER, group(), pods(container={"image": training})) == []
 
 
 def test_labels_of_start_up_data_and_of_images_of_one_s_own_may_be_anything():

@@ -7,6 +7,7 @@ from typing import Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.placement.autoscaler import check_autoscaler
 from trainyard.rehearsal.works.placement.drains import check_budgets
 from trainyard.rehearsal.works.placement.hosts import check_host_ports
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
@@ -20,7 +21,7 @@ _GANGS: Final = ("TrainJob", "JobSet")
 
 def check(stack: Stack) -> None:
     """Plays the scheduler with every pod that the recording says of."""
-    world = World(stack.resources, stack.context.region)
+    world = World(stack.resources, stack.context.region, stack.providers, stack.components)
     views = {view.resource.urn: view for view in stack.views}
     check_budgets(world, views)
     if world.nodes is None:
@@ -30,6 +31,7 @@ def check(stack: Stack) -> None:
         if verdict.fits:
             check_spread(verdict, world, views[verdict.workload.resource.urn])
     check_host_ports(world, views)
+    check_autoscaler(world, views)
     _devices(world, views)
     _share(world, views, [one for one in world.verdicts if id(one) not in told])
 
