@@ -17,6 +17,10 @@ _STARTS_PODS: Final = (
     "deployments.apps",
     "daemonsets.apps",
     "statefulsets.apps",
+    "replicasets.apps",
+    "replicationcontrollers",
+    "jobsets.jobset.x-k8s.io",
+    "trainjobs.trainer.kubeflow.org",
 )
 
 
@@ -53,6 +57,11 @@ STEPS: Final = (
     ),
     Step(_asks(("create",), "namespaces"), "makes namespaces that no wall stands around"),
     Step(
+        _asks(("delete", "deletecollection"), "namespaces"),
+        "removes namespaces with all that is in them",
+        whatever_name=False,
+    ),
+    Step(
         _asks(
             (*WRITE, "delete"),
             *(f"{kind}.{_KUEUE}" for kind in ("clusterqueues", "cohorts", "resourceflavors", "admissionchecks")),
@@ -81,7 +90,7 @@ STEPS: Final = (
     ),
     Step(
         _asks(
-            WRITE,
+            (*WRITE, "delete"),
             f"validatingwebhookconfigurations.{_ADMISSION}",
             f"mutatingwebhookconfigurations.{_ADMISSION}",
             f"validatingadmissionpolicies.{_ADMISSION}",
@@ -93,12 +102,12 @@ STEPS: Final = (
         whatever_name=False,
     ),
     Step(
-        _asks((*WRITE, "delete"), "networkpolicies.networking.k8s.io", "resourcequotas"),
+        _asks((*WRITE, "delete"), "networkpolicies.networking.k8s.io", "resourcequotas", "limitranges"),
         "lifts the walls of all namespaces",
         cluster_wide=True,
         whatever_name=False,
     ),
-    Step(_asks(("create",), "persistentvolumes"), "mounts any disk and any directory of a node"),
+    Step(_asks(WRITE, "persistentvolumes"), "mounts any disk and any directory of a node"),
     Step(
         _asks(("get", "list", "watch"), "secrets"),
         "reads the passwords and tokens of all namespaces",
@@ -109,6 +118,28 @@ STEPS: Final = (
         _asks(("create", "get"), "pods/exec", "pods/attach"),
         "runs commands in the pods of all namespaces",
         cluster_wide=True,
+    ),
+    Step(
+        _asks(("create", "get"), "pods/portforward", "pods/proxy", "services/proxy"),
+        "reaches every port of the pods of all namespaces, past their network policies",
+        cluster_wide=True,
+    ),
+    Step(
+        _asks(WRITE, "secrets", "serviceaccounts"),
+        "changes the passwords of all namespaces, or whose role in the cloud their pods have",
+        cluster_wide=True,
+        whatever_name=False,
+    ),
+    Step(
+        _asks(WRITE, "endpoints", "endpointslices.discovery.k8s.io", "apiservices.apiregistration.k8s.io"),
+        "takes what is sent to others: services of all namespaces, or a part of the API",
+        cluster_wide=True,
+        whatever_name=False,
+    ),
+    Step(
+        _asks(WRITE, "priorityclasses.scheduling.k8s.io"),
+        "makes pods that the scheduler evicts others for, the platform's too",
+        whatever_name=False,
     ),
     Step(_asks(WRITE, "pods/ephemeralcontainers"), "runs containers in the pods of all namespaces", cluster_wide=True),
     Step(

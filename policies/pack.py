@@ -48,6 +48,7 @@ from trainyard.policies import (
     security_record,
     security_role_trust,
     security_secrets,
+    security_sharing,
     security_team_roles,
     security_tokens,
     security_tracking,
@@ -58,6 +59,7 @@ from trainyard.policies import (
     walls_endpoints,
     walls_network,
     walls_perimeter,
+    walls_routes,
 )
 from trainyard.policies.rules import Rule
 
@@ -102,8 +104,10 @@ POLICIES: Final[tuple[Rule, ...]] = (
     security_balancers.public_load_balancer,
     security_network.security_group_open_to_internet,
     security_network.node_with_public_address,
+    walls_routes.subnet_routed_to_the_internet,
     security_trust.resource_open_to_everybody,
     security_trust.other_account_in_charge,
+    security_sharing.shared_with_another_account,
     security_identity.wildcard_admin,
     security_privileges.privilege_on_any_resource,
     security_role_trust.trust_without_conditions,
@@ -143,6 +147,7 @@ POLICIES: Final[tuple[Rule, ...]] = (
     security_quotas.team_without_quotas,
     security_devices.gpus_by_a_variable,
     security_nodes.platform_nodes_open_to_teams,
+    security_nodes.kubelet_open_to_everybody,
     security_images.team_images_from_anywhere,
     security_image_cache.cached_images_can_change,
     security_audit.control_plane_logs_off,

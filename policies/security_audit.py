@@ -32,6 +32,10 @@ def control_plane_logs_off(resource: RecordedResource, config: Config) -> Iterat
         yield f"enabledClusterLogTypes lacks {', '.join(missing)}"
 
 
+_WHO_TO_WHOM = ("srcaddr", "dstaddr", "dstport", "action")
+"""Fields of a flow log without which it says nothing; AWS's default format has them."""
+
+
 @stack_rule(
     "flow-logs-incomplete",
     "Every network logs all of its traffic, what was let through and what was refused.",
@@ -44,6 +48,11 @@ def flow_logs_incomplete(resources: Resources, _: Config) -> Iterator[StackViola
     """What was stolen went out through what was let through: a log of refusals does not show it."""
     for vpc in resources.of(VPC):
         logs = resources.referring(vpc, "vpcId", FLOW_LOG)
+        for log in logs:
+            fields = str(value_at(log.inputs, "logFormat", default=""))
+            missing = [field for field in _WHO_TO_WHOM if f"${{{field}}}" not in fields] if fields else []
+            if missing:
+                yield log, f"its format lacks {', '.join(missing)}"
         kinds = {str(value_at(log.inputs, "trafficType", default="ALL")) for log in logs}
         if "ALL" not in kinds and not {"ACCEPT", "REJECT"} <= kinds:
             yield vpc, f"its flow log has only trafficType {', '.join(sorted(kinds))}" if kinds else "has no flow log"

@@ -36,14 +36,14 @@ def gpus_by_a_variable(resources: Resources, _: Config) -> Iterator[StackViolati
         if str(value_at(group.resource.inputs, "amiType", default="")).startswith("BOTTLEROCKET"):
             continue
         template = group.template
-        if template is None or IGNORED_VARIABLE not in _user_data(template):
+        if template is None or IGNORED_VARIABLE not in user_data(template):
             yield (
                 template or group.resource,
                 f"user data lacks {IGNORED_VARIABLE}: a pod without a GPU may see them all",
             )
 
 
-def _user_data(template: RecordedResource) -> str:
+def user_data(template: RecordedResource) -> str:
     """What a node does first, as text; nothing where it is not base64, which EC2 refuses."""
     given = str(value_at(template.inputs, "userData", default=""))
     try:

@@ -11,8 +11,9 @@ from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from trainyard.recorded.read import is_on, list_at, number_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, number_at, value_at
 from trainyard.recorded.types import (
+    DEFAULT_SECURITY_GROUP,
     GCP_FIREWALL,
     SECURITY_GROUP,
     SECURITY_GROUP_EGRESS_RULE,
@@ -30,6 +31,7 @@ from trainyard.recorded.types import (
         SECURITY_GROUP_EGRESS_RULE,
         SECURITY_GROUP_RULE,
         SECURITY_GROUP,
+        DEFAULT_SECURITY_GROUP,
         GCP_FIREWALL,
     ),
     severity=Severity.CRITICAL,
@@ -85,6 +87,8 @@ def node_with_public_address(resource: RecordedResource, _: Config) -> Iterator[
             yield "a network interface asks for a public address"
     if value_at(resource.inputs, "remoteAccess") is not None:
         yield "remoteAccess opens SSH"
+    if resource.type == LAUNCH_TEMPLATE and is_set(resource.inputs, "keyName"):
+        yield "keyName lets whoever has the key log in over SSH"
 
 
 @resource_rule(

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from pulumi_policy import Severity
 
 from trainyard.conventions import CPU_POOL, RESERVED_TAINTS, SYSTEM_POOL
-from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
+from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
+from trainyard.policies.security_devices import user_data
 from trainyard.policies.teams import team_namespaces
-from trainyard.recorded.node_groups import NODE_GROUP_PARTS, NODE_GROUP_TYPES, keeps_pods_off, node_group
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import LAUNCH_TEMPLATE, NODE_GROUP_PARTS, NODE_GROUP_TYPES, keeps_pods_off, node_group
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE
+
+
+_OPEN: Final = (
+    (re.compile(r"anonymous-auth[=\s\"':]+true|anonymous[\"']?:\s*\{?\s*[\"']?enabled[\"']?:\s*true", re.I), "lets in whoever asks"),
+    (re.compile(r"authorization-mode[=\s\"':]+AlwaysAllow|[\"']?mode[\"']?:\s*[\"']?AlwaysAllow", re.I), "lets everybody do everything"),
+    (re.compile(r"read-?only-?port[=\s\"':]+[1-9]", re.I), "opens the port that asks nobody"),
+)  # fmt: skip
+"""What opens a kubelet, as its options and in its configuration (Kubernetes documentation, "Kubelet
+authentication/authorization", read 2026-11)."""
 
 
 @stack_rule(
@@ -35,3 +48,22 @@ def platform_nodes_open_to_teams(resources: Resources, _: Config) -> Iterator[St
     for group in said or [group for group in without_gpus if group.pool != CPU_POOL]:
         if not keeps_pods_off(group.resource, RESERVED_TAINTS):
             yield group.resource, "no taint keeps teams' pods off: they run beside the platform's own"
+    for group in groups if without_gpus else []:
+        if group.gpu_models and not keeps_pods_off(group.resource, RESERVED_TAINTS):
+            yield group.resource, "no taint keeps off pods without GPUs: they hold nodes with GPUs, past the queue"
+
+
+@resource_rule(
+    "kubelet-open-to-everybody",
+    "The kubelet of a node asks who is there, and what he may.",
+    types=(LAUNCH_TEMPLATE,),
+    severity=Severity.CRITICAL,
+    controls=("CIS EKS 1.5.0 3.2.1", "CIS EKS 1.5.0 3.2.2", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
+    fix="Take it out of the node's user data; the defaults of EKS are anonymous off, authorization by webhook.",
+)
+def kubelet_open_to_everybody(resource: RecordedResource, _: Config) -> Iterator[str]:
+    """No network policy stands between a pod and its own node: what holds is that the kubelet asks."""
+    text = user_data(resource)
+    for pattern, what in _OPEN:
+        if pattern.search(text):
+            yield f"user data {what}"

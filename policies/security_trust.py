@@ -23,6 +23,11 @@ from trainyard.recorded.types import (
     ECR_CREATION_TEMPLATE,
     ECR_REGISTRY_POLICY,
     EFS_POLICY,
+    BACKUP_VAULT_POLICY,
+    BUCKET_ACCESS_POINT,
+    BUCKET_ACCESS_POINT_POLICY,
+    EVENT_BUS_POLICY,
+    LOG_RESOURCE_POLICY,
     KEY_GRANT,
     KEY_POLICY,
     KEYS,
@@ -46,6 +51,11 @@ GUARDED = (
     ECR_CREATION_TEMPLATE,
     ECR_REGISTRY_POLICY,
     EFS_POLICY,
+    BACKUP_VAULT_POLICY,
+    BUCKET_ACCESS_POINT,
+    BUCKET_ACCESS_POINT_POLICY,
+    EVENT_BUS_POLICY,
+    LOG_RESOURCE_POLICY,
     ROLE,
 )
 """Types with a policy of their own that says who may use them, buckets apart."""
@@ -60,7 +70,7 @@ _USE = re.compile(
 _OF_THE_REQUEST = re.compile(r"aws:SecureTransport|s3:TlsVersion|s3:x-amz-.*|aws:RequestedRegion", re.IGNORECASE)
 """Condition keys that say how a request is made, not by whom: whoever may make it makes it so."""
 
-_DOCUMENT = {ROLE: "assumeRolePolicy", ECR_CREATION_TEMPLATE: "repositoryPolicy"}
+_DOCUMENT = {ROLE: "assumeRolePolicy", ECR_CREATION_TEMPLATE: "repositoryPolicy", LOG_RESOURCE_POLICY: "policyDocument"}
 """Where the policy is that is not called so."""
 
 

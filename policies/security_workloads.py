@@ -18,6 +18,9 @@ from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
+_VERSION = re.compile(r"v1\.(?P<minor>[0-9]+)")
+_FIRST_WHOLE = 25
+"""The minor version of Kubernetes whose pod security is the first that is not a preview (Kubernetes 1.25)."""
 _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
 
 
@@ -75,6 +78,9 @@ def namespace_without_pod_security(resource: RecordedResource, config: Config) -
     """kube-system, which holds the node agents, is not made by a stack and stays outside."""
     enforced = value_at(resource.inputs, "metadata", "labels", ENFORCE)
     if enforced in ("restricted", "baseline"):
+        version = str(value_at(resource.inputs, "metadata", "labels", f"{ENFORCE}-version", default="latest"))
+        if (found := _VERSION.fullmatch(version)) and int(found["minor"]) < _FIRST_WHOLE:
+            yield f"{ENFORCE}-version is {version}, which asks for less than today's"
         return
     if value_at(resource.inputs, "metadata", "name") in config["privileged"]:
         return

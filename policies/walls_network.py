@@ -17,7 +17,7 @@ from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE, NAMESPAC
 from trainyard.rehearsal.works.flows.aws.plugin import enforced_by
 
 NAMES_PORT = 53
-METADATA = "169.254.169.254/32"
+METADATA = ("169.254.169.254/32", "fd00:ec2::254/128")
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -136,7 +136,8 @@ def _inside(resources: Resources) -> Iterator[tuple[Network, str]]:
         services = _network(value_at(cluster.inputs, "kubernetesNetworkConfig", "serviceIpv4Cidr"))
         if services is not None:
             yield services, "the cluster's services"
-    yield ipaddress.ip_network(METADATA), "the identity of nodes"
+    for address in METADATA:
+        yield ipaddress.ip_network(address), "the identity of nodes"
 
 
 def _reaches(block: Any, inside: Network) -> bool:

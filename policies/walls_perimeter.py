@@ -19,6 +19,7 @@ from trainyard.recorded.types import (
     BUCKET,
     BUCKET_POLICY,
     DNS_FIREWALL,
+    DNS_FIREWALL_CONFIG,
     DNS_FIREWALL_RULE,
     DNS_FIREWALL_RULES,
     DNS_NAMES,
@@ -92,7 +93,7 @@ def _binds(statement: Any) -> bool:
 @stack_rule(
     "dns-open",
     "Names that nothing in the network needs are not looked up.",
-    types=(VPC, DNS_FIREWALL, DNS_FIREWALL_RULE, DNS_FIREWALL_RULES, DNS_NAMES),
+    types=(VPC, DNS_FIREWALL, DNS_FIREWALL_CONFIG, DNS_FIREWALL_RULE, DNS_FIREWALL_RULES, DNS_NAMES),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 SC-7(10)", "ISO 27001:2022 A.8.12"),
     fix="Leave aws.dnsFirewall at block, and name what is needed besides in aws.dnsAllow.",
@@ -111,6 +112,9 @@ def dns_open(resources: Resources, _: Config) -> Iterator[StackViolation]:
         ]
         if not any(set(_about_every_name(resources, group)) == {"BLOCK"} for group in groups):
             yield vpc, "no DNS firewall refuses the names that it does not list"
+    for config in resources.of(DNS_FIREWALL_CONFIG):
+        if value_at(config.inputs, "firewallFailOpen") == "ENABLED":
+            yield config, "firewallFailOpen is ENABLED: every name is looked up while the firewall does not answer"
 
 
 def _about_every_name(resources: Resources, group: RecordedResource) -> Iterator[str]:

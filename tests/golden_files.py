@@ -24,6 +24,7 @@ from trainyard.rehearsal.rehearse import rehearse
 from trainyard.review.reports import terminal
 from trainyard.review.review import review
 from trainyard.settings.declarations import project_file
+from trainyard.smoke_jobs import gates
 
 GOLDEN = ROOT / "tests" / "golden"
 EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))
@@ -94,6 +95,7 @@ def golden_texts() -> dict[Path, str]:
     texts |= settings_texts()
     texts[ROOT / "README.md"] = readme_text()
     texts[ROOT / "docs" / "mistakes.md"] = mistakes_page()
+    texts |= {gates.FILE: gates.thresholds_text(), ROOT / "docs" / "smoke.md": gates.page()}
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
         texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)

@@ -67,9 +67,9 @@ def in_one_line(error: BaseException) -> str:
     return f"{type(error).__name__}{f': {text}' if text else ''}{place}"
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """`did you mean x?` for a near miss, else an empty text."""
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """`did you mean x?` for a near miss, else an empty text; `cutoff` (0 to 1) says how near."""
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f"did you mean {found[0]}?" if found else ""
 
 

@@ -1,4 +1,4 @@
-"""Runs the wrapper, or one rank where torchrun started this process.
+"""Runs the wrapper, torchrun where the wrapper asks for it, or one rank where torchrun started this process.
 
 Works as a plain script from a ConfigMap mount too: there is no parent package then, so the folder that holds this
 file is made one. The path is not resolved, because a mounted ConfigMap is a farm of links to a folder with a date
@@ -20,7 +20,9 @@ else:
     PACKAGE = folder.name
 
 if __name__ == "__main__":
-    if "TORCHELASTIC_RUN_ID" not in os.environ:
+    if sys.argv[1:2] == ["agent"]:
+        module = "agent"
+    elif "TORCHELASTIC_RUN_ID" not in os.environ:
         module = "entrypoint"
     elif os.environ.get("SMOKE_ROLE") == "interrupted":
         module = "interrupted"

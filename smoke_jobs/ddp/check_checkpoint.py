@@ -20,7 +20,7 @@ from torch.distributed.checkpoint.api import CheckpointException
 from . import checkpoints, training
 from .job import Job
 from .result import CheckFailed, Figure, Outcome, failed, passed
-from .tier import DirectoryTier, Tier, TierError, open_tier
+from .tier import Tier, TierError, clear, open_tier
 
 WIDTH = 512
 RATED_SHARE = 0.6
@@ -48,7 +48,7 @@ def run(job: Job) -> Outcome:
         raise CheckFailed(f"the checkpoint tier {root} failed: {error}") from None
     finally:
         if job.head and not job.options.keep_files:
-            _clean(tier)
+            clear(uri)
 
 
 class _Training:
@@ -183,11 +183,3 @@ def _damage(job: Job, tier: Tier, step: int) -> None:
         blob[len(blob) // 2] ^= 1
         tier.put(name, bytes(blob))
     job.barrier()
-
-
-def _clean(tier: Tier) -> None:
-    if isinstance(tier, DirectoryTier):
-        tier.remove_all()
-        return
-    for name in tier.sizes(""):
-        tier.delete(name)

@@ -1,6 +1,9 @@
 """Collectives against a computed answer, then bus bandwidth by message size.
 
-Payload: integers that float32 holds exactly, so the answer has a closed form and is compared bit for bit.
+Payload: integers that the type holds exactly, so the answer has a closed form and is compared bit for bit: every
+collective at a small message, and at the largest one too, in float32 and bfloat16, for what goes wrong on the way of
+large messages (buffers in a remote memory, other algorithms) does not show in small ones.
+Bandwidth of all-reduce is that of a sum, as DDP's: NVLS takes floats for sums only. The sum is over zeros, which stay.
 Bandwidth by nccl-tests' formulas: algbw = S/t, busbw = algbw x 2(n-1)/n for all-reduce and x (n-1)/n for all-gather
 and reduce-scatter, where S is the full array. 1 GB/s = 10^9 B/s. One figure a size: the median over repetitions of
 the slowest rank; thresholds are compared size by size, never with an average of the sweep.
@@ -28,11 +31,20 @@ POINT_S = 4.0
 """Seconds of repetitions at one point: a network that gives a node 0.3 GB/s would need ten minutes for the full count,
 and the job would end as timed out where it is only slow."""
 
+ROOM = 4
+"""A message and its comparisons take so many times its size of a device's memory, at most."""
+
 LEAST = 3
 """Repetitions at one point, at least."""
 
 PERIOD = 7
 """Payload of rank r at i is (r + 1) x (i mod 7 + 1); sums stay exact in float32 up to 2,188 ranks."""
+
+EXACT = {torch.float32: 2**24, torch.bfloat16: 2**8}
+"""Whole numbers up to this one are exact in the type, and so is every sum of them on its way."""
+
+CHUNK = 2**24
+"""Elements of a large message that are compared at once: with the answer they take 0.2 GB of the device."""
 
 
 def run(job: Job) -> Outcome:
@@ -40,6 +52,8 @@ def run(job: Job) -> Outcome:
     if job.world_size == 1:
         return skipped("one rank: there is nobody to exchange data with")
     wrong = [text for texts in job.gather(_wrong(job)) for text in texts]
+    for type_ in () if wrong else EXACT:
+        wrong += [text for texts in job.gather(_wrong_at(job, sizes(job)[-1], type_)) for text in texts]
     if wrong:
         return failed("; ".join(dict.fromkeys(wrong)))
     points = [point for size in sizes(job) for point in _measure(job, size)]
@@ -52,12 +66,22 @@ def factor(collective: str, ranks: int) -> float:
 
 
 def sizes(job: Job) -> list[int]:
-    """Message sizes in bytes, each four times the last, up to the largest; and the windows that are published."""
-    largest = int((job.options.max_message_mib or (2048 if job.cuda else 4)) * 2**20)
-    found = [size for size in (2**15 * 4**k for k in range(12)) if size <= largest]
+    """Message sizes in bytes, each four times the last, up to the largest; and one in the window of each gate.
+
+    A gate whose window begins above what the device's memory holds (`ROOM`) is left out; so are those above
+    `max_message_mib`, where that is given.
+    """
+    limit = int(job.options.max_message_mib * 2**20)
+    largest = limit or (2048 if job.cuda else 4) * 2**20
+    found = {size for size in (2**15 * 4**k for k in range(12)) if size <= largest} | {largest}
+    memory = min((i["device"]["memory_gib"] for i in job.inventories if i["device"]), default=0) * 2**30
     if job.cuda:
-        found += [size for size in (2**27, 2**30, largest) if size <= largest]
-    return sorted({*found, largest})
+        found |= {2**27, 2**30} if largest >= 2**30 else set()
+        for begin in job.gate_sizes(("all_reduce", "all_gather", "reduce_scatter")):
+            size = -(-begin // 2**20) * 2**20
+            if size <= (limit or memory / ROOM):
+                found.add(size)
+    return sorted(found)
 
 
 def _pattern(count: int, device: torch.device) -> torch.Tensor:
@@ -98,18 +122,61 @@ def _wrong(job: Job) -> list[str]:
     return wrong
 
 
-def _first(got: torch.Tensor, expected: torch.Tensor) -> str:
+def _wrong_at(job: Job, size: int, type_: torch.dtype) -> list[str]:
+    """What is wrong with a message of `size` bytes on its way through each collective."""
+    n = job.world_size
+    count = max(n, size // type_.itemsize // n * n)
+    # One of the first ranks a value: with more of them a sum would leave what bfloat16 holds.
+    adding = min(n, EXACT[type_] // PERIOD)
+    mine = _part(0, count, type_, job) * (1 if job.rank < adding else 0)
+    if job.broken("collectives-large") and job.rank == n - 1:
+        mine[count // 2] += 1  # one value of many, far from the first
+    where = f"{size_text(count * type_.itemsize)} of {str(type_).removeprefix('torch.')}"
+    wrong = []
+
+    share = torch.empty(count // n, dtype=type_, device=job.device)
+    _reduce_scatter(share, mine)
+    wrong += _differs(share, job.rank * (count // n), adding, job, f"reduce-scatter of {where}")
+    everyone = torch.empty(count, dtype=type_, device=job.device)
+    _all_gather(everyone, share)
+    wrong += _differs(everyone, 0, adding, job, f"all-gather of {where}")
+    del everyone
+    dist.all_reduce(mine)
+    wrong += _differs(mine, 0, adding, job, f"all-reduce of {where}")
+    return wrong
+
+
+def _part(start: int, count: int, type_: torch.dtype, job: Job) -> torch.Tensor:
+    """The payload of one rank from element `start` on, in parts, for the whole numbers take twice the room."""
+    found = torch.empty(count, dtype=type_, device=job.device)
+    for at in range(0, count, CHUNK):
+        end = min(count, at + CHUNK)
+        found[at:end] = torch.arange(start + at, start + end, device=job.device) % PERIOD + 1
+    return found
+
+
+def _differs(got: torch.Tensor, start: int, adding: int, job: Job, what: str) -> list[str]:
+    """The first element that is not `adding` times the payload, if there is one; elements count from `start`."""
+    for at in range(0, got.numel(), CHUNK):
+        part = got[at : at + CHUNK]
+        expected = _part(start + at, part.numel(), got.dtype, job) * adding
+        if not torch.equal(part, expected):
+            return [f"{what}: {_first(part, expected, start + at)}, seen by rank {job.rank} on {job.host}"]
+    return []
+
+
+def _first(got: torch.Tensor, expected: torch.Tensor, start: int = 0) -> str:
     index = int((got != expected).nonzero()[0])
-    return f"element {index} is {float(got[index]):g} instead of {float(expected[index]):g}"
+    return f"element {start + index} is {float(got[index]):g} instead of {float(expected[index]):g}"
 
 
 def _measure(job: Job, size: int) -> list[dict[str, Any]]:
     n = job.world_size
     count = max(n, size // 4 // n * n)
-    full = torch.ones(count, device=job.device)
-    share = torch.ones(count // n, device=job.device)
+    full = torch.zeros(count, device=job.device)  # a sum of zeros can be taken again and again
+    share = torch.zeros(count // n, device=job.device)
     operations: dict[str, Callable[[], object]] = {
-        "all_reduce": lambda: dist.all_reduce(full, op=dist.ReduceOp.MAX),  # MAX: repeated sums would overflow
+        "all_reduce": lambda: dist.all_reduce(full),
         "all_gather": lambda: _all_gather(full, share),
         "reduce_scatter": lambda: _reduce_scatter(share, full),
     }

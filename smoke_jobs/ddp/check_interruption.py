@@ -29,7 +29,7 @@ from . import supervise
 from .interrupted import Kill, Plan
 from .job import Job
 from .result import EXIT, Figure, Outcome, failed, passed
-from .tier import DirectoryTier, open_tier
+from .tier import clear
 
 SAVE_EVERY = 3
 STEPS_A_KILL = 5
@@ -45,6 +45,9 @@ def run(job: Job) -> Outcome:
     plan = make_plan(job, shared[0])
     if job.cuda:
         torch.cuda.empty_cache()  # the inner job uses the same devices
+    # Two processes a device with communicators of their own fail where a GPU takes one process, and where an adapter's
+    # huge pages are counted for one.
+    job.leave()
     report: Report | str = ""
     if job.local_rank == 0:
         try:
@@ -56,13 +59,9 @@ def run(job: Job) -> Outcome:
     # The other ranks of the node wait here; the store waits without the limit of a collective.
     job.post(f"interrupted/{shared[0]}/{job.rank}", report)
     reports = [job.read(f"interrupted/{shared[0]}/{rank}") for rank in range(job.world_size)]
+    job.renew()
     if job.head and not job.options.keep_files:
-        tier = open_tier(plan.tier)
-        if isinstance(tier, DirectoryTier):
-            tier.remove_all()
-        else:
-            for name in tier.sizes(""):
-                tier.delete(name)
+        clear(plan.tier)
     wrong = [text for text in reports if isinstance(text, str) and text]
     if wrong:
         return failed(wrong[0], details={"plan": dataclasses.asdict(plan)})
@@ -189,6 +188,8 @@ class Supervisor:
             "SMOKE_ATTEMPTS_BEFORE": str(attempts_before),
             "TORCH_CPP_LOG_LEVEL": "ERROR",  # peers of a killed rank complain at length
         }
+        if self.job.cuda:
+            extra["NCCL_ALGO"] = "Ring"  # NVLS, which H100 and later take, does not add in the same order every time
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / f"torchrun-{port}.log").open("wb") as stream:
             return subprocess.Popen(

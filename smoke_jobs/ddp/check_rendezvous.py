@@ -58,7 +58,7 @@ def _wrong(job: Job) -> list[str]:
         wrong.append(
             f"{job.world_size} ranks came, the plan says {options.nodes} x {options.nproc_per_node} = {expected}"
         )
-    came = {i["host"].split(".")[0] for i in job.inventories}
+    came = {(i["node_name"] or i["host"]).split(".")[0] for i in job.inventories}
     absent = [host for host in options.expected_hosts if host.split(".")[0] not in came]
     if absent:
         wrong.append(f"no rank runs on {', '.join(absent)}; ranks run on {', '.join(sorted(came))}")

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from . import local_mlflow, nccl_log, result, supervise
+from .ends import FAILURES, SILENT, errors_of, first_hand
 from .options import CHECKS, Options, UsageError, parse, to_json
 from .peers import SETTLE_S, Peers, alone
 from .rollcall import call_roll
@@ -36,7 +37,14 @@ AFTER_TIMEOUT_S = 5.0
 """From SIGTERM to SIGKILL once the job has run out of time."""
 
 AFTER_BREAK_S = 10.0
-"""How long this node's ranks may go on once those of another node have ended without a result."""
+"""How long this node's ranks may go on once those of another node have ended without a result, or once they have left
+theirs themselves: a process group that is given up can hang."""
+
+AFTER_SILENCE_S = 5.0
+"""How long a node whose ranks have missed another waits for what the other nodes say."""
+
+AT_ONCE_S = 1.0
+"""From SIGTERM to SIGKILL where a rank is silent: it hears the first no more than anything else."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -114,14 +122,15 @@ class _Run:
         self.preempted = False
         self.again = ""  # why the job has to be run again: which node was lost, and how
         self.broken = ""  # the verdict of another node's ranks, where it came before ours had ended
+        self.errors: list[dict[str, Any]] = []  # of our ranks, as in result.json
         self.cut = False  # our ranks were stopped because of that
         self.peers: Peers = alone()
         self.calling = False  # the roll
         self.process: subprocess.Popen[bytes] | None = None
 
     def run(self) -> int:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for name in ("result.json", "progress.json"):
+        self._prepare()
+        for name in ("result.json", "progress.json", SILENT, FAILURES):
             (self.folder / name).unlink(missing_ok=True)  # a code must not be read from an earlier run
         for old in (self.folder / "ranks").glob("*.json"):
             old.unlink()
@@ -140,6 +149,20 @@ class _Run:
         code = self._finish(problem, ended)
         self.peers.close()
         return code
+
+    def _prepare(self) -> None:
+        """Makes the result folder; where it cannot be written the result lies in the scratch folder, and is printed."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
+        except OSError as error:
+            print(
+                f"smoke: result_dir {self.folder} cannot be written ({error}): the result is printed only", flush=True
+            )
+            self.folder = Path(self.options.scratch_dir) / "result"
+            self.folder.mkdir(parents=True)
+            self.options = dataclasses.replace(self.options, result_dir=str(self.folder))
 
     def _on_signal(self, number: int, _frame: object) -> None:
         self.preempted = True
@@ -174,6 +197,9 @@ class _Run:
         extra = {"SMOKE_OPTIONS": to_json(o), "SMOKE_WRAPPED": "1", "SMOKE_STARTED": str(self.started)}
         if o.tracking_uri == "local" and "tracking" in o.checks and "tracking" not in o.breaks:
             extra |= local_mlflow.start(Path(o.scratch_dir))
+        extra |= self._interfaces()
+        if t.named:
+            extra["SMOKE_NODE_NAME"] = t.hosts[t.node_rank]
         if o.expect_transport:
             extra |= nccl_log.log_environment(Path(o.scratch_dir))
         launch = supervise.Launch(
@@ -187,32 +213,60 @@ class _Run:
             max_restarts=o.max_restarts,
             shutdown_timeout_s=o.shutdown_timeout_s,
             join_timeout_s=o.rendezvous_timeout_s,
+            address=t.hosts[t.node_rank] if t.named and t.nodes > 1 else "",
+            failures=str(self.folder / FAILURES),
         )
         self.process = launch.start(extra)
         if self.preempted:  # the signal came while torchrun was being started
             self.process.terminate()
-        broken_at = 0.0
+        broken_at = left_at = 0.0
         while supervise.wait(self.process, min(1.0, self.deadline - time.monotonic())) is None:
             if time.monotonic() >= self.deadline:
                 supervise.stop(self.process, AFTER_TIMEOUT_S)
                 return "timeout"
+            if (self.folder / SILENT).exists():
+                supervise.stop(self.process, AT_ONCE_S)
+                return "silent"
             if self.peers.lost:  # its ranks are gone, and ours may wait for them until the job is out of time
                 supervise.stop(self.process, AFTER_TIMEOUT_S)
                 return "preempted"
             if self.peers.broken:  # likewise, and something is wrong: our ranks may have to say what
                 broken_at = broken_at or time.monotonic()
-                if time.monotonic() - broken_at > AFTER_BREAK_S:
+                silent = self.peers.broken == "silent"  # there is no more to be heard
+                if silent or time.monotonic() - broken_at > AFTER_BREAK_S:
                     self.broken, self.cut = self.peers.broken, True
-                    supervise.stop(self.process, AFTER_TIMEOUT_S)
+                    supervise.stop(self.process, AT_ONCE_S if silent else AFTER_TIMEOUT_S)
                     return self.broken
+            if (self.folder / "result.json").exists():
+                left_at = left_at or time.monotonic()
+                if time.monotonic() - left_at > o.rank_timeout_s + AFTER_BREAK_S:  # rank 0 waits so long for the others
+                    supervise.stop(self.process, AFTER_TIMEOUT_S)
         self.broken = self.peers.broken
+        if (self.folder / SILENT).exists():
+            return "silent"
         return "preempted" if self.preempted else "error"
+
+    def _interfaces(self) -> dict[str, str]:
+        """The interface that gloo is to use between nodes: it would take that of the host's own name, which Debian and
+        Ubuntu map to 127.0.1.1. NCCL finds its own; where the platform names one, both are told.
+        """
+        if self.topology.nodes == 1:
+            return {}
+        if self.topology.interface:
+            names = {"GLOO_SOCKET_IFNAME": self.topology.interface, "NCCL_SOCKET_IFNAME": self.topology.interface}
+        else:
+            names = {"GLOO_SOCKET_IFNAME": self.peers.interface()}
+        return {key: name for key, name in names.items() if name and key not in os.environ}
 
     def _settle(self, ended: str) -> None:
         """Has the job settled among the nodes; a signal that comes afterwards changes nothing."""
         there = (self.folder / "result.json").exists()
         verdict = "" if there else "preempted" if self.preempted else ended
-        lost = self.peers.settle(verdict, max(SETTLE_S, self.deadline - time.monotonic()))
+        if verdict in ("error", "silent"):
+            self.errors = errors_of(self.folder, stopped=self.cut)
+        # The node of a silent rank may be as silent itself.
+        limit_s = AFTER_SILENCE_S if verdict == "silent" else max(SETTLE_S, self.deadline - time.monotonic())
+        lost = self.peers.settle(verdict, limit_s, self.errors)
         if self.preempted and not self.peers.settled:
             self.again = "the job was told to stop (SIGTERM)"
         else:
@@ -226,7 +280,10 @@ class _Run:
                 _end_with(document, "timeout", f"{self.peers.missing()} did not end within the job's time")
         else:
             document = self._incomplete(problem, ended)
-        result.write_json(path, document)
+        try:
+            result.write_json(path, document)
+        except OSError as error:
+            print(f"smoke: {path} cannot be written ({error}): the result is printed only", flush=True)
         if self.topology.node_rank == 0:
             print(result.table(document))
         print(result.line(document), flush=True)
@@ -241,9 +298,13 @@ class _Run:
         done = {check["name"]: check for check in document["checks"]}
         if self.again:  # a check that failed may have failed for that
             done = {name: check for name, check in done.items() if check["verdict"] not in ("fail", "below")}
-        verdict = "fail" if problem else "preempted" if self.again else ended
-        if verdict == "error":
-            document["errors"] = dead_ranks(self.folder, stopped=self.cut)
+        running = next((name for name in CHECKS if name not in done and name in self.options.checks), "")
+        silent = ended == "silent" and not self.again
+        verdict = (
+            "fail" if problem or (silent and running) else "preempted" if self.again else "error" if silent else ended
+        )
+        if silent or verdict == "error":
+            document["errors"] = first_hand([*self.errors, *self.peers.errors])
             message = "torchrun ended before a rank started"
             if self.broken:
                 message = "the ranks of another node ended without a result; see its log"
@@ -251,9 +312,10 @@ class _Run:
         else:  # where all checks had passed, no reason of a check says why the job was preempted
             document["errors"] = []
             _end_with(document, verdict, self.again if verdict == "preempted" else "")
-        running = next((name for name in CHECKS if name not in done and name in self.options.checks), "")
+        if silent and running:
+            done[running] = result.failed("; ".join(map(_told, document["errors"]))).entry(running, 0.0)
         why = {
-            "fail": "needs rendezvous, which failed",
+            "fail": "a rank is silent; see errors" if silent else "needs rendezvous, which failed",
             "preempted": f"{self.again} before this check was done; run it again",
             "timeout": f"the job ran out of its {self.options.timeout_s:.0f} s in check {running}",
             "error": "a rank died" + (f" in check {running}" if done else "") + "; see errors",
@@ -275,23 +337,6 @@ def _end_with(document: dict[str, Any], verdict: str, message: str) -> None:
         document["errors"].append({"rank": -1, "host": socket.gethostname(), "message": message})
 
 
-def dead_ranks(folder: Path, stopped: bool = False) -> list[dict[str, Any]]:
-    """Who raised, and who died without a trace, from the ranks' own files.
-
-    Every rank says when it starts, when it raises, and when torchrun stops it because of another. One that says
-    nothing after its start was killed: by us where the wrapper has `stopped` them.
-    """
-    errors = []
-    for path in sorted((folder / "ranks").glob("rank-*.json")):
-        document = json.loads(path.read_text())
-        if document["state"] == "raised":
-            message = document["message"]
-        elif document["state"] == "started" and not stopped:
-            message = (
-                f"process {document['pid']} died without a trace, so it was killed: "
-                "look for the out-of-memory killer in dmesg or the pod's last state, and for Xid errors of its GPU"
-            )
-        else:
-            continue
-        errors.append({"rank": document["rank"], "host": document["host"], "message": message})
-    return errors
+def _told(error: dict[str, Any]) -> str:
+    who = f"rank {error['rank']} on {error['host']} " if error["rank"] >= 0 else ""
+    return f"{who}{error['message']}"

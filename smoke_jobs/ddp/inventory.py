@@ -17,8 +17,10 @@ import torch
 
 
 def take(rank: int, node_rank: int, local_rank: int) -> dict[str, Any]:
-    """The inventory of this rank: {rank, host, node_rank, local_rank, pid, device, nics, fabrics, versions, cpus}.
+    """The inventory of this rank: {rank, host, node_name, node_rank, local_rank, pid, device, nics, fabrics, versions,
+    cpus, visible_devices}.
 
+    `node_name` is what the platform calls the node, where that is not its host's name, else empty.
     `device` is {name, uuid, memory_gib, driver, errors}: the GPU of this rank, or the CPU of the host.
     `errors` are sentences about hardware faults that the driver reports.
     """
@@ -27,6 +29,7 @@ def take(rank: int, node_rank: int, local_rank: int) -> dict[str, Any]:
     return {
         "rank": rank,
         "host": socket.gethostname(),
+        "node_name": os.environ.get("SMOKE_NODE_NAME", ""),
         "node_rank": node_rank,
         "local_rank": local_rank,
         "pid": os.getpid(),

@@ -7,24 +7,31 @@ verdicts travel even then, and `renew` builds the groups again.
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import pickle
 import socket
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed import distributed_c10d
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
 from .inventory import nccl_version
 from .options import Options
+from .pulse import Pulse, connect
 from .result import Figure, Outcome
 from .thresholds import Threshold, load, select
+
+_LOOK_S = 1.0
+"""How often it is looked which ranks have posted, while some have not."""
 
 
 class RankMissing(Exception):  # noqa: N818 - says what is the matter
@@ -74,7 +81,7 @@ class Job:
         # A restarted job may meet the keys of its previous attempt.
         self.store = PrefixStore(f"smoke/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
         self.store.set_timeout(timedelta(seconds=self.options.timeout_s))
-        announce(self.store, self.rank, self.world_size, self.host, limit)
+        self.hosts = announce(self.store, self.rank, self.world_size, self.host, limit)
         self._make_groups()
 
     def _make_groups(self) -> None:
@@ -89,10 +96,28 @@ class Job:
         self.host_group: dist.ProcessGroup | None = dist.new_group(backend="gloo") if self.cuda else dist.group.WORLD
 
     def leave(self) -> None:
-        """Drops the process groups. Peers that wait for us in a gloo collective get an error at once, not a timeout."""
+        """Drops the process groups. Peers that wait for us in a gloo collective get an error at once, not a timeout.
+
+        NCCL's are aborted: to destroy one can hang once a peer is gone (pytorch#180611).
+        """
         if dist.is_initialized():
-            dist.destroy_process_group()
+            abort = getattr(distributed_c10d, "_abort_process_group", None) if self.cuda else None
+            (abort or dist.destroy_process_group)()
         self.host_group = None
+
+    def pulse(self, checking: Callable[[], str]) -> Pulse:
+        """Begins to watch over the ranks; `checking` says which check runs."""
+        place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+        limit_s = self.options.rank_timeout_s
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        return Pulse(
+            self.rank,
+            self.hosts,
+            limit_s,
+            lambda: PrefixStore(attempt, connect(*place, timedelta(seconds=limit_s))),
+            checking,
+            Path(self.options.result_dir),
+        )
 
     def renew(self) -> None:
         """New process groups on all ranks, after a check left the old ones in an unknown state."""
@@ -131,6 +156,15 @@ class Job:
             self.thresholds, instance=self.instance, nodes=self.nodes, metric=metric, size=size, nccl=self.nccl
         )
 
+    def gate_sizes(self, metrics: Sequence[str]) -> set[int]:
+        """Where the windows begin of the gates that this run could be compared with, in bytes."""
+        return {
+            limit.min_bytes
+            for limit in self.thresholds
+            for metric in metrics
+            if limit.kind == "gate" and limit.applies(self.instance, self.nodes, metric, None, self.nccl)
+        }
+
     def judge(self, outcome: Outcome, metric: str, hint: str) -> Outcome:
         """Sets the threshold of an outcome that passed, and its verdict to `below` where a gate is missed."""
         limit = self.threshold(metric)
@@ -145,6 +179,25 @@ class Job:
     def post(self, key: str, value: Any) -> None:
         """Puts a value on the store."""
         self.store.set(key, base64.b64encode(pickle.dumps(value)).decode())
+
+    def collect(self, key: str, failed: Callable[[Any], bool]) -> dict[int, Any]:
+        """What every rank posts under `key/RANK`, by rank; without those that stay away.
+
+        A rank stays away that has not posted `rank_timeout_s` after the first one whose value has `failed`: until
+        then the others may be at work, and their own collectives end by their limit.
+        """
+        found: dict[int, Any] = {}
+        deadline = float("inf")
+        while len(found) < self.world_size and time.monotonic() < deadline:
+            missing = [rank for rank in range(self.world_size) if rank not in found]
+            with contextlib.suppress(dist.DistStoreError):  # not all of them yet
+                self.store.wait([f"{key}/{rank}" for rank in missing], timedelta(seconds=_LOOK_S))
+            for rank in missing:
+                if self.store.check([f"{key}/{rank}"]):
+                    found[rank] = self.read(f"{key}/{rank}")
+                    if failed(found[rank]):
+                        deadline = min(deadline, time.monotonic() + self.options.rank_timeout_s)
+        return found
 
     def read(self, key: str) -> Any:
         """Waits for a value on the store. Only ranks of this job write there."""

@@ -30,6 +30,9 @@ CHECKS = (
 )
 """The ten checks, in the order in which they run."""
 
+FAULTS = (*CHECKS, "collectives-large")
+"""What can be broken on purpose: each check, and a check's second way to fail."""
+
 TRANSPORTS = ("", "efa", "gpudirect", "ib")
 """What a plan may promise between nodes: nothing, AWS EFA, Google's GPUDirect (TCPX, TCPXO, RDMA), InfiniBand/RoCE."""
 
@@ -80,7 +83,9 @@ class Options:
     max_restarts: int = _option(0, "restarts of the whole job by torchrun after a rank died")
 
     checks: tuple[str, ...] = _option(CHECKS, "checks to run (rendezvous always does); the others are skipped")
-    breaks: tuple[str, ...] = _option((), "checks to break with a seeded fault, to prove that they can fail")
+    breaks: tuple[str, ...] = _option(
+        (), "seeded faults: a check that has to fail then, to prove that it can; or `collectives-large`"
+    )
     seed: int = _option(20261120, "seed of data, weights and of the random kill")
 
     result_dir: str = _option("smoke-result", "folder for result.json and the errors of each rank")
@@ -144,11 +149,11 @@ def from_document(document: Mapping[str, Any]) -> Options:
 
 def _problems(options: Options) -> list[str]:
     problems = []
-    for label, names in (("checks", options.checks), ("breaks", options.breaks)):
+    for label, names, known in (("checks", options.checks, CHECKS), ("breaks", options.breaks, FAULTS)):
         for name in names:
-            if name not in CHECKS:
-                near = difflib.get_close_matches(name, CHECKS, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(CHECKS)}"
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}"
                 problems.append(f"{label}: there is no check {name!r}; {hint}")
     if options.expect_transport not in TRANSPORTS:
         problems.append(

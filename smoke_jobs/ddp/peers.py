@@ -5,9 +5,9 @@ their agent exits with 1 either way, or they wait for a rank that is no more. So
 the roll call open, all to the head, and speak one JSON object a line:
 
     node -> head    {"ended": ""}          its ranks have ended by themselves and left a result
-    node -> head    {"ended": "error"}     they have not, and so the others never will ("timeout" likewise)
+    node -> head    {"ended": "error"}     they have not, and so the others never will ("timeout", "silent" likewise)
     node -> head    {"lost": text}         it was told to stop (SIGTERM), so the job has to be run again
-    head -> node    {"broken": "error"}    of another node
+    head -> node    {"broken": "error"}    of another node; both with what is known of its ranks: "errors": [...]
     head -> node    {"lost": text}         of any node: the job has to be run again
     head -> node    {"settled": true}      every node has ended by itself; nobody was lost
 
@@ -25,12 +25,14 @@ platform looks at how the lost one ended (a pod's `DisruptionTarget` condition, 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import select
 import socket
+import struct
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any
 
@@ -42,6 +44,19 @@ SETTLE_S = SILENT_S + 10.0
 """How long an ended node waits at least to hear how the others fared, and one that was told to stop at most."""
 
 _PROBES = 4
+
+_SIOCGIFADDR = 0x8915
+"""Linux: the IPv4 address of an interface (netdevice(7))."""
+
+
+def interface_of(address: str) -> str:
+    """The interface that has an IPv4 address; empty where none has. Linux."""
+    for _, name in socket.if_nameindex():
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):  # has no IPv4
+            request = struct.pack("256s", name.encode()[:15])
+            if socket.inet_ntoa(fcntl.ioctl(probe.fileno(), _SIOCGIFADDR, request)[20:24]) == address:
+                return name
+    return ""
 
 
 class Line:
@@ -79,6 +94,13 @@ class Line:
             raise ValueError(f"a JSON object is needed, got {text!r}")
         return message
 
+    def local_address(self) -> str:
+        """The address of this side, as IPv4 where it is one; empty once the connection has ended."""
+        try:
+            return str(self._socket.getsockname()[0]).removeprefix("::ffff:")
+        except OSError:
+            return ""
+
     def gone(self) -> bool:
         """Whether the other side has closed already; it must not have sent anything."""
         return bool(select.select([self._socket], [], [], 0)[0])
@@ -100,12 +122,14 @@ class Peers:
     """The other nodes of the job, from the roll call on.
 
     `lost` says which node was lost and how, or is empty. `broken` is the verdict of the first other node whose ranks
-    ended without a result (`error`, `timeout`), or empty. `settled`: the head has decided that nobody was lost.
+    ended without a result (`error`, `timeout`, `silent`), or empty; `errors` is what other nodes say of their ranks, as
+    in result.json. `settled`: the head has decided that nobody was lost.
     """
 
     def __init__(self, node_rank: int, lines: Mapping[int, Line], hosts: Mapping[int, str]) -> None:
         self.lost = ""
         self.broken = ""
+        self.errors: list[dict[str, Any]] = []
         self.settled = False
         self._rank = node_rank
         self._head = node_rank == 0
@@ -125,6 +149,14 @@ class Peers:
         """`node 1 (host)`."""
         return f"node {rank} ({self._hosts.get(rank, '')})"
 
+    def interface(self) -> str:
+        """The network interface over which this node meets the others; empty where it is not known."""
+        for line in self._lines.values():
+            found = interface_of(line.local_address())
+            if found:
+                return found
+        return ""
+
     def missing(self) -> str:
         """The nodes that were not heard of, by name."""
         return ", ".join(self.name(rank) for rank in sorted(self._pending))
@@ -135,7 +167,7 @@ class Peers:
                 if lost := message.get("lost"):
                     self._hear("lost", str(lost), rank)
                 if broken := message.get("broken") or message.get("ended"):
-                    self._hear("broken", str(broken), rank)
+                    self._hear("broken", str(broken), rank, message.get("errors", ()))
                 if "ended" in message or "settled" in message:
                     self._end(rank, settled=not self._head and "settled" in message)
         if rank in self._pending:
@@ -148,7 +180,7 @@ class Peers:
         if self._told:
             self._stop()
 
-    def _hear(self, kind: str, text: str, origin: int) -> None:
+    def _hear(self, kind: str, text: str, origin: int, errors: Sequence[dict[str, Any]] = ()) -> None:
         """Keeps the first news of a kind until the job has settled; the head passes it on, before anybody may leave."""
         with self._news:
             if self.settled:
@@ -157,10 +189,14 @@ class Peers:
                 self.lost = self.lost or text
             elif origin != self._rank:
                 self.broken = self.broken or text
+                self.errors += errors
             if self._head and kind not in self._passed_on:
                 self._passed_on.add(kind)
                 # Who was told to stop waits for the answer; who broke knows it, and better.
-                self._say({kind: text}, but=origin if kind == "broken" else None)
+                news: dict[str, Any] = {kind: text}
+                if kind == "broken":
+                    news["errors"] = list(errors)
+                self._say(news, but=origin if kind == "broken" else None)
             self._news.notify_all()
 
     def _end(self, rank: int, settled: bool = False) -> None:
@@ -181,22 +217,23 @@ class Peers:
         self._told = True
         self._signals.put(None)
 
-    def settle(self, verdict: str, limit_s: float = SETTLE_S) -> str:
+    def settle(self, verdict: str, limit_s: float = SETTLE_S, errors: Sequence[dict[str, Any]] = ()) -> str:
         """Says how this node's ranks have ended, waits until that is known of all nodes, and returns `lost`.
 
-        `verdict` is empty where the ranks left a result, else what became of them: `error`, `timeout`, or `preempted`
-        where this node was told to stop. A result of ranks that lost a node is none, and a pass is worth nothing where
-        another node has to run again. Waits `limit_s` seconds at most; if that was not enough neither `lost` nor
-        `settled` is set afterwards, and nobody may call the job done.
+        `verdict` is empty where the ranks left a result, else what became of them: `error`, `timeout`, `silent`, or
+        `preempted` where this node was told to stop; `errors` says it of each rank, for the other nodes. A result of
+        ranks that lost a node is none, and a pass is worth nothing where another node has to run again. Waits `limit_s`
+        seconds at most; if that was not enough neither `lost` nor `settled` is set afterwards, and nobody may call the
+        job done.
         """
         self._told = self._told or verdict == "preempted"
         if self._told:
             limit_s = min(limit_s, SETTLE_S)
             self._stop()
         elif self._head and verdict:
-            self._hear("broken", verdict, self._rank)
+            self._hear("broken", verdict, self._rank, errors)
         if not self._head and verdict != "preempted":
-            self._say({"ended": verdict})
+            self._say({"ended": verdict, "errors": list(errors)})
         deadline = time.monotonic() + limit_s
         with self._news:
             while self._pending and not self.lost and (left := deadline - time.monotonic()) > 0:

@@ -11,7 +11,7 @@
                   threshold: null | {value, tolerance, floor, kind: gate|reference, source, date, met: bool|null},
                   seconds, details: {…}}
     curves      {bandwidth: [{collective, bytes, algbw_gb_s, busbw_gb_s, seconds_median, seconds_p95, iterations}],
-                 scaling: [{ranks, nodes, samples_per_second, efficiency}]}
+                 scaling: [{ranks, nodes, samples_per_second, efficiency, expected}]}
                  bytes as nccl-tests counts them; 1 GB/s = 10^9 B/s
     figures     [{name, value, unit, better}]: every figure, what a baseline holds
     verdict     pass|fail|below|preempted|timeout|error
@@ -32,11 +32,13 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
 
 from .options import CHECKS, Options
+
+_UTC = timezone.utc  # noqa: UP017 - images with Python 3.10 have no datetime.UTC
 
 SCHEMA = "trainyard.smoke/1"
 Verdict = Literal["pass", "fail", "below", "skipped"]
@@ -107,7 +109,7 @@ def empty_document(options: Options, started: float) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "job": {
-            "id": f"{options.job_name}-{datetime.fromtimestamp(started, UTC):%Y%m%dT%H%M%SZ}",
+            "id": f"{options.job_name}-{datetime.fromtimestamp(started, _UTC):%Y%m%dT%H%M%SZ}",
             "name": options.job_name,
             "stack": options.stack,
             "pool": options.pool,
@@ -132,7 +134,7 @@ def empty_document(options: Options, started: float) -> dict[str, Any]:
         "figures": [],
         "verdict": "error",
         "exit_code": EXIT["error"],
-        "timings": {"started": datetime.fromtimestamp(started, UTC).isoformat(), "seconds": 0.0},
+        "timings": {"started": datetime.fromtimestamp(started, _UTC).isoformat(), "seconds": 0.0},
         "cost": cost(options, world, 0.0),
         "errors": [],
     }

@@ -43,9 +43,13 @@ def _host(nodes: int, port: int, deadline: float, timeout_s: float, hosts: Seque
     lines: dict[int, Line] = {}
     refused: Line | None = None
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
-    with socket.create_server(
-        ("", port), family=family, backlog=nodes + 16, dualstack_ipv6=family == socket.AF_INET6
-    ) as server:
+    try:
+        server = socket.create_server(
+            ("", port), family=family, backlog=nodes + 16, dualstack_ipv6=family == socket.AF_INET6
+        )
+    except OSError as error:
+        return RollCall(joined, f"port {port} of the head cannot be used ({error}): another job runs there; set --port")
+    with server:
         while len(joined) < nodes:
             server.settimeout(max(0.01, deadline - time.monotonic()))
             try:

@@ -35,17 +35,20 @@ class Launch:
     max_restarts: int
     shutdown_timeout_s: int
     join_timeout_s: float
+    address: str = ""  # of this node, for the others; empty: torchrun finds it
+    failures: str = ""  # file for how the ranks that failed ended (`agent.py`)
 
     def command(self) -> list[str]:
         """torchrun on this package's `__main__.py`."""
         endpoint = f"{self.head}:{self.port}" if self.nodes > 1 else "localhost:0"
+        program = str(Path(__file__).absolute().with_name("__main__.py"))
         return [
-            sys.executable, "-m", "torch.distributed.run",
+            sys.executable, program, "agent", self.failures,
             "--nnodes", str(self.nodes), "--nproc-per-node", str(self.nproc),
             "--rdzv-backend", "c10d", "--rdzv-endpoint", endpoint, "--rdzv-id", self.run_id,
             "--rdzv-conf", f"is_host={int(self.is_head)},join_timeout={int(self.join_timeout_s)}",
-            "--max-restarts", str(self.max_restarts),
-            str(Path(__file__).absolute().with_name("__main__.py")),
+            "--max-restarts", str(self.max_restarts), *(["--local-addr", self.address] if self.address else []),
+            program,
         ]  # fmt: skip
 
     def start(self, extra: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -63,7 +66,8 @@ def environment(nproc: int, extra: Mapping[str, str]) -> dict[str, str]:
     env = {k: v for k, v in os.environ.items() if k not in _OF_A_RANK and not k.startswith(_OF_TORCHRUN)}
     env["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"
     env.setdefault("OMP_NUM_THREADS", str(max(1, len(os.sched_getaffinity(0)) // max(1, nproc))))
-    env.setdefault("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1")
+    # 2: the watchdog gives up the communicator and leaves the process, which then can say what it knows.
+    env.setdefault("TORCH_NCCL_ASYNC_ERROR_HANDLING", "2")
     env.setdefault("TORCH_FR_BUFFER_SIZE", "2000")  # the flight recorder says where ranks stood at a timeout
     env.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # deterministic cuBLAS must be chosen before CUDA starts
     env["PYTHONUNBUFFERED"] = "1"

@@ -2,7 +2,9 @@
 
 A record of thresholds.csv:
 
-    instance    pattern of instance types (`p5.*`), `cpu`, or `*`
+    instance    pattern of instance types (`p5.*`); `*` for all that have GPUs; `cpu` where there is none, whose figures
+                say more of what else the machine does than of a fabric, so that they are references. SageMaker's
+                `ml.p5.48xlarge` is p5.48xlarge
     nodes       `1`, `2-4`, `4+` or `*`
     metric      all_reduce, all_gather, reduce_scatter (bus bandwidth), scaling_efficiency, accelerator_utilisation, …
     min_bytes, max_bytes  window of message sizes, as nccl-tests counts them; empty where a size has no meaning
@@ -26,6 +28,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .result import Figure, write_json
+
+CPU = "cpu"
+"""The instance of a run without GPUs."""
 
 STATISTICS = ("median", "p05")
 FIELDS = (
@@ -66,7 +71,11 @@ class Threshold:
         """Whether the record speaks of this run; `size` None where the metric has none."""
         return (
             metric == self.metric
-            and fnmatchcase(instance, self.instance)
+            and (
+                instance == self.instance
+                if CPU in (instance, self.instance)
+                else fnmatchcase(_bare(instance), self.instance)
+            )
             and _in_nodes(self.nodes, nodes)
             and (size is None or self.min_bytes <= size <= self.max_bytes)
             and _in_versions(self.nccl, nccl)
@@ -134,6 +143,10 @@ def select(
     fitting = [t for t in thresholds if t.applies(instance, nodes, metric, size, nccl)]
     key = lambda t: (t.kind == "gate", len(t.instance.replace("*", "")), t.floor)  # noqa: E731
     return max(fitting, key=key, default=None)
+
+
+def _bare(instance: str) -> str:
+    return instance.removeprefix("ml.")
 
 
 def _in_nodes(pattern: str, nodes: int) -> bool:

@@ -8,6 +8,7 @@ throttling answers, cut connections, time-outs, short reads.
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import os
 import random
 import shutil
@@ -24,6 +25,10 @@ T = TypeVar("T")
 
 PART_BYTES = 16 << 20
 """Objects above this go up in parts of it, several at once; S3 allows 10,000 parts."""
+
+OPERATION_S = 60.0
+"""After which no further attempt is made: a store that accepts and never answers must be told as that before the others
+give up in a collective (90 s)."""
 
 ATTEMPTS = 7
 BACKOFF_S = 0.1
@@ -140,7 +145,7 @@ class S3Tier(Tier):
         config = botocore.config.Config(
             retries={"total_max_attempts": 1, "mode": "standard"},  # ours below: counted, and around whole reads too
             connect_timeout=5,
-            read_timeout=30,
+            read_timeout=20,
             max_pool_connections=16,
         )
         self.client = boto3.client("s3", config=config)
@@ -179,8 +184,10 @@ class S3Tier(Tier):
                 ),
             )
         except BaseException:
-            # Parts of an upload that was not completed cost money until a lifecycle rule finds them.
-            self._retry(f"aborting {name}", lambda: self.client.abort_multipart_upload(UploadId=upload, **where))
+            # Parts of an upload that was not completed cost money until a lifecycle rule finds them. Why it was not is
+            # what has to be told, whatever becomes of this.
+            with contextlib.suppress(TierError):
+                self._retry(f"aborting {name}", lambda: self.client.abort_multipart_upload(UploadId=upload, **where))
             raise
 
     def get(self, name: str) -> bytes:
@@ -221,6 +228,7 @@ class S3Tier(Tier):
         return isinstance(error, (*kinds, OSError))
 
     def _retry(self, what: str, operation: Callable[[], T]) -> T:
+        deadline = time.monotonic() + OPERATION_S
         for attempt in range(ATTEMPTS):
             try:
                 return operation()
@@ -230,12 +238,27 @@ class S3Tier(Tier):
                     "404",
                 ):
                     raise Missing(f"s3://{self.bucket}/{self.prefix}: {what}: no such object") from None
-                if not self._transient(error) or attempt == ATTEMPTS - 1:
-                    raise TierError(f"s3://{self.bucket}/{self.prefix}: {what}: {error}") from error
+                given_up = attempt == ATTEMPTS - 1 or time.monotonic() > deadline
+                if not self._transient(error) or given_up:
+                    tried = f" ({attempt + 1} attempts)" if attempt else ""
+                    raise TierError(f"s3://{self.bucket}/{self.prefix}: {what}: {error}{tried}") from error
                 with self._lock:
                     self.retries += 1
                 time.sleep(random.uniform(0, BACKOFF_S * 2**attempt))  # noqa: S311 - jitter
         raise AssertionError("the last attempt returns or raises")
+
+
+def clear(uri: str) -> None:
+    """Removes everything in a tier; what cannot be removed is said on standard output, and is no verdict."""
+    try:
+        tier = open_tier(uri)
+        if isinstance(tier, DirectoryTier):
+            tier.remove_all()
+            return
+        for name in tier.sizes(""):
+            tier.delete(name)
+    except TierError as error:
+        print(f"smoke: what a check wrote was not removed: {error}", flush=True)
 
 
 def open_tier(uri: str) -> Tier:

@@ -28,6 +28,8 @@ class Topology:
     node_rank: int
     head: str
     hosts: tuple[str, ...]  # in rank order where the platform names them
+    interface: str = ""  # of the network between the nodes, where the platform says
+    named: bool = False  # the platform's names are not the hosts' own: SageMaker's algo-1 runs on ip-10-0-1-2
 
 
 def detect(options: Options, environ: Mapping[str, str], sagemaker: Path = SAGEMAKER_RESOURCES) -> Topology:
@@ -36,7 +38,8 @@ def detect(options: Options, environ: Mapping[str, str], sagemaker: Path = SAGEM
     nodes = options.nodes or found.nodes or 1
     node_rank = options.node_rank if options.node_rank >= 0 else found.node_rank
     if nodes == 1:
-        return Topology(1, 0, "", options.expected_hosts or found.hosts)
+        hosts = options.expected_hosts or found.hosts
+        return Topology(1, 0, "", hosts, found.interface, found.named and not options.expected_hosts)
     problems = []
     if not 0 <= node_rank < nodes:
         problems.append(f"node_rank is {node_rank} of {nodes} nodes; set node_rank (0 to {nodes - 1})")
@@ -48,7 +51,7 @@ def detect(options: Options, environ: Mapping[str, str], sagemaker: Path = SAGEM
         problems.append(f"expected_hosts names {len(hosts)} hosts, the job has {nodes} nodes")
     if problems:
         raise UsageError(problems)
-    return Topology(nodes, node_rank, head, hosts)
+    return Topology(nodes, node_rank, head, hosts, found.interface, found.named and not options.expected_hosts)
 
 
 def _platform(environ: Mapping[str, str], sagemaker: Path) -> Topology:
@@ -57,13 +60,12 @@ def _platform(environ: Mapping[str, str], sagemaker: Path) -> Topology:
         head = environ.get("PET_MASTER_ADDR") or environ.get("PET_RDZV_ENDPOINT", "").rsplit(":", 1)[0]
         return Topology(nodes, int(environ.get("PET_NODE_RANK", "-1")), head, ())
     if environ.get("SM_HOSTS") or sagemaker.exists():
-        if environ.get("SM_HOSTS"):
-            hosts, current = json.loads(environ["SM_HOSTS"]), environ["SM_CURRENT_HOST"]
-        else:
-            document = json.loads(sagemaker.read_text())
-            hosts, current = document["hosts"], document["current_host"]
+        document = json.loads(sagemaker.read_text()) if sagemaker.exists() else {}
+        hosts = json.loads(environ["SM_HOSTS"]) if environ.get("SM_HOSTS") else document["hosts"]
+        current = environ.get("SM_CURRENT_HOST") or document["current_host"]
+        interface = environ.get("SM_NETWORK_INTERFACE_NAME") or document.get("network_interface_name", "")
         hosts = sorted(hosts, key=_natural)  # algo-2 before algo-10
-        return Topology(len(hosts), hosts.index(current), hosts[0], tuple(hosts))
+        return Topology(len(hosts), hosts.index(current), hosts[0], tuple(hosts), interface, named=True)
     if environ.get("CLUSTER_SPEC"):
         document = json.loads(environ["CLUSTER_SPEC"])
         cluster = document["cluster"]

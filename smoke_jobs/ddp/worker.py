@@ -19,6 +19,7 @@ from .inventory import code_version
 from .job import Job, RankMissing
 from .notice import Notice, leave_at_once
 from .options import CHECKS, UsageError, parse
+from .pulse import Pulse
 from .result import Figure, Outcome
 
 STOPPED = 128 + 15
@@ -50,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
     Notice(stop)
     try:
         job = Job(options, os.environ)
-        code = Runner(job).run()
+        code = Runner(job, mark).run()
     except BaseException as error:
         mark.write("raised", "".join(traceback.format_exception_only(error)).strip())
         traceback.print_exc()
@@ -75,8 +76,11 @@ class _Mark:
 class Runner:
     """Runs the checks; every rank holds the same entries afterwards."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, mark: _Mark) -> None:
         self.job = job
+        self.mark = mark
+        self.checking = "rendezvous"
+        self.pulse: Pulse | None = None
         self.started = float(os.environ.get("SMOKE_STARTED", time.time()))
         self.document = result.empty_document(job.options, self.started)
         self.document["topology"] |= {
@@ -97,6 +101,7 @@ class Runner:
         before = time.monotonic()
         try:
             job.connect()
+            self.pulse = job.pulse(lambda: self.checking)
         except RankMissing as error:
             outcome = result.failed(str(error))
             self._add("rendezvous", outcome, time.monotonic() - before)
@@ -110,6 +115,7 @@ class Runner:
     def _check(self, number: int, name: str) -> None:
         job = self.job
         before = time.monotonic()
+        self.checking = name
         outcome, seconds = self._skip(name), 0.0
         if outcome is None:
             module = import_module(f"{__package__}.check_{name}")
@@ -120,10 +126,12 @@ class Runner:
                 lost = True
                 mine = result.failed(f"rank {job.rank} on {job.host}: {_text(error)}")
                 mine.details["traceback"] = traceback.format_exc()
+                # Before anything that may hang or take this process down: it may be the one who knows why.
+                self.mark.write("caught", f"{_text(error)} (in check {name})")
                 job.leave()
             job.post(f"{name}/{job.rank}", (mine, lost))
             if job.head:
-                merged = merge([job.read(f"{name}/{rank}") for rank in range(job.world_size)])
+                merged = merge(self._collected(name))
                 job.post(f"{name}/all", (*merged, time.monotonic() - before))
             outcome, lost, seconds = job.read(f"{name}/all")
             if lost:
@@ -139,6 +147,22 @@ class Runner:
                 flush=True,
             )
         self._save("progress.json")
+
+    def _collected(self, name: str) -> list[tuple[Outcome, bool]]:
+        """Every rank's outcome of a check. Raises RankMissing where one stays away, after which the job ends."""
+        posted = self.job.collect(name, lambda value: bool(value[1]))
+        away = sorted(set(range(self.job.world_size)) - posted.keys())
+        if away:
+            first = next(outcome.reason for outcome, lost in posted.values() if lost)
+            said = (
+                f"did not come back from check {name} in the {self.job.options.rank_timeout_s:.0f} s after another had "
+                f"failed ({first}): it lives, so its GPU, its driver or a file system hangs; look at its log, at "
+                "dmesg, and for Xid errors"
+            )
+            assert self.pulse is not None, "a check runs after the ranks have met"
+            self.pulse.tell(dict.fromkeys(away, said))
+            raise RankMissing(f"rank {', '.join(map(str, away))} {said}")
+        return [posted[rank] for rank in range(self.job.world_size)]
 
     def _skip(self, name: str) -> Outcome | None:
         if name not in self.job.options.checks and name != "rendezvous":  # the others build on it
@@ -192,6 +216,8 @@ class Runner:
         self._save("result.json")
         if job.head and job.options.record_baseline and verdict == "pass":
             thresholds.write_baseline(Path(job.options.record_baseline), self.document)
+        if self.pulse is not None:
+            self.pulse.stop()
         # The store lives in rank 0: it may only go when the others are done with it.
         job.store.add("done", 1)
         if job.head:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlparse
 
+from trainyard.catalog import instances
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.extras import SMOKE, imported
@@ -51,14 +52,18 @@ class SagemakerSettings:
     kms_key: str = ""  # of volume and output
 
 
-def files(spec: SmokeSpec) -> dict[str, str]:
-    """Objects below the code prefix, by key; the worker's folder keeps its name."""
+def files(spec: SmokeSpec, settings: SagemakerSettings, name: str) -> dict[str, str]:
+    """Objects below the code prefix, by key; the worker's folder keeps its name.
+
+    The checkpoint tier of several instances is the bucket itself: each has its own /opt/ml/checkpoints.
+    """
+    shared = f"{settings.bucket.rstrip('/')}/{name}/checkpoints" if spec.nodes > 1 else CHECKPOINTS_PATH
     options = worker_options(
         spec,
         "sagemaker",
         f"{CODE_PATH}/{payload.FOLDER}",
         result_dir=OUTPUT_PATH,
-        checkpoint_uri=spec.checkpoint_uri or f"{CHECKPOINTS_PATH}/smoke",
+        checkpoint_uri=spec.checkpoint_uri or f"{shared}/smoke",
     )
     return payload.in_folder(spec.files) | {OPTIONS: document(options)}
 
@@ -119,8 +124,13 @@ def render(spec: SmokeSpec, settings: SagemakerSettings, name: str) -> dict[str,
         request["VpcConfig"] = {"Subnets": list(settings.subnets), "SecurityGroupIds": list(settings.security_groups)}
     if settings.kms_key:
         request["OutputDataConfig"]["KmsKeyId"] = settings.kms_key
-        request["ResourceConfig"]["VolumeKmsKeyId"] = settings.kms_key
+        if not _has_local_disk(spec.instance):  # such a type has no volume, and its disks have a key of their own
+            request["ResourceConfig"]["VolumeKmsKeyId"] = settings.kms_key
     return request
+
+
+def _has_local_disk(instance: str) -> bool:
+    return any(item.type == instance.removeprefix("ml.") and item.nvme_gb for item in instances())
 
 
 def _check(spec: SmokeSpec, settings: SagemakerSettings) -> None:
@@ -167,7 +177,7 @@ def run(
     bucket, prefix = _split(settings.bucket)
     try:
         view.status("uploading the worker")
-        for key, text in files(spec).items():
+        for key, text in files(spec, settings, name).items():
             s3.put_object(Bucket=bucket, Key=f"{prefix}{name}/code/{key}", Body=text.encode())
         sagemaker.create_training_job(**request)
         try:

@@ -51,8 +51,9 @@ export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 {environment}
 head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 
-srun --kill-on-bad-exit=0 --ntasks-per-node=1{container} \
-  {python} "$SMOKE_HOME/ddp/start.py" --head "$head" --result-dir "$SMOKE_RESULT_DIR"{baseline} &
+# What sbatch was told of cores does not hold for a step: where the site binds, it would get one.
+srun --kill-on-bad-exit=0 --ntasks-per-node=1 --cpus-per-task={cpus}{container} \
+  {python} "$SMOKE_HOME/ddp/start.py" --head "$head" --result-dir "$SMOKE_RESULT_DIR"{paths} &
 step=$!
 signalled=1
 noticed=0
@@ -111,13 +112,30 @@ def render(spec: SmokeSpec, settings: SlurmSettings | None = None) -> str:
         archive=payload.archive_text(payload.files(spec.files)),
         options=document(options),
         environment="".join(f"export {name}={shlex.quote(value)}\n" for name, value in spec.environment),
-        container=f" --container-image={_pyxis(spec.image)}" if settings.container else "",
+        cpus=spec.cpu,
+        container=_container(spec) if settings.container else "",
         python=shlex.quote(settings.python),
-        baseline=f' --baseline "$SMOKE_HOME/{payload.FOLDER}/{BASELINE}"' if BASELINE in spec.files else "",
+        paths=_paths(spec),
         preempted=EXIT["preempted"],
         requeues=MAX_REQUEUES,
         notice=NOTICE_SECONDS,
     )
+
+
+def _paths(spec: SmokeSpec) -> str:
+    """Flags with paths below the job's folder, whose name holds the job's number.
+
+    Several nodes, which share that folder, have their checkpoint tier there where no other is given.
+    """
+    flags = f' --baseline "$SMOKE_HOME/{payload.FOLDER}/{BASELINE}"' if BASELINE in spec.files else ""
+    return flags + (' --checkpoint-uri "$SMOKE_HOME/checkpoints"' if spec.nodes > 1 and not spec.checkpoint_uri else "")
+
+
+def _container(spec: SmokeSpec) -> str:
+    """Pyxis' flags: an image, and the folders that a container does not see by itself."""
+    mounts = ["$SMOKE_HOME:$SMOKE_HOME"]
+    mounts += [f"{path}:{path}" for path in (spec.checkpoint_uri, spec.data_path) if path.startswith("/")]
+    return f' --container-image={_pyxis(spec.image)} --container-mounts="{",".join(mounts)}"'
 
 
 def _pyxis(image: str) -> str:

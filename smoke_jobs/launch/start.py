@@ -6,7 +6,7 @@ It lies beside the worker's modules, uses the standard library only, and ends wi
   client takes its credentials from there and a Secret in the pod's specification would show in every description of it.
 - With `SMOKE_TELL` it prints `SMOKE_DOCUMENT <result.json, gzipped, base64>` after the worker's own `SMOKE_RESULT`
   line: that line has no curves, and a pod that has ended cannot be copied from.
-- `SMOKE_RESULT_COPY` is where result.json goes besides, such as a bucket's mount.
+- `SMOKE_RESULT_COPY` is where the first node's result.json goes besides, such as a bucket's mount.
 - SageMaker shows the first kilobyte of /opt/ml/output/failure as the reason of a failed job.
 """
 
@@ -46,6 +46,12 @@ def run_worker(arguments: Sequence[str]) -> int:
     return 0
 
 
+def first_node() -> bool:
+    """Whether this is the first node of a Vertex AI job, or of no such job: all nodes see the same bucket."""
+    task = json.loads(os.environ.get("CLUSTER_SPEC") or "{}").get("task", {})
+    return task.get("type", "workerpool0") == "workerpool0" and int(task.get("index", 0)) == 0
+
+
 def tell(folder: Path, code: int) -> None:
     """Takes the result to where it is wanted, and leaves SageMaker a reason."""
     result = folder / "result.json"
@@ -54,7 +60,7 @@ def tell(folder: Path, code: int) -> None:
     data = result.read_bytes()
     if os.environ.get("SMOKE_TELL"):
         print(encode(data), flush=True)
-    if os.environ.get("SMOKE_RESULT_COPY"):
+    if os.environ.get("SMOKE_RESULT_COPY") and first_node():
         Path(os.environ["SMOKE_RESULT_COPY"]).write_bytes(data)
     if code and SAGEMAKER_OUTPUT.is_dir():
         wrong = [check for check in json.loads(data)["checks"] if check["verdict"] in ("fail", "below")]

@@ -46,6 +46,10 @@ ACCELERATORS = {
 """Vertex AI's AcceleratorType (its documentation, platform facts 2.4, 2026-11-20)."""
 
 
+HYPERDISK = ("a3-ultragpu-", "a4-", "a4x-", "g4-")
+"""Machine types without Persistent Disk (Compute Engine's documentation of its accelerator machines, 2026-11)."""
+
+
 @dataclass(frozen=True, slots=True)
 class VertexSettings:
     """What only Vertex AI has to be told."""
@@ -79,6 +83,11 @@ def root(settings: VertexSettings, name: str) -> str:
     return f"/gcs/{settings.bucket.removeprefix('gs://').rstrip('/')}/{name}"
 
 
+def _boot_disk(machine_type: str) -> str:
+    """A3 Ultra and what came after it boot from Hyperdisk only."""
+    return "hyperdisk-balanced" if machine_type.startswith(HYPERDISK) else "pd-ssd"
+
+
 def files(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, str]:
     """Objects of the job's folder, by their path in it."""
     home = root(settings, name)
@@ -110,7 +119,7 @@ def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, An
         machine |= {"acceleratorType": ACCELERATORS[spec.gpu], "acceleratorCount": spec.gpus_per_node}
     pool: dict[str, Any] = {
         "machineSpec": machine,
-        "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": settings.disk_gib},
+        "diskSpec": {"bootDiskType": _boot_disk(spec.instance), "bootDiskSizeGb": settings.disk_gib},
         "containerSpec": {
             "imageUri": spec.image,
             "command": ["python3", f"{home}/code/{payload.FOLDER}/start.py"],
@@ -124,7 +133,8 @@ def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, An
         "workerPoolSpecs": pools,
         "scheduling": {
             "timeout": f"{spec.run_timeout_s + 300}s",
-            "restartJobOnWorkerRestart": True,
+            # A check that failed would be retried, and paid, three times more; so would a preempted job be, unseen.
+            "disableRetries": True,
             "strategy": "SPOT" if settings.spot else "STANDARD",
         },
         "baseOutputDirectory": {"outputUriPrefix": f"{settings.bucket.rstrip('/')}/{name}"},

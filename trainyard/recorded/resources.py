@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from typing import Final
 
 from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.read import follow, known_texts, steps
+
+_WILDCARD: Final = re.compile(r"[*?\[]")
 
 
 @lru_cache(maxsize=32_768)
@@ -33,8 +37,10 @@ class Resources:
 
     def of(self, *types: str) -> list[RecordedResource]:
         """The resources of the given types (tokens or patterns), in their order."""
-        if len(types) == 1 and types[0] in self._by_type:
-            return list(self._by_type[types[0]])
+        if len(types) == 1 and (types[0] in self._by_type or not _WILDCARD.search(types[0])):
+            return list(self._by_type.get(types[0], ()))
+        if not any(map(_WILDCARD.search, types)):
+            return [resource for resource in self.all if resource.type in types]
         return [resource for resource in self.all if matches(resource.type, types)]
 
     def provider_of(self, resource: RecordedResource) -> RecordedResource | None:

@@ -24,6 +24,8 @@ EGRESS = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
 CLUSTER = "aws:eks/cluster:Cluster"
 NODES = "aws:eks/nodeGroup:NodeGroup"
 DATABASE = "aws:rds/instance:Instance"
+NAMES = "aws:route53/resolverFirewallDomainList:ResolverFirewallDomainList"
+RULE = "aws:route53/resolverFirewallRule:ResolverFirewallRule"
 LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 
 
@@ -306,5 +308,67 @@ MISTAKES = [
             drop(ROUTE, "network-private-us-east-1b-out"),
         ),
         "paths-api-cut-off",
+    ),
+    Mistake(
+        "zone-without-way-out",
+        "one zone lost its route to the NAT gateway; what AWS serves is inside, and images are not",
+        drop(ROUTE, "network-private-us-east-1b-out"),
+        "paths-image-out-of-reach",
+    ),
+    Mistake(
+        "zone-on-main-table",
+        "one node subnet has no route table",
+        drop(ASSOCIATION, "network-private-us-east-1c"),
+        "paths-image-out-of-reach",
+    ),
+    Mistake(
+        "no-zone-with-way-out",
+        "nobody wrote default routes, as every service of AWS has its endpoint",
+        without(ROUTE, *(f"network-private-{zone}-out" for zone in ZONES)),
+        "paths-image-out-of-reach",
+    ),
+    Mistake(
+        "docker-hub-not-allowed",
+        "the list of names has docker.io, and images come from registry-1.docker.io",
+        edit(NAMES, "dns-allowed", lambda inputs: inputs["domains"].remove("*.docker.io")),
+        "paths-name-blocked",
+    ),
+    Mistake(
+        "aws-not-allowed",
+        "the list of names has one service of AWS rather than all",
+        edit(
+            NAMES,
+            "dns-allowed",
+            lambda inputs: inputs.update(
+                domains=[
+                    "s3.us-east-1.amazonaws.com" if name == "*.amazonaws.com" else name for name in inputs["domains"]
+                ]
+            ),
+        ),
+        "paths-name-blocked",
+    ),
+    Mistake(
+        "names-in-wrong-order",
+        "the rule that blocks the rest is asked before the one that allows",
+        edit(RULE, "dns-others", put("priority", value=50)),
+        "paths-name-blocked",
+    ),
+    Mistake(
+        "services-on-the-network",
+        "services have addresses of the VPC",
+        edit(CLUSTER, "cluster-cluster", put("kubernetesNetworkConfig", "serviceIpv4Cidr", value="10.0.128.0/20")),
+        "paths-services-on-network",
+    ),
+    Mistake(
+        "nat-without-address",
+        "nobody gave the NAT gateway an address",
+        edit(NAT, "network-nat-us-east-1a", pop("allocationId")),
+        "paths-nat-without-address",
+    ),
+    Mistake(
+        "endpoint-twice",
+        "the endpoint of ecr.api was copied for ecr.dkr, and the service's name forgotten",
+        edit(ENDPOINT, "network-ecr-dkr-interface", put("serviceName", value="com.amazonaws.us-east-1.ecr.api")),
+        "paths-endpoint-twice",
     ),
 ]

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import yaml
 
 from tests.rehearsal.refusals.builders import obj
+from tests.rehearsal.works.mistakes import Mistake
 from trainyard.recorded.model import RecordedResource
 
-Resources = list[RecordedResource]
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A change of a recorded stack, and the rule that tells of it; None where nothing recorded could."""
-
-    name: str
-    what: str
-    change: Callable[[Resources], Resources]
-    rule: str | None
-    why: str = ""  # it cannot be known
+Resources = Sequence[RecordedResource]
+Made = list[RecordedResource]
 
 
 JOB, FLAVOR = "smoke-train-spot-job", "kueue-flavor-train-spot"
@@ -34,11 +25,11 @@ RELEASE = "kueue-release"
 QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 
 
-def on(names: str | Sequence[str], into: Callable[[dict[str, Any]], Any]) -> Callable[[Resources], Resources]:
+def on(names: str | Sequence[str], into: Callable[[dict[str, Any]], Any]) -> Callable[[Resources], Made]:
     """Changes the inputs of resources by name."""
     wanted = (names,) if isinstance(names, str) else tuple(names)
 
-    def change(resources: Resources) -> Resources:
+    def change(resources: Resources) -> Made:
         assert set(wanted) <= {resource.name for resource in resources}, wanted
         found = []
         for resource in resources:
@@ -52,7 +43,7 @@ def on(names: str | Sequence[str], into: Callable[[dict[str, Any]], Any]) -> Cal
     return change
 
 
-def told(into: Callable[[dict[str, Any]], Any]) -> Callable[[Resources], Resources]:
+def told(into: Callable[[dict[str, Any]], Any]) -> Callable[[Resources], Made]:
     """Changes the manager's configuration file."""
 
     def change(inputs: dict[str, Any]) -> None:
@@ -64,19 +55,20 @@ def told(into: Callable[[dict[str, Any]], Any]) -> Callable[[Resources], Resourc
     return on(RELEASE, change)
 
 
-def without(*names: str) -> Callable[[Resources], Resources]:
+def without(*names: str) -> Callable[[Resources], Made]:
     return lambda resources: [resource for resource in resources if resource.name not in names]
 
 
-def also(*more: RecordedResource) -> Callable[[Resources], Resources]:
+def also(*more: RecordedResource) -> Callable[[Resources], Made]:
     return lambda resources: [*resources, *more]
 
 
-def each(*changes: Callable[[Resources], Resources]) -> Callable[[Resources], Resources]:
-    def change(resources: Resources) -> Resources:
+def each(*changes: Callable[[Resources], Made]) -> Callable[[Resources], Made]:
+    def change(resources: Resources) -> Made:
+        found = list(resources)
         for one in changes:
-            resources = one(resources)
-        return resources
+            found = one(found)
+        return found
 
     return change
 
@@ -123,7 +115,7 @@ def cpu_queue(node_labels: dict[str, str], cores: str) -> tuple[RecordedResource
     )
 
 
-def checked(name: str) -> Callable[[Resources], Resources]:
+def checked(name: str) -> Callable[[Resources], Made]:
     """A queue that waits for an admission check."""
     strategy = {"admissionChecks": [{"name": name}]}
     return on(LANGUAGE, lambda i: i["spec"].update(admissionChecksStrategy=strategy))

@@ -291,6 +291,225 @@ MISTAKES = [
         "rights-no-pod-identity-agent",
     ),
     Mistake(
+        "artifacts-read-only",
+        "the tracking server reads artifacts and writes none",
+        policy("mlflow-role-policy", less("Artifacts", "s3:PutObject")),
+        "rights-pod-lacks",
+    ),
+    Mistake(
+        "artifacts-prefix",
+        "the tracking server may write below another prefix than it is told to",
+        replaced("mlflow-role-policy", "/mlflow/*", "/artifacts/*"),
+        "rights-pod-lacks",
+    ),
+    Mistake(
+        "artifacts-key",
+        "the tracking server may decrypt and not encrypt",
+        policy("mlflow-role-policy", less("KeyOfArtifacts", "kms:GenerateDataKey")),
+        "rights-pod-lacks",
+    ),
+    Mistake(
+        "artifacts-key-region",
+        "the key is bound to S3 of another region",
+        policy(
+            "mlflow-role-policy",
+            within(
+                "KeyOfArtifacts",
+                lambda one: one["Condition"]["StringEquals"].update({"kms:ViaService": "s3.us-west-2.amazonaws.com"}),
+            ),
+        ),
+        "rights-pod-lacks",
+    ),
+    Mistake(
+        "artifacts-key-policy",
+        "the key's own policy knows a bucket of another name",
+        key(
+            "tracking-key",
+            within(
+                "UseForBuckets",
+                lambda one: one["Condition"]["ArnLike"].update(
+                    {"kms:EncryptionContext:aws:s3:arn": "arn:aws:s3:::acme-demo-artefacts-*"}
+                ),
+            ),
+        ),
+        "rights-pod-lacks",
+    ),
+    Mistake(
+        "password-key",
+        "the tracking server reads the database's secret and cannot decrypt it",
+        policy("mlflow-role-policy", without("KeyOfPassword")),
+        "rights-pod-lacks",
+    ),
+    Mistake(
+        "password-other-secret",
+        "the tracking server may read secrets of another name",
+        replaced(
+            "mlflow-role-policy", 'secret:rds!db-11d4df00-89db-43f2-8bd7-fe25a92a829d-11d4df"}, ', 'secret:mlflow-*"}, '
+        ),
+        "rights-pod-lacks",
+    ),
+    Mistake(
+        "team-logs-other-group",
+        "the logs of teams go to a group that their role does not name",
+        replaced("team-logs-role-policy", "/team-logs:", "/teams:"),
+        "rights-pod-lacks",
+    ),
+    Mistake(
+        "ingest-reads-only",
+        "who brings data in cannot write it",
+        policy("ingest-role-policy", without("Write")),
+        "rights-volume",
+    ),
+    Mistake(
+        "ingest-lists-nothing",
+        "the listing is bound to a prefix without its slash",
+        policy(
+            "ingest-role-policy",
+            within("List1", lambda one: one["Condition"]["StringLike"].update({"s3:prefix": ["datasets/*"]})),
+        ),
+        "rights-volume",
+    ),
+    Mistake(
+        "ingest-cannot-delete",
+        "the volume lets delete, the role does not",
+        policy("ingest-role-policy", less("Write", "s3:DeleteObject")),
+        "rights-volume",
+    ),
+    Mistake(
+        "bucket-denies-pods",
+        "the bucket takes pods from another network",
+        bucket(
+            "acme-demo-data-policy",
+            within(
+                "DenyPodsOutsideNetwork",
+                lambda one: one["Condition"]["StringNotEquals"].update({"aws:SourceVpc": "vpc-0123456789abcdef0"}),
+            ),
+        ),
+        "rights-volume",
+    ),
+    Mistake(
+        "endpoint-other-account",
+        "the endpoint of S3 lets through what belongs to another account",
+        in_document(
+            "aws:ec2/vpcEndpoint:VpcEndpoint",
+            "network-s3",
+            "policy",
+            within(
+                "OwnBuckets",
+                lambda one: one["Condition"]["StringEquals"].update({"aws:ResourceAccount": "210987654321"}),
+            ),
+        ),
+        "rights-volume",
+    ),
+    Mistake(
+        "team-checkpoints-key",
+        "a team writes checkpoints and cannot encrypt them",
+        policy("team-language-role-policy", less("Key1", "kms:GenerateDataKey")),
+        "rights-key",
+    ),
+    Mistake(
+        "team-data-key",
+        "a team reads data that it cannot decrypt",
+        policy("team-vision-role-policy", without("Key2")),
+        "rights-key",
+    ),
+    Mistake(
+        "nodes-key",
+        "the platform's key does not know Auto Scaling",
+        key("platform-key", without("EncryptNodeVolumes")),
+        "rights-key",
+    ),
+    Mistake(
+        "nodes-grant",
+        "Auto Scaling may use the platform's key and lend it to no volume",
+        key("platform-key", without("AttachNodeVolumes")),
+        "rights-key",
+    ),
+    Mistake(
+        "lustre-grant",
+        "the grant to Lustre is on the key of checkpoints",
+        edit(
+            "aws:kms/grant:Grant",
+            "acme-demo-lustre-data-key",
+            put("keyId", value="arn:aws:kms:us-east-1:123456789012:key/8379cb29-1f0e-405f-85f1-1b5f9abd1b4e"),
+            property_dependencies={},
+        ),
+        "rights-key",
+    ),
+    Mistake(
+        "lustre-grant-reads",
+        "the grant to Lustre decrypts only, and the association exports",
+        edit("aws:kms/grant:Grant", "acme-demo-lustre-data-key", put("operations", value=["Decrypt", "DescribeKey"])),
+        "rights-key",
+    ),
+    Mistake(
+        "logs-key",
+        "the tracking key's log statement names the group of another service",
+        key(
+            "tracking-key",
+            within(
+                "EncryptLogGroups",
+                lambda one: one["Condition"]["ArnLike"].update(
+                    {"kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:us-east-1:123456789012:log-group:/rds/*"}
+                ),
+            ),
+        ),
+        "rights-key",
+    ),
+    Mistake(
+        "key-of-another-account",
+        "a key's policy names the root of the account that it was copied from",
+        key(
+            "data-key",
+            lambda statements: [
+                one["Principal"].update(AWS="arn:aws:iam::210987654321:root")
+                for one in statements
+                if "AWS" in one["Principal"]
+            ],
+        ),
+        "rights-key-lock-out",
+    ),
+    Mistake(
+        "objects-of-the-bucket",
+        "objects are read on the bucket's ARN",
+        replaced("ingest-role-policy", 'f6c28dc/data/*"]}, {"Sid": "Write', 'f6c28dc"]}, {"Sid": "Write'),
+        "rights-statement-nothing",
+    ),
+    Mistake(
+        "key-by-alias",
+        "the volumes' driver may use the key by its alias",
+        replaced(
+            "cluster-ebs-policy",
+            "key/b045abef-4849-497d-8ff1-6d0f845ebe4e",
+            "alias/acme-demo-platform",
+        ),
+        "rights-statement-nothing",
+    ),
+    Mistake(
+        "describe-on-groups",
+        "the autoscaler looks at its own groups alone",
+        policy(
+            "autoscaler-role-policy",
+            within("Discover", lambda one: one.update(Resource="arn:aws:autoscaling:*:*:autoScalingGroup:*")),
+        ),
+        "rights-statement-nothing",
+    ),
+    Mistake(
+        "bucket-policy-of-another",
+        "the policy of the data bucket was copied from the checkpoints'",
+        bucket(
+            "acme-demo-data-policy",
+            within("DenyPlainHttp", lambda one: one.update(Resource="arn:aws:s3:::acme-demo-checkpoints/*")),
+        ),
+        "rights-statement-nothing",
+    ),
+    Mistake(
+        "registry-by-endpoint",
+        "the endpoint of S3 keeps nodes from the layers of images",
+        in_document("aws:ec2/vpcEndpoint:VpcEndpoint", "network-s3", "policy", without("ImagesAndPackages")),
+        "rights-images",
+    ),
+    Mistake(
         "association-forgotten",
         "ingest's role is there, the association not",
         drop(POD_IDENTITY, "ingest-role-ingest"),

@@ -20,6 +20,7 @@ from trainyard.review.reports.page import as_html
 from trainyard.review.reports.page_parts import commands, counts_of, money_bar, violated_policies
 from trainyard.review.review import Review, judge, unreadable
 from trainyard.review.verdict import Money, State
+from trainyard.review.works.topics import TOPICS
 
 NASTY = "<script>alert('x')</script> & \"y\""
 NOTHING = Recording(preview=False)
@@ -109,7 +110,7 @@ def test_the_page_has_its_parts_in_their_order(demo):
     heads = ["verdict", "money", "next", "picture", "findings", "policies", "parts", "path", "In detail"]
     places = [text.index(f'"{head}' if head != "verdict" else 'class="verdict') for head in heads]
     assert places == sorted(places)
-    assert text.count("<details>") == 2 and "<details open" not in text
+    assert text.count("<details>") == 2 + len(TOPICS) and "<details open" not in text
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 from pathlib import Path
 
 import pytest
 
-from trainyard.smoke_jobs.ddp.entrypoint import _Run, _Stopped, dead_ranks
+from trainyard.smoke_jobs.ddp.entrypoint import _Run, _Stopped
 from trainyard.smoke_jobs.ddp.options import Options
 from trainyard.smoke_jobs.ddp.topology import Topology
 
@@ -35,12 +34,3 @@ def test_only_the_first_signal_interrupts_the_roll_call(tmp_path: Path) -> None:
         run._on_signal(signal.SIGTERM, None)
     run._on_signal(signal.SIGTERM, None)
     assert run.preempted
-
-
-def test_a_rank_that_we_killed_did_not_die_without_a_trace(tmp_path: Path) -> None:
-    (tmp_path / "ranks").mkdir()
-    for rank, state in enumerate(("started", "raised", "stopped")):
-        mark = {"rank": rank, "host": "a", "pid": 1, "state": state, "message": "ValueError: no"}
-        (tmp_path / "ranks" / f"rank-{rank}.json").write_text(json.dumps(mark))
-    assert [error["rank"] for error in dead_ranks(tmp_path)] == [0, 1]
-    assert [error["message"] for error in dead_ranks(tmp_path, stopped=True)] == ["ValueError: no"]

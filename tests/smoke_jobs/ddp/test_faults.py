@@ -24,6 +24,16 @@ GATES = {"data": ("accelerator_utilisation",), "scaling": ("scaling_efficiency",
 """Metrics that a fault makes worse, which no machine meets then."""
 
 
+def test_one_wrong_value_in_a_large_message_is_found(smoke: Callable[..., Any]) -> None:
+    ran = smoke("--nproc-per-node", "2", checks=("collectives", "devices"), breaks=("collectives-large",))
+    assert ran.code == 10, ran.output
+    reason = ran.check("collectives")["reason"]
+    assert "reduce-scatter of 4 MiB of float32: element" in reason
+    for text in ("all-reduce of 4 MiB of bfloat16", "seen by rank 0 on", "seen by rank 1 on"):
+        assert text in reason
+    assert ran.check("devices")["verdict"] == "pass"
+
+
 @pytest.mark.parametrize(
     ("checks", "breaks", "code"),
     [

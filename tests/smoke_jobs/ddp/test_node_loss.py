@@ -146,6 +146,28 @@ def test_the_job_that_lost_a_node_runs_again_and_passes(nodes: Callable[..., Nod
     assert again.document(0)["topology"]["nodes"] == 2
 
 
+@pytest.mark.parametrize("victim", [0, 1], ids=["head", "other"])
+@pytest.mark.parametrize("whole", [False, True], ids=["rank", "machine"])
+def test_a_node_that_hangs_is_named_within_its_limit(nodes: Callable[..., Nodes], victim: int, whole: bool) -> None:
+    """Its kernel still answers, so that no connection closes."""
+    limit_s = 12
+    job = nodes("--check", "gradients", "--check", "scaling", "--rank-timeout-s", str(limit_s))
+    job.wait_for_progress()
+    (path,) = (job.folders[victim] / "ranks").glob("rank-*.json")  # torchrun numbers the nodes as they come
+    mark = json.loads(path.read_text())
+    for pid in processes_of(job.names[victim]) if whole else [mark["pid"]]:
+        os.kill(pid, signal.SIGSTOP)
+    before = time.monotonic()
+    told = [1 - victim] if whole else [0, 1]
+    for rank in told:
+        output, _ = job.nodes[rank].communicate(timeout=limit_s + 60)
+        assert job.nodes[rank].returncode == 10, output
+    assert time.monotonic() - before < limit_s + 15
+    for rank in told:
+        errors = {error["rank"]: error["message"] for error in job.document(rank)["errors"]}
+        assert list(errors) == [mark["rank"]] and "no sign of life" in errors[mark["rank"]]
+
+
 def test_a_failed_check_is_no_lost_node(nodes: Callable[..., Nodes]) -> None:
     job = nodes("--check", "collectives", "--break", "collectives")
     before = time.monotonic()
@@ -165,11 +187,9 @@ def test_a_dead_rank_is_no_lost_node(nodes: Callable[..., Nodes]) -> None:
     codes = job.codes()
     assert codes == [1, 1], job.outputs
     assert time.monotonic() - before < 60, "not by running out of time"
-    (error,) = job.document(1)["errors"]
-    assert "died without a trace" in error["message"]
-    # Its rank waits and is stopped by us, or has seen the connection close; nobody looks for who killed it.
-    (error,) = job.document(0)["errors"]
-    assert "died without a trace" not in error["message"]
+    for rank in (0, 1):  # the head hears it of the other
+        (error,) = job.document(rank)["errors"]
+        assert "was ended by SIGKILL" in error["message"]
     assert not job_goes_on(job_policy(GPU_POOL), [Pod(code) for code in codes])
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.entrypoint import dead_ranks
 from trainyard.smoke_jobs.ddp.options import CHECKS, Options, from_document
 from trainyard.smoke_jobs.ddp.result import Figure, Outcome, cost, empty_document, failed, passed
 
@@ -87,16 +86,6 @@ def test_cost_counts_nodes_and_devices() -> None:
     options = from_document({"nodes": 2, "usd_per_node_hour": 10.0})
     assert cost(options, 16, 1800) == {"device_hours": 8.0, "node_hours": 1.0, "usd": 10.0}
     assert cost(Options(), 2, 60)["usd"] is None
-
-
-def test_the_rank_that_died_without_a_word_is_named(tmp_path: Path) -> None:
-    for rank, state in enumerate(["stopped", "started", "raised", "finished"]):
-        entry = {"rank": rank, "host": "n", "pid": 10 + rank, "state": state, "message": "ValueError: no"}
-        result.write_json(tmp_path / "ranks" / f"rank-{rank}.json", entry)
-    errors = dead_ranks(tmp_path)
-    assert [error["rank"] for error in errors] == [1, 2]
-    assert "process 11 died without a trace" in errors[0]["message"] and "out-of-memory" in errors[0]["message"]
-    assert errors[1]["message"] == "ValueError: no"
 
 
 def test_reasons_are_sentences_of_what_failed() -> None:

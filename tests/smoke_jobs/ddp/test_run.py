@@ -169,8 +169,42 @@ def test_a_rank_that_is_killed_is_named(start: Callable[..., Any], tmp_path: Pat
     assert process.returncode == 1, output
     document = json.loads((tmp_path / "result.json").read_text())
     (error,) = document["errors"]
-    assert error["rank"] == 1 and f"process {pid} died without a trace" in error["message"]
+    assert error["rank"] == 1 and f"process {pid} was ended by SIGKILL" in error["message"]
     assert document["verdict"] == "error"
+
+
+@pytest.mark.parametrize("victim", [0, 1], ids=["rank 0", "another"])
+def test_a_rank_that_is_told_to_stop_is_named(start: Callable[..., Any], tmp_path: Path, victim: int) -> None:
+    process = start(tmp_path, "--nproc-per-node", "2", "--check", "interruption")
+    wait_for(tmp_path / "progress.json")
+    os.kill(json.loads((tmp_path / "ranks" / f"rank-{victim}.json").read_text())["pid"], signal.SIGTERM)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 1, output
+    (error,) = json.loads((tmp_path / "result.json").read_text())["errors"]
+    assert error["rank"] == victim and "ended by SIGTERM" in error["message"]
+
+
+@pytest.mark.parametrize(("ranks", "victim"), [(2, 0), (4, 3)])
+def test_a_rank_that_hangs_is_named_within_its_limit(
+    start: Callable[..., Any], tmp_path: Path, ranks: int, victim: int
+) -> None:
+    limit_s = 12
+    flags = ("--nproc-per-node", str(ranks), "--rank-timeout-s", str(limit_s), "--check", "gradients")
+    process = start(tmp_path, *flags, "--check", "scaling")
+    wait_for(tmp_path / "progress.json")
+    pid = json.loads((tmp_path / "ranks" / f"rank-{victim}.json").read_text())["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    before = time.monotonic()
+    output, _ = process.communicate(timeout=limit_s + 60)
+    assert time.monotonic() - before < limit_s + 15
+    assert process.returncode == 10, output
+    document = json.loads((tmp_path / "result.json").read_text())
+    assert result.problems(document) == []
+    (error,) = document["errors"]
+    assert error["rank"] == victim and "no sign of life" in error["message"]
+    assert any(f"rank {victim} on" in check["reason"] for check in document["checks"] if check["verdict"] == "fail")
+    stat = Path(f"/proc/{pid}/stat")
+    assert not stat.exists() or ") Z " in stat.read_text(), "ended, be it that nobody has asked how"
 
 
 def test_a_check_that_breaks_down_does_not_take_the_others_along(smoke: Callable[..., Any]) -> None:

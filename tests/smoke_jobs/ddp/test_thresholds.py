@@ -19,7 +19,8 @@ def chosen(
 
 def test_every_record_has_a_source_and_gates_lie_at_085_of_what_was_published() -> None:
     assert all(t.source and t.date and t.value > 0 for t in ALL)
-    bandwidth = [t for t in ALL if t.unit == "GB/s" and t.kind == "gate" and t.instance != "cpu"]
+    derived = "derived from the catalogue"
+    bandwidth = [t for t in ALL if t.unit == "GB/s" and t.kind == "gate" and not t.source.startswith(derived)]
     assert len(bandwidth) >= 15
     assert all(0.75 <= t.floor / t.value <= 0.85 for t in bandwidth)
     assert all(t.statistic in ("median", "p05") for t in ALL)
@@ -30,21 +31,31 @@ def test_windows_select_the_figure_of_the_same_size() -> None:
     assert chosen("p5.48xlarge", 2, size=2 * GIB) == 438
     assert chosen("p5.48xlarge", 2, size=16 * GIB) == 487
     assert chosen("p5.48xlarge", 2, size=2**20) == 0  # nothing published for small messages
-    assert chosen("p5.48xlarge", 3, size=2 * GIB) == 0
+    assert chosen("p5.48xlarge", 3, size=2 * GIB) == 400, "of which half is asked: nobody published three nodes"
     assert chosen("a3-megagpu-8g", 4, "all_gather", 8 * GIB) == 189
 
 
-def test_no_bandwidth_is_invented_for_instances_without_a_published_figure() -> None:
+def test_of_what_passes_through_the_host_little_is_asked() -> None:
     for instance in ("g5.48xlarge", "g6.48xlarge", "g4dn.12xlarge"):
-        assert chosen(instance, 2, size=GIB) == 0
+        found = thresholds.select(ALL, instance=instance, nodes=2, metric="all_reduce", size=GIB)
+        assert found is not None and found.floor == pytest.approx(0.1 * found.value) and "no fabric" in found.source
+        assert chosen(instance, 1, size=GIB) == 0
     assert chosen("g5.48xlarge", 1, "accelerator_utilisation") == 0.9
+
+
+def test_without_gpus_figures_are_reported_and_nothing_is_asked() -> None:
+    for metric in ("all_reduce", "scaling_efficiency", "kill_to_resumed", "accelerator_utilisation"):
+        found = thresholds.select(ALL, instance="cpu", nodes=1, metric=metric, size=2**22)
+        assert found is None or found.kind == "reference"
 
 
 def test_gates_come_before_references_and_lower_is_better_where_it_says_so() -> None:
     found = thresholds.select(ALL, instance="cpu", nodes=1, metric="kill_to_resumed")
     assert found is not None and found.better == "lower" and found.met(5.0) and not found.met(60.0)
     found = thresholds.select(ALL, instance="p4d.24xlarge", nodes=4, metric="all_reduce", size=GIB)
-    assert found is not None and found.kind == "reference"
+    assert found is not None and found.kind == "gate" and found.source.startswith("derived"), (
+        "a reference stands beside"
+    )
 
 
 def row(**changes: str) -> str:

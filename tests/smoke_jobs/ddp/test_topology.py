@@ -34,10 +34,11 @@ def test_slurm_takes_the_head_from_the_batch_script() -> None:
 def test_sagemaker_sorts_hosts_by_number(tmp_path: Path) -> None:
     hosts = ["algo-10", "algo-2", "algo-1"]
     found = detect(Options(), {"SM_HOSTS": json.dumps(hosts), "SM_CURRENT_HOST": "algo-10"}, NOWHERE)
-    assert found == Topology(3, 2, "algo-1", ("algo-1", "algo-2", "algo-10"))
+    assert found == Topology(3, 2, "algo-1", ("algo-1", "algo-2", "algo-10"), named=True)
     path = tmp_path / "resourceconfig.json"
-    path.write_text(json.dumps({"hosts": hosts, "current_host": "algo-2"}))
-    assert detect(Options(), {}, path).node_rank == 1
+    path.write_text(json.dumps({"hosts": hosts, "current_host": "algo-2", "network_interface_name": "eth0"}))
+    found = detect(Options(), {}, path)
+    assert (found.node_rank, found.interface) == (1, "eth0")
 
 
 def test_vertex_counts_pools_in_order() -> None:

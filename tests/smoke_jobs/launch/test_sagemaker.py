@@ -68,13 +68,15 @@ def test_spot_with_checkpoints_and_a_wait():
 def test_variables_are_short_enough_and_the_options_come_as_a_file(tmp_path):
     request = render(SPEC, SETTINGS, "job")
     assert all(len(value) <= 512 for value in request["Environment"].values())
-    found = files(replace(SPEC, files={BASELINE: "{}"}))
+    found = files(replace(SPEC, files={BASELINE: "{}"}), SETTINGS, "job")
     assert "ddp/start.py" in found
     assert request["AlgorithmSpecification"]["ContainerEntrypoint"][1] == f"{sagemaker.CODE_PATH}/ddp/start.py"
     path = tmp_path / "options.json"
     path.write_text(found["options.json"])
     options = parse([], {"SMOKE_OPTIONS": str(path)})
-    assert options.checkpoint_uri == "/opt/ml/checkpoints/smoke"
+    assert options.checkpoint_uri == "s3://ml-artifacts/smoke/job/checkpoints/smoke", "what both instances reach"
+    alone = json.loads(files(replace(SPEC, nodes=1), SETTINGS, "job")["options.json"])
+    assert alone["checkpoint_uri"] == "/opt/ml/checkpoints/smoke"
     assert options.result_dir == "/opt/ml/output/data"
     assert options.baseline == "/opt/ml/input/data/code/ddp/baseline.json"
     place = detect(options, {"SM_HOSTS": '["algo-1","algo-2"]', "SM_CURRENT_HOST": "algo-2"})

@@ -37,7 +37,7 @@ def test_node_0_is_a_pool_of_its_own():
 def test_scheduling():
     job = render(SPEC, SETTINGS, "job")["jobSpec"]
     assert job["scheduling"]["strategy"] == "SPOT"
-    assert job["scheduling"]["restartJobOnWorkerRestart"] is True
+    assert job["scheduling"]["disableRetries"] is True, "a check that failed is not tried, and paid, again"
     assert int(job["scheduling"]["timeout"].removesuffix("s")) > SPEC.run_timeout_s
     settings = replace(SETTINGS, spot=False, service_account="a@p", network="projects/1/global/networks/n")
     job = render(SPEC, settings, "job")["jobSpec"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, leaves
 from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, STACK_TYPE, Recording, WrongProvider
@@ -130,12 +130,18 @@ def _timeouts(resources: Iterable[RecordedResource]) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
+_WITHOUT_CREDENTIALS: Final = frozenset({"random", "tls", "time", "null", "std", "pulumi"})
+"""Packages whose resources are worked out where the program runs: there is no account that one could mistake."""
+
+
 def _providers(recording: Recording) -> Iterator[Finding]:
     wrong: Mapping[tuple[str, str], WrongProvider] = {
         (wrong.type, wrong.name): wrong for wrong in recording.wrong_providers if not wrong.key
     }
     for resource in recording.resources:
         if not resource.custom or resource.is_provider or resource.type == STACK_REFERENCE or resource.provider:
+            continue
+        if resource.package in _WITHOUT_CREDENTIALS:
             continue
         handed = wrong.get((resource.type, resource.name))
         also = f"; it was handed one for {handed.package}" if handed else ""

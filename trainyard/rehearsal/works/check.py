@@ -8,6 +8,7 @@ from typing import Final
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
+from trainyard.rehearsal.works.machines import check as machines
 from trainyard.rehearsal.works.paths import check as paths
 from trainyard.rehearsal.works.placement import check as placement
 from trainyard.rehearsal.works.queues import check as queues
@@ -19,11 +20,12 @@ Room = Callable[[Stack], None]
 somebody else for all that is recorded, is no mistake; what cannot be read at all raises `UnreadableInput`."""
 
 ROOMS: Final[Mapping[str, Room]] = {
+    "placement": placement.check,
     "queues": queues.check,
     "references": references.check,
     "rights": rights.check,
     "paths": paths.check,
-    "placement": placement.check,
+    "machines": machines.check,
 }
 """By what a room plays, in the order in which the rooms speak."""
 

@@ -25,7 +25,7 @@ def stack(teams: int) -> Stack:
             obj("v1", "Namespace", name),
             queue(name, flavors, cohortName="all"),
             kueue("LocalQueue", "main", name, spec={"clusterQueue": name}),
-            job("train", name, IN_QUEUE, {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}),
+            job(f"train-{index}", name, IN_QUEUE, {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}),
         ]
     return Stack(resources, CONTEXT)
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from trainyard.recorded.model import Level
-from trainyard.recorded.read import UnknownInput, follow, mappings_at
+from trainyard.recorded.read import UnreadableInput, follow, mappings_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import chosen_for
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.flows.aws.network_acls import NetworkAcls
 from trainyard.rehearsal.works.flows.aws.security_groups import SecurityGroups
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
 from trainyard.rehearsal.works.flows.model import Flow, Verdict, judge
@@ -28,7 +29,7 @@ def check(stack: Stack) -> None:
     """
     try:
         asked = [(need, verdict) for need, verdict in judged(stack.resources) if not _met(need, verdict)]
-    except (UnknownInput, ValueError):  # not known, or no address: the check of values tells the latter
+    except (UnreadableInput, ValueError):  # not known; or no text, or no address, which the check of values tells
         return
     views = {view.resource.urn: view for view in stack.views}
     told: set[tuple[str, str, str]] = set()
@@ -46,11 +47,12 @@ class Asked:
     policies: NetworkPolicies
     generous: NetworkPolicies  # where namespaces of somebody else's have every label that is asked for
     groups: SecurityGroups
+    acls: NetworkAcls
     without_policies: bool
 
 
 def judged(resources: Resources) -> list[tuple[Need, Verdict]]:
-    """Every needed flow with what the walls say. Raises UnknownInput, and ValueError for what is no address."""
+    """Every needed flow with what the walls say. Raises UnreadableInput, and ValueError for what is no address."""
     flows = Flows.recorded(resources)
     walls = _walls(resources, flows)
     return [(need, _verdict(walls, need)) for need in needs_of(scene_of(resources, flows), walls.policies)]
@@ -60,7 +62,7 @@ def _walls(resources: Resources, flows: Flows) -> Asked:
     policies = next(wall for wall in flows.walls if isinstance(wall, NetworkPolicies))
     groups = next(wall for wall in flows.walls if isinstance(wall, SecurityGroups))
     others = any(group in found.type for found in resources.all for group in _OTHER_POLICIES)
-    return Asked(policies, _generous(policies), groups.but_for_sure(resources), others)
+    return Asked(policies, _generous(policies), groups.but_for_sure(resources), NetworkAcls.recorded(resources), others)
 
 
 def _generous(policies: NetworkPolicies) -> NetworkPolicies:
@@ -77,9 +79,9 @@ def _generous(policies: NetworkPolicies) -> NetworkPolicies:
 def _verdict(walls: Asked, need: Need) -> Verdict:
     flow = Flow.between(need.source, need.destination, need.port)
     if walls.without_policies:
-        return judge(flow, [walls.groups])
-    verdict = judge(flow, [walls.policies, walls.groups])
-    return verdict if verdict else judge(flow, [walls.generous, walls.groups])
+        return judge(flow, [walls.groups, walls.acls])
+    verdict = judge(flow, [walls.policies, walls.groups, walls.acls])
+    return verdict if verdict else judge(flow, [walls.generous, walls.groups, walls.acls])
 
 
 def _met(need: Need, verdict: Verdict) -> bool:
@@ -105,6 +107,8 @@ def _mended(need: Need, verdict: Verdict) -> str:
     """The rule that would do."""
     if verdict:
         return f"a rule that holds for every address of {need.destination}"
+    if verdict.words.startswith("network ACL"):
+        return f"rules of the network ACL for {need.port} there and for ports 1024 to 65535 back"
     kind = "NetworkPolicy" if "NetworkPolic" in verdict.words else "security group"
     outward = "lets it out" in verdict.words or " out to " in verdict.words
     if outward:

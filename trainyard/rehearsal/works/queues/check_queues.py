@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 
 from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import nearest
+from trainyard.recorded.model import bare
 from trainyard.recorded.read import UnreadableInput, mappings_at, value_at
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.queues.aws.fabric import of_fabric
 from trainyard.rehearsal.works.queues.check_flavors import check_flavor
 from trainyard.rehearsal.works.queues.check_manager import check_admission_check, check_manager
-from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS, RUNTIME, pod_requests
+from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS, RUNTIME
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue
 from trainyard.rehearsal.works.queues.kubernetes.tree import in_circles
 from trainyard.rehearsal.works.queues.nodes import have_no_gpus
@@ -158,7 +160,7 @@ def _runtimes(room: Room) -> Iterator[tuple[str, dict[str, float]]]:
         try:
             name = str(value_at(runtime.inputs, "metadata", "name"))
             for job in mappings_at(runtime.inputs, "spec", "template", "spec", "replicatedJobs"):
-                yield name, pod_requests(value_at(job, "template", "spec", "template", "spec", default={}))
+                yield name, requested(bare(value_at(job, "template", "spec", "template", "spec", default={})))
         except UnreadableInput:
             continue
 

@@ -3,7 +3,7 @@
 Inside of the VPC everything is routed. The way out is the route of the longest prefix: through a NAT gateway, whose own
 subnet has a route through an internet gateway, or through the latter, for what has a public address. A gateway endpoint
 adds routes to its service's addresses. From the internet only what has a public address is found. Network ACLs are not
-read: a VPC's own lets everything by, and one that is stricter only takes away.
+read here: a VPC's own lets everything by, and one that is stricter only takes away (`network_acls`).
 """
 
 from __future__ import annotations

@@ -41,6 +41,23 @@ selects is closed."""
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 """Label that the API server puts on every namespace: its name."""
 
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """One peer of a rule: addresses, or pods by selectors."""
+
+    block: Addresses | None
+    namespaces: Mapping[str, Any] | None  # None: the policy's own
+    pods: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a policy, read once: many flows are asked of it."""
+
+    ports: tuple[Mapping[str, Any], ...]  # none: every port
+    peers: tuple[Peer, ...] | None  # None: everybody
+
+
 _PEERS: Final[Mapping[Direction, str]] = {"Ingress": "from", "Egress": "to"}
 
 
@@ -53,6 +70,10 @@ class NetworkPolicies:
     enforcement: Enforcement = "standard"
     services: Addresses = field(default_factory=Addresses)  # that services have in the cluster
     strangers: Mapping[str, str] = field(default_factory=dict)  # labels that namespaces of somebody else's may have
+    _rules: dict[tuple[str, Direction], tuple[Rule, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _selecting: dict[tuple[str, frozenset[tuple[str, str]], Direction], list[RecordedResource]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @classmethod
     def recorded(cls, resources: Resources, enforcement: Enforcement, services: Addresses) -> NetworkPolicies:
@@ -130,11 +151,7 @@ class NetworkPolicies:
         here = flow.source if direction == "Egress" else flow.destination
         if here.pods is None:
             return Judgement(flow, "")
-        selecting = [
-            policy
-            for policy in self.policies.get(here.pods.namespace, ())
-            if _selected(policy, here.pods.labels or {}, direction)
-        ]
+        selecting = self._of(here.pods, direction)
         way = "out" if direction == "Egress" else "in"
         if not selecting:
             if self.enforcement == "strict":
@@ -159,41 +176,55 @@ class NetworkPolicies:
         peer = flow.destination if direction == "Egress" else flow.source
         addresses = flow.to_addresses if direction == "Egress" else flow.from_addresses
         parts = []
-        for rule in mappings_at(policy.inputs, "spec", direction.lower()):
-            named = flow.destination.pods.ports if flow.destination.pods else {}
+        named = flow.destination.pods.ports if flow.destination.pods else {}
+        for rule in self._rules_of(policy, direction):
             direct = _on_port(rule, flow.port.number, flow.port.transport, named)
             by_service = direction == "Egress" and any(
                 _on_port(rule, port, flow.port.transport, {}) for port in self._service_ports(flow)
             )
-            peers = list_at(rule, _PEERS[direction])
-            for entry in peers or [{}]:
-                if not peers:
-                    found = addresses if direct or by_service else Addresses()
-                elif is_set(entry, "ipBlock"):
-                    block = _block(entry)
-                    found = addresses & block if direct else Addresses()
-                    if by_service and block & self.services:  # the service's address stands for its pods
-                        found = addresses
-                else:
-                    found = addresses if direct and self._is_peer(entry, peer, _namespace(policy)) else Addresses()
-                parts.append(found)
+            if not direct and not by_service:
+                continue
+            if rule.peers is None:
+                return addresses
+            for entry in rule.peers:
+                if entry.block is not None:
+                    # the service's address stands for its pods
+                    whole = by_service and entry.block & self.services
+                    parts.append(addresses if whole else addresses & entry.block if direct else Addresses())
+                elif direct and self._is_peer(entry, peer, _namespace(policy)):
+                    return addresses
         return Addresses.union(parts)
+
+    def _of(self, pods: Pods, direction: Direction) -> list[RecordedResource]:
+        """The policies that select pods for a direction."""
+        labels = pods.labels or {}
+        key = (pods.namespace, frozenset(labels.items()), direction)
+        found = self._selecting.get(key)
+        if found is None:
+            policies = self.policies.get(pods.namespace, ())
+            found = self._selecting[key] = [one for one in policies if _selected(one, labels, direction)]
+        return found
+
+    def _rules_of(self, policy: RecordedResource, direction: Direction) -> tuple[Rule, ...]:
+        found = self._rules.get((policy.urn, direction))
+        if found is None:
+            found = self._rules[policy.urn, direction] = tuple(_read(policy, direction))
+        return found
 
     def _service_ports(self, flow: Flow) -> Iterator[int]:
         pods = flow.destination.pods
         if pods is not None and self.services:
             yield from (port for port, target in pods.services if target == flow.port.number)
 
-    def _is_peer(self, entry: Mapping[str, Any], peer: Place, own: str) -> bool:
+    def _is_peer(self, entry: Peer, peer: Place, own: str) -> bool:
         if peer.pods is None:
             return False
-        namespaces = follow(entry, "namespaceSelector")
-        if namespaces is None:
+        if entry.namespaces is None:
             if peer.pods.namespace != own:
                 return False
-        elif not selects(value_at(entry, "namespaceSelector"), self.labels_of(peer.pods.namespace)):
+        elif not selects(entry.namespaces, self.labels_of(peer.pods.namespace)):
             return False
-        return selects(value_at(entry, "podSelector", default={}), peer.pods.labels or {})
+        return selects(entry.pods, peer.pods.labels or {})
 
     def labels_of(self, namespace: str) -> Mapping[str, str]:
         """Labels of a namespace; of one that is not recorded, the one that every namespace has."""
@@ -251,9 +282,22 @@ def _block(entry: Mapping[str, Any]) -> Addresses:
     return block - Addresses.of(*texts_at(entry, "ipBlock", "except"))
 
 
-def _on_port(rule: Mapping[str, Any], number: int, transport: str, named: Mapping[str, int]) -> bool:
-    ports = list_at(rule, "ports")
-    return not ports or any(_is_port(entry, number, transport, named) for entry in ports)
+def _read(policy: RecordedResource, direction: Direction) -> Iterator[Rule]:
+    for rule in mappings_at(policy.inputs, "spec", direction.lower()):
+        peers = list_at(rule, _PEERS[direction])
+        read = tuple(
+            Peer(
+                _block(entry) if is_set(entry, "ipBlock") else None,
+                None if follow(entry, "namespaceSelector") is None else value_at(entry, "namespaceSelector"),
+                value_at(entry, "podSelector", default={}),
+            )
+            for entry in peers
+        )
+        yield Rule(tuple(list_at(rule, "ports")), read if peers else None)
+
+
+def _on_port(rule: Rule, number: int, transport: str, named: Mapping[str, int]) -> bool:
+    return not rule.ports or any(_is_port(entry, number, transport, named) for entry in rule.ports)
 
 
 def _is_port(entry: Mapping[str, Any], number: int, transport: str, named: Mapping[str, int]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.paths.aws import endpoints, nodes, routes
+from trainyard.rehearsal.works.paths.aws import acls, endpoints, images, names, nodes, places, routes
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
 from trainyard.rehearsal.works.paths.aws.groups import Groups, fabric
 from trainyard.rehearsal.works.paths.aws.network import Network
@@ -22,3 +22,8 @@ def check(stack: Stack) -> None:
     routes.check(network)
     nodes.check(network, found, all_nodes)
     endpoints.check(found, groups, all_nodes)
+    places.check(network, all_nodes, found)
+    acls.check(network, all_nodes)
+    registries = images.public_registries(stack)
+    images.check(network, all_nodes, registries)
+    names.check(network, all_nodes, [service["name"] for service in nodes.asked_services(stack)], list(registries))

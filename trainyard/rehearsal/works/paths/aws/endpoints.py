@@ -29,9 +29,11 @@ class Endpoints:
         self.network = network
         self.gateways: dict[tuple[str, str], list[View]] = {}
         self.interfaces: dict[tuple[str, str], list[View]] = {}
+        self._blurred = False  # an endpoint that nobody knows the VPC, service or kind of may be the one
         for view in network.stack.of_type(VPC_ENDPOINT):
+            self._blurred = self._blurred or any(map(view.is_unknown, ("vpcId", "serviceName", "vpcEndpointType")))
             vpc, service = view.text("vpcId"), service_of(view)
-            if vpc is None or service is None:
+            if vpc is None or service is None or view.is_unknown("vpcEndpointType"):
                 continue
             kind = view.text("vpcEndpointType") or "Gateway"
             found = self.interfaces if kind == "Interface" else self.gateways if kind == "Gateway" else None
@@ -41,7 +43,7 @@ class Endpoints:
     def serves(self, service: str, subnet: str) -> bool:
         """Whether a subnet gets a service through an endpoint, or may."""
         vpc = self.network.subnets[subnet].text("vpcId")
-        if vpc is None:
+        if vpc is None or self._blurred:
             return True
         interfaces = self.interfaces.get((vpc, service), [])
         if any(view.flag("privateDnsEnabled") or view.is_unknown("privateDnsEnabled") for view in interfaces):

@@ -126,6 +126,15 @@ class Network:
         own = ("natGatewayId", "gatewayId", "egressOnlyGatewayId")
         return any(route.kind not in own for route in self.routes.get(table, ()))
 
+    def nat_subnet_of(self, subnet: str) -> str | None:
+        """The subnet of the NAT gateway that a subnet's default route leads to."""
+        table = self.table_of(subnet)
+        for route in self.routes.get(table or "", ()):
+            if route.destination == EVERYWHERE and route.kind == "natGatewayId":
+                nat = self.nats.get(route.target or "")
+                return nat.text("subnetId") if nat is not None else None
+        return None
+
     def internet(self, subnet: str, *, public: bool) -> Way:
         """Whether what has an address in a subnet gets to the internet. `public`: it has a public address too."""
         return self._internet(subnet, public=public, seen=frozenset())

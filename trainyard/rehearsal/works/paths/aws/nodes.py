@@ -28,10 +28,15 @@ ROLE_OF_ACCOUNT: Final = "eks.amazonaws.com/role-arn"
 def check(network: Network, endpoints: Endpoints, groups: list[NodeGroup]) -> None:
     """Notes node groups that stay cut off, and clusters whose API nobody there gets to."""
     _clusters(network)
-    asked = [service for service in _services() if _asked(network.stack, service["when"])]
+    asked = asked_services(network.stack)
     for group in groups:
         _services_of(network, endpoints, group, asked)
         _api(network, group)
+
+
+def asked_services(stack: Stack) -> list[Mapping[str, Any]]:
+    """What nodes of a stack ask of AWS: entries of the table."""
+    return [service for service in _services() if _asked(stack, service["when"])]
 
 
 def _clusters(network: Network) -> None:

@@ -8,12 +8,14 @@ from typing import Final
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.references.kubernetes import (
     admission,
+    customs,
     files,
     keys,
     probes,
     roles,
     selectors,
     services,
+    training,
     volumes,
 )
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
@@ -27,6 +29,8 @@ _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
     volumes.check,
     roles.check,
     admission.check,
+    training.check,
+    customs.check,
 )
 
 

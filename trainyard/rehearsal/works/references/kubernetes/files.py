@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any, Final
 
 from trainyard.problems import nearest
@@ -24,6 +25,7 @@ _MODES: Final = frozenset({400, 440, 444, 500, 550, 555, 600, 640, 644, 660, 664
 _PATH: Final = re.compile(r"(?<![\w.:/~$}-])(/[\w.-]+(?:/[\w.-]+)+)")
 _FILES: Final = ("configMap", "secret", "projected", "downwardAPI")
 _ROOT: Final = 0
+_MOVED: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +263,9 @@ def _looked_for(pod: Pod, container: Container, mounts: list[_Mount]) -> None:
 def _is_moved(path: str, mount: _Mount) -> bool:
     """Whether a path is that of a mount, or of a file in it, but for a slip in the mount's own path."""
     folder, _, file = path.rpartition("/")
-    return is_near(path, mount.path) or (file in (mount.names or ()) and is_near(folder, mount.path, 0.6))
+    return is_near(path, mount.path) or (
+        file in (mount.names or ()) and SequenceMatcher(None, folder, mount.path).ratio() > _MOVED
+    )
 
 
 def _twice(pod: Pod, container: Container) -> None:

@@ -39,9 +39,9 @@ def _differs_in_a_short_word(one: str, other: str) -> bool:
     )
 
 
-def nearest_of(name: str, known: Iterable[str]) -> str:
+def nearest_of(name: str, known: Iterable[str], cutoff: float = _CLOSE) -> str:
     """The known name that was probably meant; empty where none was."""
-    found = [other for other in known if is_near(name, other)]
+    found = [other for other in known if is_near(name, other, cutoff)]
     return max(found, key=lambda other: SequenceMatcher(None, name, other).ratio(), default="")
 
 

@@ -171,12 +171,10 @@ def _forgotten(view: View, pods: list[Pod], cluster: Cluster) -> bool:
     A container may listen on a port that it does not declare; one whose declared ports are all served may well do so.
     """
     served: set[Any] = {
-        port.get(key)
+        port.get("port") if port.get("targetPort") is None else port["targetPort"]
         for service in cluster.of("Service")
         if place(service) == place(view)
         for _, port in service.items("spec.ports")
-        for key in ("targetPort", "port")
-        if port.get(key) is not UNKNOWN
     }
     return any(
         port.get("name") not in served

@@ -293,6 +293,19 @@ class Account:
             endpoint.inputs, "policy", what=f"the policy of endpoint {endpoint.name}", urn=endpoint.urn
         )
 
+    def resources_named(self, role_arn: str) -> list[str]:
+        """The resources that a recorded role's own policies allow something on, as they are written. Raises
+        `UnknownInput`."""
+        role = self.role(role_arn)
+        documents = self._own_policies(role).documents if role is not None else ()
+        return [
+            str(text)
+            for document in documents
+            for statement in document.statements
+            if statement.allows
+            for text in list_at(statement.raw, "Resource")
+        ]
+
     def _own_policies(self, role: RecordedResource) -> OwnPolicies:
         if role.urn not in self._own:
             self._own[role.urn] = own_policies(role, self._resources)

@@ -22,6 +22,7 @@ Values = Mapping[str, tuple[str, ...]]
 
 _PARTS: Final = re.compile(r"\$\{(?P<variable>[^}]*)\}|(?P<wildcard>[*?])|(?P<text>[^*?$]+|\$)")
 _DEFAULT: Final = re.compile(r"(?P<key>[^,]+?)\s*,\s*'(?P<default>[^']*)'")
+_WILDCARD: Final = re.compile(r"[*?]")
 _BEFORE_THE_RESOURCE: Final = 5  # colons of an ARN before its last part, which may have more of them
 
 
@@ -35,11 +36,18 @@ def matches(
 
 def names_resource(pattern: str, arn: str, context: Values, *, variables: bool = True) -> bool:
     """Whether an entry of `Resource` means an ARN."""
-    return pattern == "*" or matches(pattern, arn, context, "resource", variables=variables)
+    if "$" not in pattern and not _WILDCARD.search(pattern[:-1]):  # most are plain, or a beginning
+        if pattern.endswith("*"):
+            return arn.startswith(pattern[:-1])
+        if not pattern.endswith("?"):
+            return pattern == arn
+    return matches(pattern, arn, context, "resource", variables=variables)
 
 
 def names_action(pattern: str, action: str) -> bool:
     """Whether an entry of `Action` means an action: in any case, with wildcards, without variables."""
+    if not _WILDCARD.search(pattern):
+        return pattern.lower() == action.lower()
     return matches(pattern, action, {}, "like", variables=False, ignore_case=True)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from trainyard.recorded.read import mapping_at
+from trainyard.rehearsal.works.rights.aws.conditions import holds
 from trainyard.rehearsal.works.rights.aws.documents import Request, Statement
 from trainyard.rehearsal.works.rights.aws.evaluate import Asked
 
@@ -34,11 +35,17 @@ def unfilled(request: Request, asked: Asked) -> str:
 
 
 def _unfilled_in(statement: Statement, request: Request) -> str:
+    """The first such key of a statement whose other conditions hold; where one does not, no key helps."""
+    found = ""
+    filled: dict[str, dict[str, Any]] = {}
     for operator in mapping_at(statement.raw, "Condition"):
-        for key in mapping_at(statement.raw, "Condition", operator):
-            if key.lower() not in request.context and not _lacked_for_sure(key.lower(), request):
-                return str(key)
-    return ""
+        for key, value in mapping_at(statement.raw, "Condition", operator).items():
+            if key.lower() in request.context or _lacked_for_sure(key.lower(), request):
+                filled.setdefault(operator, {})[key] = value
+            else:
+                found = found or str(key)
+    rest = {"Condition": filled}
+    return found if holds(rest, request.context, variables=statement.variables) else ""
 
 
 def _about(request: Request, asked: Asked) -> Iterable[Statement]:

@@ -22,7 +22,7 @@ from trainyard.recorded.types import (
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.rights.aws.account import IRSA
 from trainyard.rehearsal.works.rights.aws.callers import Caller
-from trainyard.rehearsal.works.rights.aws.needs.controllers import Controller
+from trainyard.rehearsal.works.rights.aws.needs.controllers import Controller, drivers
 from trainyard.rehearsal.works.rights.aws.needs.model import Deed, refused
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
@@ -58,6 +58,7 @@ class Bindings:
     def __init__(self, places: Places, controllers: list[Controller]) -> None:
         self.places = places
         self.controllers = controllers
+        self.drivers = drivers(places)
         self.all = [*self._associations(), *self._annotated(), *self._of_controllers()]
         self._by_account: dict[tuple[str, str], list[Binding]] = {}
         for binding in self.all:

@@ -71,6 +71,34 @@ class Controller:
         return found if isinstance(found, (str, Mapping)) else None
 
 
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """An add-on or a release of a name, for what the table of controllers does not say."""
+
+    view: View
+    name: str
+    namespace: str
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether its values are known."""
+        return not any(self.view.is_unknown(key) or self.view.blurred(key) for key in ("values", "configurationValues"))
+
+    def value(self, path: str) -> str:
+        """A text of a release's values; else empty."""
+        return self.view.text(f"values.{path}") or ""
+
+
+def drivers(places: Places) -> list[Driver]:
+    """Every add-on and release of the recording."""
+    add_ons = [Driver(view, view.text("addonName") or "", "kube-system") for view in places.stack.of_type(ADD_ON)]
+    releases = [
+        Driver(view, (view.text("chart") or "").rstrip("/").rpartition("/")[2], view.text("namespace") or "default")
+        for view in places.stack.of_type(HELM_RELEASE)
+    ]
+    return [*add_ons, *releases]
+
+
 def installed(places: Places) -> list[Controller]:
     """Every controller of the table that the recording installs."""
     known = table("controllers")

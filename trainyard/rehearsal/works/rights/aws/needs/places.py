@@ -67,6 +67,18 @@ class Places:
                         found[bucket.urn] = str(key)
         return found
 
+    @cached_property
+    def _bucket_keys(self) -> frozenset[str]:
+        found = set()
+        for encryption in self.stack.resources.of(BUCKET_ENCRYPTION):
+            if any(enabled is True for _, enabled in expand(encryption.inputs, "rules[].bucketKeyEnabled")):
+                found |= {bucket.urn for bucket in self.stack.resources.referred(encryption, "bucket", BUCKET)}
+        return frozenset(found)
+
+    def has_bucket_key(self, bucket: RecordedResource) -> bool:
+        """Whether a bucket's own key stands between its objects and the key of KMS."""
+        return bucket.urn in self._bucket_keys
+
     def is_kms_encrypted(self, bucket: RecordedResource) -> bool:
         """Whether a bucket's default encryption is one with keys of KMS."""
         return bucket.urn in self._encryption

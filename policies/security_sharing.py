@@ -1,0 +1,92 @@
+"""Security: what is given to another account of the cloud, or copied there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from trainyard.policies.access import account_of
+from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
+from trainyard.policies.security_trust import own_accounts
+from trainyard.recorded.read import list_at, value_at
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import (
+    AMI_PERMISSION,
+    AWS_BUDGET,
+    AWS_PROVIDER,
+    BUCKET_REPLICATION,
+    DATABASE_CLUSTER_SNAPSHOT,
+    DATABASE_SNAPSHOT,
+    ECR_REPLICATION,
+    ENDPOINT_SERVICE_PRINCIPAL,
+    RESOURCE_SHARE_PRINCIPAL,
+    SNAPSHOT_PERMISSION,
+    VPC_PEERING,
+)
+
+
+def _replicas(inputs: Any) -> Iterator[Any]:
+    for rule in list_at(inputs, "rules"):
+        yield value_at(rule, "destination", "account")
+
+
+def _registries(inputs: Any) -> Iterator[Any]:
+    for rule in list_at(inputs, "replicationConfiguration", "rules"):
+        for destination in list_at(rule, "destinations"):
+            yield value_at(destination, "registryId")
+
+
+def _at(*path: str) -> Callable[[Any], Iterator[Any]]:
+    def found(inputs: Any) -> Iterator[Any]:
+        yield from list_at(inputs, *path)
+
+    return found
+
+
+WHOM: Final[Mapping[str, tuple[str, Callable[[Any], Iterator[Any]]]]] = {
+    BUCKET_REPLICATION: ("copies objects to", _replicas),
+    ECR_REPLICATION: ("copies images to", _registries),
+    DATABASE_SNAPSHOT: ("gives a copy of the database to", _at("sharedAccounts")),
+    DATABASE_CLUSTER_SNAPSHOT: ("gives a copy of the database to", _at("sharedAccounts")),
+    SNAPSHOT_PERMISSION: ("gives a copy of a disk to", _at("accountId")),
+    AMI_PERMISSION: ("gives an image of a node to", _at("accountId")),
+    RESOURCE_SHARE_PRINCIPAL: ("shares resources with", _at("principal")),
+    VPC_PEERING: ("joins the network to that of", _at("peerOwnerId")),
+    ENDPOINT_SERVICE_PRINCIPAL: ("lets into a service of the network", _at("principalArn")),
+}
+"""What a resource does for an account, by type, and where it says which."""
+
+
+@stack_rule(
+    "shared-with-another-account",
+    "Nothing of the environment's is copied to another account, shared with one, or joined to its network.",
+    types=(*WHOM, AWS_BUDGET, AWS_PROVIDER),
+    severity=Severity.CRITICAL,
+    controls=("NIST 800-53r5 AC-4", "NIST 800-53r5 AC-21", "ISO 27001:2022 A.5.14"),
+    fix="Take it away, or name the account in accountIds where it is yours too.",
+    config={
+        "accountIds": {
+            "type": "array",
+            "items": {"type": "string", "pattern": "^[0-9]{12}$"},
+            "default": [],
+            "description": "Accounts of yours besides the stack's own.",
+        }
+    },
+)
+def shared_with_another_account(resources: Resources, config: Config) -> Iterator[StackViolation]:
+    """All of it goes past the policies of buckets, keys and endpoints: who owns the copy says who reads it."""
+    own = set(own_accounts(resources))
+    for resource in resources.of(*WHOM):
+        what, whom = WHOM[resource.type]
+        for given in map(str, filter(None, whom(resource.inputs))):
+            if given in ("*", "all"):
+                yield resource, f"{what} everybody"
+            account = account_of(given)
+            if account and not own:
+                raise NotApplicable("nothing says which account is the stack's own")
+            if account and account not in own and account not in config["accountIds"]:
+                yield resource, f"{what} account {account}"
+        if resource.type == AMI_PERMISSION and value_at(resource.inputs, "group") == "all":
+            yield resource, f"{what} everybody"

@@ -1,0 +1,147 @@
+"""What the smoke job asks of each instance type: published figures, and where there is none a floor from its network.
+
+`thresholds.csv` of the worker holds both. Those that are derived are written by `make golden` from the catalogue, and
+`docs/smoke.md` tells which gate applies to which instance.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from trainyard.catalog import instances
+from trainyard.catalog.tables import rows
+from trainyard.smoke_jobs.ddp.thresholds import FIELDS, Threshold, load, select
+
+FILE: Final = Path(__file__).parent / "ddp" / "thresholds.csv"
+DATE: Final = "2026-11-22"
+DERIVED: Final = "derived from the catalogue: "
+"""What the source of a record begins with that nobody published."""
+
+FABRIC_SHARE: Final = 0.5
+"""Of the adapters' line rate that GPUs on an NVSwitch must reach together. Published figures of two to four nodes are
+0.71 (a3-highgpu-8g, at 512 MB), 0.91 (p5en), 0.95 (a3-megagpu, p6-b200), 1.1 (p4d, p5); plain TCP stays far below."""
+
+HOST_SHARE: Final = 0.1
+"""Of the line rate that GPUs must reach whose data pass through the host (PCIe, or a network without a fabric): no
+figure of theirs was found that could be trusted, so this tells apart only what works from what does not."""
+
+FROM_BYTES: Final = 2**30
+"""The smallest message of which a share of the line rate is asked."""
+
+FABRIC_GBPS: Final = 800
+"""From this rate on a machine of Google's with an NVSwitch has a fabric for its GPUs (A3 High and later)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a gate is derived from."""
+
+    type: str
+    network_gbps: float
+    fabric: bool  # GPUs on an NVSwitch, and adapters that they reach without the host
+
+
+def machines() -> tuple[Machine, ...]:
+    """Every type with a whole GPU that several nodes are made of, of both clouds."""
+    ours = [
+        Machine(item.type, item.network_gbps, item.nvlink == "NVSwitch" and item.efa_interfaces > 0)
+        for item in instances()
+        if item.gpus
+    ]
+    theirs = [Machine(row["type"], float(row["network_gbps"]), _has_fabric(row)) for row in rows("gcp_instances.csv")]
+    return (*ours, *theirs)
+
+
+def _has_fabric(row: dict[str, str]) -> bool:
+    return row["nvlink"] == "NVSwitch" and float(row["network_gbps"]) >= FABRIC_GBPS
+
+
+def derived() -> Iterator[dict[str, str]]:
+    """A record of thresholds.csv for each machine: the bus bandwidth of all-reduce over several nodes."""
+    for machine in machines():
+        share = FABRIC_SHARE if machine.fabric else HOST_SHARE
+        through = "" if machine.fabric else ", for its GPUs have no fabric but the host"
+        yield {
+            "instance": machine.type,
+            "nodes": "2+",
+            "metric": "all_reduce",
+            "min_bytes": str(FROM_BYTES),
+            "max_bytes": "17179869184",
+            "statistic": "median",
+            "value": f"{machine.network_gbps / 8:g}",
+            "unit": "GB/s",
+            "better": "higher",
+            "tolerance": f"{1 - share:g}",
+            "kind": "gate",
+            "nccl": "",
+            "source": f"{DERIVED}{share:.0%} of its {machine.network_gbps:g} Gbit/s{through}",
+            "date": DATE,
+        }
+
+
+def thresholds_text() -> str:
+    """`thresholds.csv` as it should be: what was published and chosen stays, what is derived is written anew."""
+    with FILE.open(newline="") as stream:
+        kept = [row for row in csv.DictReader(stream) if not row["source"].startswith(DERIVED)]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows([*kept, *derived()])
+    return out.getvalue()
+
+
+def page() -> str:
+    """`docs/smoke.md`."""
+    records = load(FILE)
+    lines = [_HEAD.format(fabric=FABRIC_SHARE, host=HOST_SHARE)]
+    lines += ["| instance | nodes | bus bandwidth of | at | at least | of | source |", "|---|---|---|---|---|---|---|"]
+    for machine in machines():
+        for nodes in (1, 2, 4):
+            lines += _gates(records, machine.type, nodes)
+    lines += ["", "## Every instance", "", "| instance | nodes | figure | worst that passes | kind | source |"]
+    lines += ["|---|---|---|---|---|---|"]
+    lines += [
+        f"| `{record.instance}` | {record.nodes} | {record.metric.replace('_', ' ')} | "
+        f"{'>=' if record.better == 'higher' else '<='} {record.floor:.4g} {record.unit} | {record.kind} | "
+        f"{record.source}, {record.date} |"
+        for record in records
+        if record.metric not in BANDWIDTHS
+    ]
+    return "\n".join(lines) + "\n"
+
+
+BANDWIDTHS: Final = ("all_reduce", "all_gather", "reduce_scatter")
+
+
+def _gates(records: tuple[Threshold, ...], instance: str, nodes: int) -> Iterator[str]:
+    """The gate of each collective that speaks of the largest message for which there is one."""
+    for metric in BANDWIDTHS:
+        sizes = sorted({record.min_bytes for record in records if record.applies(instance, nodes, metric, None, "")})
+        gates = [select(records, instance=instance, nodes=nodes, metric=metric, size=size) for size in sizes]
+        for gate in dict.fromkeys(gate for gate in gates if gate is not None and gate.kind == "gate"):
+            yield (
+                f"| {instance} | {nodes} | {metric.replace('_', '-')} | {gate.min_bytes / 1e9:.3g} GB and more | "
+                f"{gate.floor:.4g} GB/s | {gate.value:g} GB/s | {gate.source}, {gate.date} |"
+            )
+
+
+_HEAD: Final = """\
+# The gates of the smoke job
+
+Written by `make golden` from `trainyard/smoke_jobs/ddp/thresholds.csv`, which the job carries. A figure is compared at
+its own message size, never as an average of a sweep; the job chooses its sizes so that each gate of its instance is
+met by one, as far as the memory of the GPUs goes. `--baseline FILE` compares with a run of your own besides, which says
+more than any published figure.
+
+Where somebody has published a figure for an instance and a number of nodes, 85 % of it is asked for as a rule. Where
+nobody has, the floor comes from the line rate of the adapters: {fabric:.0%} of it where GPUs reach them without the
+host, {host:.0%} elsewhere, which tells only what works from what does not. None of these gates was met or missed on
+hardware by this project yet.
+
+## Bandwidth by instance, on one, two and four nodes
+"""

@@ -1,0 +1,165 @@
+"""Networks of other people's programs: silence about what is correct or not known, words about what is broken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.rehearsal.works.foreign import (
+    STACKS,
+    ZONES,
+    acl,
+    behind_nat,
+    cluster,
+    public,
+    subnet,
+    with_group_of_nodes,
+    without_internet,
+)
+from trainyard.recorded.model import UNKNOWN
+from trainyard.rehearsal.context import Stack, ValueContext
+from trainyard.rehearsal.works.flows.check import check as check_flows
+from trainyard.rehearsal.works.paths.check import check as check_paths
+
+
+def findings(resources):
+    """What the rooms of networks say."""
+    stack = Stack(resources, ValueContext("1.35", "us-east-1"))
+    check_flows(stack)
+    check_paths(stack)
+    return stack.findings
+
+
+def rules(resources):
+    """Their rules alone."""
+    return {finding.rule for finding in findings(resources)}
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_correct_network_is_not_accused(stack):
+    assert findings(STACKS[stack]()) == []
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_what_is_not_known_yet_is_not_accused(stack):
+    """Each input of each resource unknown, one at a time: nothing may be told of it, and nothing may fail."""
+    resources = STACKS[stack]()
+    for index, resource in enumerate(resources):
+        if not resource.type.startswith("aws:"):
+            continue
+        for key in resource.inputs:
+            blurred = replace(resource, inputs={**resource.inputs, key: UNKNOWN})
+            assert findings([*resources[:index], blurred, *resources[index + 1 :]]) == [], (resource.name, key)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("wrong", ["text", 7, True, ["text"], {"key": "value"}, None])
+def test_a_wrong_kind_of_value_breaks_nothing(stack, wrong):
+    resources = STACKS[stack]()
+    for index, resource in enumerate(resources):
+        for key in resource.inputs:
+            changed = replace(resource, inputs={**resource.inputs, key: wrong})
+            findings([*resources[:index], changed, *resources[index + 1 :]])
+
+
+def of_nodes(*, back=(1024, 65535), https=443):
+    """The list of the nodes' subnets: HTTPS out, answers in, the VPC both ways."""
+    return acl(
+        "nodes",
+        ZONES,
+        ingress=[("allow", "10.4.0.0/16", 0, 65535), ("allow", "0.0.0.0/0", *back)],
+        egress=[("allow", "10.4.0.0/16", 0, 65535), ("allow", "0.0.0.0/0", https, https)],
+    )
+
+
+def of_nat(*, back=(1024, 65535), block="10.4.0.0/16"):
+    """The list of the NAT gateway's subnet."""
+    return acl(
+        "public",
+        ["public"],
+        ingress=[("allow", block, 443, 443), ("allow", "0.0.0.0/0", *back)],
+        egress=[("allow", "0.0.0.0/0", 443, 443), ("allow", "10.4.0.0/16", 1024, 65535)],
+    )
+
+
+def test_lists_that_let_by_what_is_needed_are_not_accused():
+    assert findings([*behind_nat(), of_nodes(), of_nat()]) == []
+
+
+@pytest.mark.parametrize(
+    ("lists", "what"),
+    [
+        ([of_nodes(back=(49152, 65535))], "answers in from the internet"),  # the range of Windows
+        ([of_nodes(https=80)], "TCP 443 out to the internet"),
+        ([of_nodes(), of_nat(back=(32768, 60999))], "answers in from the internet"),  # NAT gateways choose others
+        ([of_nodes(), of_nat(block="10.5.0.0/16")], "TCP 443 in from the nodes"),
+    ],
+)
+def test_a_list_that_shuts_the_way_out_is_told(lists, what):
+    found = [finding for finding in findings([*behind_nat(), *lists]) if finding.rule == "paths-acl-closed"]
+    assert [what in finding.message for finding in found] == [True]
+
+
+def test_a_list_between_nodes_and_the_control_plane_is_asked_for_the_answers_too():
+    plane = [subnet(f"plane-{zone}", f"10.4.{50 + index}.0/24", zone) for index, zone in enumerate(ZONES)]
+    stack = [
+        *(found for found in behind_nat() if found.name != "cluster"),
+        *plane,
+        cluster(*(f"plane-{zone}" for zone in ZONES), endpointPublicAccess=False),
+    ]
+    names = [f"plane-{zone}" for zone in ZONES]
+    given = [("allow", "10.4.0.0/16", 443, 443), ("allow", "10.4.0.0/16", 1024, 65535)]
+    assert findings([*stack, acl("plane", names, ingress=given, egress=given)]) == []
+    assert "flows-nodes-to-api" in rules([*stack, acl("plane", names, ingress=given, egress=given[:1])])
+    denied = [("deny", "10.4.0.0/23", 443, 443), *given]
+    assert "flows-nodes-to-api" in rules([*stack, acl("plane", names, ingress=denied, egress=given)])
+
+
+def without(resources, type_, name=""):
+    """The same stack without resources of a type."""
+    return [found for found in resources if not (found.type.endswith(type_) and name in found.name)]
+
+
+def changed(resources, name, **inputs):
+    """The same stack with inputs of one resource changed; None takes one away."""
+    found = []
+    for resource in resources:
+        if resource.name == name:
+            given = {**resource.inputs, **inputs}
+            resource = replace(resource, inputs={key: value for key, value in given.items() if value is not None})
+        found.append(resource)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("broken", "rule"),
+    [
+        (changed(public(), "us-east-1a", mapPublicIpOnLaunch=False), "paths-api-cut-off"),
+        (without(public(), ":InternetGateway"), None),
+        (without(behind_nat(), ":RouteTableAssociation", "public-public"), "paths-nat-no-way-out"),
+        (changed(behind_nat(), "private", routes=[]), "paths-nodes-cut-off"),
+        (changed(behind_nat(), "igw", vpcId=None), "paths-gateway-detached"),
+        (changed(behind_nat(), "vpc", enableDnsHostnames=None), "paths-dns-of-vpc"),
+        (without(without_internet(), ":VpcEndpoint", "ecr.dkr"), "paths-nodes-cut-off"),
+        (without(without_internet(), ":VpcEndpointRouteTableAssociation"), "paths-nodes-cut-off"),
+        (changed(without_internet(), "endpoints", ingress=[]), "paths-endpoint-closed"),
+        (changed(without_internet(), "default-web"), None),
+        (changed(with_group_of_nodes(), "plane", ingress=[]), "flows-nodes-to-api"),
+        (changed(with_group_of_nodes(), "node", ingress=[]), "flows-kubelet"),
+        (changed(with_group_of_nodes(), "node", egress=[]), "flows-nodes-to-api"),
+    ],
+)
+def test_a_broken_network_is_told(broken, rule):
+    found = rules(broken)
+    assert (rule in found) if rule else not found, found
+
+
+def test_images_of_the_internet_are_told_where_no_node_gets_there():
+    stack = without_internet()
+    stack[-1] = next(found for found in public() if found.name == "default-web")
+    assert rules(stack) == {"paths-image-out-of-reach"}
+
+
+def test_a_table_and_gateway_of_another_vpc_are_told():
+    assert "paths-other-vpc" in rules(changed(behind_nat(), "private", vpcId="vpc-0000000000000000b"))

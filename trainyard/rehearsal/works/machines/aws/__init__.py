@@ -1,0 +1,1 @@
+"""Machines of AWS: nodes of EKS and databases of RDS."""

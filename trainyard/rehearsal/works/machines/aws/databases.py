@@ -1,0 +1,128 @@
+"""A database of RDS: its class and its parameters against its engine, its version and its family.
+
+Parameters: `postgres_parameters.csv`, made from what PostgreSQL says of itself, with the names that later versions
+brought. Classes: RDS user guide, "Supported DB engines for DB instance classes", as generally known (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from trainyard.catalog.tables import rows
+from trainyard.problems import nearest
+from trainyard.recorded.read import as_number
+from trainyard.recorded.types import DATABASE, DATABASE_PARAMETERS
+from trainyard.rehearsal.context import Stack, View, show
+
+_CLASS = re.compile(r"db\.([a-z]+\d+[a-z]*)\.([a-z0-9.]+)")
+_SIZE = re.compile(r"micro|small|medium|large|\d*xlarge|\d+xlarge\.tpc\d.mem\dx|metal")
+_OLD: Final = frozenset({"m1", "m2", "m3", "m4", "r3", "r4", "t1", "t2"})
+"""Generations that no version of PostgreSQL from 13 on runs on."""
+
+_SIZES_OF_T4G: Final = ("micro", "small", "medium", "large", "xlarge", "2xlarge")
+_BOOLEANS: Final = ("0", "1", "on", "off", "true", "false")
+_OF_RDS: Final = "rds."
+_NEAR: Final = 0.85
+
+
+@cache
+def _parameters() -> dict[str, dict[str, str]]:
+    return {row["name"]: row for row in rows("postgres_parameters.csv", __package__)}
+
+
+def check(stack: Stack) -> None:
+    """Looks at every database and every group of parameters."""
+    for database in stack.of_type(DATABASE):
+        _class(database)
+        group = database.referred("parameterGroupName", DATABASE_PARAMETERS)
+        if group is not None:
+            _family(database, group)
+    for group in stack.of_type(DATABASE_PARAMETERS):
+        if (group.text("family") or "").startswith("postgres"):
+            _parameters_of(group)
+
+
+def _class(database: View) -> None:
+    name, engine = database.text("instanceClass"), database.text("engine")
+    if name is None or engine is None or engine.startswith(("custom-", "db2")):
+        return
+    found = _CLASS.fullmatch(name)
+    if found is None or not _SIZE.fullmatch(found[2]):
+        database.error("machines-database-class", "instanceClass", f"got {show(name)}", allowed="such as db.t4g.medium")
+    elif found[1] in ("t3", "t4g") and found[2] not in _SIZES_OF_T4G:
+        sizes = ", ".join(f"db.{found[1]}.{size}" for size in _SIZES_OF_T4G)
+        database.error("machines-database-class", "instanceClass", f"there is no {name}", allowed=f"one of {sizes}")
+    elif engine == "postgres" and found[1] in _OLD and (_major(database.text("engineVersion")) or 0) >= 13:
+        database.error(
+            "machines-database-class",
+            "instanceClass",
+            f"PostgreSQL {database.text('engineVersion')} does not run on {name}: its generation is too old",
+            allowed="a class of a later generation, such as db.t4g.medium or db.m7g.large",
+        )
+
+
+def _major(version: str | None) -> int | None:
+    found = re.match(r"\d+", version or "")
+    return int(found[0]) if found else None
+
+
+def _family(database: View, group: View) -> None:
+    engine, version, family = database.text("engine"), database.text("engineVersion"), group.text("family")
+    if engine is None or version is None or family is None:
+        return
+    if engine == "postgres":
+        wanted = f"postgres{_major(version)}"
+    elif engine in ("mysql", "mariadb"):
+        wanted = engine + ".".join(version.split(".")[:2])
+    else:
+        return
+    if family != wanted:
+        database.error(
+            "machines-database-family",
+            "parameterGroupName",
+            f"parameter group {group.name} is of family {family}, and the engine is {engine} {version}",
+            allowed=f"family {wanted}",
+        )
+
+
+def _parameters_of(group: View) -> None:
+    for path, item in group.items("parameters"):
+        name = item.get("name")
+        if not isinstance(name, str) or "." in name:  # rds.… and those of extensions
+            continue
+        known = _parameters().get(name)
+        if known is None:
+            meant = nearest(name, _parameters(), cutoff=_NEAR)
+            if meant:  # a later version may have brought any other
+                group.error(
+                    "machines-parameter", f"{path}.name", f"PostgreSQL has no parameter {show(name)}", allowed=meant
+                )
+            continue
+        value = item.get("value")
+        wrong = _wrong_value(known, value) if isinstance(value, str) else ""
+        if wrong:
+            group.error("machines-parameter", f"{path}.value", f"{name} is {show(value)}", allowed=wrong)
+        if known["static"] == "yes" and item.get("applyMethod", "immediate") == "immediate":
+            group.error(
+                "machines-parameter",
+                f"{path}.applyMethod",
+                f"{name} takes effect when the database restarts, and RDS refuses to apply it at once",
+                allowed="applyMethod pending-reboot",
+            )
+
+
+def _wrong_value(known: dict[str, str], value: str) -> str:
+    """What a value may be, where it is something else; a formula of RDS (`{DBInstanceClassMemory/4}`) may be any."""
+    if not value or "{" in value or "(" in value:
+        return ""
+    if known["type"] == "boolean" and value.lower() not in _BOOLEANS:
+        return "0 or 1"
+    if known["type"] in ("integer", "real"):
+        number = as_number(value)
+        if number is None:
+            return f"a number from {known['min']} to {known['max']}, without a unit"
+        if known["min"] and known["max"] and not float(known["min"]) <= number <= float(known["max"]):
+            return f"from {known['min']} to {known['max']}"
+    return ""

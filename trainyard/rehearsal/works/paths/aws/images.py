@@ -1,0 +1,100 @@
+"""Registries on the internet that a stack's images come from, and the nodes that get there."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from trainyard.recorded.read import follow
+from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.paths.aws.network import Network
+from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
+from trainyard.rehearsal.works.workloads.model import HOLDING
+from trainyard.rehearsal.works.workloads.read import workloads
+
+DOCKER_HUB: Final = "docker.io"
+_PUBLIC: Final = re.compile(
+    r"(docker\.io|quay\.io|ghcr\.io|nvcr\.io|public\.ecr\.aws|registry\.k8s\.io|mcr\.microsoft\.com|(.+\.)?gcr\.io|.+\.pkg\.dev)"
+)
+"""Registries that are on the internet alone. One of AWS's accounts is behind its endpoints, one of a name that is not
+here may be in somebody's own network."""
+
+_MIRRORED: Final = (b"mirror", b"certs.d", b"hosts.toml")
+"""What user data says where nodes take images from somewhere else than their names say."""
+
+
+def public_registries(stack: Stack) -> dict[str, str]:
+    """Registries on the internet that recorded pods' images name, each with one of those images."""
+    found: dict[str, str] = {}
+    for workload in workloads(stack.resources):
+        if workload.is_template:
+            continue
+        for kind in HOLDING:
+            containers = follow(workload.spec, kind)
+            for container in containers if isinstance(containers, list) else ():
+                image = follow(container, "image")
+                if isinstance(image, str) and _PUBLIC.fullmatch(registry_of(image)):
+                    found.setdefault(registry_of(image), image)
+    return found
+
+
+def registry_of(image: str) -> str:
+    """The registry that an image is pulled from: `docker.io` of `python:3`."""
+    head, slash, _ = image.partition("/")
+    return head if slash and ("." in head or ":" in head) else DOCKER_HUB
+
+
+def check(network: Network, groups: list[NodeGroup], registries: dict[str, str]) -> None:
+    """Notes nodes that pull nothing, because a registry is on the internet and they do not get there."""
+    if any(_may_mirror(group) for group in groups):
+        return
+    closed = {group.view.resource.urn: dict(_closed(network, group)) for group in groups}
+    everywhere = bool(groups) and all(
+        group.subnets and len(closed[group.view.resource.urn]) == len(group.view.entries("subnetIds"))
+        for group in groups
+    )
+    for group in groups:
+        shut = closed[group.view.resource.urn]
+        if not shut or not (everywhere or _opens_elsewhere(network, group)):
+            continue  # a group that is apart on purpose may run what lies in the account's own registry
+        subnet, why = next(iter(shut.items()))
+        where = f"nodes in subnet {network.subnets[subnet].name} do not get to the internet ({why})"
+        if registries:
+            registry, image = next(iter(registries.items()))
+            group.view.error(
+                "paths-image-out-of-reach",
+                "subnetIds",
+                f"{where}, where {registry} is: {image.partition('@')[0]} cannot be pulled there",
+                allowed="a route to a NAT gateway, or images of a registry of the account",
+            )
+        elif not everywhere:
+            group.view.warning(
+                "paths-zone-apart",
+                "subnetIds",
+                f"{where}, while those in the group's other subnets do",
+                allowed="the same way out for every subnet of a node group",
+            )
+
+
+def _closed(network: Network, group: NodeGroup) -> Iterator[tuple[str, str]]:
+    for subnet in group.subnets:
+        way = network.internet(subnet, public=group.is_public(network, subnet))
+        if way.open is False and not network.leads_elsewhere(subnet):
+            yield subnet, way.why
+
+
+def _opens_elsewhere(network: Network, group: NodeGroup) -> bool:
+    return any(network.internet(one, public=group.is_public(network, one)).open for one in group.subnets)
+
+
+def _may_mirror(group: NodeGroup) -> bool:
+    if group.template is None or not group.template.has("userData"):
+        return False
+    try:
+        text = base64.b64decode(group.template.text("userData") or "bWlycm9y")
+    except (binascii.Error, ValueError):
+        return True
+    return any(word in text for word in _MIRRORED)

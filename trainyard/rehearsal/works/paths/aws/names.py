@@ -1,0 +1,108 @@
+"""Names that nodes and pods look up, and the DNS Firewall that answers some of them with nothing.
+
+Rules are asked in the order of their priority, group by group, and the first whose list holds the name decides (Route
+53 developer guide, "How Route 53 Resolver DNS Firewall works", 2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from trainyard.recorded.types import (
+    DATABASE,
+    DNS_FIREWALL_ASSOCIATION,
+    DNS_FIREWALL_NAMES,
+    DNS_FIREWALL_RULE,
+    EKS_CLUSTER,
+    LUSTRE,
+)
+from trainyard.rehearsal.context import View
+from trainyard.rehearsal.works.paths.aws.images import DOCKER_HUB
+from trainyard.rehearsal.works.paths.aws.network import Network
+from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
+
+_HOSTS_OF: Final = {DOCKER_HUB: ("registry-1.docker.io", "auth.docker.io")}
+"""Hosts that a registry's images are pulled from, where it is not the registry's own name (docs.docker.com, "Allowlist
+for Docker", 2026-11)."""
+
+_NAMED_OTHERWISE: Final = {"ecr.api": "api.ecr", "ecr.dkr": "dkr.ecr"}
+
+
+def check(network: Network, groups: Sequence[NodeGroup], services: Sequence[str], registries: Sequence[str]) -> None:
+    """Notes rules that keep a name from those who need it."""
+    for vpc in {_vpc_of(network, group) for group in groups}:
+        rules = _rules(network, vpc) if vpc else None
+        if not rules:
+            continue
+        told: set[str] = set()
+        for host, who in _needed(network, services, registries):
+            rule = _deciding(network, rules, host)
+            if rule is not None and rule.text("action") == "BLOCK" and rule.name not in told:
+                told.add(rule.name)
+                rule.error(
+                    "paths-name-blocked",
+                    "firewallDomainListId",
+                    f"answers {host} with nothing, and {who} look it up",
+                    allowed="a rule of a lower priority number that allows the name",
+                )
+
+
+def _vpc_of(network: Network, group: NodeGroup) -> str:
+    return next((network.subnets[subnet].text("vpcId") or "" for subnet in group.subnets), "")
+
+
+def _needed(network: Network, services: Sequence[str], registries: Sequence[str]) -> Iterator[tuple[str, str]]:
+    region = network.stack.context.region
+    if region and not region.startswith("cn-"):
+        for service in services:
+            yield f"{_NAMED_OTHERWISE.get(service, service)}.{region}.amazonaws.com", "nodes"
+    for cluster in network.stack.of_type(EKS_CLUSTER):
+        endpoint = cluster.resource.outputs.get("endpoint")
+        if isinstance(endpoint, str):
+            yield endpoint.removeprefix("https://"), f"nodes of {cluster.name}"
+    for type_, key in ((DATABASE, "address"), (LUSTRE, "dnsName")):
+        for view in network.stack.of_type(type_):
+            host = view.resource.outputs.get(key)
+            if isinstance(host, str):
+                yield host, f"those who use {view.name}"
+    for registry in registries:
+        for host in _HOSTS_OF.get(registry, (registry,)):
+            yield host, f"nodes that pull images of {registry}"
+
+
+def _rules(network: Network, vpc: str) -> list[View] | None:
+    """The rules in front of a VPC's resolver, in their order; None where that is not certain."""
+    stack = network.stack
+    ordered = []
+    for association in stack.of_type(DNS_FIREWALL_ASSOCIATION):
+        if association.text("vpcId") is None or association.text("firewallRuleGroupId") is None:
+            return None
+        if association.text("vpcId") == vpc:
+            ordered.append((association.number("priority") or 0, association.text("firewallRuleGroupId")))
+    found: list[View] = []
+    for _, group in sorted(ordered, key=lambda item: item[0]):
+        rules = [rule for rule in stack.of_type(DNS_FIREWALL_RULE) if rule.text("firewallRuleGroupId") == group]
+        if any(rule.number("priority") is None for rule in rules):
+            return None
+        found += sorted(rules, key=lambda rule: rule.number("priority") or 0)
+    return found
+
+
+def _deciding(network: Network, rules: Sequence[View], host: str) -> View | None:
+    """The first rule that holds a name; None where none does, or one before it may."""
+    lists = {view.resource.id: view for view in network.stack.of_type(DNS_FIREWALL_NAMES)}
+    for rule in rules:
+        named = lists.get(rule.text("firewallDomainListId"))
+        if named is None or named.blurred("domains"):
+            return None
+        if any(_holds(domain, host) for domain in named.texts("domains")):
+            return rule
+    return None
+
+
+def _holds(domain: str, host: str) -> bool:
+    domain = domain.rstrip(".").lower()
+    if domain.startswith("*"):
+        return host.lower().endswith(domain[1:])
+    return host.lower() == domain

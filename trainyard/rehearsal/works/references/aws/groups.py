@@ -1,0 +1,41 @@
+"""Groups that bindings name: on EKS a person is in the groups of the access entry, and in no others.
+
+Source: Amazon EKS documentation, "Create access entries" (read 2026-11).
+"""
+
+from __future__ import annotations
+
+from trainyard.recorded.types import ACCESS_ENTRY, RBAC_CLUSTER_ROLE_BINDING, RBAC_ROLE_BINDING
+from trainyard.rehearsal.context import Stack, show
+from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+
+
+def check(stack: Stack) -> None:
+    """A group that is nearly one that somebody is in."""
+    entries = stack.of_type(ACCESS_ENTRY)
+    known = {group for entry in entries for group in entry.texts("kubernetesGroups")}
+    if not known or any(entry.blurred("kubernetesGroups") for entry in entries):
+        return
+    bound: set[str] = set()
+    for type_ in (RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE_BINDING):
+        for view in stack.of_type(type_):
+            for path, entry in view.items("subjects"):
+                name = entry.get("name")
+                if entry.get("kind") not in ("Group", "User") or not isinstance(name, str):
+                    continue
+                bound.add(name)
+                if entry.get("kind") == "User" and name in known:
+                    view.error(
+                        "reference-subject",
+                        f"{path}.kind",
+                        f"{show(name)} is a group of an access entry",
+                        allowed="Group",
+                    )
+                near = nearest_of(name, known) if name not in known and not name.startswith("system:") else ""
+                if near:
+                    view.error(
+                        "reference-subject",
+                        f"{path}.name",
+                        f"nobody is in group {show(name)}: no access entry has it",
+                        hint=f"did you mean {near}?",
+                    )

@@ -1,0 +1,182 @@
+"""Volumes on AWS: drivers that are installed, ids of their form, and file systems and buckets that are recorded.
+
+Source: documentation of the drivers for EBS, EFS, FSx for Lustre and Mountpoint for S3, static provisioning (read
+2026-11); names of the add-ons as `aws eks describe-addon-versions` gives them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from trainyard.recorded.read import follow
+from trainyard.recorded.types import ADD_ON, BUCKET, EKS_CLUSTER, HELM_RELEASE, LUSTRE
+from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Driver:
+    installers: tuple[str, ...]  # add-ons and charts
+    handle: re.Pattern[str] | None = None
+    handle_text: str = ""
+    attributes: tuple[str, ...] = ()  # that a volume has to give
+    modes: frozenset[str] = frozenset()  # access modes; empty: all
+
+
+_DRIVERS: Final[Mapping[str, _Driver]] = {
+    "ebs.csi.aws.com": _Driver(
+        ("aws-ebs-csi-driver",),
+        re.compile(r"vol-[0-9a-f]{8,17}"),
+        "vol- and 17 hex digits",
+        modes=frozenset({"ReadWriteOnce", "ReadWriteOncePod"}),
+    ),
+    "efs.csi.aws.com": _Driver(
+        ("aws-efs-csi-driver",),
+        re.compile(r"fs-[0-9a-f]{8,17}(:[^:]*)?(:fsap-[0-9a-f]{8,17})?"),
+        "fs-ID, fs-ID:PATH or fs-ID::fsap-ID",
+    ),
+    "fsx.csi.aws.com": _Driver(("aws-fsx-csi-driver",), attributes=("dnsname", "mountname")),
+    "s3.csi.aws.com": _Driver(("aws-mountpoint-s3-csi-driver",), attributes=("bucketName",)),
+}
+_NAMED: Final = re.compile(r"^(fs-[0-9a-f]+)\.fsx\.")
+_S3_SOURCES: Final = ("driver", "pod")
+
+
+def check(stack: Stack) -> None:
+    """Every check of a volume or a class of a driver of AWS."""
+    views = [view for view in stack.views if view.type.startswith("kubernetes:")]
+    volumes = [view for view in views if view.type.endswith(":PersistentVolume")]
+    installed = _installed(stack, views)
+    for view in volumes:
+        _driver(view, "spec.csi.driver", installed)
+        _volume(view, stack)
+    for view in views:
+        if view.type.endswith(":StorageClass"):
+            _driver(view, "provisioner", installed)
+
+
+def _installed(stack: Stack, views: list[View]) -> set[str] | None:
+    """The add-ons and charts of the recording; None where there may be others: on a cluster that it does not make."""
+    if not stack.resources.of(EKS_CLUSTER) or any(
+        component.type.startswith(("kubernetes:helm.sh/v4:", "kubernetes:yaml", "kubernetes:kustomize/"))
+        for component in stack.components
+    ):
+        return None
+    found = {str(view.text("addonName")) for view in stack.views if view.type == ADD_ON}
+    charts = [view.text("chart") for view in views if view.type == HELM_RELEASE]
+    if None in charts or "None" in found:
+        return None
+    drivers = {view.text("metadata.name") for view in views if view.type.endswith(":CSIDriver")}
+    for name in drivers & set(_DRIVERS):
+        found |= set(_DRIVERS[str(name)].installers)
+    return found | {str(chart).rpartition("/")[2] for chart in charts}
+
+
+def _driver(view: View, path: str, installed: set[str] | None) -> None:
+    name = view.text(path)
+    if name is None:
+        return
+    driver = _DRIVERS.get(name)
+    if driver is None:
+        near = nearest_of(name, _DRIVERS, 0.7)
+        if near:
+            view.error("reference-driver", path, f"there is no driver {show(name)}", hint=f"did you mean {near}?")
+        return
+    if installed is not None and installed.isdisjoint(driver.installers):
+        view.error(
+            "reference-driver",
+            path,
+            f"driver {name} is not installed: the stack makes the cluster and has no add-on or chart of it",
+            allowed=f"add-on or chart {driver.installers[0]}",
+        )
+
+
+def _volume(view: View, stack: Stack) -> None:
+    driver = _DRIVERS.get(view.text("spec.csi.driver") or "")
+    if driver is None:
+        return
+    handle = view.text("spec.csi.volumeHandle")
+    if handle is not None and driver.handle is not None and not driver.handle.fullmatch(handle):
+        view.error(
+            "reference-volume-handle", "spec.csi.volumeHandle", f"got {show(handle)}", allowed=driver.handle_text
+        )
+    given = view.mapping("spec.csi.volumeAttributes")
+    if not view.is_unknown("spec.csi.volumeAttributes"):
+        for key in driver.attributes:
+            if given.get(key) in (None, ""):
+                near = nearest_of(key, given)
+                view.error(
+                    "reference-volume-attribute",
+                    f"spec.csi.volumeAttributes.{key}",
+                    "is missing, and the driver cannot mount the volume without it",
+                    hint=f"did you mean {key} by {near}?" if near else "",
+                )
+    modes = view.texts("spec.accessModes")
+    wrong = [mode for mode in modes if driver.modes and mode not in driver.modes]
+    if wrong and view.text("spec.volumeMode") != "Block":
+        view.error(
+            "reference-access-mode",
+            "spec.accessModes",
+            f"has {', '.join(wrong)}, and a disk of EBS is attached to one node",
+            allowed=f"one of {', '.join(sorted(driver.modes))}",
+        )
+    _bucket(view, given.get("bucketName"), stack)
+    source = given.get("authenticationSource")
+    if isinstance(source, str) and source not in _S3_SOURCES:
+        view.error(
+            "reference-volume-attribute",
+            "spec.csi.volumeAttributes.authenticationSource",
+            f"got {show(source)}",
+            allowed="driver or pod",
+        )
+    _lustre(view, given, stack)
+
+
+def _bucket(view: View, name: object, stack: Stack) -> None:
+    """A bucket that is nearly one of the stack's."""
+    if not isinstance(name, str):
+        return
+    known = [
+        found for bucket in stack.resources.of(BUCKET) for found in _texts(bucket.id, bucket.outputs.get("bucket"))
+    ]
+    near = nearest_of(name, known) if name not in known else ""
+    if near:
+        view.error(
+            "reference-bucket",
+            "spec.csi.volumeAttributes.bucketName",
+            f"no bucket {show(name)} is recorded",
+            hint=f"did you mean {near}?",
+        )
+
+
+def _texts(*values: object) -> list[str]:
+    return [value for value in values if isinstance(value, str)]
+
+
+def _lustre(view: View, given: Mapping[str, object], stack: Stack) -> None:
+    """The name in DNS, and the name to mount, of a file system of the stack."""
+    name, mount = given.get("dnsname"), given.get("mountname")
+    if not isinstance(name, str):
+        return
+    match = _NAMED.match(name)
+    for system in stack.resources.of(LUSTRE):
+        if match is None or system.id != match[1]:
+            continue
+        outputs = system.outputs
+        right, to_mount = follow(outputs, "dnsName"), follow(outputs, "mountName")
+        if isinstance(right, str) and name != right:
+            view.error(
+                "reference-file-system",
+                "spec.csi.volumeAttributes.dnsname",
+                f"got {show(name)}, and file system {system.name} has {right}",
+            )
+        if isinstance(mount, str) and isinstance(to_mount, str) and mount.partition("/")[0] != to_mount:
+            view.error(
+                "reference-file-system",
+                "spec.csi.volumeAttributes.mountname",
+                f"got {show(mount)}, and file system {system.name} is mounted by {to_mount}",
+                allowed=f"{to_mount}, or a folder below it",
+            )

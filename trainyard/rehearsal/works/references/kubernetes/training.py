@@ -1,0 +1,204 @@
+"""Training jobs: the runtime, the jobs in it and the containers that they name.
+
+Source: Kubeflow Trainer 2.3 and JobSet 0.12, API references (read 2026-11): a TrainJob's settings reach the job that is
+labelled as the trainer, and in it the container `node`; a JobSet's policies name its replicated jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import follow
+from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
+from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+
+_TRAINER: Final = "trainer.kubeflow.org"
+_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
+_STEPS: Final = ("trainer", "dataset-initializer", "model-initializer")
+_NODE: Final = "node"
+_SETS: Final = {
+    "JobSet.jobset.x-k8s.io": "spec",
+    f"ClusterTrainingRuntime.{_TRAINER}": "spec.template.spec",
+    f"TrainingRuntime.{_TRAINER}": "spec.template.spec",
+}
+
+
+def check(cluster: Cluster) -> None:
+    """Every check of a training job."""
+    for kind, path in _SETS.items():
+        for view in cluster.of(kind):
+            _set(view, path)
+            if _TRAINER in kind:
+                _runtime(view, path)
+    for view in cluster.of(f"TrainJob.{_TRAINER}"):
+        _train_job(view, cluster)
+    for pod in cluster.pods:
+        _failure_policy(pod)
+        _classes(pod, cluster)
+
+
+def _jobs(view: View, path: str) -> list[str] | None:
+    names = [entry.get("name") for _, entry in view.items(f"{path}.replicatedJobs")]
+    if view.blurred(f"{path}.replicatedJobs") or UNKNOWN in names:
+        return None
+    return [str(name) for name in names]
+
+
+def _set(view: View, path: str) -> None:
+    known = _jobs(view, path)
+    if known is None:
+        return
+    for where, name in _named_jobs(view, path):
+        if name not in known:
+            view.error(
+                "reference-replicated-job",
+                where,
+                f"no replicated job {show(name)}",
+                allowed=f"one of {', '.join(known)}",
+                hint=nearest(name, known),
+            )
+
+
+def _named_jobs(view: View, path: str) -> Iterator[tuple[str, str]]:
+    lists = [f"{path}.successPolicy.targetReplicatedJobs"]
+    lists += [f"{rule}.targetReplicatedJobs" for rule, _ in view.items(f"{path}.failurePolicy.rules")]
+    for where in lists:
+        for index, name in enumerate(view.texts(where)):
+            yield f"{where}[{index}]", name
+    coordinator = view.text(f"{path}.coordinator.replicatedJob")
+    if coordinator is not None:
+        yield f"{path}.coordinator.replicatedJob", coordinator
+    for job, _ in view.items(f"{path}.replicatedJobs"):
+        for where, other in view.items(f"{job}.dependsOn"):
+            if isinstance(other.get("name"), str):
+                yield f"{where}.name", other["name"]
+
+
+def _runtime(view: View, path: str) -> None:
+    """A runtime whose trainer is not found takes a TrainJob's image, arguments and number of nodes nowhere."""
+    if view.blurred(f"{path}.replicatedJobs") or not view.entries(f"{path}.replicatedJobs"):
+        return
+    steps: dict[str, str] = {}
+    for job, _ in view.items(f"{path}.replicatedJobs"):
+        labels = f"{job}.template.metadata.labels"
+        if any(view.is_unknown(part) for part in (labels, f"{job}.template.metadata", f"{job}.template")):
+            return
+        step = view.mapping(labels).get(_STEP)
+        if step is UNKNOWN:
+            return
+        if isinstance(step, str):
+            steps[step] = job
+            if step not in _STEPS:
+                view.error(
+                    "reference-trainer-step",
+                    f"{labels}",
+                    f"{_STEP} is {show(step)}",
+                    allowed=f"one of {', '.join(_STEPS)}",
+                    hint=nearest(step, _STEPS),
+                )
+                return
+    if "trainer" not in steps:
+        near = [
+            nearest_of(_STEP, view.mapping(f"{job}.template.metadata.labels"))
+            for job, _ in view.items(f"{path}.replicatedJobs")
+        ]
+        found = next(filter(None, near), "")
+        view.error(
+            "reference-trainer-step",
+            f"{path}.replicatedJobs",
+            f"no job has the label {_STEP}: trainer"
+            + (f"; one has {found}" if found else "")
+            + ", so what a TrainJob says of its trainer reaches none",
+        )
+        return
+    job = steps["trainer"]
+    containers = [entry.get("name") for _, entry in view.items(f"{job}.template.spec.template.spec.containers")]
+    if containers and _NODE not in containers and UNKNOWN not in containers:
+        view.error(
+            "reference-container",
+            f"{job}.template.spec.template.spec.containers",
+            f"has {', '.join(map(str, containers))}, and a TrainJob's trainer is container {_NODE!r}",
+            allowed=f"a container named {_NODE}",
+        )
+
+
+def _train_job(view: View, cluster: Cluster) -> None:
+    name, kind = view.text("spec.runtimeRef.name"), view.text("spec.runtimeRef.kind") or "ClusterTrainingRuntime"
+    namespace = place(view)
+    if name is None or namespace is None:
+        return
+    key = f"{kind}.{_TRAINER}"
+    where = namespace if kind == "TrainingRuntime" else ""
+    runtime = cluster.find(key, where, name)
+    if runtime is None:
+        near = nearest_of(name, cluster.names(key, where))
+        other = "TrainingRuntime" if kind == "ClusterTrainingRuntime" else "ClusterTrainingRuntime"
+        swapped = cluster.find(f"{other}.{_TRAINER}", namespace if other == "TrainingRuntime" else "", name)
+        if near or swapped is not None:
+            view.error(
+                "reference-runtime",
+                "spec.runtimeRef" + (".kind" if swapped is not None else ".name"),
+                f"no {kind} {show(name)}",
+                hint=f"did you mean {near}?" if swapped is None else f"did you mean kind {other}?",
+            )
+        return
+    known = _jobs(runtime, "spec.template.spec")
+    for patch, _ in view.items("spec.runtimePatches"):
+        base = f"{patch}.trainingRuntimeSpec.template.spec.replicatedJobs"
+        for path, entry in view.items(base):
+            if known is not None and isinstance(entry.get("name"), str) and entry["name"] not in known:
+                view.error(
+                    "reference-replicated-job",
+                    f"{path}.name",
+                    f"runtime {name} has no replicated job {show(entry['name'])}",
+                    allowed=f"one of {', '.join(known)}",
+                    hint=nearest(entry["name"], known),
+                )
+
+
+def _failure_policy(pod: Pod) -> None:
+    """A rule about the exit code of a container that is not there never holds."""
+    base = pod.path.removesuffix(".template.spec")
+    if base == pod.path or not pod.containers_are_known:
+        return
+    names = [container.name for container in pod.containers]
+    for path, rule in pod.view.items(f"{base}.podFailurePolicy.rules"):
+        name = follow(rule, "onExitCodes", "containerName")
+        if isinstance(name, str) and name not in names:
+            pod.view.error(
+                "reference-container",
+                f"{path}.onExitCodes.containerName",
+                f"the pod has no container {show(name)}",
+                allowed=f"one of {', '.join(names)}",
+                hint=nearest(name, names),
+            )
+
+
+def _classes(pod: Pod, cluster: Cluster) -> None:
+    """Classes and schedulers that are nearly the name of one that is there; clouds and charts bring others."""
+    made: Mapping[str, tuple[list[str], str]] = {
+        "runtimeClassName": (cluster.names("RuntimeClass", ""), "RuntimeClass"),
+        "schedulerName": (["default-scheduler"], "scheduler"),
+    }
+    for key, (known, title) in made.items():
+        name: Any = pod.spec.get(key)
+        near = nearest_of(name, known) if isinstance(name, str) and name not in known else ""
+        if near:
+            pod.view.error(
+                "reference-class", f"{pod.path}.{key}", f"no {title} {show(name)}", hint=f"did you mean {near}?"
+            )
+    for index, reference in enumerate(listed(pod.spec.get("resourceClaims"))):
+        name = reference.get("resourceClaimTemplateName") if isinstance(reference, Mapping) else None
+        if isinstance(name, str) and pod.namespace is not None:
+            near = nearest_of(name, cluster.names("ResourceClaimTemplate", pod.namespace))
+            if near and cluster.find("ResourceClaimTemplate", pod.namespace, name) is None:
+                pod.view.error(
+                    "reference-class",
+                    f"{pod.path}.resourceClaims[{index}].resourceClaimTemplateName",
+                    f"no ResourceClaimTemplate {show(name)}",
+                    hint=f"did you mean {near}?",
+                )
