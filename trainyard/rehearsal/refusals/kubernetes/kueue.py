@@ -25,7 +25,7 @@ from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
 from trainyard.rehearsal.refusals.kubernetes.kueue_manager import check_manager
 
 _KNOWN_VERSION: Final = (0, 19)
-"""Of which the schemas and the fields of the configuration are."""
+"""The schemas and the fields of the configuration are those of this version."""
 
 
 def is_known_version(stack: Stack) -> bool:

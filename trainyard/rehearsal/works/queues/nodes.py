@@ -15,7 +15,7 @@ from trainyard.recorded.taints import taints_of
 from trainyard.rehearsal.works.queues.kubernetes.model import Configuration, Flavor, Node
 
 _MOST_NODES = 256
-"""Of a group that are played one by one, where topology decides. More make no difference to any shape."""
+"""So many nodes of a group are played one by one, where topology decides. More make no difference to any shape."""
 
 
 def groups_by_flavor(groups: list[NodeGroup], configuration: Configuration) -> dict[str, list[NodeGroup]]:

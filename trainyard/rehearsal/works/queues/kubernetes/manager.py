@@ -24,7 +24,7 @@ CHARTS_FRAMEWORKS: Final = (
     "jobset.x-k8s.io/jobset", "workload.codeflare.dev/appwrapper", "trainer.kubeflow.org/trainjob", "pod",
     "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset",
 )  # fmt: skip
-"""Of the chart's own configuration file (charts/kueue/values.yaml of 0.19.2)."""
+"""The chart's own configuration file names these (charts/kueue/values.yaml of 0.19.2)."""
 ONLY_JOBS: Final = ("batch/job",)
 """Where a configuration file names none (apis/config/v1beta2/defaults.go of 0.19.2)."""
 
