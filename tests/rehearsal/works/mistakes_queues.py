@@ -126,7 +126,44 @@ PROVISIONING = {
     "parameters": {"apiGroup": "kueue.x-k8s.io", "kind": "ProvisioningRequestConfig", "name": "gpu-nodes"},
 }
 
+
+def train_job(nodes: int, *, queue: str = "default") -> RecordedResource:
+    """A TrainJob of whole nodes of the training pool."""
+    gpus = {"requests": {"nvidia.com/gpu": "8"}, "limits": {"nvidia.com/gpu": "8"}}
+    spec = {"runtimeRef": {"name": "torch-distributed"}, "trainer": {"numNodes": nodes, "resourcesPerNode": gpus}}
+    made = {"labels": {QUEUE_LABEL: queue}}
+    return obj("trainer.kubeflow.org/v1alpha1", "TrainJob", "pretrain", "team-language", metadata=made, spec=spec)
+
+
+def job_set(replicas: int, made: dict[str, Any]) -> RecordedResource:
+    """A JobSet of so many jobs of two pods, each a whole node."""
+    container = {"name": "main", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "8"}}}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    job = {"spec": {"parallelism": 2, "completions": 2, "template": template}}
+    jobs = [{"name": "workers", "replicas": replicas, "template": job}]
+    spec = {"replicatedJobs": jobs}
+    return obj("jobset.x-k8s.io/v1alpha2", "JobSet", "sweep", "team-language", metadata=made, spec=spec)
+
+
 MISTAKES: list[Mistake] = [
+    Mistake(
+        "train-job-of-too-many-nodes",
+        "a TrainJob of three nodes, where the largest flavor has two",
+        also(train_job(3)),
+        "queues-never-admitted",
+    ),
+    Mistake(
+        "train-job-of-another-queue",
+        "a TrainJob names the ClusterQueue instead of the LocalQueue",
+        also(train_job(1, queue="language")),
+        "queues-no-local-queue",
+    ),
+    Mistake(
+        "job-set-of-too-many-jobs",
+        "a JobSet of two jobs of two nodes each, where the largest flavor has two",
+        also(job_set(2, {"labels": {QUEUE_LABEL: "default"}})),
+        "queues-never-admitted",
+    ),
     Mistake(
         "queue-of-job-misspelt",
         "the job's queue has one letter too many",

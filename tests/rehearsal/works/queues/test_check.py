@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import EXAMPLES
-from tests.rehearsal.works.mistakes_queues import MISTAKES
+from tests.rehearsal.works.mistakes_queues import MISTAKES, QUEUE_LABEL, also, job_set, train_job
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.refusals.kubernetes import kueue
 from trainyard.rehearsal.refusals.kubernetes.index import Objects
@@ -39,3 +39,9 @@ def test_names_of_mistakes_are_their_own():
 @pytest.mark.parametrize("stack", EXAMPLES)
 def test_the_example_stacks_have_no_finding(rehearsed, stack):
     assert not findings(rehearsed(stack).resources)
+
+
+@pytest.mark.parametrize("made", [{"labels": {QUEUE_LABEL: "default"}}, {}])
+def test_train_jobs_and_job_sets_that_fit_are_admitted(rehearsed, made):
+    fits = also(train_job(2), job_set(1, made))
+    assert not findings(fits(list(rehearsed("demo").resources)))
