@@ -48,13 +48,13 @@ def _claim(view: View, cluster: Cluster) -> None:
         return
     volume = cluster.find("PersistentVolume", "", name)
     if volume is None:
-        near = nearest_of(name, cluster.names("PersistentVolume", ""))
-        if near:
+        near = cluster.lacks("PersistentVolume", "", name)
+        if near is not None:
             view.error(
                 "reference-claim",
                 "spec.volumeName",
                 f"no PersistentVolume {show(name)}, so the claim never binds",
-                hint=f"did you mean {near}?",
+                hint=f"did you mean {near}?" if near else "",
             )
         return
     _fits(view, volume, namespace, has_default=_has_default_class(cluster))
