@@ -575,6 +575,31 @@ MISTAKES: list[Mistake] = [
         "reference-address",
     ),
     Mistake(
+        "address: no such namespace",
+        "a runtime's proxy is looked for in namespace `proxies`",
+        edit(
+            RUNTIME,
+            "runtimes-torch",
+            put(
+                f"{SET}.template.spec.template.spec.containers[0].env[3].value",
+                "http://egress-proxy.proxies.svc.cluster.local:3128",
+            ),
+        ),
+        "reference-address",
+    ),
+    Mistake(
+        "port: declared one, told another",
+        "the server listens on 5000, its container declares 8080, and the probes ask that",
+        edit(DEPLOYMENT, "mlflow-deployment", put(f"{SERVER}.ports[0].containerPort", 8080)),
+        "reference-container-port",
+    ),
+    Mistake(
+        "volume: not mounted",
+        "the mount of the server's secret was lost",
+        edit(DEPLOYMENT, "mlflow-deployment", put(f"{SERVER}.volumeMounts[2]", DROP)),
+        "reference-file",
+    ),
+    Mistake(
         "claim: no volume", "the volume was taken out", drop(VOLUME, "volumes-vision-data-volume"), "reference-claim"
     ),
     Mistake(

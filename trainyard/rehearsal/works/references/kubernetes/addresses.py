@@ -19,6 +19,7 @@ _WORD: Final = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _ADDRESS: Final = re.compile(
     rf"(?<![\w.-])(?P<name>{_WORD})\.(?P<space>{_WORD})\.svc(?:\.cluster\.local)?(?![\w.-])(?::(?P<port>\d+))?"
 )
+_OF_EVERY_CLUSTER: Final = ("kubernetes", "default")
 _HELD: Final = ("data", "stringData")
 
 
@@ -55,13 +56,15 @@ def _named(text: str) -> Iterator[tuple[str, str, str]]:
 def _name(view: View, path: str, name: str, namespace: str, port: str, cluster: Cluster) -> None:
     if namespace not in cluster.labels_of_namespaces:
         near = nearest_of(namespace, cluster.labels_of_namespaces)
-        if near:
+        if near or cluster.lacks("Namespace", "", namespace) is not None:
             view.error(
                 "reference-address",
                 path,
                 f"names service {name}.{namespace}, and there is no namespace {show(namespace)}",
-                hint=f"did you mean {near}?",
+                hint=f"did you mean {near}?" if near else "",
             )
+        return
+    if (name, namespace) == _OF_EVERY_CLUSTER:
         return
     meant = cluster.lacks("Service", namespace, name)
     if meant is not None:
