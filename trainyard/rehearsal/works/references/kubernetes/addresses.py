@@ -1,7 +1,7 @@
 """Names of services in DNS, wherever a program is told one: environment, arguments, config maps, secrets.
 
-Source: Kubernetes documentation, "DNS for Services and Pods" (read 2026-11): `SERVICE.NAMESPACE.svc.cluster.local`, and
-a port of that service behind it.
+Source: Kubernetes documentation, "DNS for Services and Pods", as generally known:
+`SERVICE.NAMESPACE.svc.cluster.local`, and a port of that service behind it.
 """
 
 from __future__ import annotations

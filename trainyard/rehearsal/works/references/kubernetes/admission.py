@@ -1,6 +1,6 @@
 """Admission: policies, what binds them, their expressions and parameters, and what webhooks and policies are about.
 
-Source: Kubernetes documentation, "Validating Admission Policy", "Dynamic Admission Control" (read 2026-11).
+Source: Kubernetes documentation, "Validating Admission Policy", "Dynamic Admission Control", as generally known.
 """
 
 from __future__ import annotations

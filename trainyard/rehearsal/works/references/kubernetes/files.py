@@ -1,7 +1,7 @@
 """Files that pods mount: their mode, who may read them, and whether they are where the program looks.
 
-Source: Kubernetes documentation, "Volumes", "Secrets", "Configure a Security Context" (read 2026-11). A mode that is
-written in decimal is meant in octal nearly always: 644 is 0o1204, which its owner may only write.
+Source: Kubernetes documentation, "Volumes", "Secrets", "Configure a Security Context", as generally known. A mode that
+is written in decimal is meant in octal nearly always: 644 is 0o1204, which its owner may only write.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Probes, hooks and the ports that they ask.
 
-Source: Kubernetes documentation, "Configure Liveness, Readiness and Startup Probes" (read 2026-11). A probe by number
-on a port that no container declares may still be answered: a container listens where it pleases.
+Source: Kubernetes documentation, "Configure Liveness, Readiness and Startup Probes", as generally known. A probe by
+number on a port that no container declares may still be answered: a container listens where it pleases.
 """
 
 from __future__ import annotations

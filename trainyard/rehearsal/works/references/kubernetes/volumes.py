@@ -1,8 +1,8 @@
 """Claims, volumes and classes: does a claim bind, and to what it is meant to?
 
-Source: Kubernetes documentation, "Persistent Volumes", "Storage Classes" (read 2026-11): a claim binds to a volume of
-its class that is at least as large, has every access mode that it asks for and the same mode, is bound to nobody
-else, and has the labels that it selects.
+Source: Kubernetes documentation, "Persistent Volumes", "Storage Classes", as generally known: a claim binds to a
+volume of its class that is at least as large, has every access mode that it asks for and the same mode, is bound to
+nobody else, and has the labels that it selects.
 """
 
 from __future__ import annotations
