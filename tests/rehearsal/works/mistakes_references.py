@@ -552,6 +552,62 @@ MISTAKES: list[Mistake] = [
         alone(SERVICE, "egress-service"),
         "reference-namespace-order",
     ),
+    Mistake(
+        "address: port",
+        "a team's credentials name the tracking server's old port",
+        edit(
+            SECRET,
+            "mlflow-credentials-vision",
+            lambda inputs: _told(inputs, "https://mlflow.mlflow.svc.cluster.local:80"),
+        ),
+        "reference-address",
+    ),
+    Mistake(
+        "address: service",
+        "the proxy's service was renamed, and the clients' configuration was not",
+        edit(SERVICE, "egress-service", put("metadata.name", "proxy")),
+        "reference-address",
+    ),
+    Mistake(
+        "address: namespace",
+        "the credentials name the service in `ml-flow`",
+        edit(SECRET, "mlflow-credentials-vision", lambda inputs: _told(inputs, "https://mlflow.ml-flow.svc:5000")),
+        "reference-address",
+    ),
+    Mistake(
+        "address: no such namespace",
+        "a runtime's proxy is looked for in namespace `proxies`",
+        edit(
+            RUNTIME,
+            "runtimes-torch",
+            put(
+                f"{SET}.template.spec.template.spec.containers[0].env[3].value",
+                "http://egress-proxy.proxies.svc.cluster.local:3128",
+            ),
+        ),
+        "reference-address",
+    ),
+    Mistake(
+        "port: declared one, told another",
+        "the server listens on 5000, its container declares 8080, and the probes ask that",
+        edit(DEPLOYMENT, "mlflow-deployment", put(f"{SERVER}.ports[0].containerPort", 8080)),
+        "reference-container-port",
+    ),
+    Mistake(
+        "volume: not mounted",
+        "the mount of the server's secret was lost",
+        edit(DEPLOYMENT, "mlflow-deployment", put(f"{SERVER}.volumeMounts[2]", DROP)),
+        "reference-file",
+    ),
+    Mistake(
+        "claim: no volume", "the volume was taken out", drop(VOLUME, "volumes-vision-data-volume"), "reference-claim"
+    ),
+    Mistake(
+        "binding of a policy: none",
+        "the policy was taken out",
+        drop(ADMISSION_POLICY, "kueue-end-guard"),
+        "reference-policy",
+    ),
     Mistake("train job: runtime", "`torch-distribute`", train_job("torch-distribute"), "reference-runtime"),
     Mistake("train job: patched job", "`nodes` for `node`", train_job(patched="nodes"), "reference-replicated-job"),
     Mistake(
@@ -583,6 +639,11 @@ def _rename(inputs: dict[str, Any], part: str, old: str, new: str) -> None:
     held = dict(getattr(inputs[part], "value", inputs[part]))
     held[new] = held.pop(old)
     inputs[part] = held
+
+
+def _told(inputs: dict[str, Any], address: str) -> None:
+    held = getattr(inputs["stringData"], "value", inputs["stringData"])
+    inputs["stringData"] = {**held, "MLFLOW_TRACKING_URI": address}
 
 
 def _every_value(inputs: dict[str, Any], old: str, new: str) -> None:

@@ -70,7 +70,12 @@ FOREIGN = [
                 {
                     "name": "web",
                     "image": "web:1",
-                    "command": ["/manager", "--config=/etc/web/web.yaml", "--cache=/var/cache/web"],
+                    "command": [
+                        "/manager",
+                        "--config=/etc/web/web.yaml",
+                        "--cache=/var/cache/web",
+                        "--api=https://kubernetes.default.svc:443",
+                    ],
                     "ports": [{"name": "http", "containerPort": 8080}, {"name": "webhook", "containerPort": 9443}],
                     "readinessProbe": {"httpGet": {"path": "/readyz?verbose=1", "port": 8081}},
                     "livenessProbe": {"tcpSocket": {"port": "http"}},

@@ -14,8 +14,14 @@ RENDERED_ELSEWHERE: Final = ("kubernetes:helm.sh/v4:", "kubernetes:kustomize/", 
 """Components whose objects are made where no recording sees them."""
 _SYSTEM_NAMESPACES: Final = ("kube-", "gke-", "gmp-", "amazon-", "aws-")
 """Namespaces in which a managed cluster keeps what is its own."""
-_NAMESPACED: Final = frozenset({"Secret", "ConfigMap", "ServiceAccount", "PersistentVolumeClaim", "Role", "Service"})
-_OF_CLUSTERS: Final = frozenset({"PriorityClass"})
+_LOOKED_UP: Final = frozenset(
+    {"Secret", "ConfigMap", "ServiceAccount", "PersistentVolumeClaim", "Role", "Namespace", "PriorityClass"}
+)
+"""Kinds that objects of another program often name."""
+_OF_CLUSTERS: Final = frozenset(
+    {"PriorityClass", "PersistentVolume", "ClusterRole", "StorageClass", "ValidatingAdmissionPolicy"}
+)
+"""Kinds of objects that are in no namespace."""
 _MAKERS: Final = frozenset(
     {
         ("Certificate", "cert-manager.io"),
@@ -79,6 +85,8 @@ class Objects:
             return False
         if (kind, name) in (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt")):
             return False
+        if kind not in _LOOKED_UP:
+            return True
         return bool(nearest_of(name, self.names(kind, namespace))) or not self.may_be_there(kind, namespace, name)
 
     def may_be_there(self, kind: str, namespace: str, name: str = "") -> bool:
@@ -87,8 +95,8 @@ class Objects:
             return True
         if kind == "Namespace":
             return not self.makes_the_cluster or name.startswith(_SYSTEM_NAMESPACES)
-        if kind not in _NAMESPACED:
-            return kind in _OF_CLUSTERS and not self.makes_the_cluster
+        if kind in _OF_CLUSTERS:
+            return not self.makes_the_cluster
         place = bare(namespace)
         if self.charted & {place, "*"} or place.startswith(_SYSTEM_NAMESPACES):
             return True

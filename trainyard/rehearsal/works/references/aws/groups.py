@@ -1,6 +1,6 @@
 """Groups that bindings name: on EKS a person is in the groups of the access entry, and in no others.
 
-Source: Amazon EKS documentation, "Create access entries" (read 2026-11).
+Source: Amazon EKS documentation, "Create access entries", as generally known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Volumes on AWS: drivers that are installed, ids of their form, and file systems and buckets that are recorded.
 
-Source: documentation of the drivers for EBS, EFS, FSx for Lustre and Mountpoint for S3, static provisioning (read
-2026-11); names of the add-ons as `aws eks describe-addon-versions` gives them.
+Source: documentation of the drivers for EBS, EFS, FSx for Lustre and Mountpoint for S3, static provisioning, as
+generally known; names of the add-ons likewise.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Admission: policies, what binds them, their expressions and parameters, and what webhooks and policies are about.
 
-Source: Kubernetes documentation, "Validating Admission Policy", "Dynamic Admission Control" (read 2026-11).
+Source: Kubernetes documentation, "Validating Admission Policy", "Dynamic Admission Control", as generally known.
 """
 
 from __future__ import annotations
@@ -64,13 +64,12 @@ def _binding(view: View, cluster: Cluster) -> None:
     name = view.text("spec.policyName")
     if name is None:
         return
-    near = nearest_of(name, cluster.names(_POLICY, ""))
+    near = cluster.lacks(_POLICY, "", name)
     policy = cluster.find(_POLICY, "", name)
     if policy is None:
-        if near and not cluster.is_blurred(_POLICY, ""):
-            view.error(
-                "reference-policy", "spec.policyName", f"no {_POLICY} {show(name)}", hint=f"did you mean {near}?"
-            )
+        if near is not None:
+            hint = f"did you mean {near}?" if near else ""
+            view.error("reference-policy", "spec.policyName", f"no {_POLICY} {show(name)}", hint=hint)
         return
     if policy.has("spec.paramKind") and view.lacks("spec.paramRef"):
         view.error(

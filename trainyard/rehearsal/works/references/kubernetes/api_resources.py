@@ -1,7 +1,6 @@
 """The resources that a cluster's API serves, by group: the plural names that roles and webhooks speak of.
 
-Source: Kubernetes 1.35, `kubectl api-resources` as the API reference lists it (read 2026-11); custom resources by the
-definitions that the charts install (tables in `charts.py`, read 2026-11).
+Source: what Kubernetes 1.35 and the definitions in the charts of Kueue, JobSet and Trainer serve, as generally known.
 """
 
 from __future__ import annotations

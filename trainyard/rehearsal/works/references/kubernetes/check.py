@@ -7,6 +7,7 @@ from typing import Final
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.references.kubernetes import (
+    addresses,
     admission,
     customs,
     files,
@@ -22,6 +23,7 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
     services.check,
+    addresses.check,
     selectors.check,
     probes.check,
     keys.check,

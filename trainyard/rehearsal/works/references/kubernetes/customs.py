@@ -1,8 +1,9 @@
 """What has to stand before an object: the chart that brings its kind, and its namespace.
 
-Source: the definitions in the charts (`refusals/data/custom_resources.json` names the files), release notes of Kueue
-0.15 for `v1beta2`. The Pulumi engine makes at once what does not depend on each other, and its Kubernetes provider
-waits for a kind that is not there yet for less time than a release takes, which waits for its own pods.
+Source: the definitions in the charts (`refusals/data/custom_resources.json` names the files), that Kueue serves
+`v1beta2` since 0.15, as generally known. The Pulumi engine makes at once what does not depend on each other, and its
+Kubernetes provider waits for a kind that is not there yet for less time than a release takes, which waits for its own
+pods.
 """
 
 from __future__ import annotations

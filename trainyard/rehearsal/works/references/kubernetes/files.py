@@ -1,7 +1,7 @@
 """Files that pods mount: their mode, who may read them, and whether they are where the program looks.
 
-Source: Kubernetes documentation, "Volumes", "Secrets", "Configure a Security Context" (read 2026-11). A mode that is
-written in decimal is meant in octal nearly always: 644 is 0o1204, which its owner may only write.
+Source: Kubernetes documentation, "Volumes", "Secrets", "Configure a Security Context", as generally known. A mode that
+is written in decimal is meant in octal nearly always: 644 is 0o1204, which its owner may only write.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import as_number, known_texts
 from trainyard.rehearsal.context import listed, show
 from trainyard.rehearsal.near import is_near
@@ -51,6 +51,7 @@ def check(cluster: Cluster) -> None:
             mounts = list(_mounts(pod, container, volumes, cluster))
             _sub_paths(pod, container, volumes, cluster)
             _looked_for(pod, container, mounts)
+            _unmounted(pod, container, mounts, volumes, cluster)
             _twice(pod, container)
 
 
@@ -258,6 +259,36 @@ def _looked_for(pod: Pod, container: Container, mounts: list[_Mount]) -> None:
                     hint=f"did you mean {mount.path}?",
                 )
                 break
+
+
+def _unmounted(
+    pod: Pod,
+    container: Container,
+    mounts: list[_Mount],
+    volumes: Mapping[str, Mapping[str, Any]],
+    cluster: Cluster,
+) -> None:
+    """A file that the program is told and that lies in a volume of the pod which no container mounts."""
+    mounted = {
+        str(mount.get("name"))
+        for one in pod.containers
+        for mount in listed(one.body.get("volumeMounts"))
+        if isinstance(mount, Mapping)
+    }
+    unused = {name: _names(pod, volume, cluster) for name, volume in volumes.items() if name not in mounted}
+    if not unused or has_unknown([one.body.get("volumeMounts") for one in pod.containers]):
+        return
+    for where, path in _said(container):
+        file = path.rpartition("/")[2]
+        holder = next((name for name, names in unused.items() if file in (names or ())), "")
+        if holder and not any(path.startswith(f"{mount.path}/") for mount in mounts):
+            pod.view.error(
+                "reference-file",
+                where,
+                f"names {path}, and volume {show(holder)} with {show(file)} is mounted by no container",
+                allowed="a volumeMount of it",
+            )
+            return
 
 
 def _is_moved(path: str, mount: _Mount) -> bool:

@@ -1,7 +1,7 @@
 """Config maps and secrets: the object, and the key in it, that a pod asks for.
 
-Source: Kubernetes documentation, "ConfigMaps", "Secrets", "Projected Volumes", "Downward API" (read 2026-11). A pod
-whose key is missing does not start (`CreateContainerConfigError`, or its volume is never mounted), unless it is
+Source: Kubernetes documentation, "ConfigMaps", "Secrets", "Projected Volumes", "Downward API", as generally known. A
+pod whose key is missing does not start (`CreateContainerConfigError`, or its volume is never mounted), unless it is
 optional.
 """
 

@@ -1,7 +1,7 @@
 """Probes, hooks and the ports that they ask.
 
-Source: Kubernetes documentation, "Configure Liveness, Readiness and Startup Probes" (read 2026-11). A probe by number
-on a port that no container declares may still be answered: a container listens where it pleases.
+Source: Kubernetes documentation, "Configure Liveness, Readiness and Startup Probes", as generally known. A probe by
+number on a port that no container declares may still be answered: a container listens where it pleases.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.read import as_number
+from trainyard.recorded.read import as_number, known_texts
 from trainyard.rehearsal.context import show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 
@@ -20,6 +20,7 @@ _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _TLS_NAMES: Final = frozenset({"https", "tls", "ssl"})
 _HTTP_NAMES: Final = frozenset({"http", "web"})
 _NUMBER: Final = re.compile(r"\d+")
+_LISTENS: Final = re.compile(r"(?:^|\s)--port[= ](\d+)\b")
 
 
 def check(cluster: Cluster) -> None:
@@ -31,6 +32,7 @@ def check(cluster: Cluster) -> None:
                 _path(pod, path, asked)
                 _scheme(pod, container, path, asked)
             _alike(pod, container)
+            _listens(pod, container)
 
 
 def _asked(container: Container) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -123,6 +125,23 @@ def _scheme(pod: Pod, container: Container, path: str, asked: Mapping[str, Any])
         )
     elif first in _HTTP_NAMES and scheme == "HTTPS":
         pod.view.error("reference-probe-scheme", f"{path}.scheme", f"asks port {show(name)} with TLS", allowed="HTTP")
+
+
+def _listens(pod: Pod, container: Container) -> None:
+    """A program that is told a port which its container does not declare, while it declares another."""
+    declared = [as_number(port.get("containerPort")) for port in container.ports]
+    spoken = [text for key in ("command", "args") for _, text in known_texts(container.body.get(key))]
+    words = " ".join(spoken)
+    told = {int(found) for found in _LISTENS.findall(words)}
+    numbers = set(_NUMBER.findall(words))
+    is_known = bool(declared) and container.ports_are_known and None not in declared
+    if is_known and len(told) == 1 and numbers.isdisjoint(f"{number:g}" for number in declared if number is not None):
+        pod.view.error(
+            "reference-container-port",
+            f"{container.path}.ports",
+            f"declares {', '.join(f'{number:g}' for number in declared if number is not None)}, and the program of "
+            f"container {show(container.name)} is told to listen on {next(iter(told))}",
+        )
 
 
 def _alike(pod: Pod, container: Container) -> None:

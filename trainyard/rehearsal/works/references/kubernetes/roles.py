@@ -1,7 +1,7 @@
 """Roles and bindings: what a rule speaks of exists, and who is bound is somebody.
 
-Source: Kubernetes documentation, "Using RBAC Authorization" (read 2026-11). A rule for a resource in the wrong group is
-accepted and allows nothing; so does a binding to a role, or of somebody, that is not there.
+Source: Kubernetes documentation, "Using RBAC Authorization", as generally known. A rule for a resource in the wrong
+group is accepted and allows nothing; so does a binding to a role, or of somebody, that is not there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Services: do they select pods that are there, and do their ports lead to one that a container has?
 
-Source: Kubernetes documentation, "Service", "Ingress", "StatefulSet", "DNS for Services and Pods" (read 2026-11).
+Source: Kubernetes documentation, "Service", "Ingress", "StatefulSet", "DNS for Services and Pods", as generally known.
 """
 
 from __future__ import annotations

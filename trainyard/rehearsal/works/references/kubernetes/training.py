@@ -1,7 +1,7 @@
 """Training jobs: the runtime, the jobs in it and the containers that they name.
 
-Source: Kubeflow Trainer 2.3 and JobSet 0.12, API references (read 2026-11): a TrainJob's settings reach the job that is
-labelled as the trainer, and in it the container `node`; a JobSet's policies name its replicated jobs.
+Source: Kubeflow Trainer 2.3 and JobSet 0.12, API references, as generally known: a TrainJob's settings reach the job
+that is labelled as the trainer, and in it the container `node`; a JobSet's policies name its replicated jobs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Claims, volumes and classes: does a claim bind, and to what it is meant to?
 
-Source: Kubernetes documentation, "Persistent Volumes", "Storage Classes" (read 2026-11): a claim binds to a volume of
-its class that is at least as large, has every access mode that it asks for and the same mode, is bound to nobody
-else, and has the labels that it selects.
+Source: Kubernetes documentation, "Persistent Volumes", "Storage Classes", as generally known: a claim binds to a
+volume of its class that is at least as large, has every access mode that it asks for and the same mode, is bound to
+nobody else, and has the labels that it selects.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def _claim(view: View, cluster: Cluster) -> None:
         return
     volume = cluster.find("PersistentVolume", "", name)
     if volume is None:
-        near = nearest_of(name, cluster.names("PersistentVolume", ""))
-        if near:
+        near = cluster.lacks("PersistentVolume", "", name)
+        if near is not None:
             view.error(
                 "reference-claim",
                 "spec.volumeName",
                 f"no PersistentVolume {show(name)}, so the claim never binds",
-                hint=f"did you mean {near}?",
+                hint=f"did you mean {near}?" if near else "",
             )
         return
     _fits(view, volume, namespace, has_default=_has_default_class(cluster))

@@ -1,0 +1,91 @@
+"""Names of services in DNS, wherever a program is told one: environment, arguments, config maps, secrets.
+
+Source: Kubernetes documentation, "DNS for Services and Pods", as generally known:
+`SERVICE.NAMESPACE.svc.cluster.local`, and a port of that service behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from trainyard.recorded.read import as_number, known_texts
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_WORD: Final = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+_ADDRESS: Final = re.compile(
+    rf"(?<![\w.-])(?P<name>{_WORD})\.(?P<space>{_WORD})\.svc(?:\.cluster\.local)?(?![\w.-])(?::(?P<port>\d+))?"
+)
+_OF_EVERY_CLUSTER: Final = ("kubernetes", "default")
+_HELD: Final = ("data", "stringData")
+
+
+def check(cluster: Cluster) -> None:
+    """Every check of a name that a program is told."""
+    for pod in cluster.pods:
+        for container in pod.containers:
+            for key in ("command", "args", "env"):
+                for below, text in known_texts(container.body.get(key)):
+                    _text(pod.view, f"{container.path}.{key}{_joined(below)}", text, cluster)
+    for view in cluster.of("ConfigMap", "Secret"):
+        for part in _HELD:
+            for key, text in view.mapping(part).items():
+                if isinstance(text, str):
+                    _text(view, f"{part}.{key}", text, cluster)
+
+
+def _joined(below: str) -> str:
+    return below if below.startswith("[") or not below else f".{below}"
+
+
+def _text(view: View, path: str, text: str, cluster: Cluster) -> None:
+    if ".svc" not in text:
+        return
+    for name, namespace, port in dict.fromkeys(_named(text)):
+        _name(view, path, name, namespace, port, cluster)
+
+
+def _named(text: str) -> Iterator[tuple[str, str, str]]:
+    for found in _ADDRESS.finditer(text):
+        yield found["name"], found["space"], found["port"] or ""
+
+
+def _name(view: View, path: str, name: str, namespace: str, port: str, cluster: Cluster) -> None:
+    if namespace not in cluster.labels_of_namespaces:
+        near = nearest_of(namespace, cluster.labels_of_namespaces)
+        if near or cluster.lacks("Namespace", "", namespace) is not None:
+            view.error(
+                "reference-address",
+                path,
+                f"names service {name}.{namespace}, and there is no namespace {show(namespace)}",
+                hint=f"did you mean {near}?" if near else "",
+            )
+        return
+    if (name, namespace) == _OF_EVERY_CLUSTER:
+        return
+    meant = cluster.lacks("Service", namespace, name)
+    if meant is not None:
+        view.error(
+            "reference-address",
+            path,
+            f"names service {name}.{namespace}, which is not there",
+            hint=f"did you mean {meant}?" if meant else "",
+        )
+    service = cluster.find("Service", namespace, name)
+    if service is None or not port or service.has("spec.externalName") or service.lacks("spec.selector"):
+        return
+    ports = [as_number(entry.get("port")) for _, entry in service.items("spec.ports")]
+    is_headless = service.value("spec.clusterIP") == "None"
+    if service.blurred("spec.ports") or None in ports or not ports or is_headless or service.is_unknown("spec"):
+        return
+    if int(port) not in ports:
+        given = ", ".join(f"{number:g}" for number in ports if number is not None)
+        view.error(
+            "reference-address",
+            path,
+            f"names port {port} of service {name}.{namespace}, which has {given}",
+            allowed=f"one of {given}",
+        )
