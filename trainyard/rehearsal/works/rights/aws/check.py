@@ -10,7 +10,7 @@ from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.rights.aws import statements
 from trainyard.rehearsal.works.rights.aws.account import Account
-from trainyard.rehearsal.works.rights.aws.needs import images, keys, pods, programs, services, volumes
+from trainyard.rehearsal.works.rights.aws.needs import functions, images, keys, pods, programs, services, volumes
 from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
 from trainyard.rehearsal.works.rights.aws.needs.controllers import installed
 from trainyard.rehearsal.works.rights.aws.needs.model import Need, judge
@@ -32,6 +32,7 @@ def check(stack: Stack) -> None:
     judge(places.account, needs(places, bindings))
     keys.check(places)
     images.check(places)
+    functions.check(places)
 
 
 def needs(places: Places, bindings: Bindings) -> Iterator[Need]:

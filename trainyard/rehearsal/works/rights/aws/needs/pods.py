@@ -108,7 +108,7 @@ def needs(places: Places, bindings: Bindings, pods: list[RecordedPod]) -> Iterat
     }
     for pod in pods:
         asked = list(_asked(places, pod, secrets, maps))
-        if not asked or any(_OWN_CREDENTIALS.fullmatch(name) for name in pod.variables):
+        if not asked or _has_own_credentials(pod):
             continue
         who, words = _who(places, bindings, pod)
         for path, purpose, deeds, whole in asked:
@@ -125,6 +125,23 @@ def needs(places: Places, bindings: Bindings, pods: list[RecordedPod]) -> Iterat
                 yield Need(
                     pod.view, path, "rights-pod-lacks", who, f"{pod}, {words},", purpose, deeds, from_network=True
                 )
+
+
+def _has_own_credentials(pod: RecordedPod) -> bool:
+    """Whether its rights may come from elsewhere than its service account: keys, another store, somebody's agent."""
+    if any(_OWN_CREDENTIALS.fullmatch(name) for name in pod.variables) or any(
+        "endpoint" in text for _, text in pod.words
+    ):
+        return True
+    mounts = [
+        path
+        for _, container in pod.workload.containers()
+        for mount in listed(container.get("volumeMounts"))
+        if isinstance(path := follow(mount, "mountPath"), str)
+    ]
+    metadata = f"{pod.workload.path.rpartition('.')[0]}.metadata.annotations".lstrip(".")
+    annotated = pod.view.mapping(metadata)
+    return any(".aws" in path for path in mounts) or any(re.search(r"iam\.amazonaws|vault", key) for key in annotated)
 
 
 Asked = tuple[str, str, tuple[Deed, ...], bool]
