@@ -26,8 +26,8 @@ EKS_IMAGES_REGIONS: Final = frozenset({
     "ca-central-1", "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "eu-west-3", "sa-east-1", "us-east-1",
     "us-east-2", "us-west-1", "us-west-2",
 })  # fmt: skip
-"""The account of EKS's own images, and where it is that one (EKS User Guide, "View Amazon container image registries", as
-generally known; elsewhere each region has another)."""
+"""The account of EKS's own images, and where it is that one: elsewhere each region has another (EKS User Guide, "View
+Amazon container image registries", as generally known)."""
 
 
 class Places:
