@@ -8,7 +8,7 @@ Secrets Manager User Guide, "Secret encryption and decryption".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +24,6 @@ from trainyard.rehearsal.works.rights.aws.needs.objects import listing, reading,
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 from trainyard.rehearsal.works.workloads.model import Workload
-from trainyard.rehearsal.works.workloads.read import workloads
 
 _BUCKET: Final = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]+)(?P<prefix>/[^\s\"',;?]*)?")
 _SECRET: Final = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@!-]+")
@@ -59,11 +58,11 @@ class RecordedPod:
         return self.workload.told()
 
 
-def recorded(places: Places) -> list[RecordedPod]:
+def recorded(places: Places, made: Sequence[Workload]) -> list[RecordedPod]:
     """The pods of every recorded object that makes some as they are told."""
     return [
         _read(places.stack.view_of(workload.resource), workload)
-        for workload in workloads(places.stack.resources)
+        for workload in made
         if workload.origin == "object" and not workload.is_template
     ]
 
