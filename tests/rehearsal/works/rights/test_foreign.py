@@ -33,6 +33,33 @@ def test_a_correct_stack_lacks_nothing():
 
 READER = {"Action": ["s3:GetObject"], "Resource": "arn:aws:s3:::raw-images/in/*"}
 TAGGED = {"StringEquals": {"aws:PrincipalOrgID": "o-0123456789"}}
+TOPIC = f"arn:aws:sns:{REGION}:{ACCOUNT}:alarms"
+TIDY = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:tidy"
+FUNCTION = made(
+    "aws:lambda/function:Function",
+    "tidy",
+    {"name": "tidy", "role": arn("role", "somebody-elses")},
+    id="tidy",
+    outputs={"arn": TIDY},
+)
+CALL = made(
+    "aws:sns/topicSubscription:TopicSubscription", "tidy", {"topic": TOPIC, "protocol": "lambda", "endpoint": TIDY}
+)
+REPLICATION = made(
+    "aws:s3/bucketReplicationConfig:BucketReplicationConfig",
+    "copy",
+    {
+        "bucket": "raw-images",
+        "role": arn("role", "copier"),
+        "rules": [{"filter": {"prefix": "in/"}, "destination": {"bucket": "arn:aws:s3:::copies"}}],
+    },
+)
+_READS = (
+    {"Action": ["s3:GetReplicationConfiguration", "s3:ListBucket"], "Resource": "arn:aws:s3:::raw-images"},
+    {"Action": "s3:GetObjectVersion*", "Resource": "arn:aws:s3:::raw-images/in/*"},
+)
+READS = inline("copier", *_READS)
+COPIES = inline("copier", *_READS, {"Action": "s3:Replicate*", "Resource": "arn:aws:s3:::copies/*"})
 RIGHT = {
     "a role of another stack": {"control": None},
     "a policy that nobody has the text of": {
@@ -85,6 +112,27 @@ RIGHT = {
             {"name": "prod", "roleArn": arn("role", "control"), "computeConfig": {"enabled": True}},
             id="prod",
         ),
+    },
+    "the newer policy of volumes": {
+        "ebs-role": role(
+            "ebs",
+            by_account("kube-system", "ebs-csi-controller-sa"),
+            f"{MANAGED}AmazonEBSCSIDriverPolicyV2",
+        ),
+    },
+    "a function with its permission": {
+        "function": FUNCTION,
+        "call": CALL,
+        "permission": made(
+            "aws:lambda/permission:Permission",
+            "tidy",
+            {"function": "tidy", "principal": "sns.amazonaws.com", "sourceArn": TOPIC},
+        ),
+    },
+    "a replicated bucket": {
+        "replication": REPLICATION,
+        "copier": role("copier", by("s3.amazonaws.com")),
+        "rights": COPIES,
     },
     "a bucket of somebody else": {
         "logging": made(
@@ -188,6 +236,23 @@ WRONG = {
             )
         },
         "rights-pod-lacks",
+    ),
+    "the function lets in no topic": ({"function": FUNCTION, "call": CALL}, "rights-delivery"),
+    "the function lets in another topic": (
+        {
+            "function": FUNCTION,
+            "call": CALL,
+            "permission": made(
+                "aws:lambda/permission:Permission",
+                "tidy",
+                {"function": "tidy", "principal": "sns.amazonaws.com", "sourceArn": f"{TOPIC}-2"},
+            ),
+        },
+        "rights-delivery",
+    ),
+    "the copier may not write": (
+        {"replication": REPLICATION, "copier": role("copier", by("s3.amazonaws.com")), "rights": READS},
+        "rights-role-lacks",
     ),
     "no agent": ({"agent": None}, "rights-no-pod-identity-agent"),
 }

@@ -303,13 +303,15 @@ def managed_policy_exists(view: View) -> None:
 RULES: Final[Rules] = {
     trust: ("aws:iam/role:Role",),
     managed: ("aws:iam/policy:Policy",),
-    inline: ("aws:iam/rolePolicy:RolePolicy",),
+    inline: ("aws:iam/groupPolicy:GroupPolicy", "aws:iam/rolePolicy:RolePolicy", "aws:iam/userPolicy:UserPolicy"),
     of_resource: (
         "aws:kms/key:Key",
+        "aws:kms/keyPolicy:KeyPolicy",
         "aws:s3/bucketPolicy:BucketPolicy",
         "aws:sns/topicPolicy:TopicPolicy",
         "aws:sns/topic:Topic",
         "aws:secretsmanager/secret:Secret",
+        "aws:secretsmanager/secretPolicy:SecretPolicy",
         "aws:efs/fileSystemPolicy:FileSystemPolicy",
         "aws:sqs/queuePolicy:QueuePolicy",
         "aws:ec2/vpcEndpoint:VpcEndpoint",

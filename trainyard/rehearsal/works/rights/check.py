@@ -8,14 +8,16 @@ from trainyard.rehearsal.works.rights.aws import check as aws
 from trainyard.rehearsal.works.rights.aws.access_entries import access_grants
 from trainyard.rehearsal.works.rights.kubernetes import needs
 from trainyard.rehearsal.works.rights.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.workloads.read import workloads
 
 
 def check(stack: Stack) -> None:
     """Notes what would be refused to somebody who needs it."""
-    aws.check(stack)
+    made = workloads(stack.resources)
+    aws.check(stack, made)
     try:
         grants = tuple(access_grants(stack.resources))
     except UnreadableInput:
-        needs.check(stack, Cluster(stack.resources), people=False)
+        needs.check(stack, made, Cluster(stack.resources), people=False)
     else:
-        needs.check(stack, Cluster(stack.resources, grants), people=True)
+        needs.check(stack, made, Cluster(stack.resources, grants), people=True)

@@ -278,14 +278,13 @@ class Account:
         """The endpoint of the network that requests of an action go through, where it has one."""
         prefix = action.partition(":")[0]
         called = f".{_ENDPOINTS.get(prefix, prefix)}"
-        return next(
-            (
-                found
-                for found in self._resources.of(VPC_ENDPOINT)
-                if str(value_at(found.inputs, "serviceName", default="", unknown="")).endswith(called)
-            ),
-            None,
-        )
+        found = [
+            endpoint
+            for endpoint in self._resources.of(VPC_ENDPOINT)
+            if str(value_at(endpoint.inputs, "serviceName", default="", unknown="")).endswith(called)
+        ]
+        networks = {str(value_at(endpoint.inputs, "vpcId", unknown=None)) for endpoint in found}
+        return found[0] if len(networks) == 1 else None  # of several networks nobody knows which one is asked from
 
     def _endpoint_policy(self, endpoint: RecordedResource) -> Document | None:
         if not is_set(endpoint.inputs, "policy"):

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.rights.aws import statements
 from trainyard.rehearsal.works.rights.aws.account import Account
-from trainyard.rehearsal.works.rights.aws.needs import images, keys, pods, programs, services, volumes
+from trainyard.rehearsal.works.rights.aws.needs import functions, images, keys, pods, programs, services, volumes
 from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
 from trainyard.rehearsal.works.rights.aws.needs.controllers import installed
 from trainyard.rehearsal.works.rights.aws.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
+from trainyard.rehearsal.works.workloads.model import Workload
 
 _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 
 
-def check(stack: Stack) -> None:
-    """Notes what is refused for sure."""
+def check(stack: Stack, made: Sequence[Workload]) -> None:
+    """Notes what is refused for sure. `made`: everything that runs pods."""
     statements.check(stack)
     if not stack.of_type(ROLE):
         return
@@ -29,16 +30,17 @@ def check(stack: Stack) -> None:
         return
     bindings = Bindings(places, installed(places))
     bindings.check()
-    judge(places.account, needs(places, bindings))
+    judge(places.account, needs(places, bindings, made))
     keys.check(places)
     images.check(places)
+    functions.check(places)
 
 
-def needs(places: Places, bindings: Bindings) -> Iterator[Need]:
+def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Iterator[Need]:
     """Everything that somebody has to be allowed, each once."""
-    made = pods.recorded(places)
+    users = pods.recorded(places, made)
     yield from services.needs(places)
     yield from programs.needs(places, bindings)
-    yield from volumes.needs(places, bindings, made)
-    yield from pods.needs(places, bindings, made)
+    yield from volumes.needs(places, bindings, users)
+    yield from pods.needs(places, bindings, users)
     yield from keys.needs(places, bindings)

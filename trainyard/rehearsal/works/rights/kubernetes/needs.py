@@ -7,7 +7,7 @@ of what `kubectl` asks for, `kubectl COMMAND -v=6`, as generally known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trainyard.conventions import TEAM_LABEL
@@ -19,7 +19,6 @@ from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.rights.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.rights.principals import Person, Pod
 from trainyard.rehearsal.works.workloads.model import Workload
-from trainyard.rehearsal.works.workloads.read import workloads
 
 _KUBECTL: Final = re.compile(
     r"\bkubectl\s+(?P<flags>(?:-\S+\s+(?:\S+\s+)?)*?)(?P<command>get|wait|delete|scale|patch|label|annotate|logs|exec|cordon|drain)\s+(?P<rest>[^|;&\n]+)"
@@ -50,9 +49,9 @@ _WITHOUT_NAMESPACE: Final = frozenset({"nodes"})
 _OWN_CONFIGURATION: Final = ("--kubeconfig", "--token", "--as", "--server", "KUBECONFIG")
 
 
-def check(stack: Stack, cluster: Cluster, *, people: bool) -> None:
-    """Notes what is refused for sure; of `people` where it is known who signs in."""
-    _programs(stack, cluster)
+def check(stack: Stack, made: Sequence[Workload], cluster: Cluster, *, people: bool) -> None:
+    """Notes what is refused for sure; of `people` where it is known who signs in. `made`: everything that runs pods."""
+    _programs(stack, made, cluster)
     if not people:
         return
     try:
@@ -116,12 +115,12 @@ def _requests(right: Right) -> Iterator[tuple[str, str]]:
         yield from ((verb, thing) for verb in right.verbs)
 
 
-def _programs(stack: Stack, cluster: Cluster) -> None:
+def _programs(stack: Stack, made: Sequence[Workload], cluster: Cluster) -> None:
     accounts = {
         (view.text("metadata.namespace") or "default", view.text("metadata.name") or ""): view
         for view in stack.of_type(SERVICE_ACCOUNT)
     }
-    for workload in workloads(stack.resources):
+    for workload in made:
         account = workload.spec.get("serviceAccountName", "default")
         asked = list(_asked(workload))
         if workload.origin != "object" or workload.is_template or not asked or not isinstance(account, str):

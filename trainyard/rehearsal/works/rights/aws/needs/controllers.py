@@ -35,6 +35,8 @@ class Controller:
         """The service accounts of its pods, with what the table says of each."""
         for account in self.entry["accounts"]:
             named = self._value(account["value"]) if self.release and "value" in account else None
+            if named is None and self.release and "RELEASE" in account["name"] and self._is_renamed():
+                continue
             short = account.get("short") or account["name"].removeprefix("RELEASE-")
             whole = short if short in self.release else account["name"].replace("RELEASE", self.release)
             yield (named if isinstance(named, str) and named else whole), account
@@ -65,6 +67,9 @@ class Controller:
         """Whether its values do not turn it to another cloud."""
         unless = self.entry.get("unless", {})
         return not any(self._value(path) in others for path, others in unless.items() if self.release)
+
+    def _is_renamed(self) -> bool:
+        return any(self.view.has(f"values.{key}") for key in ("fullnameOverride", "nameOverride"))
 
     def _value(self, path: str) -> Any:
         found = follow(self.view.inputs, "values", *steps(path)) if path else None

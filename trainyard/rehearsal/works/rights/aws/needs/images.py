@@ -7,30 +7,25 @@ in its own account's repositories.
 
 from __future__ import annotations
 
-from typing import Final
-
 from trainyard.recorded.read import UnreadableInput, is_set
-from trainyard.recorded.types import VPC_ENDPOINT
+from trainyard.recorded.types import VPC, VPC_ENDPOINT
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.rights.aws.callers import ANONYMOUS, Caller
 from trainyard.rehearsal.works.rights.aws.conditions import UnknownOperator
 from trainyard.rehearsal.works.rights.aws.documents import Request, read_document
 from trainyard.rehearsal.works.rights.aws.evaluate import Asked
 from trainyard.rehearsal.works.rights.aws.needs.controllers import nodes
-from trainyard.rehearsal.works.rights.aws.needs.places import Places
+from trainyard.rehearsal.works.rights.aws.needs.places import EKS_IMAGES, EKS_IMAGES_REGIONS, Places
 from trainyard.rehearsal.works.rights.aws.unfilled import unfilled
-
-_EKS: Final = "602401143452"
-"""The account of EKS's images in most regions (EKS User Guide, "View Amazon container image registries", 2026-11)."""
 
 
 def check(places: Places) -> None:
     """Notes endpoints that keep nodes from their images."""
     callers = nodes(places)
-    if not callers or not places.region:
-        return
+    if not callers or not places.region or len(places.stack.of_type(VPC)) > 1:
+        return  # nobody knows which network the nodes are in
     layers = f"arn:{places.partition}:s3:::prod-{places.region}-starport-layer-bucket/layer"
-    image = f"arn:{places.partition}:ecr:{places.region}:{_EKS}:repository/eks/pause"
+    image = f"arn:{places.partition}:ecr:{places.region}:{EKS_IMAGES}:repository/eks/pause"
     asked = (
         (".s3", "s3:GetObject", layers, ANONYMOUS),
         (".ecr.dkr", "ecr:BatchGetImage", image, callers[0]),
@@ -38,6 +33,8 @@ def check(places: Places) -> None:
     )
     for view in places.stack.of_type(VPC_ENDPOINT):
         for suffix, action, resource, caller in asked:
+            if resource == image and places.region not in EKS_IMAGES_REGIONS:
+                continue
             name = view.text("serviceName") or ""
             if (
                 name.endswith(suffix)
@@ -57,7 +54,7 @@ def _stops(places: Places, view: View, caller: Caller, action: str, resource: st
     if not is_set(view.resource.inputs, "policy") or view.resource.read:
         return False
     context = {
-        "aws:resourceaccount": (_EKS,),
+        "aws:resourceaccount": (EKS_IMAGES,),
         "aws:securetransport": ("true",),
         "aws:requestedregion": (places.region,),
     }

@@ -15,9 +15,19 @@ from trainyard.rehearsal.works.rights.aws.account import Account
 from trainyard.rehearsal.works.rights.aws.callers import Caller
 from trainyard.rehearsal.works.rights.aws.recorded_policies import GUARDED, arn_of, names_of
 
-_BRACES: Final = re.compile(r"\{(?P<path>[\w.]+)(?P<optional>[-/]?)\}")
+_BRACES: Final = re.compile(r"\{(?P<path>[\w.\[\]]+)(?P<optional>[-/]?)\}")
 _KMS_KEY_OF: Final = {SNS_TOPIC: "kmsMasterKeyId", "aws:sqs/queue:Queue": "kmsMasterKeyId"}
 """The input of a place that names its key."""
+
+
+EKS_IMAGES: Final = "602401143452"
+EKS_IMAGES_REGIONS: Final = frozenset({
+    "ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-southeast-1", "ap-southeast-2",
+    "ca-central-1", "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "eu-west-3", "sa-east-1", "us-east-1",
+    "us-east-2", "us-west-1", "us-west-2",
+})  # fmt: skip
+"""The account of EKS's own images, and where it is that one: elsewhere each region has another (EKS User Guide, "View
+Amazon container image registries", as generally known)."""
 
 
 class Places:
@@ -122,6 +132,8 @@ class Places:
             if path in more:
                 return more[path]
             known = {"account": self.account.id, "region": self.region, "partition": self.partition}.get(path)
+            if path == "eks_images":
+                known = EKS_IMAGES if self.region in EKS_IMAGES_REGIONS else ""
             if known is None and path == "rule_arn":
                 rules = self.stack.resources.referred(view.resource, "rule", EVENT_RULE)
                 known = arn_of(rules[0]) if len(rules) == 1 else ""

@@ -8,7 +8,7 @@ Secrets Manager User Guide, "Secret encryption and decryption".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +24,6 @@ from trainyard.rehearsal.works.rights.aws.needs.objects import listing, reading,
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 from trainyard.rehearsal.works.workloads.model import Workload
-from trainyard.rehearsal.works.workloads.read import workloads
 
 _BUCKET: Final = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]+)(?P<prefix>/[^\s\"',;?]*)?")
 _SECRET: Final = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@!-]+")
@@ -59,11 +58,11 @@ class RecordedPod:
         return self.workload.told()
 
 
-def recorded(places: Places) -> list[RecordedPod]:
+def recorded(places: Places, made: Sequence[Workload]) -> list[RecordedPod]:
     """The pods of every recorded object that makes some as they are told."""
     return [
         _read(places.stack.view_of(workload.resource), workload)
-        for workload in workloads(places.stack.resources)
+        for workload in made
         if workload.origin == "object" and not workload.is_template
     ]
 
@@ -108,7 +107,7 @@ def needs(places: Places, bindings: Bindings, pods: list[RecordedPod]) -> Iterat
     }
     for pod in pods:
         asked = list(_asked(places, pod, secrets, maps))
-        if not asked or any(_OWN_CREDENTIALS.fullmatch(name) for name in pod.variables):
+        if not asked or _has_own_credentials(pod):
             continue
         who, words = _who(places, bindings, pod)
         for path, purpose, deeds, whole in asked:
@@ -125,6 +124,23 @@ def needs(places: Places, bindings: Bindings, pods: list[RecordedPod]) -> Iterat
                 yield Need(
                     pod.view, path, "rights-pod-lacks", who, f"{pod}, {words},", purpose, deeds, from_network=True
                 )
+
+
+def _has_own_credentials(pod: RecordedPod) -> bool:
+    """Whether its rights may come from elsewhere than its service account: keys, another store, somebody's agent."""
+    if any(_OWN_CREDENTIALS.fullmatch(name) for name in pod.variables) or any(
+        "endpoint" in text for _, text in pod.words
+    ):
+        return True
+    mounts = [
+        path
+        for _, container in pod.workload.containers()
+        for mount in listed(container.get("volumeMounts"))
+        if isinstance(path := follow(mount, "mountPath"), str)
+    ]
+    metadata = f"{pod.workload.path.rpartition('.')[0]}.metadata.annotations".lstrip(".")
+    annotated = pod.view.mapping(metadata)
+    return any(".aws" in path for path in mounts) or any(re.search(r"iam\.amazonaws|vault", key) for key in annotated)
 
 
 Asked = tuple[str, str, tuple[Deed, ...], bool]

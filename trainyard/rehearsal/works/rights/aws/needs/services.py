@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from trainyard.catalog.tables import tree
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import follow
+from trainyard.recorded.read import follow, value_at
 from trainyard.recorded.types import BUCKET, BUCKET_ACL, SNS_TOPIC
 from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.rights.aws.callers import Caller, service
@@ -107,7 +107,7 @@ def _of_delivery(places: Places, view: View, entry: Mapping[str, Any], path: str
     )
     if not deeds:
         return
-    if not (entry.get("unless_default") and not _has_policy(places, place)):
+    if not (entry.get("unless_default") and _by_default(places, place)):
         yield Need(view, path, "rights-delivery", (who,), f"{who.arn} for {words(view)}", entry["purpose"], deeds)
     yield from _with_the_key(places, view, entry, path, place, who, context)
 
@@ -167,8 +167,14 @@ def _has_acl(places: Places, bucket: RecordedResource) -> bool:
     )
 
 
-def _has_policy(places: Places, place: RecordedResource) -> bool:
+def _by_default(places: Places, place: RecordedResource) -> bool:
+    """Whether a place has the policy that it is made with, or one that says the same: the owner may use it."""
     type_, key = GUARDED[place.type]
-    return follow(place.inputs, "policy") is not None or any(
-        place in places.stack.resources.referred(policy, key, place.type) for policy in places.stack.resources.of(type_)
-    )
+    holders = [place] if follow(place.inputs, "policy") is not None else []
+    holders += [
+        policy
+        for policy in places.stack.resources.of(type_)
+        if place in places.stack.resources.referred(policy, key, place.type)
+    ]
+    texts = [str(value_at(holder.inputs, "policy", unknown="")) for holder in holders]
+    return not holders or any("SourceOwner" in text for text in texts)
