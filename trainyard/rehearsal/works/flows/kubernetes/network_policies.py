@@ -41,6 +41,7 @@ selects is closed."""
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 """Label that the API server puts on every namespace: its name."""
 
+
 @dataclass(frozen=True, slots=True)
 class Peer:
     """One peer of a rule: addresses, or pods by selectors."""
