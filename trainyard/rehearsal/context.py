@@ -22,6 +22,7 @@ class ValueContext:
 
     kubernetes_version: str  # "1.35"
     region: str  # "us-east-1"; empty where the stack is on no AWS region
+    ours: bool = False  # the program publishes a plan: it is Trainyard's, whose charts and add-ons are all pinned
     assumed_service_accounts: frozenset[tuple[str, str]] = frozenset()  # (namespace, name) that a chart makes
     assumed_objects: frozenset[tuple[str, str, str]] = frozenset()  # (kind, namespace, name) that a chart makes
 
@@ -194,6 +195,10 @@ class Stack:
     def of_type(self, type_: str) -> list[View]:
         """Every resource of a type, in the order of registration."""
         return [self._by_urn[resource.urn] for resource in self.resources.of(type_)]
+
+    def view_of(self, resource: RecordedResource) -> View:
+        """The view of one of its resources."""
+        return self._by_urn[resource.urn]
 
     def referred(self, resource: RecordedResource, path: str, type_: str) -> View | None:
         """The one resource of `type_` that this one's input refers to, as `View.referred` gives it."""

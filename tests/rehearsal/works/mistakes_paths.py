@@ -371,4 +371,38 @@ MISTAKES = [
         edit(ENDPOINT, "network-ecr-dkr-interface", put("serviceName", value="com.amazonaws.us-east-1.ecr.api")),
         "paths-endpoint-twice",
     ),
+    Mistake(
+        "subnet-too-small",
+        "the subnet of the training nodes is a /28",
+        edit(SUBNET, "network-private-us-east-1b", put("cidrBlock", value="10.0.32.0/28")),
+        "paths-subnet-too-small",
+    ),
+    Mistake(
+        "more-nodes-than-addresses",
+        "a group may have 2,000 nodes in one /19",
+        edit(NODES, "gpu-nodes-train-spot", put("scalingConfig", "maxSize", value=2000)),
+        "paths-subnet-too-small",
+    ),
+    Mistake(
+        "load-balancer-without-subnets",
+        "a service asks for a load balancer on the internet, and no subnet is marked for one",
+        edit(
+            "kubernetes:core/v1:Service",
+            "mlflow-service",
+            lambda inputs: (
+                inputs["spec"].update(type="LoadBalancer"),
+                inputs["metadata"]["annotations"].update(
+                    {"service.beta.kubernetes.io/aws-load-balancer-scheme": "internet-facing"}
+                ),
+            ),
+        ),
+        "paths-load-balancer-subnets",
+    ),
+    Mistake(
+        "gateway-that-nobody-knows",
+        "the default route names a NAT gateway of another stack, which is gone",
+        edit(ROUTE, "network-private-us-east-1a-out", put("natGatewayId", value="nat-0123456789abcdef0")),
+        None,
+        "what another stack has is in no recording",
+    ),
 ]

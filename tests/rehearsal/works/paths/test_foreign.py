@@ -6,14 +6,20 @@ from dataclasses import replace
 
 import pytest
 
+from tests.rehearsal.refusals.builders import resource
 from tests.rehearsal.works.foreign import (
+    CLUSTER_GROUP,
     STACKS,
+    VPC,
     ZONES,
     acl,
     behind_nat,
     cluster,
+    group,
     public,
     subnet,
+    table,
+    vpc,
     with_group_of_nodes,
     without_internet,
 )
@@ -45,22 +51,22 @@ def test_a_correct_network_is_not_accused(stack):
 def test_what_is_not_known_yet_is_not_accused(stack):
     """Each input of each resource unknown, one at a time: nothing may be told of it, and nothing may fail."""
     resources = STACKS[stack]()
-    for index, resource in enumerate(resources):
-        if not resource.type.startswith("aws:"):
+    for index, one in enumerate(resources):
+        if not one.type.startswith("aws:"):
             continue
-        for key in resource.inputs:
-            blurred = replace(resource, inputs={**resource.inputs, key: UNKNOWN})
-            assert findings([*resources[:index], blurred, *resources[index + 1 :]]) == [], (resource.name, key)
+        for key in one.inputs:
+            blurred = replace(one, inputs={**one.inputs, key: UNKNOWN})
+            assert findings([*resources[:index], blurred, *resources[index + 1 :]]) == [], (one.name, key)
 
 
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize("wrong", ["text", 7, True, ["text"], {"key": "value"}, None])
 def test_a_wrong_kind_of_value_breaks_nothing(stack, wrong):
     resources = STACKS[stack]()
-    for index, resource in enumerate(resources):
-        for key in resource.inputs:
-            changed = replace(resource, inputs={**resource.inputs, key: wrong})
-            findings([*resources[:index], changed, *resources[index + 1 :]])
+    for index, one in enumerate(resources):
+        for key in one.inputs:
+            broken = replace(one, inputs={**one.inputs, key: wrong})
+            findings([*resources[:index], broken, *resources[index + 1 :]])
 
 
 def of_nodes(*, back=(1024, 65535), https=443):
@@ -124,11 +130,11 @@ def without(resources, type_, name=""):
 def changed(resources, name, **inputs):
     """The same stack with inputs of one resource changed; None takes one away."""
     found = []
-    for resource in resources:
-        if resource.name == name:
-            given = {**resource.inputs, **inputs}
-            resource = replace(resource, inputs={key: value for key, value in given.items() if value is not None})
-        found.append(resource)
+    for one in resources:
+        if one.name == name:
+            given = {**one.inputs, **inputs}
+            one = replace(one, inputs={key: value for key, value in given.items() if value is not None})
+        found.append(one)
     return found
 
 
@@ -163,3 +169,96 @@ def test_images_of_the_internet_are_told_where_no_node_gets_there():
 
 def test_a_table_and_gateway_of_another_vpc_are_told():
     assert "paths-other-vpc" in rules(changed(behind_nat(), "private", vpcId="vpc-0000000000000000b"))
+
+
+PEER = "vpc-0000000000000000b"
+
+
+def peered(*tables_with_routes):
+    """Two networks with a peering; the named tables have a route through it."""
+    through = {"vpcPeeringConnectionId": "pcx-1"}
+    there = [
+        replace(vpc(cidrBlock="10.5.0.0/16"), id=PEER, name="peer", urn="urn:peer"),
+        replace(table("peer"), inputs={"vpcId": PEER}),
+    ]
+    connection = resource(
+        "aws:ec2/vpcPeeringConnection:VpcPeeringConnection", "peering", {"vpcId": VPC, "peerVpcId": PEER}, "pcx-1"
+    )
+    routes = [
+        resource(
+            "aws:ec2/route:Route",
+            f"{name}-to-peer",
+            {"routeTableId": f"rtb-{name}", "destinationCidrBlock": block, **through},
+        )
+        for name, block in tables_with_routes
+    ]
+    return [*behind_nat(), *there, connection, *routes]
+
+
+def test_a_peering_needs_routes_on_both_sides():
+    assert findings(peered(("private", "10.5.0.0/16"), ("peer", "10.4.0.0/16"))) == []
+    assert findings(peered()) == []
+    assert rules(peered(("private", "10.5.0.0/16"))) == {"paths-peering-one-way"}
+
+
+def stored(*zones, **system):
+    """A file system of EFS with mount targets in some zones, and a volume on it."""
+    spec = {"csi": {"driver": "efs.csi.aws.com", "volumeHandle": "fs-1"}}
+    rule = {"protocol": "tcp", "fromPort": 2049, "toPort": 2049, "securityGroups": [CLUSTER_GROUP]}
+    return [
+        *behind_nat(),
+        group("efs", ingress=[rule]),
+        resource("aws:efs/fileSystem:FileSystem", "files", system, "fs-1"),
+        resource("kubernetes:core/v1:PersistentVolume", "files", {"metadata": {"name": "files"}, "spec": spec}),
+        *(
+            resource(
+                "aws:efs/mountTarget:MountTarget",
+                f"files-{zone}",
+                {"fileSystemId": "fs-1", "subnetId": f"subnet-{zone}", "securityGroups": ["sg-efs"]},
+            )
+            for zone in zones
+        ),
+    ]
+
+
+def test_a_file_system_has_a_mount_target_where_nodes_are():
+    assert findings(stored(*ZONES)) == []
+    assert findings(stored(ZONES[0], availabilityZoneName=ZONES[0])) == []
+    assert rules(stored(ZONES[0])) == {"paths-no-mount-target"}
+    assert [finding.level for finding in findings(stored())] == ["error"]
+
+
+def test_a_file_system_admits_the_nodes():
+    closed = changed(stored(*ZONES), "efs", ingress=[])
+    assert rules(closed) == {"flows-nfs"}
+    by_prefix_list = [{"protocol": "tcp", "fromPort": 2049, "toPort": 2049, "prefixListIds": ["pl-1"]}]
+    assert findings(changed(stored(*ZONES), "efs", ingress=by_prefix_list)) == []
+
+
+def test_a_store_of_another_network_is_told():
+    other = replace(subnet("other", "10.5.0.0/24", ZONES[0]), inputs={"vpcId": PEER, "cidrBlock": "10.5.0.0/24"})
+    there = replace(vpc(cidrBlock="10.5.0.0/16"), id=PEER, name="peer", urn="urn:peer")
+    lustre = resource("aws:fsx/lustreFileSystem:LustreFileSystem", "fast", {"subnetIds": "subnet-other"}, "fs-2")
+    assert rules([*behind_nat(), there, other, lustre]) == {"paths-store-apart"}
+
+
+@pytest.mark.parametrize("scheme", ["internet-facing", "internal"])
+def test_a_load_balancer_finds_its_subnets_by_their_tags(scheme):
+    role = {"internet-facing": "kubernetes.io/role/elb", "internal": "kubernetes.io/role/internal-elb"}[scheme]
+    service = resource(
+        "kubernetes:core/v1:Service",
+        "web",
+        {
+            "metadata": {
+                "name": "web",
+                "annotations": {"service.beta.kubernetes.io/aws-load-balancer-scheme": scheme},
+            },
+            "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]},
+        },
+    )
+    assert rules([*behind_nat(), service]) == {"paths-load-balancer-subnets"}
+    tagged = [
+        replace(one, inputs={**one.inputs, "tags": {role: "1"}}) if one.id == "subnet-public" else one
+        for one in behind_nat()
+    ]
+    assert findings([*tagged, service]) == []

@@ -4,26 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import EKS_CLUSTER
 from trainyard.rehearsal.works.flows.aws.places import node_interfaces
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
-from trainyard.rehearsal.works.flows.kubernetes.pods import of_charts, of_objects
+from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, of_charts, of_objects
+from trainyard.rehearsal.works.flows.model import Pods
 from trainyard.rehearsal.works.flows.needs.aws import cluster
 from trainyard.rehearsal.works.flows.needs.kubernetes import pods
 from trainyard.rehearsal.works.flows.needs.model import Need
-from trainyard.rehearsal.works.flows.needs.scene import Scene, actor_of, config_maps_of, namespaces_of
+from trainyard.rehearsal.works.flows.needs.scene import (
+    NAME_SERVER,
+    Actor,
+    Scene,
+    actor_of,
+    config_maps_of,
+    namespaces_of,
+)
 from trainyard.rehearsal.works.flows.reach import Flows, of_pods
 
 
 def scene_of(resources: Resources, flows: Flows) -> Scene:
-    """The recorded pods, with what they say they need. Raises UnknownInput."""
+    """The recorded pods with what they say they need, and those that members of a team, or of a queue, make.
+
+    Raises:
+        UnknownInput: a part of it is not known yet.
+    """
     interfaces = node_interfaces(resources)
     config_maps = config_maps_of(resources)
     actors = [
         actor_of(workload, of_pods(workload, interfaces), config_maps)
         for workload in (*of_objects(resources), *of_charts(resources))
     ]
-    return Scene(resources, flows.places, flows.teams, tuple(actors), namespaces_of(resources))
+    for cluster_of_eks in resources.of(EKS_CLUSTER):
+        if not any(actor.place.name == NAME_SERVER for actor in actors) and brings_add_ons(cluster_of_eks):
+            server = Workload(NAME_SERVER, Pods("kube-system", {"k8s-app": "kube-dns"}, {}, ((53, 53),)), ())
+            actors.append(Actor(of_pods(server, interfaces), "kube-system", cluster_of_eks))
+    own = {place.pods.namespace for place in flows.teams.values() if place.pods}
+    queued = {
+        str(value_at(found.inputs, "metadata", "namespace", default="default"))
+        for found in resources.of("kubernetes:kueue.x-k8s.io/*:LocalQueue")
+    }
+    others = {
+        name: of_pods(Workload(f"pods of namespace {name}", Pods(name, None), ()), interfaces)
+        for name in sorted(queued - own)
+    }
+    return Scene(resources, flows.places, {**others, **flows.teams}, tuple(actors), namespaces_of(resources))
+
+
+def brings_add_ons(cluster_of_eks: RecordedResource) -> bool:
+    """Whether EKS puts CoreDNS on a cluster by itself."""
+    return value_at(cluster_of_eks.inputs, "bootstrapSelfManagedAddons") is not False
 
 
 def needs_of(scene: Scene, policies: NetworkPolicies) -> Iterator[Need]:

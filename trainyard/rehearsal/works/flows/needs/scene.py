@@ -15,7 +15,9 @@ from trainyard.recorded.types import CONFIG_MAP, NAMESPACE
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload
 from trainyard.rehearsal.works.flows.model import Place
 
-_PARTS: Final = ("env", "args", "command")
+NAME_SERVER: Final = "kube-system/coredns"
+"""The pods of the add-on, as the table of charts and add-ons names them."""
+
 _NO_DESTINATION: Final = re.compile("origin|cors|allow|redirect|callback|external|advertis|no_proxy|issuer", re.I)
 """Names of variables and options whose URLs are no place that the pod itself opens."""
 
@@ -41,13 +43,13 @@ class Scene:
 
     resources: Resources
     places: Mapping[str, Place]
-    teams: Mapping[str, Place]  # by team
+    teams: Mapping[str, Place]  # pods that members make, by team, or by namespace where it has queues and no team
     actors: tuple[Actor, ...]
     namespaces: Mapping[str, RecordedResource]  # by name
 
-    def of_chart(self, name: str) -> Actor | None:
-        """The pods of a chart or add-on, by the name that the table gives them."""
-        return next((actor for actor in self.actors if actor.place.name.endswith(f"/{name}")), None)
+    def name_server(self) -> Actor | None:
+        """The cluster's own."""
+        return next((actor for actor in self.actors if actor.place.name == NAME_SERVER), None)
 
 
 def actor_of(workload: Workload, place: Place, config_maps: Mapping[tuple[str, str], RecordedResource]) -> Actor:

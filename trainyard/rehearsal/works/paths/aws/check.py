@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.paths.aws import acls, endpoints, images, names, nodes, places, routes
+from trainyard.rehearsal.works.paths.aws import acls, endpoints, images, names, nodes, peers, places, room, routes
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
 from trainyard.rehearsal.works.paths.aws.groups import Groups, fabric
 from trainyard.rehearsal.works.paths.aws.network import Network
@@ -23,6 +23,8 @@ def check(stack: Stack) -> None:
     nodes.check(network, found, all_nodes)
     endpoints.check(found, groups, all_nodes)
     places.check(network, all_nodes, found)
+    peers.check(network)
+    room.check(network, all_nodes)
     acls.check(network, all_nodes)
     registries = images.public_registries(stack)
     images.check(network, all_nodes, registries)

@@ -17,12 +17,12 @@ from trainyard.recorded.types import (
     VOLUME,
     VPC_CIDR,
 )
+from trainyard.rehearsal.context import View
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
 from trainyard.rehearsal.works.paths.aws.network import Network
 from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
 
 EFS_DRIVER = "efs.csi.aws.com"
-PEERING = "aws:ec2/vpcPeeringConnection:VpcPeeringConnection"
 
 
 def check(network: Network, groups: list[NodeGroup], endpoints: Endpoints) -> None:
@@ -30,7 +30,7 @@ def check(network: Network, groups: list[NodeGroup], endpoints: Endpoints) -> No
     for group in groups:
         _group_apart(network, group)
     _groups_of_other_vpcs(network)
-    _databases(network, groups)
+    _stores(network, groups)
     _mount_targets(network, groups)
     _services(network)
     _addresses_of_nat(network)
@@ -84,22 +84,30 @@ def _groups_of_other_vpcs(network: Network) -> None:
                     )
 
 
-def _databases(network: Network, groups: list[NodeGroup]) -> None:
-    """A private database of another VPC is reached by nobody, unless a peering leads there."""
-    if network.stack.of_type(PEERING):
-        return
+def _stores(network: Network, groups: list[NodeGroup]) -> None:
+    """A database or a file system of another VPC is reached by nobody, unless a route leads there."""
     nodes = {vpc for group in groups for vpc in _vpcs(network, group.subnets)}
+    if not nodes or any(network.leads_elsewhere(subnet) for group in groups for subnet in group.subnets):
+        return
     for view in network.stack.of_type(DATABASE):
         subnets = view.referred("dbSubnetGroupName", DATABASE_SUBNETS)
-        vpcs = set(_vpcs(network, subnets.texts("subnetIds"))) if subnets is not None else set()
-        apart = nodes and vpcs and not nodes & vpcs and not view.flag("publiclyAccessible")
-        if apart and not any(network.leads_elsewhere(subnet) for group in groups for subnet in group.subnets):
-            view.error(
-                "paths-database-apart",
-                "dbSubnetGroupName",
-                "the database is in another VPC than every node, and no route leads there",
-                allowed="subnets of the nodes' VPC, or a peering with routes both ways",
-            )
+        if subnets is not None and not view.flag("publiclyAccessible"):
+            _apart(network, nodes, view, "dbSubnetGroupName", subnets.texts("subnetIds"))
+    for view in network.stack.of_type(LUSTRE):
+        _apart(network, nodes, view, "subnetIds", [*view.texts("subnetIds"), view.text("subnetIds") or ""])
+    for view in network.stack.of_type(EFS_MOUNT_TARGET):
+        _apart(network, nodes, view, "subnetId", [view.text("subnetId") or ""])
+
+
+def _apart(network: Network, nodes: set[str], view: View, path: str, subnets: list[str]) -> None:
+    vpcs = set(_vpcs(network, subnets))
+    if vpcs and not nodes & vpcs:
+        view.error(
+            "paths-store-apart",
+            path,
+            "it is in another VPC than every node, and no route leads there",
+            allowed="subnets of the nodes' VPC, or a peering with routes both ways",
+        )
 
 
 def _mount_targets(network: Network, groups: list[NodeGroup]) -> None:

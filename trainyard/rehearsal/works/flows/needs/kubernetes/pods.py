@@ -30,7 +30,7 @@ _HOST: Final = re.compile(r"://|\.svc\b|\.amazonaws\.com|\.googleapis\.com")
 
 def names(scene: Scene, policies: NetworkPolicies) -> Iterator[Need]:
     """Pods that look up names: those that say one, teams', and charts' that are known to."""
-    server = scene.of_chart("coredns")
+    server = scene.name_server()
     if server is None:
         return
     seen = [actor for actor in scene.actors if "names" in actor.needs or any(map(_HOST.search, actor.texts))]
@@ -123,9 +123,19 @@ def _sides(
                 continue
             ends = (actor, peer) if direction == "egress" else (peer, actor)
             for port in ports:
-                if port in ends[1].place.ports:
+                listening = _listening(ends[1].place, port)
+                if listening is not None:
                     name = "let-out" if direction == "egress" else "let-in"
-                    yield Need(name, ends[0].place, ends[1].place, port, policy, level="warning")
+                    yield Need(name, ends[0].place, ends[1].place, listening, policy, level="warning")
+
+
+def _listening(place: Place, port: Port) -> Port | None:
+    """The port that pods listen on where a rule means them: a service's port stands for the pods' behind it."""
+    if port in place.ports:
+        return port
+    behind = dict(place.pods.services) if place.pods else {}
+    target = behind.get(port.number)
+    return Port(target, port.transport) if target else None
 
 
 def _peers(
