@@ -88,7 +88,7 @@ class World:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """One a workload whose way to its nodes is known, in the order of the workloads."""
+        """A verdict for each workload whose way to its nodes is known, in the order of the workloads."""
         found = (self._verdict(one) for one in self.workloads)
         return [verdict for verdict in found if verdict is not None]
 
