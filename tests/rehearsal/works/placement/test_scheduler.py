@@ -292,3 +292,11 @@ def test_inputs_of_another_kind_end_nothing():
         told(CLUSTER, group(), obj("policy/v1", "PodDisruptionBudget", "b", "web", spec={"selector": value}), pods())
         told(CLUSTER, group(), resource(HELM_RELEASE, "k", {"chart": "kueue", "values": value}))
         told(CLUSTER, group(), resource(ADD_ON, "k", {"addonName": "vpc-cni", "configurationValues": value}))
+
+
+def test_a_scheduler_that_nothing_runs():
+    lost = pods(schedulerName="volcano")
+    assert told(CLUSTER, group(), lost) == [("warning", "placement-scheduler")]
+    assert told(CLUSTER, group(), pods(schedulerName="default-scheduler")) == []
+    assert told(CLUSTER, group(), lost, resource(HELM_RELEASE, "v", {"chart": "volcano", "name": "v"})) == []
+    assert told(CLUSTER, group(), lost, pods(name="volcano-scheduler")) == []

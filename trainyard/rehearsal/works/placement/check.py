@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trainyard.problems import nearest
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.placement.autoscaler import check_autoscaler
@@ -16,6 +17,7 @@ from trainyard.rehearsal.works.placement.spread import check_spread
 from trainyard.rehearsal.works.placement.world import Refusal, Verdict, World
 
 _TOLD_GROUPS: Final = 3
+_DEFAULT_SCHEDULER: Final = "default-scheduler"
 _GANGS: Final = ("TrainJob", "JobSet")
 
 
@@ -28,6 +30,7 @@ def check(stack: Stack) -> None:
         return
     told = {id(one) for one in world.verdicts if _place(one, world, views[one.workload.resource.urn])}
     for verdict in world.verdicts:
+        _scheduler(verdict, world, views[verdict.workload.resource.urn])
         if verdict.fits:
             check_spread(verdict, world, views[verdict.workload.resource.urn])
     check_host_ports(world, views)
@@ -66,6 +69,18 @@ def _place(verdict: Verdict, world: World, view: View) -> bool:
         return True
     _drivers(verdict, world, view)
     return _gang(verdict, world, view)
+
+
+def _scheduler(verdict: Verdict, world: World, view: View) -> None:
+    """A scheduler that nothing of the stack runs: nobody else looks at its pods."""
+    workload = verdict.workload
+    name = workload.spec.get("schedulerName")
+    if not isinstance(name, str) or name == _DEFAULT_SCHEDULER or world.installs_unknown:
+        return
+    if not any(name in one.name for one in world.workloads):
+        words = f"{workload.told()} waits for scheduler {name}, which nothing in this stack runs"
+        hint = nearest(name, (_DEFAULT_SCHEDULER,))
+        view.warning("placement-scheduler", workload.at("schedulerName"), words, hint=hint)
 
 
 def _why(refusal: Refusal) -> str:

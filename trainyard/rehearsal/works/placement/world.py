@@ -88,7 +88,7 @@ class World:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """One a workload whose way to its nodes is known, in the order of the workloads."""
+        """A verdict for each workload whose way to its nodes is known, in the order of the workloads."""
         found = (self._verdict(one) for one in self.workloads)
         return [verdict for verdict in found if verdict is not None]
 
@@ -111,11 +111,15 @@ class World:
         return found
 
     @cached_property
+    def installs_unknown(self) -> bool:
+        """Whether the stack installs something of which nobody here knows what it runs."""
+        return self._renders or any(not is_known(one) for one in self._resources.of(HELM_RELEASE))
+
+    @cached_property
     def _plugins_unknown(self) -> bool:
         """Whether something that is installed may offer extended resources, and nobody can say which."""
-        if self._renders or any(not is_known(one) for one in self._resources.of(HELM_RELEASE)):
-            return True
-        return any(_mounts_plugins(one.spec) for one in self.workloads if one.origin == "object" and one.every_node)
+        own = any(_mounts_plugins(one.spec) for one in self.workloads if one.origin == "object" and one.every_node)
+        return own or self.installs_unknown
 
     @cached_property
     def offering(self) -> dict[str, list[Workload]]:
