@@ -78,14 +78,12 @@ def _called(scene: Scene) -> Iterator[tuple[int, Actor]]:
     """Pods behind the services of recorded webhooks and aggregated APIs, with the port that is called."""
     services = services_of(scene.resources)
     asked = [
-        (value_at(hook, "clientConfig", "service", default={}), found)
+        value_at(hook, "clientConfig", "service", default={})
         for found in scene.resources.of(*_WEBHOOKS)
         for hook in mappings_at(found.inputs, "webhooks")
     ]
-    asked += [
-        (value_at(found.inputs, "spec", "service", default={}), found) for found in scene.resources.of(_API_SERVICE)
-    ]
-    for given, _ in asked:
+    asked += [value_at(found.inputs, "spec", "service", default={}) for found in scene.resources.of(_API_SERVICE)]
+    for given in asked:
         key = (str(value_at(given, "namespace", default="")), str(value_at(given, "name", default="")))
         number = int(as_number(value_at(given, "port", default=443)) or 443)
         for actor in scene.actors if key in services else ():
