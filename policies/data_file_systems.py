@@ -25,7 +25,7 @@ _ACCESS_POINT, _TLS = "elasticfilesystem:accesspointarn", "aws:securetransport"
     types=(EFS, EFS_ACCESS_POINT, EFS_POLICY, LUSTRE),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
-    fix="EFS: a policy that wants TLS, an access point of a folder and a user, and a role. Lustre: rootSquashConfiguration.",
+    fix="EFS: a policy that wants TLS, a role, and an access point of a folder and a user. Lustre: root squash.",
 )
 def file_system_open_to_the_network(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """Without a policy EFS lets in whoever reaches a mount target, as root; so does Lustre without squash."""

@@ -169,7 +169,10 @@ WALLS: Final = (
         _templates("whose pods are refused one by one, and hold GPUs", ("volumes",), kind, NFS)
         for kind in KINDS
     ),
-    *(_templates("whose pods end when they like", _ENDS, kind, {"terminationGracePeriodSeconds": YEAR}) for kind in KINDS),
+    *(
+        _templates("whose pods end when they like", _ENDS, kind, {"terminationGracePeriodSeconds": YEAR})
+        for kind in KINDS
+    ),
     *(
         _templates("of privileged pods, which hold GPUs and never start", ("privileged",), kind,
                    {"containers": [container(GPU, name="node", securityContext={"privileged": True})]})

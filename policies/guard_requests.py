@@ -9,8 +9,8 @@ from typing import Any, Final
 from trainyard.conventions import TEAM_LABEL, team_group
 from trainyard.policies.teams import labels_of
 from trainyard.recorded.model import RecordedResource
-from trainyard.rehearsal.works.rights.kubernetes.admission import Request
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NAME_LABEL
+from trainyard.rehearsal.works.rights.kubernetes.admission import Request
 
 A_POD: Final = "a pod"
 """Stands for the service account of a team's pods."""

@@ -24,13 +24,14 @@ def fenced_namespaces(resources: Resources, *, allowing: bool) -> set[str]:
 
 def _closes(inputs: Any, *, allowing: bool) -> Iterator[str]:
     """The directions that a policy closes. Without `policyTypes`: ingress, and egress where it has rules of it."""
-    told = texts_at(inputs, "spec", "policyTypes") or ["Ingress", *(["Egress"] if is_set(inputs, "spec", "egress") else [])]
+    told = texts_at(inputs, "spec", "policyTypes") or [
+        "Ingress",
+        *(["Egress"] if is_set(inputs, "spec", "egress") else []),
+    ]
     into, out = list_at(inputs, "spec", "ingress"), list_at(inputs, "spec", "egress")
     if "Ingress" in told and not any(not allowing or from_anywhere(rule, "from") for rule in into):
         yield "Ingress"
-    if "Egress" in told and not any(
-        not allowing or (from_anywhere(rule, "to") and every_port(rule)) for rule in out
-    ):
+    if "Egress" in told and not any(not allowing or (from_anywhere(rule, "to") and every_port(rule)) for rule in out):
         yield "Egress"
 
 

@@ -59,6 +59,7 @@ from trainyard.policies import (
     walls_endpoints,
     walls_network,
     walls_perimeter,
+    walls_proxy,
     walls_routes,
 )
 from trainyard.policies.rules import Rule
@@ -138,6 +139,7 @@ POLICIES: Final[tuple[Rule, ...]] = (
     walls_endpoints.endpoint_without_policy,
     walls_perimeter.bucket_without_network_binding,
     walls_perimeter.dns_open,
+    walls_proxy.proxy_lets_everything_out,
     security_workloads.image_without_digest,
     security_tracking.tracking_without_authentication,
     security_tracking.tracking_open_to_other_teams,

@@ -24,8 +24,8 @@ PRIVILEGES: Final = {
     "opens buckets and secrets": (
         "s3:PutBucketPolicy", "s3:PutBucketAcl", "s3:PutBucketPublicAccessBlock", "s3:PutObjectAcl",
         "s3:PutAccessPointPolicy", "s3:CreateAccessPoint", "s3:PutReplicationConfiguration",
-        "secretsmanager:PutResourcePolicy", "ecr:SetRepositoryPolicy", "ecr:PutRegistryPolicy", "sns:SetTopicAttributes",
-        "sqs:SetQueueAttributes", "rds:ModifyDBInstance", "rds:ModifyDBCluster",
+        "secretsmanager:PutResourcePolicy", "ecr:SetRepositoryPolicy", "ecr:PutRegistryPolicy",
+        "sns:SetTopicAttributes", "sqs:SetQueueAttributes", "rds:ModifyDBInstance", "rds:ModifyDBCluster",
     ),
     "opens file systems": (
         "elasticfilesystem:PutFileSystemPolicy", "elasticfilesystem:DeleteFileSystemPolicy",

@@ -82,7 +82,9 @@ def rights_that_lead_to_more(resources: Resources, config: Config) -> Iterator[S
             yield binding, f"{grant.words} lets {', '.join(people)} {_said(taken, grant)} {became}"
 
 
-def _of_strangers(binding: RecordedResource, grant: Grant, config: Config, *, in_team: bool) -> Iterator[StackViolation]:
+def _of_strangers(
+    binding: RecordedResource, grant: Grant, config: Config, *, in_team: bool
+) -> Iterator[StackViolation]:
     """What somebody may do with what is others' own in a namespace. Who is of a team there, other rules judge."""
     if in_team:
         steps: tuple[Step, ...] = IN_TEAM_NAMESPACES
@@ -112,8 +114,8 @@ def _widened(resources: Resources) -> Iterator[StackViolation]:
             added = Grant(frozenset(), read_rules(role.inputs), "", "")
             usual = Grant(frozenset(), ROLES[name], "", "")
             for step in STEPS:
-                asked = next((each for each in step.asked if _has(added, each, step) and not _has(usual, each, step)), None)
-                if asked is not None:
+                asked = next((each for each in step.asked if _has(added, each, step)), None)
+                if asked is not None and not any(_has(usual, each, step) for each in step.asked):
                     what = str(asked).removesuffix(" in the cluster")
                     yield role, f"lets whoever is bound to {name} {what}, which {step.leads}"
 

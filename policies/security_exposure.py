@@ -10,7 +10,7 @@ from trainyard.policies.access import internet, lets_everybody_in
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_on, known_texts, list_at, mapping_at, value_at
+from trainyard.recorded.read import is_on, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BUCKET,
@@ -23,14 +23,11 @@ from trainyard.recorded.types import (
     EKS_CLUSTER,
     GCP_BUCKET,
     GKE_CLUSTER,
-    HELM_RELEASE,
-    INGRESS,
-    LOAD_BALANCER,
-    SERVICE,
 )
 
 BLOCKS = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
 PUBLIC_ACLS = ("public-read", "public-read-write", "authenticated-read")
+
 
 @stack_rule(
     "public-bucket",

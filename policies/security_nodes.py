@@ -13,16 +13,24 @@ from trainyard.policies.rules import Config, NotApplicable, StackViolation, reso
 from trainyard.policies.security_devices import user_data
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import LAUNCH_TEMPLATE, NODE_GROUP_PARTS, NODE_GROUP_TYPES, keeps_pods_off, node_group
+from trainyard.recorded.node_groups import (
+    LAUNCH_TEMPLATE,
+    NODE_GROUP_PARTS,
+    NODE_GROUP_TYPES,
+    keeps_pods_off,
+    node_group,
+)
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE
 
-
+_ON: Final = r"[=\s\"':]+"
+_ANYBODY: Final = rf"anonymous-auth{_ON}true|anonymous[\"']?:\s*\{{?\s*[\"']?enabled[\"']?:\s*true"
+_EVERYTHING: Final = rf"authorization-mode{_ON}AlwaysAllow|mode[\"']?:\s*[\"']?AlwaysAllow"
 _OPEN: Final = (
-    (re.compile(r"anonymous-auth[=\s\"':]+true|anonymous[\"']?:\s*\{?\s*[\"']?enabled[\"']?:\s*true", re.I), "lets in whoever asks"),
-    (re.compile(r"authorization-mode[=\s\"':]+AlwaysAllow|[\"']?mode[\"']?:\s*[\"']?AlwaysAllow", re.I), "lets everybody do everything"),
-    (re.compile(r"read-?only-?port[=\s\"':]+[1-9]", re.I), "opens the port that asks nobody"),
-)  # fmt: skip
+    (re.compile(_ANYBODY, re.I), "lets in whoever asks"),
+    (re.compile(_EVERYTHING, re.I), "lets everybody do everything"),
+    (re.compile(rf"read-?only-?port{_ON}[1-9]", re.I), "opens the port that asks nobody"),
+)
 """What opens a kubelet, as its options and in its configuration (Kubernetes documentation, "Kubelet
 authentication/authorization", read 2026-11)."""
 

@@ -8,12 +8,9 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.policies import pods
-from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, list_at, value_at
-from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import RBAC_CLUSTER_ROLE_BINDING, RBAC_ROLE_BINDING, SERVICE_ACCOUNT
-
 
 
 @resource_rule(

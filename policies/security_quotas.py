@@ -16,7 +16,6 @@ from trainyard.recorded.read import is_set, mapping_at, mappings_at, texts_at, v
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import LIMIT_RANGE, NAMESPACE, RESOURCE_QUOTA
 
-
 MOST: Final = {
     "pods": "15000", "persistentvolumeclaims": "10000", "requests.storage": "10Pi", "requests.cpu": "100000",
     "requests.memory": "1Pi",
@@ -43,7 +42,9 @@ MOST: Final = {
 def team_without_quotas(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """A pod of a system class evicts the platform's own; claims and pods without a bound are other people's disks."""
     most = {**MOST, **config["most"]}
-    defaults = {value_at(found.inputs, "metadata", "namespace") for found in resources.of(LIMIT_RANGE) if _fills_in(found)}
+    defaults = {
+        value_at(found.inputs, "metadata", "namespace") for found in resources.of(LIMIT_RANGE) if _fills_in(found)
+    }
     quotas = [(value_at(quota.inputs, "metadata", "namespace"), quota) for quota in resources.of(RESOURCE_QUOTA)]
     for team in team_namespaces(resources):
         name = value_at(team.inputs, "metadata", "name")
@@ -71,7 +72,8 @@ def team_without_quotas(resources: Resources, config: Config) -> Iterator[StackV
 def _fills_in(limits: RecordedResource) -> bool:
     """Whether it gives a container that asks for no memory a request or a limit."""
     return any(
-        value_at(one, "type") == "Container" and (is_set(one, "defaultRequest", "memory") or is_set(one, "default", "memory"))
+        value_at(one, "type") == "Container"
+        and (is_set(one, "defaultRequest", "memory") or is_set(one, "default", "memory"))
         for one in mappings_at(limits.inputs, "spec", "limits")
     )
 

@@ -54,7 +54,9 @@ def team_reaches_another_team(resources: Resources, _: Config) -> Iterator[Stack
 
 def _halves(resources: Resources) -> Iterator[StackViolation]:
     """Rules of a team's policies whose peers are another team's namespace, by whatever label."""
-    by_name = {str(value_at(found.inputs, "metadata", "name")): labels_of(found) for found in team_namespaces(resources)}
+    by_name = {
+        str(value_at(found.inputs, "metadata", "name")): labels_of(found) for found in team_namespaces(resources)
+    }
     meant: dict[str, list[str]] = {}
     for policy in resources.of(NETWORK_POLICY):
         own = str(value_at(policy.inputs, "metadata", "namespace"))

@@ -20,7 +20,13 @@ from trainyard.recorded.types import (
 )
 
 BINDINGS: Final = (RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE_BINDING)
-_OF_THE_API: Final = ("", "api", "kubernetes", "https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local")
+_OF_THE_API: Final = (
+    "",
+    "api",
+    "kubernetes",
+    "https://kubernetes.default.svc",
+    "https://kubernetes.default.svc.cluster.local",
+)
 """Audiences that the API server takes; one that is not named is its own."""
 Account = tuple[Any, Any]
 """Namespace and name."""

@@ -62,8 +62,42 @@ def tracking_without_authentication(resource: RecordedResource, _: Config) -> It
             yield f"{where}: mlflow server without --app-name=basic-auth lets anybody in"
         if (_variable(container, "MLFLOW_BASIC_AUTH_FAIL_CLOSED") or "true").lower() not in ("true", "1"):
             yield f"{where}: MLFLOW_BASIC_AUTH_FAIL_CLOSED is off: routes that nobody judges are open"
+        yield from _hosts(where, line)
+        if not _has_accounts(resource, container):
+            yield f"{where}: MLFLOW_AUTH_CONFIG_PATH names no file of a volume: MLflow's own password is known"
         if "--ssl-certfile" not in _option(line, "--uvicorn-opts"):
             yield f"{where}: passwords come in without TLS"
+
+
+def _hosts(where: str, line: list[str]) -> Iterator[str]:
+    """Whether a page of anybody's may send requests by a person's browser."""
+    if "--disable-security-middleware" in line or _option(line, "--allowed-hosts") == "*":
+        yield f"{where}: requests for any host are taken, so any page sends them by a person's browser"
+
+
+def _has_accounts(resource: RecordedResource, container: Any) -> bool:
+    """Whether the accounts' configuration may come from a volume that something is in; not said: it may."""
+    path = _variable(container, "MLFLOW_AUTH_CONFIG_PATH")
+    if path is None:
+        return bool(list_at(container, "envFrom"))
+    mounts = [mount for mount in list_at(container, "volumeMounts") if _below(path, str(value_at(mount, "mountPath")))]
+    if not path or not mounts:
+        return not path  # from elsewhere (valueFrom), or a file of the image
+    nearest = max(mounts, key=lambda mount: len(str(value_at(mount, "mountPath"))))
+    name = value_at(nearest, "name")
+    for _, spec in pods.pod_specs(resource):
+        for volume in list_at(spec, "volumes"):
+            if value_at(volume, "name") == name and value_at(volume, "emptyDir") is not None:
+                return any(
+                    value_at(mount, "name") == name
+                    for first in list_at(spec, "initContainers")
+                    for mount in list_at(first, "volumeMounts")
+                )
+    return True
+
+
+def _below(path: str, place: str) -> bool:
+    return path == place or path.startswith(f"{place.rstrip('/')}/")
 
 
 @resource_rule(

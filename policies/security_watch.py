@@ -22,6 +22,8 @@ from trainyard.recorded.types import (
     DETECTOR,
     DETECTOR_FEATURE,
     EKS_CLUSTER,
+    EVENT_RULE,
+    EVENT_TARGET,
     TRAIL,
 )
 
@@ -128,7 +130,7 @@ def _begins(beginnings: Any, key: str, trail: RecordedResource, bucket: Recorded
 @stack_rule(
     "no-threat-detection",
     "Somebody looks for attacks: GuardDuty watches the account, its objects and its clusters.",
-    types=(DETECTOR, DETECTOR_FEATURE, BUCKET, EKS_CLUSTER),
+    types=(DETECTOR, DETECTOR_FEATURE, BUCKET, EKS_CLUSTER, EVENT_RULE, EVENT_TARGET),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SI-4", "ISO 27001:2022 A.8.16"),
     fix="Leave audit.threatDetection to the stack, or say in audit.threatDetection whose detector it is and why.",
@@ -156,3 +158,10 @@ def no_threat_detection(resources: Resources, config: Config) -> Iterator[StackV
         for feature, what in needed.items():
             if feature not in on:
                 yield detector, f"does not look at {what} ({feature})"
+    for rule in resources.of(EVENT_RULE):
+        if "aws.guardduty" not in str(value_at(rule.inputs, "eventPattern", default="")):
+            continue
+        if str(value_at(rule.inputs, "state", default="ENABLED")) == "DISABLED":
+            yield rule, "is DISABLED: nobody is told of what was found"
+        elif not resources.referring(rule, "rule", EVENT_TARGET):
+            yield rule, "has no target: nobody is told of what was found"

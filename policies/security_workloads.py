@@ -13,7 +13,7 @@ from trainyard.policies.network_peers import every_port, fenced_namespaces, from
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_on, is_set, list_at, texts_at, value_at
+from trainyard.recorded.read import is_on, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 

@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 from trainyard.policies.network_peers import every_port, fenced_namespaces, from_anywhere
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.teams import team_namespaces
-from trainyard.recorded.read import is_set, list_at, texts_at, value_at
+from trainyard.recorded.read import is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE, NAMESPACE, NETWORK_POLICY, VPC
 from trainyard.rehearsal.works.flows.aws.plugin import enforced_by

@@ -10,10 +10,10 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.policies.access import everybody
-from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
+from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BUCKET,
@@ -24,7 +24,6 @@ from trainyard.recorded.types import (
     DNS_FIREWALL_RULES,
     DNS_NAMES,
     VPC,
-    VPC_ENDPOINT,
 )
 
 _NOT_EQUAL = re.compile(r"(StringNotEquals|StringNotLike|ArnNotEquals|ArnNotLike)(IfExists)?")

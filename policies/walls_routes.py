@@ -22,7 +22,12 @@ from trainyard.recorded.types import (
     SUBNET,
 )
 
-_INSIDE = {EKS_NODE_GROUP: "subnetIds", DATABASE_SUBNETS: "subnetIds", LUSTRE: "subnetIds", EFS_MOUNT_TARGET: "subnetId"}
+_INSIDE = {
+    EKS_NODE_GROUP: "subnetIds",
+    DATABASE_SUBNETS: "subnetIds",
+    LUSTRE: "subnetIds",
+    EFS_MOUNT_TARGET: "subnetId",
+}
 """What stands in no public subnet, and where it names its own."""
 
 
@@ -35,7 +40,7 @@ _INSIDE = {EKS_NODE_GROUP: "subnetIds", DATABASE_SUBNETS: "subnetIds", LUSTRE: "
     fix="Use the network as it is: its private subnets go out through a NAT gateway, the isolated ones not at all.",
 )
 def subnet_routed_to_the_internet(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """With such a route an address is all that is missing. Judged by what a property is made of, so at a preview too."""
+    """With such a route an address is all that is missing. Judged by what a property is made of."""
     for route in resources.of(ROUTE):
         out = internet(value_at(route.inputs, "destinationCidrBlock", unknown=None)) or internet(
             value_at(route.inputs, "destinationIpv6CidrBlock", unknown=None)

@@ -274,6 +274,7 @@ VARIABLE = table(
     ("unknown", UNDECIDED, launched(unknown(TOLD, "userData"))),
 )  # fmt: skip
 
+GPU_TAINT = {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}
 TAINT = {"key": "CriticalAddonsOnly", "value": "true", "effect": "NO_SCHEDULE"}
 
 
@@ -295,7 +296,7 @@ OPEN_NODES = table(
     ("that ends what is there", OK, [team("a"), plain_nodes("system", {**TAINT, "effect": "NO_EXECUTE"})]),
     ("beside another taint", OK, [team("a"), plain_nodes("system", {**TAINT, "key": "dedicated"}, TAINT)]),
     ("with a further group of a client's", OK, [team("a"), plain_nodes("system", TAINT), plain_nodes("batch")]),
-    ("GPU nodes have their own", OK, [team("a"), plain_nodes("system", TAINT), node_group()]),
+    ("GPU nodes have their own", OK, [team("a"), plain_nodes("system", TAINT), node_group(taints=[GPU_TAINT])]),
     ("on Google Cloud", OK, [team("a"), on_google(TAINT)]),
     ("nobody else there", NOT_APPLICABLE, [plain_nodes("system")]),
     ("open", VIOLATED, [team("a"), plain_nodes("system")]),

@@ -8,10 +8,15 @@ TLS = "--uvicorn-opts=--ssl-certfile=/c --ssl-keyfile=/k"
 SOUND = ("python", "-m", "mlflow", "server", "--app-name=basic-auth", TLS)
 
 
+MOUNTS = [{"name": "auth", "mountPath": "/auth"}, {"name": "tmp", "mountPath": "/tmp"}]
+VOLUMES = [{"name": "auth", "secret": {"secretName": "accounts"}}, {"name": "tmp", "emptyDir": {}}]
+
+
 def server(*command, image=f"{IMAGE}@sha256:{'a' * 64}", **variables):
-    env = [{"name": name, "value": value} for name, value in variables.items()]
-    container = {"name": "server", "image": image, "command": list(command), "env": env}
-    spec = {"template": {"spec": {"containers": [container]}}}
+    variables = {"MLFLOW_AUTH_CONFIG_PATH": "/auth/basic_auth.ini", **variables}
+    env = [{"name": name, "value": value} for name, value in variables.items() if value != "-"]
+    container = {"name": "server", "image": image, "command": list(command), "env": env, "volumeMounts": MOUNTS}
+    spec = {"template": {"spec": {"containers": [container], "volumes": VOLUMES}}}
     return kubernetes("apps/v1:Deployment", "tracking", "anywhere", spec=spec)
 
 

@@ -359,3 +359,180 @@ CASES = [
     *FENCES,
     *HALVES,
 ]
+
+OTHER = "444455556666"
+SHARED = table(
+    "shared-with-another-account",
+    ("nothing", OK, BUDGET),
+    ("objects are copied", VIOLATED, [BUDGET, made("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "r", {
+        "rules": [{"destination": {"bucket": "arn:aws:s3:::copy", "account": OTHER}}],
+    })]),
+    ("objects are copied at home", OK, [BUDGET, made("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "r", {
+        "rules": [{"destination": {"bucket": "arn:aws:s3:::copy"}}],
+    })]),
+    ("a snapshot", VIOLATED, [BUDGET, made("aws:rds/snapshot:Snapshot", "s", {"sharedAccounts": [OTHER]})]),
+    ("a snapshot for everybody", VIOLATED, [
+        BUDGET, made("aws:rds/snapshot:Snapshot", "s", {"sharedAccounts": ["all"]}),
+    ]),
+    ("a snapshot of one's own", OK, [BUDGET, made("aws:rds/snapshot:Snapshot", "s", {})]),
+    ("a network", VIOLATED, [
+        BUDGET, made("aws:ec2/vpcPeeringConnection:VpcPeeringConnection", "p", {"peerOwnerId": OTHER}),
+    ]),
+    ("a network of one's own", OK, [
+        BUDGET, made("aws:ec2/vpcPeeringConnection:VpcPeeringConnection", "p", {"peerOwnerId": network.ACCOUNT}),
+    ]),
+    ("an organisation", OK, [BUDGET, made("aws:ram/principalAssociation:PrincipalAssociation", "p", {
+        "principal": "arn:aws:organizations::111122223333:organization/o-1",
+    })]),
+    ("another account of ours", OK, [BUDGET, made("aws:rds/snapshot:Snapshot", "s", {"sharedAccounts": [OTHER]})], {},
+     {"accountIds": [OTHER]}),
+    ("unknown", UNDECIDED, [BUDGET, made("aws:rds/snapshot:Snapshot", "s", {"sharedAccounts": [UNKNOWN]})]),
+)  # fmt: skip
+
+GATEWAY = made("aws:ec2/internetGateway:InternetGateway", "g", {})
+TABLE = made("aws:ec2/routeTable:RouteTable", "t", {})
+SUBNET = made("aws:ec2/subnet:Subnet", "s", {})
+JOINED = made("aws:ec2/routeTableAssociation:RouteTableAssociation", "a", {}, uses={
+    "subnetId": [SUBNET], "routeTableId": [TABLE],
+})  # fmt: skip
+
+
+def routed(holder, key="subnetIds", **way):
+    given = {"destinationCidrBlock": "0.0.0.0/0", **(way or {"gatewayId": "igw-1"})}
+    route = made("aws:ec2/route:Route", "out", given, uses={"routeTableId": [TABLE]})
+    return [GATEWAY, TABLE, SUBNET, JOINED, route, made(holder, "holder", {}, uses={key: [SUBNET]})]
+
+
+NODES, SUBNETS = "aws:eks/nodeGroup:NodeGroup", "aws:rds/subnetGroup:SubnetGroup"
+ROUTES = table(
+    "subnet-routed-to-the-internet",
+    ("nodes behind a NAT", OK, routed(NODES, natGatewayId="nat-1")),
+    ("nodes", VIOLATED, routed(NODES)),
+    ("nodes, by halves", VIOLATED, routed(NODES, destinationCidrBlock="128.0.0.0/1", gatewayId="igw-1")),
+    ("a database", VIOLATED, routed(SUBNETS)),
+    ("file servers", VIOLATED, routed("aws:efs/mountTarget:MountTarget", "subnetId")),
+    ("a NAT gateway", OK, routed("aws:ec2/natGateway:NatGateway", "subnetId")),
+    ("nodes, to an office", OK, routed(NODES, destinationCidrBlock="192.0.2.0/24", gatewayId="vgw-1")),
+    ("nodes, over IPv6", VIOLATED, routed(
+        NODES, destinationIpv6CidrBlock="::/0", gatewayId="igw-1", destinationCidrBlock=None,
+    )),
+    ("a gateway that is yet to be made", VIOLATED, routed(NODES, gatewayId=UNKNOWN)),
+)  # fmt: skip
+
+
+def started_with(text):
+    return cases_guard.template(text)
+
+
+KUBELETS = table(
+    "kubelet-open-to-everybody",
+    ("nothing said", OK, started_with("#!/bin/bash\necho")),
+    ("no user data", OK, started_with(None)),
+    ("asks", OK, started_with("kubelet: {config: {authentication: {anonymous: {enabled: false}}}, readOnlyPort: 0}")),
+    ("anybody by an option", VIOLATED, started_with("--kubelet-extra-args '--anonymous-auth=true'")),
+    ("anybody by its configuration", VIOLATED, started_with("authentication:\n  anonymous:\n    enabled: true")),
+    ("anybody in JSON", VIOLATED, started_with('{"authentication": {"anonymous": {"enabled": true}}}')),
+    ("everything", VIOLATED, started_with("authorization:\n  mode: AlwaysAllow")),
+    ("the port without questions", VIOLATED, started_with("--read-only-port=10255")),
+    ("unknown", UNDECIDED, unknown(started_with(""), "userData")),
+)
+
+SQUID = """acl tunnel method CONNECT
+acl inside dst 10.0.0.0/8 169.254.0.0/16
+acl allowed dstdomain -n .hf.co
+acl allowed dstdomain -n pypi.org
+http_access deny !tunnel
+http_access deny !allowed
+http_access deny inside
+http_access allow tunnel
+http_access deny all
+"""
+
+
+def squid(old="", new=""):
+    assert old in SQUID
+    data = {"squid.conf": SQUID.replace(old, new) if old else SQUID}
+    return kubernetes("core/v1:ConfigMap", "proxy", "egress", data=data)
+
+
+PROXIES = table(
+    "proxy-lets-everything-out",
+    ("a list", OK, squid()),
+    ("no proxy", OK, kubernetes("core/v1:ConfigMap", "c", "c", data={"a": "b"})),
+    ("everything first", VIOLATED, squid("http_access deny !tunnel", "http_access allow all")),
+    ("the list is not asked", VIOLATED, squid("http_access deny !allowed\n")),
+    ("everything by a dot", VIOLATED, squid("pypi.org", ".")),
+    ("a whole ending", VIOLATED, squid("pypi.org", ".example")),
+    ("the way inside", VIOLATED, squid(
+        "http_access deny !allowed\nhttp_access deny inside", "http_access allow inside",
+    )),
+    ("the other way round", VIOLATED, squid("http_access deny !allowed", "http_access deny allowed")),
+    ("a list by a program", OK, squid(
+        "acl allowed dstdomain -n .hf.co\nacl allowed dstdomain -n pypi.org", "acl allowed external x",
+    )),
+    ("unknown", UNDECIDED, kubernetes("core/v1:ConfigMap", "c", "c", data=UNKNOWN)),
+)  # fmt: skip
+
+TRACKING_FILES = table(
+    "tracking-without-authentication",
+    ("MLflow's own accounts", VIOLATED, cases_tracking.server(*cases_tracking.SOUND, MLFLOW_AUTH_CONFIG_PATH="-")),
+    ("accounts in a folder that is empty", VIOLATED, cases_tracking.server(
+        *cases_tracking.SOUND, MLFLOW_AUTH_CONFIG_PATH="/tmp/own.ini",
+    )),
+    ("accounts in nobody's folder", VIOLATED, cases_tracking.server(
+        *cases_tracking.SOUND, MLFLOW_AUTH_CONFIG_PATH="/srv/own.ini",
+    )),
+    ("any host", VIOLATED, cases_tracking.server(*cases_tracking.SOUND, "--allowed-hosts=*")),
+    ("no protection of browsers", VIOLATED, cases_tracking.server(
+        *cases_tracking.SOUND, "--disable-security-middleware",
+    )),
+    ("its own hosts", OK, cases_tracking.server(*cases_tracking.SOUND, "--allowed-hosts=mlflow.mlflow.svc")),
+)  # fmt: skip
+
+FURTHER = [
+    *table(
+        "security-group-open-to-internet",
+        ("the network's own group", OK, made("aws:ec2/defaultSecurityGroup:DefaultSecurityGroup", "d", {})),
+        ("the network's own group, open", VIOLATED, made("aws:ec2/defaultSecurityGroup:DefaultSecurityGroup", "d", {
+            "egress": [{"protocol": "-1", "cidrBlocks": ["0.0.0.0/0"]}],
+        })),
+    ),
+    *table(
+        "node-with-public-address",
+        ("a key for SSH", VIOLATED, made("aws:ec2/launchTemplate:LaunchTemplate", "t", {"keyName": "ops"})),
+    ),
+    *table(
+        "flow-logs-incomplete",
+        ("a format without ends", VIOLATED, [network.VPC, made("aws:ec2/flowLog:FlowLog", "l", {
+            "trafficType": "ALL", "logFormat": "${srcaddr} ${action}",
+        }, uses={"vpcId": [network.VPC]})]),
+        ("a format of more", OK, [network.VPC, made("aws:ec2/flowLog:FlowLog", "l", {
+            "trafficType": "ALL", "logFormat": "${srcaddr} ${dstaddr} ${dstport} ${action} ${pkt-srcaddr}",
+        }, uses={"vpcId": [network.VPC]})]),
+    ),
+    *table(
+        "namespace-without-pod-security",
+        ("rules of long ago", VIOLATED, kubernetes("core/v1:Namespace", "a", labels={
+            "pod-security.kubernetes.io/enforce": "baseline", "pod-security.kubernetes.io/enforce-version": "v1.19",
+        })),
+        ("rules of a version", OK, kubernetes("core/v1:Namespace", "a", labels={
+            "pod-security.kubernetes.io/enforce": "baseline", "pod-security.kubernetes.io/enforce-version": "v1.35",
+        })),
+    ),
+    *table(
+        "platform-nodes-open-to-teams",
+        ("GPU nodes without a taint", VIOLATED, [
+            team("a"), cases_guard.plain_nodes("system", cases_guard.TAINT), cases_guard.node_group(),
+        ]),
+        ("GPU nodes alone", OK, [team("a"), cases_guard.node_group()]),
+    ),
+    *table(
+        "resource-open-to-everybody",
+        ("an access point of a bucket", VIOLATED, made("aws:s3/accessPoint:AccessPoint", "p", {"policy": ANYBODY})),
+        ("logs", VIOLATED, made("aws:cloudwatch/logResourcePolicy:LogResourcePolicy", "p", {
+            "policyDocument": ANYBODY,
+        })),
+    ),
+]  # fmt: skip
+
+CASES += [*SHARED, *ROUTES, *KUBELETS, *PROXIES, *TRACKING_FILES, *FURTHER]

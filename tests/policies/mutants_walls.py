@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -61,6 +62,17 @@ def _foreign(found: dict[str, Any]) -> None:
 
 def _lines(name: str, direction: str, key: str) -> Change:
     return edit(POLICY, name, with_rule(direction, {key: [of_team("vision")]}))
+
+
+def _anonymous(inputs: dict[str, Any]) -> None:
+    text = base64.b64decode(inputs["userData"]).decode() + "\n# --anonymous-auth=true\n"
+    inputs["userData"] = base64.b64encode(text.encode()).decode()
+
+
+def _unasked(inputs: dict[str, Any]) -> None:
+    text = inputs["data"]["squid.conf"]
+    assert "http_access deny !allowed\n" in text
+    inputs["data"]["squid.conf"] = text.replace("http_access deny !allowed\n", "")
 
 
 ONE = {"uid": 1000, "gid": 1000}
@@ -144,5 +156,63 @@ WALLS = (
                 "spec": {"ingressClassName": "alb"},
             },
         ),
+    ),
+    Mutant(
+        "shared-with-another-account",
+        "a copy of the database",
+        change=added("aws:rds/snapshot:Snapshot", "copy", {"sharedAccounts": ["444455556666"]}),
+    ),
+    Mutant(
+        "shared-with-another-account",
+        "a joined network",
+        change=added("aws:ec2/vpcPeeringConnection:VpcPeeringConnection", "peer", {"peerOwnerId": "444455556666"}),
+    ),
+    Mutant(
+        "subnet-routed-to-the-internet",
+        "a gateway for a NAT",
+        change=edit(
+            "aws:ec2/route:Route",
+            "network-private-us-east-1a-out",
+            lambda inputs: (inputs.pop("natGatewayId"), inputs.update(gatewayId="igw-1")),
+        ),
+    ),
+    Mutant(
+        "kubelet-open-to-everybody",
+        "by an option",
+        change=edit("aws:ec2/launchTemplate:LaunchTemplate", "gpu-nodes-train-spot-template", _anonymous),
+    ),
+    Mutant(
+        "proxy-lets-everything-out",
+        "the list is not asked",
+        change=edit("kubernetes:core/v1:ConfigMap", "egress-configuration", _unasked),
+    ),
+    Mutant(
+        "platform-nodes-open-to-teams",
+        "GPU nodes without a taint",
+        change=edit("aws:eks/nodeGroup:NodeGroup", "gpu-nodes-train-spot", put("taints", value=[])),
+    ),
+    Mutant(
+        "no-threat-detection",
+        "findings that nobody is told",
+        change=edit("aws:cloudwatch/eventRule:EventRule", "security-findings", put("state", value="DISABLED")),
+    ),
+    Mutant(
+        "dns-open",
+        "every name where the firewall fails",
+        change=edit(
+            "aws:route53/resolverFirewallConfig:ResolverFirewallConfig",
+            "dns-config",
+            put("firewallFailOpen", value="ENABLED"),
+        ),
+    ),
+    *(
+        Mutant(MORE, f"{verb} {thing}", change=bound(CI, rule(verb, thing, group)))
+        for verb, thing, group in (
+            ("update", "secrets", ""),
+            ("patch", "serviceaccounts", ""),
+            ("update", "endpointslices", "discovery.k8s.io"),
+            ("delete", "validatingadmissionpolicybindings", "admissionregistration.k8s.io"),
+            ("create", "jobsets", "jobset.x-k8s.io"),
+        )
     ),
 )

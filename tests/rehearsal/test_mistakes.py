@@ -225,6 +225,18 @@ def test_caught(run: Run, mistake: str) -> None:
     assert {error.rule for error in errors} == {rule}, "one mistake, one kind of finding"
 
 
+def test_what_has_no_account_needs_no_provider(run: Run) -> None:
+    found = run(
+        """
+        import pulumi_random as random
+        import pulumi_tls as tls
+        random.RandomPassword("word", length=20)
+        tls.PrivateKey("key", algorithm="ED25519")
+        """
+    )
+    assert "default-provider" not in {finding.rule for finding in found.findings}
+
+
 def test_a_number_as_text_is_a_warning(run: Run) -> None:
     rehearsal = run(NODES.format(change='disk_size="100"'))
     assert rehearsal.errors == ()

@@ -25,8 +25,13 @@ VIRTUAL_MACHINE_SHARE: Final = Fraction(75, 1000)
 """Share of an instance's memory that the hypervisor and the kernel take before the kubelet counts (default of
 Karpenter's `vm-memory-overhead-percent`, 2026-11): cautious, most types lose less."""
 
-LEAST_VIRTUAL_MACHINE_SHARE: Final = Fraction(1, 100)
-"""What they take at the very least. Own choice: types of EC2 whose kubelet's capacity was seen lose 2 to 4 %."""
+LEAST_VIRTUAL_MACHINE_SHARE: Final = Fraction(3, 200)
+"""What they take at the very least. Own choice: below what was seen of any type."""
+
+USUAL_VIRTUAL_MACHINE_SHARE: Final = Fraction(4, 100)
+USUAL_VIRTUAL_MACHINE_MIB: Final = 150
+"""What they usually take, a share and a part that every machine loses. Own choice: kubelets of m5.large to m5.2xlarge
+are commonly seen to report 7.5, 15.2 and 30.6 GiB (general knowledge, 2026-11)."""
 
 EVICTION_MIB: Final = 100
 """Free memory below which the kubelet evicts, which is no pod's (awslabs/amazon-eks-ami, nodeadm, 2026-11)."""

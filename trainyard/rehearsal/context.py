@@ -22,6 +22,7 @@ class ValueContext:
 
     kubernetes_version: str  # "1.35"
     region: str  # "us-east-1"; empty where the stack is on no AWS region
+    ours: bool = False  # the program publishes a plan: it is Trainyard's, whose charts and add-ons are all pinned
     assumed_service_accounts: frozenset[tuple[str, str]] = frozenset()  # (namespace, name) that a chart makes
     assumed_objects: frozenset[tuple[str, str, str]] = frozenset()  # (kind, namespace, name) that a chart makes
 
@@ -178,7 +179,8 @@ def _secret_paths(value: Any, path: str = "") -> Iterator[str]:
 class Stack:
     """The custom resources of a recording; components and providers have no values of their own to check.
 
-    `components` are there for what they may make where no recording sees it, as a chart that is rendered elsewhere.
+    `components` are there for what they may make where no recording sees it, as a chart that is rendered elsewhere;
+    `providers` for the cluster or account that objects go to.
     """
 
     def __init__(self, resources: Iterable[RecordedResource], context: ValueContext) -> None:
@@ -186,12 +188,17 @@ class Stack:
         everything = tuple(resources)
         self.resources = Resources(item for item in everything if item.is_made)
         self.components = [item for item in everything if not item.custom]
+        self.providers = Resources(item for item in everything if item.is_provider)
         self.views = [View(item, self) for item in self.resources.all]
         self._by_urn = {view.resource.urn: view for view in self.views}
 
     def of_type(self, type_: str) -> list[View]:
         """Every resource of a type, in the order of registration."""
         return [self._by_urn[resource.urn] for resource in self.resources.of(type_)]
+
+    def view_of(self, resource: RecordedResource) -> View:
+        """The view of one of its resources."""
+        return self._by_urn[resource.urn]
 
     def referred(self, resource: RecordedResource, path: str, type_: str) -> View | None:
         """The one resource of `type_` that this one's input refers to, as `View.referred` gives it."""

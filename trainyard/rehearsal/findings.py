@@ -71,6 +71,7 @@ def _value_context(plan: Mapping[str, Any], resources: Iterable[RecordedResource
     return ValueContext(
         kubernetes_version=version if isinstance(version, str) else default_kubernetes_version()[0],
         region=region if isinstance(region, str) else "",
+        ours=bool(plan),
     )
 
 

@@ -164,6 +164,10 @@ HELM: list[tuple[str, str, Any, str, str]] = [
     ("kueue-release", "values.controllerManager.replica", 2, "helm-unknown-value", ""),
     ("kueue-release", "values.controllerManager.manager", "x", "helm-value-type", ""),
     ("kueue-release", "values.serviceAccount", {"name": "x"}, "helm-unknown-value", ""),
+    ("kueue-release", "values.enableCertManager", "false", "helm-value-type", ""),
+    ("kueue-release", "values.controllerManager.tolerations", {"key": "a"}, "helm-value-type", ""),
+    ("kueue-release", "values.controllerManager.manager.logLevel", "info", "helm-value-type", ""),
+    ("kueue-release", "values.controllerManager.dnsPolicy", ["ClusterFirst"], "helm-value-type", ""),
     (
         "kueue-release",
         "values.metricsService",
@@ -267,3 +271,16 @@ def test_a_misspelt_field_names_the_nearest_one() -> None:
     for (name, path), hint in hints.items():
         found = [item for item in findings(changed(KUBERNETES, name, path, "acme")) if item.path == path]
         assert [item.hint.startswith(hint.rstrip("?")) for item in found] == [True], found
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("controllerManager.podDisruptionBudget.minAvailable", "50%"),
+        ("controllerManager.manager.logLevel", "3"),
+        ("enableCertManager", "true"),
+        ("controllerManager.manager.image.tag", 1),
+    ],
+)
+def test_a_value_of_another_kind_that_a_template_takes_as_well_passes(path, value):
+    assert [str(found) for found in findings(changed(KUBERNETES, "kueue-release", f"values.{path}", value))] == []

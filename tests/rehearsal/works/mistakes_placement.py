@@ -406,6 +406,33 @@ MISTAKES = [
         "placement-no-node-yet",
     ),
     Mistake(
+        "an autoscaler that nothing wakes",
+        "the system nodes start from zero too",
+        edit(GROUP, "cluster-system", put("scalingConfig", {"minSize": 0, "maxSize": 6, "desiredSize": 0})),
+        "placement-autoscaler",
+    ),
+    Mistake(
+        "an autoscaler of another cluster",
+        "values copied from the staging cluster",
+        edit(HELM_RELEASE, "autoscaler-release", put("values.autoDiscovery.clusterName", "acme-staging")),
+        "placement-autoscaler",
+    ),
+    Mistake(
+        "an autoscaler in another region",
+        "values copied from Europe",
+        edit(HELM_RELEASE, "autoscaler-release", put("values.awsRegion", "eu-west-1")),
+        "placement-autoscaler",
+    ),
+    Mistake(
+        "an image of the wrong architecture",
+        "the pool moved to Graviton machines, the smoke job's image did not",
+        both(
+            edit(GROUP, "gpu-nodes-dev-on-demand", put("instanceTypes", ["g5g.2xlarge"])),
+            edit(JOB, "smoke-dev-on-demand-job", requests(0, cpu="1", memory="1Gi")),
+        ),
+        NO_NODE,
+    ),
+    Mistake(
         "no plugin at all",
         "the release of the device plugin is gone",
         drop(HELM_RELEASE, "gpu-nvidia-device-plugin"),

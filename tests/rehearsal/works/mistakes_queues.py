@@ -171,6 +171,69 @@ MISTAKES: list[Mistake] = [
         "queues-label-place",
     ),
     Mistake(
+        "queue-as-an-annotation",
+        "the queue is named by an annotation",
+        on(
+            JOB, lambda i: i["metadata"].setdefault("annotations", {}).update({QUEUE_LABEL: labels(i).pop(QUEUE_LABEL)})
+        ),
+        "queues-label-place",
+    ),
+    Mistake(
+        "hours-instead-of-seconds",
+        "max-exec-time-seconds is 12h",
+        on(JOB, lambda i: labels(i).update({"kueue.x-k8s.io/max-exec-time-seconds": "12h"})),
+        "queues-label",
+    ),
+    Mistake(
+        "least-pods-beyond-all",
+        "job-min-parallelism is 5 of 2 pods",
+        on(
+            JOB,
+            lambda i: i["metadata"].setdefault("annotations", {}).update({"kueue.x-k8s.io/job-min-parallelism": "5"}),
+        ),
+        "queues-label",
+    ),
+    Mistake(
+        "job-beside-the-quotas",
+        "the job names no queue, the default one is gone, and the manager lets such jobs run",
+        each(
+            told(lambda c: c.update(manageJobsWithoutQueueName=False)),
+            on(LOCAL, lambda i: i["metadata"].update(name="language")),
+            on(JOB, lambda i: labels(i).pop(QUEUE_LABEL)),
+        ),
+        "queues-outside",
+    ),
+    Mistake(
+        "cohort-object-misspelt",
+        "the Cohort is called trainyards, and the queues' cohort is not",
+        on("kueue-cohort", lambda i: i["metadata"].update(name="trainyards")),
+        "queues-cohort",
+    ),
+    Mistake(
+        "quota-of-what-is-excluded",
+        "queues count memory, which the manager leaves out",
+        on(
+            LANGUAGE,
+            lambda i: (
+                i["spec"]["resourceGroups"][0]["coveredResources"].append("memory"),
+                [one["resources"].append({"name": "memory", "nominalQuota": "64Gi"}) for one in flavors(i)],
+            ),
+        ),
+        "queues-excluded",
+    ),
+    Mistake(
+        "a-number-for-a-duration",
+        "waitForPodsReady.timeout is 1800",
+        told(lambda c: c["waitForPodsReady"].update(timeout=1800)),
+        "kueue-configuration",
+    ),
+    Mistake(
+        "a-strategy-that-is-none",
+        "quotaCheckStrategy is Ignore",
+        told(lambda c: c["resources"].update(quotaCheckStrategy="Ignore")),
+        "kueue-configuration",
+    ),
+    Mistake(
         "priority-misspelt",
         "the job asks for priority prod",
         on(JOB, lambda i: labels(i).update({PRIORITY_LABEL: "prod"})),
@@ -249,6 +312,23 @@ MISTAKES: list[Mistake] = [
         "memory-is-not-excluded",
         "excludeResourcePrefixes has no memory",
         told(lambda c: c["resources"]["excludeResourcePrefixes"].remove("memory")),
+        "queues-uncovered",
+    ),
+    Mistake(
+        "scratch-is-not-excluded",
+        "excludeResourcePrefixes has no ephemeral-storage, which the teams' LimitRange gives every container",
+        each(
+            told(lambda c: c["resources"]["excludeResourcePrefixes"].remove("ephemeral-storage")),
+            also(
+                obj(
+                    "v1",
+                    "LimitRange",
+                    "scratch",
+                    "team-language",
+                    spec={"limits": [{"type": "Container", "defaultRequest": {"ephemeral-storage": "1Gi"}}]},
+                )
+            ),
+        ),
         "queues-uncovered",
     ),
     Mistake(

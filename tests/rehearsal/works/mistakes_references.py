@@ -25,7 +25,7 @@ from trainyard.recorded.types import (
     VOLUME_CLAIM,
 )
 
-DAEMON_SET: Final = "kubernetes:apps/v1:DaemonSet"
+JOB_NAME: Final = "batch.kubernetes.io/job-name"
 RUNTIME: Final = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"
 FLAVOR: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor"
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
@@ -141,11 +141,11 @@ MISTAKES: list[Mistake] = [
     ),
     Mistake(
         "service: a letter",
-        "the job's name in the selector of the ranks' service lacks a letter",
+        "the key in the selector of the ranks' service lacks a letter",
         edit(
             SERVICE,
             "smoke-train-spot-ranks",
-            put("spec.selector", {"batch.kubernetes.io/job-nam": "smoke-train-spot-7e280597"}),
+            lambda inputs: _rename(inputs["spec"], "selector", JOB_NAME, JOB_NAME[:-1]),
         ),
         "reference-service-selects-nothing",
     ),
@@ -448,7 +448,17 @@ MISTAKES: list[Mistake] = [
     Mistake(
         "claim: default class",
         "the empty class was taken for nothing and left out",
-        edit(VOLUME_CLAIM, "volumes-vision-scratch-claim", put("spec.storageClassName", DROP)),
+        both(
+            edit(VOLUME_CLAIM, "volumes-vision-scratch-claim", put("spec.storageClassName", DROP)),
+            added(
+                "storage.k8s.io/v1:StorageClass",
+                "gp3",
+                {
+                    "provisioner": "ebs.csi.aws.com",
+                    "metadata": {"annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+                },
+            ),
+        ),
         "reference-claim",
     ),
     Mistake(

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from tests.policies.mutants import Change, drop, edit, put
-from tests.policies.rights_changes import IAM_ROLE, INLINE, POD_IDENTITY, both, replaced, trust
+from tests.policies.rights_changes import BINDING, INLINE, POD_IDENTITY, replaced, trust
+from tests.policies.rights_changes import ROLE as RBAC_ROLE
+from tests.rehearsal.works.mistakes import Mistake
 
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 BUCKET_POLICY, KEY = "aws:s3/bucketPolicy:BucketPolicy", "aws:kms/key:Key"
 TOPIC_POLICY, ADD_ON = "aws:sns/topicPolicy:TopicPolicy", "aws:eks/addon:Addon"
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A change of the demo stack, and the rule that tells it; no rule: it cannot be known, and `why`."""
-
-    name: str
-    what: str
-    change: Change
-    rule: str | None
-    why: str = ""
 
 
 def in_document(type_: str, name: str, key: str, into: Callable[[list[dict[str, Any]]], Any]) -> Change:
@@ -515,6 +505,62 @@ MISTAKES = [
         drop(POD_IDENTITY, "ingest-role-ingest"),
         "rights-role-unused",
     ),
+    Mistake(
+        "team-cannot-train",
+        "a team's role makes jobs and no TrainJobs",
+        edit(
+            RBAC_ROLE,
+            "teams-vision-member",
+            lambda inputs: inputs.update(rules=[one for one in inputs["rules"] if one["resources"] != ["trainjobs"]]),
+        ),
+        "rights-team-lacks",
+    ),
+    Mistake(
+        "team-cannot-read-logs",
+        "a team's role names the logs of pods as a resource of their own",
+        edit(
+            RBAC_ROLE,
+            "teams-language-member",
+            lambda inputs: [
+                one.update(resources=["logs"]) for one in inputs["rules"] if one["resources"] == ["pods/log"]
+            ],
+        ),
+        "rights-team-lacks",
+    ),
+    Mistake(
+        "team-group",
+        "the binding of a team has its group with a dash",
+        edit(BINDING, "teams-tabular-members", put("subjects", 0, "name", value="team-tabular")),
+        "rights-team-lacks",
+    ),
+    Mistake(
+        "team-left-out-of-the-cluster",
+        "a team was added and not to those who read queues",
+        edit(
+            "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding",
+            "teams-readers",
+            lambda inputs: inputs["subjects"].pop(),
+        ),
+        "rights-team-lacks",
+    ),
+    Mistake(
+        "team-unbound",
+        "a team has its role and no binding",
+        drop(BINDING, "teams-vision-members"),
+        "rights-team-lacks",
+    ),
+    Mistake(
+        "unknown-caller-in-endpoint",
+        "the endpoint of STS is bound to an organisation that the account is not in",
+        in_document(
+            "aws:ec2/vpcEndpoint:VpcEndpoint",
+            "network-kms-interface",
+            "policy",
+            lambda statements: statements[0]["Condition"]["StringEquals"].update(
+                {"aws:PrincipalOrgID": "o-0123456789"}
+            ),
+        ),
+        None,
+        "which organisation an account is in, nothing records",
+    ),
 ]
-
-__all__ = ["IAM_ROLE", "MISTAKES", "Mistake", "both"]

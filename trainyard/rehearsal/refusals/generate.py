@@ -34,6 +34,9 @@ KINDS: Final = (
     "trainer.kubeflow.org_v1alpha1_TrainJob",
     "trainer.kubeflow.org_v1alpha1_TrainingRuntime",
 )
+KINDS_OF_VALUES: Final = ("list", "bool", "int", "string")
+"""Kinds of a chart's default values that say what else a value may be."""
+
 CHARTS: Final = (
     "aws-efa-k8s-device-plugin",
     "aws-efs-csi-driver",
@@ -176,7 +179,11 @@ def charts(folder: Path) -> dict[str, Any]:
             "version": document["version"],
             "source": document["source"],
             "maps": sorted(path for path, kind in document["keys"].items() if kind == "map"),
-            "paths": sorted(path for path, kind in document["keys"].items() if kind != "map"),
+            "paths": sorted(path for path, kind in document["keys"].items() if kind not in ("map", *KINDS_OF_VALUES)),
+            "kinds": {
+                kind: sorted(path for path, found in document["keys"].items() if found == kind)
+                for kind in KINDS_OF_VALUES
+            },
             "open": document["open"],
             "unread": document["unread"],
         }

@@ -8,6 +8,7 @@ from typing import Final
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
+from trainyard.rehearsal.works.charts import check as charts
 from trainyard.rehearsal.works.flows import check as flows
 from trainyard.rehearsal.works.machines import check as machines
 from trainyard.rehearsal.works.paths import check as paths
@@ -25,9 +26,10 @@ ROOMS: Final[Mapping[str, Room]] = {
     "queues": queues.check,
     "references": references.check,
     "rights": rights.check,
-    "flows": flows.check,
     "paths": paths.check,
+    "flows": flows.check,
     "machines": machines.check,
+    "charts": charts.check,
 }
 """By what a room plays, in the order in which the rooms speak."""
 

@@ -20,6 +20,7 @@ class Topic:
 
 
 TOPICS: Final[Mapping[str, Topic]] = {
+    "rights": Topic("trainyard.review.works.rights", "Who may do what in the cloud, as whom, and is it enough?"),
     "pods": Topic("trainyard.review.works.pods", "Where does each pod run, and why not elsewhere?"),
     "queues": Topic("trainyard.review.works.queues", "Who may run what, borrow from whom, and gets what back?"),
     "flows": Topic("trainyard.review.works.flows", "Who talks to whom, on which port, and what decides?"),

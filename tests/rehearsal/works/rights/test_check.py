@@ -27,4 +27,8 @@ def test_an_example_stack_lacks_nothing(rehearsed, stack):
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_a_mistake_is_told(rehearsed, mistake):
     found = findings(mistake.change(rehearsed("demo").resources))
-    assert mistake.rule in {finding.rule for finding in found}, [str(finding) for finding in found]
+    rules = {finding.rule for finding in found}
+    if mistake.rule is None:
+        assert not rules, mistake.why
+    else:
+        assert mistake.rule in rules, [str(finding) for finding in found]

@@ -11,12 +11,13 @@ from importlib.resources import files
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.kubernetes.schema import Checker
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 # Marks on a node of the tree; no value's name begins with a null character.
-_MAP, _OPEN, _UNREAD = "\0map", "\0open", "\0unread"
+_MAP, _OPEN, _UNREAD, _KIND = "\0map", "\0open", "\0unread", "\0kind"
 
 
 _PARTS: Final[dict[str, tuple[tuple[str, ...], bool]]] = {
@@ -49,11 +50,19 @@ def _tree(chart: str) -> dict[str, Any]:
     root: dict[str, Any] = {}
     for field, mark in (("maps", _MAP), ("paths", ""), ("open", _OPEN), ("unread", _UNREAD)):
         for path in facts[field]:
-            node: dict[str, Any] = root
-            for name in re.split(r"(?<!\\)\.", path):
-                node = node.setdefault(name.replace("\\.", "."), {})
+            node = _node(root, path)
             if mark:
                 node[mark] = True
+    for kind, paths in facts["kinds"].items():
+        for path in paths:
+            _node(root, path)[_KIND] = kind
+    return root
+
+
+def _node(root: dict[str, Any], path: str) -> dict[str, Any]:
+    """The node of a path, made where it is not there yet."""
+    for name in re.split(r"(?<!\\)\.", path):
+        root = root.setdefault(name.replace("\\.", "."), {})
     return root
 
 
@@ -123,11 +132,39 @@ def _walk(
         elif any(_UNREAD in node for node in found):
             view.warning("helm-unread-value", spelt, f"no template of chart {chart} reads it")
         elif any(node.get(_OPEN) for node in found) or value is None or value is UNKNOWN:
-            continue
+            for kind in {node[_KIND] for node in found if node.get(_KIND) == "list"}:
+                _of_kind(view, spelt, value, kind)
         elif isinstance(value, Mapping):
             _walk(view, value, found, tree, here, chart)
         elif all(node.get(_MAP) for node in found):
             view.error("helm-value-type", spelt, f"got {show(value)}", allowed="has to be a map")
+        elif len(kinds := {node.get(_KIND) for node in found}) == 1:
+            _of_kind(view, spelt, value, kinds.pop())
+
+
+def _of_kind(view: View, spelt: str, value: Any, kind: str | None) -> None:
+    """Of another kind than the chart's own default, and not one that a template takes as well.
+
+    A template asks `if` of a switch, and every text but the empty one is true, "false" too; it walks a list; it writes
+    a text or a number out as it is, so that one is as good as the other.
+    """
+    if value is None or value is UNKNOWN or kind is None:
+        return
+    is_list, is_map = isinstance(value, list), isinstance(value, Mapping)
+    wrong = {
+        "list": not is_list,
+        "bool": is_list or is_map or (isinstance(value, str) and value != "true"),
+        "int": is_list or is_map or isinstance(value, bool) or (isinstance(value, str) and not _number(value)),
+        "string": is_list or is_map,
+    }[kind]
+    if wrong and not (isinstance(value, str) and "{{" in value):  # a chart may expand it
+        allowed = {"list": "a list", "bool": "true or false, no text", "int": "a number", "string": "a text"}[kind]
+        view.error("helm-value-type", spelt, f"got {show(value)}", allowed=f"has to be {allowed}")
+
+
+def _number(text: str) -> bool:
+    """Whether a text is a number, or a share of one, as disruption budgets and updates take it."""
+    return as_number(text.removesuffix("%")) is not None
 
 
 def _hint(path: tuple[str, ...], nodes: list[dict[str, Any]], tree: dict[str, Any]) -> str:

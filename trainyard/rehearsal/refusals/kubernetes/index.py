@@ -3,25 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from trainyard.recorded.read import follow
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.near import nearest_of
+
+RENDERED_ELSEWHERE: Final = ("kubernetes:helm.sh/v4:", "kubernetes:kustomize/", "kubernetes:yaml")
+"""Components whose objects are made where no recording sees them."""
+_SYSTEM_NAMESPACES: Final = ("kube-", "gke-", "gmp-", "amazon-", "aws-")
+"""Namespaces in which a managed cluster keeps what is its own."""
+_NAMESPACED: Final = frozenset({"Secret", "ConfigMap", "ServiceAccount", "PersistentVolumeClaim", "Role", "Service"})
+_OF_CLUSTERS: Final = frozenset({"PriorityClass"})
+_MAKERS: Final = frozenset(
+    {
+        ("Certificate", "cert-manager.io"),
+        ("ExternalSecret", "external-secrets.io"),
+        ("ClusterExternalSecret", "external-secrets.io"),
+        ("SealedSecret", "bitnami.com"),
+        ("VaultStaticSecret", "secrets.hashicorp.com"),
+        ("VaultDynamicSecret", "secrets.hashicorp.com"),
+        ("SecretProviderClass", "secrets-store.csi.x-k8s.io"),
+        ("Bundle", "trust.cert-manager.io"),
+    }
+)
+"""Kinds, with their API group, whose controllers make secrets and config maps under names that stand elsewhere."""
 
 
 @dataclass(slots=True)
 class Objects:
-    """The recorded objects by kind, namespace and name, and which of them have names that are not known yet."""
+    """The recorded objects by kind, namespace and name, and which of them have names that are not known yet.
+
+    What is not recorded may still be there: a chart makes anything in its namespace, a controller makes secrets, and
+    what stood before stands in a namespace or on a cluster that another program makes.
+    """
 
     known: set[tuple[str, str, str]] = field(default_factory=set)
     blurred: set[tuple[str, str]] = field(default_factory=set)
+    charted: set[str] = field(default_factory=set)  # namespaces that a chart is installed in
+    makers: set[str] = field(default_factory=set)  # kinds whose controllers make secrets and config maps
+    makes_the_cluster: bool = False
+    is_rendered_elsewhere: bool = False
 
     @classmethod
     def of(cls, stack: Stack) -> Objects:
         """Everything of the recording that can be referred to."""
         objects = cls(known=set(stack.context.assumed_objects))
         objects.known |= {("ServiceAccount", *pair) for pair in stack.context.assumed_service_accounts}
+        objects.makes_the_cluster = bool(stack.resources.of(EKS_CLUSTER, GKE_CLUSTER))
+        objects.is_rendered_elsewhere = any(one.type.startswith(RENDERED_ELSEWHERE) for one in stack.components)
         for view in stack.views:
-            if view.type == "kubernetes:helm.sh/v3:Release":
+            if view.type == HELM_RELEASE:
+                objects.charted.add("*" if view.is_unknown("namespace") else bare(view.text("namespace") or ""))
                 if view.flag("createNamespace") and view.text("namespace"):
                     objects.known.add(("Namespace", "", str(view.text("namespace"))))
                 continue
@@ -29,6 +63,8 @@ class Objects:
             if not view.type.startswith("kubernetes:") or kind is None:
                 continue
             name, namespace = object_name(view), object_namespace(view)
+            if (kind, (view.text("apiVersion") or "").partition("/")[0]) in _MAKERS:
+                objects.makers.add(kind)
             if name is None or namespace is None:
                 objects.blurred.add((kind, namespace or ""))
                 if namespace is None:
@@ -41,13 +77,33 @@ class Objects:
         """Whether nothing of that name exists for sure."""
         if (kind, namespace, name) in self.known or (kind, namespace) in self.blurred or (kind, "*") in self.blurred:
             return False
-        return not (kind == "ServiceAccount" and name == "default") and not (
-            kind == "ConfigMap" and name == "kube-root-ca.crt"
-        )
+        if (kind, name) in (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt")):
+            return False
+        return bool(nearest_of(name, self.names(kind, namespace))) or not self.may_be_there(kind, namespace, name)
+
+    def may_be_there(self, kind: str, namespace: str, name: str = "") -> bool:
+        """Whether somebody else may have made an object (of that name) that is not recorded."""
+        if self.is_rendered_elsewhere:
+            return True
+        if kind == "Namespace":
+            return not self.makes_the_cluster or name.startswith(_SYSTEM_NAMESPACES)
+        if kind not in _NAMESPACED:
+            return kind in _OF_CLUSTERS and not self.makes_the_cluster
+        place = bare(namespace)
+        if self.charted & {place, "*"} or place.startswith(_SYSTEM_NAMESPACES):
+            return True
+        if place and ("Namespace", "", place) not in self.known:
+            return True
+        return (not place and not self.makes_the_cluster) or (bool(self.makers) and kind in ("Secret", "ConfigMap"))
 
     def names(self, kind: str, namespace: str) -> list[str]:
         """The names of a kind in a namespace."""
         return sorted(item[2] for item in self.known if item[:2] == (kind, namespace))
+
+
+def bare(namespace: str) -> str:
+    """A namespace as objects that name none have it: `default` is empty."""
+    return "" if namespace == "default" else namespace
 
 
 def object_name(view: View) -> str | None:

@@ -7,6 +7,7 @@ waits for a Deployment that never becomes ready. Fields: apis/config/v1beta2/con
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -46,6 +47,8 @@ _SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 _STRATEGIES: Final = (
     ["LessThanOrEqualToFinalShare"], ["LessThanInitialShare"], ["LessThanOrEqualToFinalShare", "LessThanInitialShare"],
 )  # fmt: skip
+_CHECKS: Final = ("BlockUndeclared", "IgnoreUndeclared")
+_DURATION: Final = re.compile(r"0|(\d+(\.\d+)?(ns|us|ms|s|m|h))+")
 _FRAMEWORKS: Final = (
     "batch/job", "kubeflow.org/mpijob", "ray.io/rayjob", "ray.io/rayservice", "ray.io/raycluster",
     "jobset.x-k8s.io/jobset", "kubeflow.org/paddlejob", "kubeflow.org/pytorchjob", "kubeflow.org/tfjob",
@@ -112,7 +115,23 @@ def _combinations(release: View, config: Mapping[str, Any]) -> None:
                 f"integrations.frameworks has {show(framework)}, which Kueue does not manage",
                 hint=nearest(str(framework), _FRAMEWORKS),
             )
+    waits = section("waitForPodsReady")
+    for key in ("timeout", "recoveryTimeout"):
+        if key in waits and not (isinstance(waits[key], str) and _DURATION.fullmatch(waits[key])):
+            release.error(
+                _RULE,
+                _PATH,
+                f"waitForPodsReady.{key} is {show(waits[key])}: the manager exits",
+                allowed="like 30m or 1h",
+            )
     resources = section("resources")
+    if resources.get("quotaCheckStrategy") not in (None, *_CHECKS):
+        release.error(
+            _RULE,
+            _PATH,
+            f"resources.quotaCheckStrategy is {show(resources['quotaCheckStrategy'])}: the manager exits",
+            allowed=f"one of {', '.join(_CHECKS)}",
+        )
     if resources.get("quotaCheckStrategy") == "IgnoreUndeclared" and resources.get("excludeResourcePrefixes"):
         release.error(
             _RULE,

@@ -7,6 +7,7 @@ from typing import Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.placement.autoscaler import check_autoscaler
 from trainyard.rehearsal.works.placement.drains import check_budgets
 from trainyard.rehearsal.works.placement.hosts import check_host_ports
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
@@ -20,28 +21,29 @@ _GANGS: Final = ("TrainJob", "JobSet")
 
 def check(stack: Stack) -> None:
     """Plays the scheduler with every pod that the recording says of."""
-    world = World(stack.resources, stack.context.region)
+    world = World(stack.resources, stack.context.region, stack.providers, stack.components)
     views = {view.resource.urn: view for view in stack.views}
     check_budgets(world, views)
     if world.nodes is None:
         return
-    for verdict in world.verdicts:
-        _place(verdict, world, views[verdict.workload.resource.urn])
+    told = {id(one) for one in world.verdicts if _place(one, world, views[one.workload.resource.urn])}
     for verdict in world.verdicts:
         if verdict.fits:
             check_spread(verdict, world, views[verdict.workload.resource.urn])
     check_host_ports(world, views)
+    check_autoscaler(world, views)
     _devices(world, views)
-    _share(world, views)
+    _share(world, views, [one for one in world.verdicts if id(one) not in told])
 
 
-def _place(verdict: Verdict, world: World, view: View) -> None:
+def _place(verdict: Verdict, world: World, view: View) -> bool:
+    """Whether something was to be told of a workload by itself."""
     workload = verdict.workload
     if workload.replicas == 0:
-        return
+        return False
     if not verdict.fits:
         if not verdict.refusals:
-            return
+            return False
         meant = [one for one in verdict.refusals if one.farness == verdict.refusals[0].farness]
         nearest = meant[:_TOLD_GROUPS]
         key = nearest[0].misses[0].key
@@ -54,16 +56,16 @@ def _place(verdict: Verdict, world: World, view: View) -> None:
         else:
             words = f"no node takes {workload.told()}: {told}{rest}"
             view.error("placement-no-node", workload.at(key), words, hint=_cure(nearest[0]))
-        return
+        return True
     if workload.every_node or workload.is_template:
-        return
+        return False
     if all(nodes.most == 0 for nodes in verdict.groups):
         groups = ", ".join(nodes.name for nodes in verdict.groups)
         words = f"{workload.told()} waits: the node groups that take it ({groups}) have at most 0 nodes"
         view.warning("placement-no-node-yet", workload.at("nodeSelector"), words, allowed="maxSize of 1 or more")
-        return
+        return True
     _drivers(verdict, world, view)
-    _gang(verdict, world, view)
+    return _gang(verdict, world, view)
 
 
 def _why(refusal: Refusal) -> str:
@@ -75,12 +77,12 @@ def _cure(refusal: Refusal) -> str:
     return "; ".join(dict.fromkeys(miss.cure for miss in refusal.misses))
 
 
-def _gang(verdict: Verdict, world: World, view: View) -> None:
+def _gang(verdict: Verdict, world: World, view: View) -> bool:
     """Pods that have to run at once, or that are told to, and for which there are too few nodes."""
     workload = verdict.workload
     most = most_at_once(verdict, world)
     if most is None or workload.replicas is None or workload.replicas <= most:
-        return
+        return False
     groups = ", ".join(nodes.name for nodes in verdict.groups)
     words = (
         f"{workload.replicas} pods of {workload.told()} run at once, the nodes that take them ({groups}) hold {most}"
@@ -91,6 +93,7 @@ def _gang(verdict: Verdict, world: World, view: View) -> None:
         view.error("placement-capacity", path, words, hint=cure)
     else:
         view.warning("placement-capacity", path, words, hint=cure)
+    return True
 
 
 def _indexed(resource: RecordedResource) -> bool:
@@ -141,9 +144,9 @@ def _devices(world: World, views: dict[str, View]) -> None:
                 views[plugin.resource.urn].error("placement-device-plugin", path, words, hint=hint)
 
 
-def _share(world: World, views: dict[str, View]) -> None:
+def _share(world: World, views: dict[str, View], verdicts: list[Verdict]) -> None:
     """Pods that run on and on, together on the nodes that they may run on."""
-    standing = [one for one in world.verdicts if one.workload.kind in STANDING and not one.workload.is_template]
+    standing = [one for one in verdicts if one.workload.kind in STANDING and not one.workload.is_template]
     told = False
     for short in shortages(world, standing):
         told = True

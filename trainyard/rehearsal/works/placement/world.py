@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from trainyard.conventions import GPU_RESOURCE
-from trainyard.recorded.model import UNKNOWN, bare
+from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import HELM_RELEASE
+from trainyard.recorded.types import EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.works.placement.aws.nodes import nodes_of
 from trainyard.rehearsal.works.placement.kubernetes.flavors import PLAIN, Flavors, Way
+from trainyard.rehearsal.works.placement.kubernetes.images import architectures
 from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
 from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.placement.kubernetes.scheduler import Ask, Miss, Offer, keeps_off, misses
@@ -68,12 +69,21 @@ class Verdict:
 class World:
     """All pods and nodes of a stack. `nodes` is None where it may have more nodes than it says of."""
 
-    def __init__(self, resources: Resources, region: str = "") -> None:
+    def __init__(
+        self,
+        resources: Resources,
+        region: str = "",
+        providers: Resources | None = None,
+        components: Sequence[RecordedResource] = (),
+    ) -> None:
+        """Reads a stack; `providers` and `components` are the recorded ones, where they are not among its resources."""
         self._resources = resources
-        self.workloads = workloads(resources)
+        self._renders = any(one.type.startswith("kubernetes:") for one in components)
+        self.workloads = [one for one in workloads(resources) if _is_here(one, resources, providers or resources)]
         self.nodes = nodes_of(resources, region)
         self._flavors = Flavors(resources)
         self._volumes = Volumes(resources)
+        self._meant: dict[tuple[str, str], bool] = {}
         self._requests = {id(one): requested(one.spec) for one in self.workloads}
 
     @cached_property
@@ -103,7 +113,7 @@ class World:
     @cached_property
     def _plugins_unknown(self) -> bool:
         """Whether something that is installed may offer extended resources, and nobody can say which."""
-        if any(not is_known(one) for one in self._resources.of(HELM_RELEASE)):
+        if self._renders or any(not is_known(one) for one in self._resources.of(HELM_RELEASE)):
             return True
         return any(_mounts_plugins(one.spec) for one in self.workloads if one.origin == "object" and one.every_node)
 
@@ -119,6 +129,14 @@ class World:
     @cached_property
     def _divided(self) -> bool:
         return any(_divides(one) for one in self.offering.get(GPU_RESOURCE, ()))
+
+    def _has(self, nodes: Nodes, way: Way) -> bool:
+        """Whether a group may have the labels of a flavor; asked of every job, so it is remembered."""
+        key = nodes.name, way.flavor
+        if key not in self._meant:
+            held = ((nodes.values(str(label)), value) for label, value in way.labels.items())
+            self._meant[key] = all(values is None or value is UNKNOWN or str(value) in values for values, value in held)
+        return self._meant[key]
 
     def offer(self, nodes: Nodes) -> Offer:
         """How much of an extended resource a group's nodes have."""
@@ -147,13 +165,15 @@ class World:
         if ways is None or self.nodes is None:
             return None
         terms, drivers = self._volumes.of(workload)
-        asks = [(way, _ask(workload, way, requests, terms)) for way in ways]
+        images = architectures(workload.spec)
+        asks = [(way, _ask(workload, way, requests, terms, images)) for way in ways]
         fits: list[tuple[Nodes, Way]] = []
         refused: list[Refusal] = []
         for nodes in self.nodes:
             taken = {} if workload.every_node else self.taken[nodes.name]
             offer, best, taker = self.offer(nodes), None, False
-            for way, ask in asks:
+            meant = [(way, ask) for way, ask in asks if self._has(nodes, way)]
+            for way, ask in meant or asks[:1]:
                 missed = tuple(misses(ask, nodes, taken, offer))
                 if not missed:
                     fits.append((nodes, way))
@@ -166,9 +186,24 @@ class World:
         return Verdict(workload, requests, tuple(fits), tuple(refused), drivers)
 
 
-def _ask(workload: Workload, way: Way, requests: Mapping[str, float], terms: tuple[Terms, ...] = ()) -> Ask:
-    added = _OF_DAEMONS if workload.every_node else ()
-    return Ask(workload.spec, requests, way.labels, (*way.tolerations, *added), terms, workload.only_values)
+def _ask(
+    workload: Workload,
+    way: Way,
+    requests: Mapping[str, float],
+    terms: tuple[Terms, ...] = (),
+    images: Mapping[str, str] | None = None,
+) -> Ask:
+    tolerations = (*way.tolerations, *(_OF_DAEMONS if workload.every_node else ()))
+    return Ask(workload.spec, requests, way.labels, tolerations, terms, workload.only_values, images or {})
+
+
+def _is_here(workload: Workload, resources: Resources, providers: Resources) -> bool:
+    """Whether pods go to the cluster of the stack: their provider's settings are made of it, or say of no cluster."""
+    provider = providers.provider_of(workload.resource)
+    if provider is None or workload.resource.package != "kubernetes" or not provider.inputs.get("kubeconfig"):
+        return True
+    made_of = {urn for urns in provider.property_dependencies.values() for urn in urns}
+    return any(cluster.urn in made_of for cluster in resources.of(EKS_CLUSTER))
 
 
 def _mounts_plugins(spec: Mapping[str, Any]) -> bool:

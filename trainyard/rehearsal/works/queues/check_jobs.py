@@ -5,9 +5,17 @@ from __future__ import annotations
 import difflib
 from typing import Final
 
+from trainyard.conventions import GPU_RESOURCE
 from trainyard.problems import nearest
 from trainyard.rehearsal.context import Stack, View, show
-from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS, PRIORITY_LABEL, QUEUE_LABEL, QueuedJob
+from trainyard.rehearsal.works.queues.kubernetes.jobs import (
+    FRAMEWORKS,
+    LEAST_ANNOTATION,
+    MAX_SECONDS_LABEL,
+    PRIORITY_LABEL,
+    QUEUE_LABEL,
+    QueuedJob,
+)
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue, LocalQueue, NoWorkload, Pending
 from trainyard.rehearsal.works.queues.room import ALWAYS_RESPECTED, Room
 
@@ -21,6 +29,7 @@ def check_jobs(stack: Stack, room: Room) -> None:
     for job in room.jobs:
         view = views[job.resource.urn]
         _labels(view, job)
+        _notes(view, job)
         if not job.queue and _elsewhere(view, room, job):
             continue
         if job.queue and _not_managed(view, room, job):
@@ -47,13 +56,42 @@ def _labels(view: View, job: QueuedJob) -> None:
                 )
 
 
+def _notes(view: View, job: QueuedJob) -> None:
+    """What is said at the wrong place, or is no number that the webhook takes."""
+    for key in _LABELS:
+        if key in job.annotations and key not in job.labels:
+            view.error(
+                "queues-label-place",
+                f"metadata.annotations[{key}]",
+                "is an annotation, which nobody reads",
+                allowed="a label of this name",
+            )
+    longest = job.labels.get(MAX_SECONDS_LABEL)
+    if longest is not None and not (longest.isdecimal() and int(longest) > 0):
+        view.error(
+            "queues-label",
+            f"metadata.labels[{MAX_SECONDS_LABEL}]",
+            f"got {show(longest)}: the webhook refuses the job",
+            allowed="whole seconds, more than 0",
+        )
+    least = job.annotations.get(LEAST_ANNOTATION)
+    if least is None or job.kind != "Job" or job.workload is None:
+        return
+    count = job.workload.pod_sets[0].count
+    if not (least.isdecimal() and 0 < int(least) < count):
+        view.error(
+            "queues-label",
+            f"metadata.annotations[{LEAST_ANNOTATION}]",
+            f"got {show(least)} of {count} pods: the webhook refuses the job",
+            allowed=f"1 to {count - 1}" if count > 1 else "a job of several pods",
+        )
+
+
 def _elsewhere(view: View, room: Room, job: QueuedJob) -> bool:
     """Whether a job that names no queue is none of Kueue's business, or says it where nobody reads it."""
     manager = room.manager
-    if any(QUEUE_LABEL in labels for labels in job.pod_labels) and not (
-        manager and "pod" in (manager.frameworks or ())
-    ):
-        if manager is not None:
+    if any(QUEUE_LABEL in labels for labels in job.pod_labels):
+        if manager is not None and "pod" not in (manager.frameworks or ()):
             view.error(
                 "queues-label-place",
                 "metadata.labels",
@@ -61,11 +99,25 @@ def _elsewhere(view: View, room: Room, job: QueuedJob) -> bool:
                 allowed=f"the label on the {job.kind} itself",
             )
         return True
-    if manager is None or not manager.manages_unnamed or job.kind not in _UNNAMED:
+    if manager is None or job.kind not in _UNNAMED:
         return True
     if manager.frameworks is not None and FRAMEWORKS[job.kind] not in manager.frameworks:
         return True
-    return room.is_managed(job.namespace) is not True
+    has_default = (job.namespace, "default") in room.configuration.locals
+    if room.is_managed(job.namespace) is True and not has_default and not manager.manages_unnamed:
+        _outside(view, room, job)
+    return not (manager.manages_unnamed or has_default) or room.is_managed(job.namespace) is not True
+
+
+def _outside(view: View, room: Room, job: QueuedJob) -> None:
+    queued = any(namespace == job.namespace for namespace, _ in room.configuration.locals)
+    if queued and job.workload and any(GPU_RESOURCE in pods.requests for pods in job.workload.pod_sets):
+        view.warning(
+            "queues-outside",
+            "metadata.labels",
+            "has GPUs and names no queue, though its namespace has one: it starts at once, beside every quota",
+            allowed=f"the label {QUEUE_LABEL}",
+        )
 
 
 def _not_managed(view: View, room: Room, job: QueuedJob) -> bool:

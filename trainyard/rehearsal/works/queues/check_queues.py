@@ -132,6 +132,14 @@ def _coverage(view: View, room: Room, queue: ClusterQueue) -> None:
     def lacks(resource: str) -> bool:
         return resource not in covered and not resource.startswith(manager.excluded)
 
+    for resource in sorted(covered):
+        if resource.startswith(manager.excluded):
+            view.warning(
+                "queues-excluded",
+                "spec.resourceGroups",
+                f"counts {resource}, which the manager's excludeResourcePrefixes leave out: the quota holds nobody",
+                allowed="one of both",
+            )
     allowed = "{} in coveredResources, or in excludeResourcePrefixes of the manager's configuration"
     if manager.frameworks is None or FRAMEWORKS["TrainJob"] in manager.frameworks:
         for name, requests in _runtimes(room):
@@ -143,6 +151,16 @@ def _coverage(view: View, room: Room, queue: ClusterQueue) -> None:
                     f"(resource {resource} unavailable in ClusterQueue)",
                     allowed=allowed.format(resource),
                 )
+    namespaces = [local.namespace for local in room.locals_of(queue.name)]
+    given = {resource: where for one in namespaces for resource, where in room.limits.get(one, {}).items()}
+    for resource in filter(lacks, given):
+        view.error(
+            "queues-uncovered",
+            "spec.resourceGroups",
+            f"does not count {resource}, which LimitRange {given[resource]} gives every container that states none: no "
+            f"job is ever admitted (resource {resource} unavailable in ClusterQueue)",
+            allowed=allowed.format(resource),
+        )
     groups = {group.name: group for flavor in queue.flavors for group in room.groups.get(flavor, [])}
     for group in groups.values():
         for resource in filter(lacks, of_fabric(group)):
@@ -174,6 +192,11 @@ def _cohorts(room: Room, view: Callable[[str, str], View]) -> None:
     known = {*members, *room.configuration.cohorts}
     if ("Cohort", "") in room.recorded.unsure or any(kind == "ClusterQueue" for kind, _ in room.recorded.unsure):
         return
+    parents = {cohort.parent for cohort in room.configuration.cohorts.values()}
+    for name, cohort in room.configuration.cohorts.items():
+        hint = nearest(name, [other for other in known if other != name])
+        if name not in members and name not in parents and cohort.parent is None and hint:
+            view("Cohort", name).warning("queues-cohort", "metadata.name", "nobody is in it", hint=hint)
     for name, queues in members.items():
         if len(queues) > 1 or name in room.configuration.cohorts:
             continue

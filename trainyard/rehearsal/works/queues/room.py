@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NodeGroup
 from trainyard.recorded.node_labels import node_groups_of
-from trainyard.recorded.read import UnreadableInput
+from trainyard.recorded.read import UnreadableInput, mapping_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.works.queues.kubernetes.admit import Cluster
@@ -31,6 +31,7 @@ class Room:
     nodes: list[NodeGroup]  # all groups; none where they are not all known
     groups: dict[str, list[NodeGroup]]  # of each flavor of which they are known
     cluster: Cluster
+    limits: dict[str, dict[str, str]]  # by namespace: what its LimitRanges give containers, and where that stands
     _sure: dict[str, bool] = field(default_factory=dict)
     _locals: dict[str, list[LocalQueue]] = field(default_factory=dict)  # by the queue that they lead to
 
@@ -42,7 +43,7 @@ class Room:
         groups = groups_by_flavor(all_groups, recorded.configuration)
         nodes = nodes_of(recorded.configuration.flavors, groups)
         cluster = Cluster(recorded.configuration, nodes)
-        return cls(resources, recorded, tuple(queued_jobs(resources)), all_groups, groups, cluster)
+        return cls(resources, recorded, tuple(queued_jobs(resources)), all_groups, groups, cluster, _limits(resources))
 
     @property
     def configuration(self) -> Configuration:
@@ -125,3 +126,19 @@ class Room:
             cohort = self.configuration.cohorts.get(at)
             at = cohort.parent if cohort else None
         return found
+
+
+def _limits(resources: Resources) -> dict[str, dict[str, str]]:
+    """Kueue counts what a LimitRange gives a container that states nothing as if the job said it."""
+    found: dict[str, dict[str, str]] = {}
+    for limits in resources.of("kubernetes:core/v1:LimitRange"):
+        try:
+            namespace = str(value_at(limits.inputs, "metadata", "namespace", default="default"))
+            name = value_at(limits.inputs, "metadata", "name", default=limits.name)
+            for entry in mappings_at(limits.inputs, "spec", "limits"):
+                if value_at(entry, "type") == "Container":
+                    for resource in (*mapping_at(entry, "default"), *mapping_at(entry, "defaultRequest")):
+                        found.setdefault(namespace, {}).setdefault(resource, f"{namespace}/{name}")
+        except UnreadableInput:
+            continue
+    return found

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.rights.aws import check as aws
+from trainyard.rehearsal.works.rights.aws.access_entries import access_grants
+from trainyard.rehearsal.works.rights.kubernetes import needs
+from trainyard.rehearsal.works.rights.kubernetes.cluster import Cluster
 
 
 def check(stack: Stack) -> None:
     """Notes what would be refused to somebody who needs it."""
     aws.check(stack)
+    try:
+        grants = tuple(access_grants(stack.resources))
+    except UnreadableInput:
+        needs.check(stack, Cluster(stack.resources), people=False)
+    else:
+        needs.check(stack, Cluster(stack.resources, grants), people=True)

@@ -20,7 +20,7 @@ from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNC
 from trainyard.recorded.node_labels import OTHER_NODES, labels_of_the_cloud
 from trainyard.recorded.read import UnknownInput, as_number, follow
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE, SUBNET
+from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE, SUBNET
 from trainyard.rehearsal.works.placement.kubernetes.nodes import (
     ARCHITECTURE,
     DISCOVERED,
@@ -42,8 +42,8 @@ _EFFECTS: Final = {
     "NO_EXECUTE": "NoExecute",
     "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 }
-_OTHER_NODES: Final = (*OTHER_NODES, "aws:eks/fargateProfile:FargateProfile")
-"""What makes nodes that no node group says of."""
+_OTHER_NODES: Final = (*OTHER_NODES, "aws:eks/fargateProfile:FargateProfile", GKE_CLUSTER)
+"""What makes nodes that no node group of EKS says of."""
 _EKS_LABELS: Final = "eks.amazonaws.com/"
 """Beginning of the labels that EKS puts on nodes."""
 _DISK_GIB: Final = 20  # of a node group's root without a template (EKS API, CreateNodegroup, `diskSize`)
@@ -53,10 +53,12 @@ _EBS_ZONE: Final = "topology.ebs.csi.aws.com/zone"
 
 
 def nodes_of(resources: Resources, region: str) -> list[Nodes] | None:
-    """Every node group of EKS; None where a stack has, or may have, nodes that it does not say of."""
-    clusters = resources.of(EKS_CLUSTER)
-    groups = resources.of(EKS_NODE_GROUP)
-    if not clusters or not groups or resources.of(*_OTHER_NODES) or _karpenter(resources):
+    """Every node group of EKS; None where a stack has, or may have, nodes that it does not say of.
+
+    With several clusters it is so too: their nodes are not told apart here.
+    """
+    clusters, groups = resources.of(EKS_CLUSTER), resources.of(EKS_NODE_GROUP)
+    if len(clusters) != 1 or not groups or resources.of(*_OTHER_NODES) or _karpenter(resources):
         return None
     if any(bare(follow(cluster.inputs, "computeConfig")) is not None for cluster in clusters):
         return None
@@ -114,6 +116,7 @@ def _nodes(group: RecordedResource, resources: Resources, region: str, prefixes:
         ),
         least=_size(sizes, "minSize"),
         most=_size(sizes, "maxSize"),
+        desired=_size(sizes, "desiredSize"),
         open_labels=own is UNKNOWN or inputs.get("taints") is UNKNOWN or hooked or custom,
         elsewhere=elsewhere,
         built_in=(GPU_RESOURCE,) if "BOTTLEROCKET" in str(ami) and "NVIDIA" in str(ami) else (),
@@ -181,15 +184,18 @@ def _machine(type_: str, prefixes: bool | None, user_data: str, disk: float | No
     cores = float(found.vcpus - eks_nodes.kubelet_cores(found.vcpus))
     mib = found.memory_gib * 1024
 
-    def memory(share: float, of_pods: int) -> float:
-        return (mib * (1 - share) - eks_nodes.kubelet_mib(of_pods)) * MEBIBYTE
+    of_interfaces = eks_nodes.pods_of_interfaces(type_)
+    usual = of_interfaces or (eks_nodes.PODS_OF_INTERFACES if found.vcpus >= 16 else 58)
 
-    fewest = min(eks_nodes.pods_of_interfaces(type_) or 58, 58)
-    most_pods = eks_nodes.PODS_OF_INTERFACES if found.vcpus >= 16 else eks_nodes.MAX_PODS
+    def memory(lost: float, of_pods: int) -> float:
+        return (mib - lost - eks_nodes.kubelet_mib(of_pods)) * MEBIBYTE
+
+    least = mib * float(eks_nodes.LEAST_VIRTUAL_MACHINE_SHARE)
+    lost = mib * float(eks_nodes.USUAL_VIRTUAL_MACHINE_SHARE) + eks_nodes.USUAL_VIRTUAL_MACHINE_MIB
     return Machine(
         type_,
-        {**most, "cpu": cores, "memory": memory(float(eks_nodes.LEAST_VIRTUAL_MACHINE_SHARE), fewest)},
-        {**most, "cpu": cores, "memory": memory(float(eks_nodes.VIRTUAL_MACHINE_SHARE), most_pods)},
+        {**most, "cpu": cores, "memory": memory(least, min(usual, 58))},
+        {**most, "cpu": cores, "memory": memory(lost, max(usual, eks_nodes.MAX_PODS) if prefixes else usual)},
         pods,
     )
 
@@ -237,13 +243,13 @@ def _prefixes(resources: Resources) -> bool | None:
 
 
 def _discovers(resources: Resources) -> bool:
-    """Whether something may label nodes by what hardware they have."""
+    """Whether something may label nodes by what hardware they have: it does not where the plugin is told not to."""
     plugins = [release for release in resources.of(HELM_RELEASE) if chart_of(release) == "nvidia-device-plugin"]
     others = [release for release in resources.of(HELM_RELEASE) if chart_of(release) in _DISCOVERING]
     return (
         bool(others)
         or not plugins
-        or any(bare(follow(one.inputs, "values", "gfd", "enabled")) not in (None, False) for one in plugins)
+        or any(bare(follow(one.inputs, "values", "gfd", "enabled")) is not False for one in plugins)
     )
 
 

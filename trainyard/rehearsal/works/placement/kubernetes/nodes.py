@@ -59,6 +59,7 @@ class Nodes:
     machines: tuple[Machine, ...]  # none: nobody knows
     least: int | None  # nodes; None where it is not known
     most: int | None
+    desired: int | None = None  # that it starts with
     open_labels: bool = False  # whether more labels, or taints, are put on them by what nobody reads here
     elsewhere: tuple[str, ...] = ELSEWHERE  # beginnings of labels that may be there besides
     built_in: tuple[str, ...] = ()  # extended resources that its image offers without a plugin

@@ -13,7 +13,7 @@ from typing import Any, Final
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.selectors import selects
-from trainyard.rehearsal.works.placement.kubernetes.nodes import HOSTNAME, Machine, Nodes, Taint
+from trainyard.rehearsal.works.placement.kubernetes.nodes import ARCHITECTURE, HOSTNAME, Machine, Nodes, Taint
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 
 _KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
@@ -34,6 +34,7 @@ class Ask:
     tolerations: Sequence[Any] = ()  # that a flavor or a controller adds
     terms: tuple[Sequence[Any], ...] = ()  # node selector terms besides, of its volumes: one of each has to hold
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of labels, one of which a node has
+    images: Mapping[str, str] = field(default_factory=dict)  # images that are there for one architecture only
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def misses(ask: Ask, nodes: Nodes, taken: Mapping[str, float], offer: Offer) -> 
         taken: what the pods that run on every node of the group request.
         offer: extended resources of its nodes.
     """
-    return [*_labels(ask, nodes), *_taints(ask, nodes), *_fit(ask, nodes, taken, offer)]
+    return [*_labels(ask, nodes), *_taints(ask, nodes), *_images(ask, nodes), *_fit(ask, nodes, taken, offer)]
 
 
 def keeps_off(ask: Ask, nodes: Nodes) -> list[Miss]:
@@ -119,6 +120,15 @@ def _holds(expression: Mapping[str, Any], nodes: Nodes) -> bool:
         numbers = [number for value in held if (number := as_number(value)) is not None]
         return bound is None or any((n > bound) if operator == "Gt" else (n < bound) for n in numbers)
     return True  # no operator of the API: the schema tells it
+
+
+def _images(ask: Ask, nodes: Nodes) -> Iterator[Miss]:
+    """The scheduler knows nothing of images: a pod of the wrong one starts, and ends with `exec format error`."""
+    held = nodes.values(ARCHITECTURE)
+    for image, architecture in ask.images.items():
+        if held is not None and architecture not in held:
+            words = f"its machines are {' or '.join(sorted(held))}, image {image} is for {architecture} only"
+            yield Miss("containers", words, f"nodes of {architecture}, or an image for {' or '.join(sorted(held))}")
 
 
 def _held(key: str, values: frozenset[str]) -> str:

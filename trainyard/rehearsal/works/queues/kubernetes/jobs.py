@@ -27,6 +27,7 @@ PREFIX: Final = "kueue.x-k8s.io/"
 QUEUE_LABEL: Final = workloads.QUEUE_LABEL
 PRIORITY_LABEL: Final = f"{PREFIX}priority-class"
 LEAST_ANNOTATION: Final = f"{PREFIX}job-min-parallelism"
+MAX_SECONDS_LABEL: Final = f"{PREFIX}max-exec-time-seconds"
 GATE_ANNOTATION: Final = f"{PREFIX}admission-gated-by"
 _TOPOLOGY: Final = {
     f"{PREFIX}podset-required-topology": "required",
@@ -58,6 +59,7 @@ class QueuedJob:
     kind: str
     namespace: str
     labels: Mapping[str, str]
+    annotations: Mapping[str, str]
     pod_labels: tuple[Mapping[str, str], ...]  # of its pod templates
     workload: Workload | None  # None where its pods are not known, or are of a kind that is not read
 
@@ -78,6 +80,7 @@ def queued_jobs(resources: Resources) -> Iterator[QueuedJob]:
             continue
         try:
             labels = _texts(resource.inputs, "metadata", "labels")
+            annotations = _texts(resource.inputs, "metadata", "annotations")
             if kind not in _READ and QUEUE_LABEL not in labels:
                 continue
             namespace = str(value_at(resource.inputs, "metadata", "namespace", default="default"))
@@ -99,7 +102,7 @@ def queued_jobs(resources: Resources) -> Iterator[QueuedJob]:
                 labels.get(PRIORITY_LABEL, ""),
                 _gated(resource),
             )
-        yield QueuedJob(resource, kind, namespace, labels, tuple(_pod_labels(kind, resource)), workload)
+        yield QueuedJob(resource, kind, namespace, labels, annotations, tuple(_pod_labels(kind, resource)), workload)
 
 
 def _pod_set(of: PodsOf, resources: Resources) -> PodSet:

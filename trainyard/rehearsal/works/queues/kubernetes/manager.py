@@ -19,12 +19,14 @@ READY_BY_DEFAULT: Final = (0, 19)
 UNDECLARED_SINCE: Final = (0, 19)
 """Since this version `quotaCheckStrategy` counts; before, its gate was off (kube_features.go of 0.19.2)."""
 
-DEFAULT_FRAMEWORKS: Final = (
+CHARTS_FRAMEWORKS: Final = (
     "batch/job", "kubeflow.org/mpijob", "ray.io/rayjob", "ray.io/rayservice", "ray.io/raycluster",
     "jobset.x-k8s.io/jobset", "workload.codeflare.dev/appwrapper", "trainer.kubeflow.org/trainjob", "pod",
     "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset",
 )  # fmt: skip
 """Of the chart's own configuration file (charts/kueue/values.yaml of 0.19.2)."""
+ONLY_JOBS: Final = ("batch/job",)
+"""Where a configuration file names none (apis/config/v1beta2/defaults.go of 0.19.2)."""
 
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s)")
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
@@ -54,6 +56,8 @@ def manager(version: tuple[int, int] | None, told: Mapping[str, Any]) -> Manager
     if resources.get("transformations") or resources.get("deviceClassMappings"):
         raise ValueError("resources are transformed, which is not modelled")
     frameworks = _section(told, "integrations").get("frameworks")
+    if frameworks is not None and not isinstance(frameworks, list):
+        raise ValueError("integrations.frameworks is no list")
     return Manager(
         version=version,
         strategies=_strategies(told),
@@ -61,11 +65,7 @@ def manager(version: tuple[int, int] | None, told: Mapping[str, Any]) -> Manager
         and version is not None
         and version >= UNDECLARED_SINCE,
         excluded=tuple(map(str, resources.get("excludeResourcePrefixes") or ())),
-        frameworks=tuple(map(str, frameworks))
-        if isinstance(frameworks, list)
-        else None
-        if told
-        else DEFAULT_FRAMEWORKS,
+        frameworks=tuple(map(str, frameworks)) if frameworks else ONLY_JOBS if told else CHARTS_FRAMEWORKS,
         manages_unnamed=told.get("manageJobsWithoutQueueName") is True,
         namespaces=told.get("managedJobsNamespaceSelector"),
         waits_seconds=_waits(version, told),

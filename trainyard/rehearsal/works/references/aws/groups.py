@@ -5,9 +5,9 @@ Source: Amazon EKS documentation, "Create access entries" (read 2026-11).
 
 from __future__ import annotations
 
-from trainyard.recorded.types import ACCESS_ENTRY, RBAC_CLUSTER_ROLE_BINDING, RBAC_ROLE_BINDING
+from trainyard.recorded.types import ACCESS_ENTRY
 from trainyard.rehearsal.context import Stack, show
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+from trainyard.rehearsal.near import nearest_of
 
 
 def check(stack: Stack) -> None:
@@ -16,14 +16,12 @@ def check(stack: Stack) -> None:
     known = {group for entry in entries for group in entry.texts("kubernetesGroups")}
     if not known or any(entry.blurred("kubernetesGroups") for entry in entries):
         return
-    bound: set[str] = set()
-    for type_ in (RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE_BINDING):
-        for view in stack.of_type(type_):
+    for view in stack.views:
+        if view.type.endswith((":RoleBinding", ":ClusterRoleBinding")):
             for path, entry in view.items("subjects"):
                 name = entry.get("name")
                 if entry.get("kind") not in ("Group", "User") or not isinstance(name, str):
                     continue
-                bound.add(name)
                 if entry.get("kind") == "User" and name in known:
                     view.error(
                         "reference-subject",

@@ -14,7 +14,7 @@ from typing import Final
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, BUCKET, EKS_CLUSTER, HELM_RELEASE, LUSTRE
 from trainyard.rehearsal.context import Stack, View, show
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+from trainyard.rehearsal.near import nearest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ _DRIVERS: Final[Mapping[str, _Driver]] = {
     "s3.csi.aws.com": _Driver(("aws-mountpoint-s3-csi-driver",), attributes=("bucketName",)),
 }
 _NAMED: Final = re.compile(r"^(fs-[0-9a-f]+)\.fsx\.")
+_OF_AMAZON: Final = re.compile(r"(ebs|efs|fsx|s3)[.-]csi[.-](amazon|aws)\b")
 _S3_SOURCES: Final = ("driver", "pod")
 
 
@@ -81,7 +82,7 @@ def _driver(view: View, path: str, installed: set[str] | None) -> None:
         return
     driver = _DRIVERS.get(name)
     if driver is None:
-        near = nearest_of(name, _DRIVERS, 0.7)
+        near = nearest_of(name, _DRIVERS) or (f"{name.partition('.')[0]}.csi.aws.com" if _OF_AMAZON.match(name) else "")
         if near:
             view.error("reference-driver", path, f"there is no driver {show(name)}", hint=f"did you mean {near}?")
         return

@@ -12,9 +12,9 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.api_resources import CUSTOM, RESOURCES
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
 
 _POLICY: Final = "ValidatingAdmissionPolicy"
 _BINDING: Final = "ValidatingAdmissionPolicyBinding"

@@ -34,7 +34,7 @@ RESOURCES: Final[Mapping[str, frozenset[str]]] = {
         "metrics.k8s.io": "nodes pods",
         "networking.k8s.io": "ingressclasses ingresses ipaddresses networkpolicies servicecidrs",
         "node.k8s.io": "runtimeclasses",
-        "policy": "poddisruptionbudgets",
+        "policy": "poddisruptionbudgets podsecuritypolicies",
         "rbac.authorization.k8s.io": "clusterrolebindings clusterroles rolebindings roles",
         "resource.k8s.io": "deviceclasses devicetaintrules resourceclaims resourceclaimtemplates resourceslices",
         "scheduling.k8s.io": "priorityclasses workloads podgroups",

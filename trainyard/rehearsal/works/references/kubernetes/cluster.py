@@ -14,31 +14,18 @@ from typing import Any, Final
 
 from trainyard import cards
 from trainyard.conventions import TEAM_LABEL
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import as_number
 from trainyard.recorded.selectors import selects
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed
-from trainyard.rehearsal.refusals.kubernetes.index import object_name, object_namespace
+from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.refusals.kubernetes.index import Objects, bare, object_name, object_namespace
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, of_charts
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
 
 BUILT_IN_NAMESPACES: Final = frozenset({"", "kube-system", "kube-public", "kube-node-lease"})
-_MADE_BY_CONTROLLERS: Final = frozenset(
-    {
-        "Certificate.cert-manager.io",
-        "ExternalSecret.external-secrets.io",
-        "ClusterExternalSecret.external-secrets.io",
-        "SealedSecret.bitnami.com",
-        "VaultStaticSecret.secrets.hashicorp.com",
-        "VaultDynamicSecret.secrets.hashicorp.com",
-        "SecretProviderClass.secrets-store.csi.x-k8s.io",
-        "Bundle.trust.cert-manager.io",
-    }
-)
-"""Kinds whose controllers make secrets and config maps under names that stand elsewhere."""
-_RENDERED_ELSEWHERE: Final = ("kubernetes:helm.sh/v4:", "kubernetes:kustomize/", "kubernetes:yaml")
-"""Components whose objects are made where no recording sees them."""
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
+"""The label that each namespace has with its name."""
 
 
 class _Anything:
@@ -75,8 +62,7 @@ class Container:
     @property
     def ports_are_known(self) -> bool:
         """Whether every port can be read."""
-        found = self.body.get("ports")
-        return found is not UNKNOWN and UNKNOWN not in listed(found)
+        return not has_unknown(self.body.get("ports"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +146,9 @@ class Cluster:
         self.stack = stack
         self.views = [view for view in stack.views if view.type.startswith("kubernetes:")]
         self.releases = [view for view in self.views if view.type == HELM_RELEASE]
-        self.objects = [view for view in self.views if view.type != HELM_RELEASE and view.has("kind")]
+        everything = [view for view in self.views if view.type != HELM_RELEASE and view.has("kind")]
+        self.objects = [view for view in everything if not view.type.endswith("Patch")]
+        self._asked: dict[str, bool] = {}
         self._by_kind: dict[str, list[View]] = {}
         self._found = _Found()
         for view in self.objects:
@@ -171,9 +159,14 @@ class Cluster:
                 self._found.blurred.add((kind, "*" if namespace is None else namespace))
             else:
                 self._found.names.setdefault((kind, namespace), {})[name] = view
-        self.is_rendered_elsewhere = any(
-            component.type.startswith(_RENDERED_ELSEWHERE) for component in stack.components
-        )
+        self._patched: set[str] = set()
+        for view in everything:
+            if view.type.endswith("Patch"):  # of an object that is there, of which the recording has a part
+                namespace = place(view)
+                self._patched.add("*" if namespace is None else namespace)
+                self._found.blurred.add((kind_of(view), "*" if namespace is None else namespace))
+        self._objects = Objects.of(stack)
+        self.is_rendered_elsewhere = self._objects.is_rendered_elsewhere
 
     def of(self, *kinds: str) -> list[View]:
         """The recorded objects of some kinds (`Service`, `TrainJob.trainer.kubeflow.org`)."""
@@ -181,22 +174,22 @@ class Cluster:
 
     def find(self, kind: str, namespace: str, name: str) -> View | None:
         """The recorded object of that name."""
-        return self._found.names.get((kind, _bare(namespace)), {}).get(name)
+        return self._found.names.get((kind, bare(namespace)), {}).get(name)
 
     def names(self, kind: str, namespace: str) -> list[str]:
         """The recorded names of a kind in a namespace."""
-        return sorted(self._found.names.get((kind, _bare(namespace)), ()))
+        return sorted(self._found.names.get((kind, bare(namespace)), ()))
 
     def is_blurred(self, kind: str, namespace: str) -> bool:
         """Whether there is an object of the kind whose name or namespace is not known yet."""
-        return bool(self._found.blurred & {(kind, _bare(namespace)), (kind, "*")})
+        return bool(self._found.blurred & {(kind, bare(namespace)), (kind, "*")})
 
     def lacks(self, kind: str, namespace: str, name: str) -> str | None:
         """Whether no object of that name is there: None where one is or may be, else what was meant, or an empty text.
 
         In a namespace where others may make objects only what is nearly a recorded name is surely missing.
         """
-        namespace = _bare(namespace)
+        namespace = bare(namespace)
         if self.find(kind, namespace, name) is not None or self.is_blurred(kind, namespace):
             return None
         assumed = self.stack.context
@@ -209,12 +202,9 @@ class Cluster:
 
     def is_open(self, namespace: str, kind: str = "") -> bool:
         """Whether somebody other than the recorded program may make objects (of a kind) in a namespace."""
-        namespace = _bare(namespace)
-        if self.is_rendered_elsewhere or namespace in self._charted:
+        if namespace in BUILT_IN_NAMESPACES - {""}:
             return True
-        if namespace in BUILT_IN_NAMESPACES or self.find("Namespace", "", namespace) is None:
-            return True
-        return kind in ("Secret", "ConfigMap") and any(self.of(maker) for maker in _MADE_BY_CONTROLLERS)
+        return self._objects.may_be_there(kind, namespace)
 
     def is_teams(self, namespace: str) -> bool:
         """Whether people make pods in a namespace."""
@@ -222,16 +212,12 @@ class Cluster:
         return found is not None and TEAM_LABEL in found.mapping("metadata.labels")
 
     @cached_property
-    def _charted(self) -> set[str]:
-        return {_bare(view.text("namespace") or "") for view in self.releases}
-
-    @cached_property
     def _installed(self) -> list[Workload]:
         return list(of_charts(self.stack.resources))
 
     @cached_property
     def _unknown_charts(self) -> set[str]:
-        return {_bare(one.pods.namespace) for one in self._installed if not one.pods.labels}
+        return {bare(one.pods.namespace) for one in self._installed if not one.pods.labels}
 
     @cached_property
     def chart_pods(self) -> dict[str, list[ChartPod]]:
@@ -240,24 +226,66 @@ class Cluster:
         for one in self._installed:
             if one.pods.labels:
                 pod = ChartPod(one.name, one.pods.labels, one.pods.ports)
-                found.setdefault(_bare(one.pods.namespace), []).append(pod)
+                found.setdefault(bare(one.pods.namespace), []).append(pod)
         return found
 
     def pods_are_known(self, namespace: str) -> bool:
         """Whether every pod in a namespace is one that the recording makes, or that a table knows of its charts."""
-        namespace = _bare(namespace)
-        return not (
+        namespace = bare(namespace)
+        return not bool(
             self.is_rendered_elsewhere
             or namespace in BUILT_IN_NAMESPACES
             or namespace in self._unknown_charts
+            or self._patched & {namespace, "*"}
+            or self._blurred_pods & {namespace, "*"}
             or self.find("Namespace", "", namespace) is None
             or self.is_teams(namespace)
         )
 
     @cached_property
+    def labels_of_namespaces(self) -> dict[str, dict[str, Any]]:
+        """The labels of every namespace that is known, by its name; each has its name as one."""
+        found: dict[str, dict[str, Any]] = {
+            name: {NAME_LABEL: name} for name in ("default", *BUILT_IN_NAMESPACES) if name
+        }
+        for view in self.of("Namespace"):
+            name = object_name(view)
+            if name is not None and not has_unknown(view.mapping("metadata.labels")):
+                found[name] = {NAME_LABEL: name, **view.mapping("metadata.labels")}
+        return found
+
+    @cached_property
+    def _pairs_of_namespaces(self) -> set[tuple[str, str]]:
+        return {(key, str(value)) for labels in self.labels_of_namespaces.values() for key, value in labels.items()}
+
+    def selects_a_namespace(self, selector: Mapping[str, Any]) -> bool:
+        """Whether a selector means a namespace that is known. Raises `UnreadableInput`."""
+        text = repr(selector)
+        if text not in self._asked:
+            wanted = selector.get("matchLabels")
+            if set(selector) == {"matchLabels"} and isinstance(wanted, Mapping) and len(wanted) == 1:
+                key, value = next(iter(wanted.items()))
+                self._asked[text] = (key, str(value)) in self._pairs_of_namespaces
+            else:
+                self._asked[text] = any(selects(selector, labels) for labels in self.labels_of_namespaces.values())
+        return self._asked[text]
+
+    @cached_property
     def pods(self) -> list[Pod]:
         """The pods of every recorded template."""
         return [pod for view in self.objects for pod in _pods(view)]
+
+    @cached_property
+    def _blurred_pods(self) -> set[str]:
+        """Namespaces with pods of which nothing is known yet; `*`: any may have some."""
+        found = set()
+        for view in self.objects:
+            card = cards.BY_TYPE.get(view.type)
+            path = (card.pod_spec or card.job_templates) if card is not None else ""
+            namespace = place(view)
+            if path and (namespace is None or _is_unknown_above(view, path)):
+                found.add("*" if namespace is None else namespace)
+        return found
 
     @cached_property
     def pods_by_namespace(self) -> dict[str, list[Pod]]:
@@ -272,13 +300,13 @@ class Cluster:
         """The recorded pods in a namespace that a selector means. Raises `UnknownInput`."""
         return [
             pod
-            for pod in self.pods_by_namespace.get(_bare(namespace), ())
+            for pod in self.pods_by_namespace.get(bare(namespace), ())
             if pod.labels is None or selects(selector, pod.labels)
         ]
 
     def selected_of_charts(self, selector: Any, namespace: str) -> list[ChartPod]:
         """The pods of charts in a namespace that a selector means. Raises `UnknownInput`."""
-        return [pod for pod in self.chart_pods.get(_bare(namespace), ()) if selects(selector, pod.labels)]
+        return [pod for pod in self.chart_pods.get(bare(namespace), ()) if selects(selector, pod.labels)]
 
 
 _JOB: Final = ("batch.kubernetes.io/job-name", "job-name")
@@ -341,6 +369,12 @@ def _labels(view: View, path: str, given: Mapping[str, Any]) -> Mapping[str, Any
     return {**given, **found}
 
 
+def _is_unknown_above(view: View, path: str) -> bool:
+    """Whether an input, or one that it lies in, is not known."""
+    parts = path.split(".")
+    return any(view.is_unknown(".".join(parts[:count])) for count in range(1, len(parts) + 1))
+
+
 def kind_of(view: View) -> str:
     """A kind by which objects are found: with its group where it is not one of Kubernetes' own."""
     kind, api = view.text("kind") or "", view.text("apiVersion") or ""
@@ -352,8 +386,4 @@ def kind_of(view: View) -> str:
 def place(view: View) -> str | None:
     """An object's namespace: empty for what has none and for `default`, None where it is not known."""
     namespace = object_namespace(view)
-    return None if namespace is None else _bare(namespace)
-
-
-def _bare(namespace: str) -> str:
-    return "" if namespace == "default" else namespace
+    return None if namespace is None else bare(namespace)

@@ -67,7 +67,11 @@ class _Waits:
         self._direct = {view.resource.urn: view.resource.dependencies for view in cluster.stack.views}
         self._all: dict[tuple[str, ...], frozenset[str]] = {}
 
-    def of(self, view: View) -> frozenset[str]:
+    def for_one(self, view: View, other: View) -> bool:
+        """Whether a resource waits for another one."""
+        return other.resource.urn in view.resource.dependencies or other.resource.urn in self._of(view)
+
+    def _of(self, view: View) -> frozenset[str]:
         """Everything that a resource waits for."""
         start = view.resource.dependencies
         found = self._all.get(start)
@@ -118,8 +122,7 @@ def _brought(
                 f"chart {chart} {release.text('version')} does not serve {api}",
                 allowed=f"{chart} {least[0]}.{least[1]} or later",
             )
-    waited = waits.of(view)
-    if not any(release.resource.urn in waited for release in made):
+    if not any(waits.for_one(view, release) for release in made):
         view.error(
             "reference-kind-order",
             "",
@@ -170,7 +173,7 @@ def _housed(view: View, waits: _Waits, cluster: Cluster, named: str | None = Non
     if not namespace or namespace in BUILT_IN_NAMESPACES or namespace == "default":
         return
     house = cluster.find("Namespace", "", namespace)
-    if house is None or house.resource.urn in waits.of(view):
+    if house is None or waits.for_one(view, house):
         return
     if house.resource.provider != view.resource.provider:
         return  # of another cluster, or made by somebody else's rights

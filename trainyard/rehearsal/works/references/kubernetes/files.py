@@ -16,9 +16,9 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, known_texts
 from trainyard.rehearsal.context import listed, show
+from trainyard.rehearsal.near import is_near
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Container, Pod
 from trainyard.rehearsal.works.references.kubernetes.keys import keys_of
-from trainyard.rehearsal.works.references.kubernetes.near import is_near
 
 _MODES: Final = frozenset({400, 440, 444, 500, 550, 555, 600, 640, 644, 660, 664, 666, 700, 750, 755, 770, 775, 777})
 """Modes as people say them, in octal digits: none of them is one that is meant where it stands in decimal."""

@@ -16,8 +16,8 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import follow, steps
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
 
 _FIELDS: Final = frozenset(
     {
@@ -65,12 +65,12 @@ def sources(pod: Pod) -> Iterator[Source]:
                     here = f"{path}.valueFrom.{key}"
                     wanted = found.get("key")
                     keys = ((f"{here}.key", wanted),) if isinstance(wanted, str) else ()
-                    yield Source(here, kind, found["name"], found.get("optional") is True, keys)
+                    yield Source(here, kind, found["name"], found.get("optional") in (True, UNKNOWN), keys)
         for path, entry in view.items(f"{container.path}.envFrom"):
             for key, kind in (("configMapRef", "ConfigMap"), ("secretRef", "Secret")):
                 found = entry.get(key)
                 if isinstance(found, Mapping) and isinstance(found.get("name"), str):
-                    yield Source(f"{path}.{key}", kind, found["name"], found.get("optional") is True, ())
+                    yield Source(f"{path}.{key}", kind, found["name"], found.get("optional") in (True, UNKNOWN), ())
     for path, volume in view.items(f"{pod.path}.volumes"):
         yield from _of_volume(path, volume)
 
@@ -79,7 +79,9 @@ def _of_volume(path: str, volume: Mapping[str, Any]) -> Iterator[Source]:
     for key, kind, name in (("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName")):
         found = volume.get(key)
         if isinstance(found, Mapping) and isinstance(found.get(name), str):
-            yield Source(f"{path}.{key}", kind, found[name], found.get("optional") is True, _items(path, key, found))
+            yield Source(
+                f"{path}.{key}", kind, found[name], found.get("optional") in (True, UNKNOWN), _items(path, key, found)
+            )
     projected = volume.get("projected")
     for index, part in enumerate(listed(projected.get("sources")) if isinstance(projected, Mapping) else []):
         for key, kind in (("configMap", "ConfigMap"), ("secret", "Secret")):
@@ -87,7 +89,11 @@ def _of_volume(path: str, volume: Mapping[str, Any]) -> Iterator[Source]:
             if isinstance(found, Mapping) and isinstance(found.get("name"), str):
                 here = f"{path}.projected.sources[{index}]"
                 yield Source(
-                    f"{here}.{key}", kind, found["name"], found.get("optional") is True, _items(here, key, found)
+                    f"{here}.{key}",
+                    kind,
+                    found["name"],
+                    found.get("optional") in (True, UNKNOWN),
+                    _items(here, key, found),
                 )
 
 

@@ -12,9 +12,9 @@ from typing import Final
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.api_resources import CUSTOM, RESOURCES, SUBRESOURCES, VERBS
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
 from trainyard.rehearsal.works.rights.kubernetes.built_in import ROLES
 
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {**RESOURCES, **CUSTOM}
@@ -66,6 +66,7 @@ def _unknown_group(view: View, path: str, group: str) -> None:
         view.error("reference-role-group", f"{path}.apiGroups", f"no API group {show(group)}", allowed=show(bare))
         return
     near = nearest_of(group, [known for known in _KNOWN if known])
+    near = near or next((known for known in sorted(_KNOWN) if group and known.startswith(f"{group}.")), "")
     if near:
         view.error(
             "reference-role-group", f"{path}.apiGroups", f"no API group {show(group)}", hint=f"did you mean {near}?"

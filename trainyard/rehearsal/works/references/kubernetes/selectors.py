@@ -14,11 +14,10 @@ from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.selectors import selects
 from trainyard.rehearsal.context import View, listed, show
-from trainyard.rehearsal.works.references.kubernetes.cluster import BUILT_IN_NAMESPACES, Cluster, Pod, place
-from trainyard.rehearsal.works.references.kubernetes.near import missed, nearest_of
+from trainyard.rehearsal.near import missed, nearest_of
+from trainyard.rehearsal.works.references.kubernetes.cluster import NAME_LABEL, Cluster, Pod, place
 from trainyard.rehearsal.works.references.kubernetes.services import tell_missing, tell_nothing
 
-_NAME: Final = "kubernetes.io/metadata.name"
 _MONITORS: Final = {
     "ServiceMonitor.monitoring.coreos.com": "spec.endpoints",
     "PodMonitor.monitoring.coreos.com": "spec.podMetricsEndpoints",
@@ -78,7 +77,7 @@ def _network_policy(view: View, cluster: Cluster) -> None:
 def _peer(view: View, path: str, peer: Mapping[str, Any], namespace: str | None, cluster: Cluster) -> None:
     if peer.get("namespaceSelector") is not None:
         _namespaces(view, f"{path}.namespaceSelector", cluster)
-        where = view.text(f"{path}.namespaceSelector.matchLabels.{_NAME}") or _named(peer["namespaceSelector"])
+        where = view.text(f"{path}.namespaceSelector.matchLabels.{NAME_LABEL}") or _named(peer["namespaceSelector"])
     else:
         where = namespace
     if where is not None and peer.get("podSelector"):
@@ -89,7 +88,7 @@ def _peer(view: View, path: str, peer: Mapping[str, Any], namespace: str | None,
 def _named(selector: Any) -> str | None:
     """The one namespace that a selector means by its name."""
     labels = selector.get("matchLabels") if isinstance(selector, Mapping) else None
-    found = labels.get(_NAME) if isinstance(labels, Mapping) else None
+    found = labels.get(NAME_LABEL) if isinstance(labels, Mapping) else None
     return found if isinstance(found, str) else None
 
 
@@ -98,15 +97,9 @@ def _namespaces(view: View, path: str, cluster: Cluster) -> None:
     selector = view.value(path)
     if not isinstance(selector, Mapping) or not selector or has_unknown(selector):
         return
-    known = {
-        name: {_NAME: name, **space.mapping("metadata.labels")}
-        for space in cluster.of("Namespace")
-        for name in [space.text("metadata.name")]
-        if name is not None and not has_unknown(space.mapping("metadata.labels"))
-    }
-    known |= {name: {_NAME: name} for name in (*BUILT_IN_NAMESPACES - {""}, "default")}
+    known = cluster.labels_of_namespaces
     try:
-        if any(selects(selector, labels) for labels in known.values()):
+        if cluster.selects_a_namespace(selector):
             return
     except UnreadableInput:
         return

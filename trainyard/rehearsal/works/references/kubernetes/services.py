@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.read import UnreadableInput, as_number
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import missed, nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import ChartPod, Cluster, Pod, place
-from trainyard.rehearsal.works.references.kubernetes.near import missed, nearest_of
 
 _HOOKS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 _CONTROLLED_CLASSES: Final = {"alb": "aws-load-balancer-controller", "nginx": "ingress-nginx", "traefik": "traefik"}
@@ -170,15 +170,17 @@ def _forgotten(view: View, pods: list[Pod], cluster: Cluster) -> bool:
 
     A container may listen on a port that it does not declare; one whose declared ports are all served may well do so.
     """
-    served: set[Any] = {
-        port.get("port") if port.get("targetPort") is None else port["targetPort"]
-        for service in cluster.of("Service")
-        if place(service) == place(view)
+    services = [service for service in cluster.of("Service") if place(service) in (place(view), None)]
+    if any(place(one) is None or has_unknown(one.value("spec")) or one.is_unknown("spec") for one in services):
+        return False
+    served = {
+        str(port.get("port") if port.get("targetPort") is None else port["targetPort"])
+        for service in services
         for _, port in service.items("spec.ports")
     }
     return any(
-        port.get("name") not in served
-        and port.get("containerPort") not in served
+        str(port.get("name")) not in served
+        and str(port.get("containerPort")) not in served
         and not _OF_ITS_OWN.search(str(port.get("name") or ""))
         for pod in pods
         for container in pod.containers

@@ -13,8 +13,8 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import follow
 from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod, place
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
 
 _TRAINER: Final = "trainer.kubeflow.org"
 _STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"

@@ -8,15 +8,18 @@ else, and has the labels that it selects.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN, has_unknown
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import UnreadableInput, follow
 from trainyard.recorded.selectors import selects
+from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
-from trainyard.rehearsal.works.references.kubernetes.near import nearest_of
+
+_DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
 
 
 def check(cluster: Cluster) -> None:
@@ -54,10 +57,10 @@ def _claim(view: View, cluster: Cluster) -> None:
                 hint=f"did you mean {near}?",
             )
         return
-    _fits(view, volume, namespace)
+    _fits(view, volume, namespace, has_default=_has_default_class(cluster))
 
 
-def _fits(claim: View, volume: View, namespace: str) -> None:
+def _fits(claim: View, volume: View, namespace: str, *, has_default: bool) -> None:
     """Everything that has to agree between a claim and the volume that it names."""
     title = f"PersistentVolume {volume.text('metadata.name')}"
     asked, has = _size(claim.value("spec.resources.requests.storage")), _size(volume.value("spec.capacity.storage"))
@@ -82,16 +85,21 @@ def _fits(claim: View, volume: View, namespace: str) -> None:
         mode, other = claim.text("spec.volumeMode") or "Filesystem", volume.text("spec.volumeMode") or "Filesystem"
         if mode != other:
             claim.error("reference-claim", "spec.volumeMode", f"is {mode}, and {title} is {other}", allowed=other)
-    _same_class(claim, volume, title)
+    _same_class(claim, volume, title, has_default=has_default)
     _claimed(claim, volume, namespace, title)
 
 
-def _same_class(claim: View, volume: View, title: str) -> None:
+def _has_default_class(cluster: Cluster) -> bool:
+    """Whether a class is filled in where a claim names none: GKE has one, EKS has had none since 1.30."""
+    marked = any(view.mapping("metadata.annotations").get(_DEFAULT) == "true" for view in cluster.of("StorageClass"))
+    return marked or bool(cluster.stack.resources.of(GKE_CLUSTER))
+
+
+def _same_class(claim: View, volume: View, title: str, *, has_default: bool) -> None:
     if claim.is_unknown("spec.storageClassName") or volume.is_unknown("spec.storageClassName"):
         return
     wanted, given = claim.text("spec.storageClassName"), volume.text("spec.storageClassName") or ""
-    if wanted is None and not given:
-        # An absent class becomes the cluster's default one, where it has one, and then nothing fits.
+    if wanted is None and not given and has_default:
         claim.error(
             "reference-claim",
             "spec.storageClassName",

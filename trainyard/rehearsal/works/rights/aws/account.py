@@ -147,12 +147,13 @@ class Account:
         return None, f"{pod} gets no role: {refused}"
 
     @cached_property
-    def _region(self) -> str:
+    def region(self) -> str:
+        """The region of the first recorded thing that has one; empty where none has."""
         return next((region for arn in self._by_arn if (region := arn.split(":")[3])), "")
 
     def session_tags(self, pod: Pod, cluster: str, role_arn: str) -> dict[str, str]:
         """The tags of the session that EKS Pod Identity gives a pod."""
-        cluster_arn = f"arn:{role_arn.split(':')[1]}:eks:{self._region}:{self.id}:cluster/{cluster}"
+        cluster_arn = f"arn:{role_arn.split(':')[1]}:eks:{self.region}:{self.id}:cluster/{cluster}"
         return dict(zip(POD_TAGS, (cluster_arn, cluster, pod.namespace, pod.service_account), strict=True))
 
     def lent(self, tags: Mapping[str, str], role_arn: str, *, surely: bool = False) -> Verdict:
@@ -299,12 +300,16 @@ class Account:
         role = self.role(role_arn)
         documents = self._own_policies(role).documents if role is not None else ()
         return [
-            str(text)
+            text
             for document in documents
             for statement in document.statements
-            if statement.allows
-            for text in list_at(statement.raw, "Resource")
+            if statement.allows and not statement.all_but_resources
+            for text in statement.resources
         ]
+
+    def held_by(self, role: RecordedResource) -> OwnPolicies:
+        """The policies of a recorded role. Raises `UnknownInput`."""
+        return self._own_policies(role)
 
     def _own_policies(self, role: RecordedResource) -> OwnPolicies:
         if role.urn not in self._own:

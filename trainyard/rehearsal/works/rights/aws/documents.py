@@ -42,11 +42,11 @@ class Statement:
     place: str  # "statement Read of the policy of role trainer"
     urn: str
     variables: bool
-
-    @property
-    def allows(self) -> bool:
-        """Whether it allows; else it denies."""
-        return bool(value_at(self.raw, "Effect") == "Allow")
+    allows: bool  # else it denies
+    actions: tuple[str, ...]
+    all_but_actions: bool  # whether it is about every other action
+    resources: tuple[str, ...]  # none in a trust policy: it is about its role
+    all_but_resources: bool  # whether it is about every other resource
 
     def covers(self, request: Request) -> bool:
         """Whether it is about what a request does, to what, and under which conditions; not: by whom."""
@@ -63,19 +63,15 @@ class Statement:
         return _named_in(self.raw, "Principal", caller)
 
     def _is_about_action(self, request: Request) -> bool:
-        key = "NotAction" if is_set(self.raw, "NotAction") else "Action"
-        found = any(names_action(str(text), request.action) for text in list_at(self.raw, key))
-        return found != (key == "NotAction")
+        return any(names_action(text, request.action) for text in self.actions) != self.all_but_actions
 
     def _is_about_resource(self, request: Request) -> bool:
-        key = "NotResource" if is_set(self.raw, "NotResource") else "Resource"
-        texts = list_at(self.raw, key)
-        if not texts and key == "Resource":
-            return True  # a trust policy has none: it is about its role
+        if not self.resources and not self.all_but_resources:
+            return True
         found = any(
-            names_resource(str(text), request.resource, request.context, variables=self.variables) for text in texts
+            names_resource(text, request.resource, request.context, variables=self.variables) for text in self.resources
         )
-        return found != (key == "NotResource")
+        return found != self.all_but_resources
 
     def _conditions_hold(self, request: Request) -> bool:
         return holds(self.raw, request.context, variables=self.variables)
@@ -117,9 +113,24 @@ def read_document(inputs: Any, *path: str | int, what: str, urn: str = "") -> Do
         what,
         urn,
         tuple(
-            Statement(raw, f"statement {value_at(raw, 'Sid', default=number)} of {what}", urn, variables)
+            _statement(raw, f"statement {value_at(raw, 'Sid', default=number)} of {what}", urn, variables=variables)
             for number, raw in enumerate(mappings_at(found, "Statement"), start=1)
         ),
+    )
+
+
+def _statement(raw: Mapping[str, Any], place: str, urn: str, *, variables: bool) -> Statement:
+    but_actions, but_resources = is_set(raw, "NotAction"), is_set(raw, "NotResource")
+    return Statement(
+        raw,
+        place,
+        urn,
+        variables,
+        bool(value_at(raw, "Effect") == "Allow"),
+        tuple(map(str, list_at(raw, "NotAction" if but_actions else "Action"))),
+        but_actions,
+        tuple(map(str, list_at(raw, "NotResource" if but_resources else "Resource"))),
+        but_resources,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -73,25 +73,28 @@ def names_of(resource: RecordedResource) -> set[str]:
     return {text for text in found if isinstance(text, str)}
 
 
-def is_about(policy: RecordedResource, key: str, resource: RecordedResource) -> bool:
-    """Whether an input of one resource names another one, known or not."""
+def is_about(
+    policy: RecordedResource, key: str, resource: RecordedResource, names: Collection[str] | None = None
+) -> bool:
+    """Whether an input of one resource names another one, known or not. `names` are those of the latter, where a caller
+    asks often."""
     if refers(policy, key, resource):
         return True
     named = value_at(policy.inputs, key, unknown=None)
-    return isinstance(named, str) and named in names_of(resource)
+    return isinstance(named, str) and named in (names_of(resource) if names is None else names)
 
 
 def own_policies(role: RecordedResource, resources: Resources) -> OwnPolicies:
     """The policies in a role, attached to it, and its boundary. Raises `UnknownInput` for one that is not known."""
-    documents, missing = [], []
+    documents, missing, names = [], [], names_of(role)
     for number, inline in enumerate(list_at(role.inputs, "inlinePolicies"), start=1):
         name = value_at(inline, "name", default=number)
         documents.append(read_document(inline, "policy", what=f"policy {name} of role {role.name}", urn=role.urn))
     for policy in resources.of(ROLE_POLICY):
-        if is_about(policy, "role", role):
+        if is_about(policy, "role", role, names):
             what = f"the policy {policy.name} of role {role.name}"
             documents.append(read_document(policy.inputs, "policy", what=what, urn=policy.urn))
-    for arn, urn in _attached(role, resources):
+    for arn, urn in _attached(role, resources, names):
         found = _managed(arn, urn, resources)
         if found is None:
             missing.append(arn.rsplit("/", 1)[-1])
@@ -107,14 +110,14 @@ def own_policies(role: RecordedResource, resources: Resources) -> OwnPolicies:
     )
 
 
-def _attached(role: RecordedResource, resources: Resources) -> Iterator[tuple[str, str]]:
+def _attached(role: RecordedResource, resources: Resources, names: Collection[str]) -> Iterator[tuple[str, str]]:
     for arn in list_at(role.inputs, "managedPolicyArns"):
         yield str(arn), role.urn
     for attachment in resources.of(ROLE_POLICY_ATTACHMENT):
-        if is_about(attachment, "role", role):
+        if is_about(attachment, "role", role, names):
             yield str(value_at(attachment.inputs, "policyArn")), attachment.urn
     for attachment in resources.of(IAM_POLICY_ATTACHMENT):
-        if names_of(role) & {str(name) for name in list_at(attachment.inputs, "roles")}:
+        if not {str(name) for name in list_at(attachment.inputs, "roles")}.isdisjoint(names):
             yield str(value_at(attachment.inputs, "policyArn")), attachment.urn
 
 

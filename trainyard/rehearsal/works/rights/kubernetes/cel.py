@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, Final
@@ -55,15 +56,22 @@ Kubernetes", read 2026-11). Of quantities those that compare: they are numbers h
 _UNDEFINED: Final = re.compile(r"Undefined variable or function")
 
 
+_NAME: Final = "cel.cel"
+
+
 @cache
 def _extension() -> Any:
+    """The extension. A process may start it once: who imports the package after this gets the same, and before, too."""
+    if _NAME in sys.modules:
+        return sys.modules[_NAME]
     package = importlib.util.find_spec("cel")
     places = package.submodule_search_locations if package else None
-    found = importlib.machinery.PathFinder.find_spec("cel.cel", list(places or ()))
+    found = importlib.machinery.PathFinder.find_spec(_NAME, list(places or ()))
     if found is None or found.loader is None:
         raise ImportError("common-expression-language is not installed", name="cel")
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
+    sys.modules[_NAME] = module
     return module
 
 
@@ -74,6 +82,9 @@ def _program(expression: str) -> tuple[Any, tuple[str, ...]]:
     try:
         program = _extension().compile(expression)
     except ValueError:
+        return None, ()
+    except BaseException as error:
+        _unless_it_panicked(error)
         return None, ()
     return program, tuple(name for name in program.functions() if name in _LIBRARIES)
 
@@ -96,6 +107,15 @@ def evaluate(expression: str, context: Any) -> Any:
         raise (CannotSay if _UNDEFINED.search(str(error)) else Fails)(str(error)) from error
     except (KeyError, TypeError, ValueError, ArithmeticError, IndexError) as error:
         raise Fails(str(error)) from error
+    except BaseException as error:
+        _unless_it_panicked(error)
+        raise CannotSay(expression) from error
+
+
+def _unless_it_panicked(error: BaseException) -> None:
+    """Raises an error again that is not a mistake of the extension's own, which PyO3 raises as no `Exception`."""
+    if type(error).__name__ != "PanicException":
+        raise error
 
 
 _TEXT: Final = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")

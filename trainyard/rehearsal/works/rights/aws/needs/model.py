@@ -55,6 +55,23 @@ def judge(account: Account, needs: Iterable[Need]) -> None:
         need.view.error(need.rule, need.path, message, hint=need.hint)
 
 
+def answer(account: Account, need: Need, deed: Deed) -> Verdict:
+    """What is decided about one deed of a need: the best answer that one of those who may do it gets."""
+    found = Verdict("unknown", "nobody is known who would do it")
+    for who in need.who:
+        for resource in (deed.resource, *deed.spellings):
+            try:
+                verdict = account.may(
+                    who, deed.action, resource, deed.context, from_network=need.from_network, surely=True
+                )
+            except (UnreadableInput, UnknownOperator) as unreadable:
+                verdict = Verdict("unknown", str(unreadable))
+            if verdict.allowed:
+                return verdict
+            found = verdict if found.answer != "no" else found
+    return found
+
+
 def refused(account: Account, who: Caller, deed: Deed, *, from_network: bool = False) -> Verdict | None:
     """The refusal of a deed where it is certain; None where it is allowed or not known."""
     found = None

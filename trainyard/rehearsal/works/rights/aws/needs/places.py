@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import follow, steps, value_at
+from trainyard.recorded.read import UnreadableInput, follow, steps, value_at
 from trainyard.recorded.types import BUCKET, BUCKET_ENCRYPTION, EVENT_RULE, KEY, ROLE, SNS_TOPIC
 from trainyard.rehearsal.context import Stack, View, expand
 from trainyard.rehearsal.works.rights.aws.account import Account
@@ -49,9 +49,12 @@ class Places:
     def role(self, name: str) -> tuple[RecordedResource, Caller] | None:
         """The recorded role of that name or ARN, and the caller that it is."""
         role = self.account.role(name)
-        if role is None or not arn_of(role):
+        if role is None or role.read or not arn_of(role):
             return None
-        return role, self.account.caller(arn_of(role))
+        try:
+            return role, self.account.caller(arn_of(role))
+        except (UnreadableInput, ValueError):  # tags that are not known yet, an ARN that is none
+            return None
 
     @cached_property
     def _encryption(self) -> dict[str, str]:

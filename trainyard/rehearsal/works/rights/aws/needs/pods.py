@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
-from trainyard import cards
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.read import follow, known_texts, steps, value_at
 from trainyard.recorded.types import CONFIG_MAP, DATABASE, DATABASE_CLUSTER, SECRETS_MANAGER_SECRET
-from trainyard.rehearsal.context import View
+from trainyard.rehearsal.context import View, listed
 from trainyard.rehearsal.works.rights.aws.callers import Caller
-from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
+from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings, Identity
 from trainyard.rehearsal.works.rights.aws.needs.controllers import metadata_is_closed, nodes
 from trainyard.rehearsal.works.rights.aws.needs.model import Deed, Need, refused
 from trainyard.rehearsal.works.rights.aws.needs.objects import listing, reading, writing
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
+from trainyard.rehearsal.works.workloads.model import Workload
+from trainyard.rehearsal.works.workloads.read import workloads
 
 _BUCKET: Final = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]+)(?P<prefix>/[^\s\"',;?]*)?")
 _SECRET: Final = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@!-]+")
@@ -37,67 +38,64 @@ _ARTIFACTS_IN_ENV: Final = ("MLFLOW_ARTIFACTS_DESTINATION", "_MLFLOW_SERVER_ARTI
 
 @dataclass(frozen=True, slots=True)
 class RecordedPod:
-    """Pods that a recorded object makes."""
+    """Pods that a recorded object makes, and what they say."""
 
     view: View
-    path: str  # of their specification
-    namespace: str
-    account: str
+    workload: Workload
+    account: str  # empty where it is not known
     on_host: bool
     claims: tuple[str, ...]
     words: tuple[tuple[str, str], ...]  # commands, arguments and environment, each with its path
     variables: Mapping[str, str]  # of the environment; empty where the value is not known
-    config_maps: tuple[str, ...] = field(default=())  # mounted ones
+    config_maps: tuple[str, ...]  # mounted ones
+
+    @property
+    def namespace(self) -> str:
+        """Where they are."""
+        return self.workload.namespace
 
     def __str__(self) -> str:
         """The pods in words."""
-        return (
-            f"{self.view.type.rpartition(':')[2]} {self.namespace}/{self.view.text('metadata.name') or self.view.name}"
-        )
+        return self.workload.told()
 
 
 def recorded(places: Places) -> list[RecordedPod]:
-    """Every recorded object that makes pods, and whose specification is known."""
+    """The pods of every recorded object that makes some as they are told."""
     return [
-        _read(view, card.pod_spec)
-        for view in places.stack.views
-        if (card := cards.BY_TYPE.get(view.type)) is not None
-        and card.pod_spec
-        and isinstance(view.value(card.pod_spec), Mapping)
+        _read(places.stack.view_of(workload.resource), workload)
+        for workload in workloads(places.stack.resources)
+        if workload.origin == "object" and not workload.is_template
     ]
 
 
-def _read(view: View, path: str) -> RecordedPod:
+def _read(view: View, workload: Workload) -> RecordedPod:
     words, variables = [], {}
-    for kind in ("initContainers", "containers"):
-        for at, container in view.items(f"{path}.{kind}"):
-            for key in ("command", "args"):
-                words += [(f"{at}.{where}", text) for where, text in known_texts(container.get(key), key)]
-            for index, variable in enumerate(
-                container.get("env") or () if isinstance(container.get("env"), list) else ()
-            ):
-                name, value = follow(variable, "name"), follow(variable, "value")
-                if isinstance(name, str):
-                    variables[name] = value if isinstance(value, str) else ""
-                if isinstance(value, str):
-                    words.append((f"{at}.env[{index}].value", value))
-            if container.get("envFrom"):
-                variables["AWS_ACCESS_KEY_ID"] = ""  # it may hold anything
-    volumes = [volume for _, volume in view.items(f"{path}.volumes")]
+    for at, container in workload.containers():
+        for key in ("command", "args"):
+            words += [(workload.at(f"{at}.{where}"), text) for where, text in known_texts(container.get(key), key)]
+        for index, variable in enumerate(listed(container.get("env"))):
+            name, value = follow(variable, "name"), follow(variable, "value")
+            if isinstance(name, str):
+                variables[name] = value if isinstance(value, str) else ""
+            if isinstance(value, str):
+                words.append((workload.at(f"{at}.env[{index}].value"), value))
+        if container.get("envFrom"):
+            variables["AWS_ACCESS_KEY_ID"] = ""  # it may hold anything
+    account = workload.spec.get("serviceAccountName")
     return RecordedPod(
         view,
-        path,
-        view.text("metadata.namespace") or "default",
-        view.text(f"{path}.serviceAccountName") or "default",
-        view.flag(f"{path}.hostNetwork") is True,
-        _names(volumes, "persistentVolumeClaim", "claimName"),
+        workload,
+        account if isinstance(account, str) else "" if account is UNKNOWN else "default",
+        workload.spec.get("hostNetwork") is True,
+        _names(workload, "persistentVolumeClaim", "claimName"),
         tuple(words),
         variables,
-        _names(volumes, "configMap", "name"),
+        _names(workload, "configMap", "name"),
     )
 
 
-def _names(volumes: list[Mapping[str, Any]], *path: str) -> tuple[str, ...]:
+def _names(workload: Workload, *path: str) -> tuple[str, ...]:
+    volumes = listed(workload.spec.get("volumes"))
     return tuple(name for volume in volumes if isinstance(name := follow(volume, *path), str))
 
 
@@ -134,7 +132,7 @@ Asked = tuple[str, str, tuple[Deed, ...], bool]
 
 
 def _who(places: Places, bindings: Bindings, pod: RecordedPod) -> tuple[tuple[Caller, ...], str]:
-    identity = bindings.identity(pod.namespace, pod.account)
+    identity = bindings.identity(pod.namespace, pod.account) if pod.account else Identity("unknown")
     if identity.caller is not None:
         return (identity.caller,), f"as {pod.namespace}/{pod.account}"
     if identity.state != "none" or not nodes(places):
@@ -197,7 +195,7 @@ def _logs(places: Places, pod: RecordedPod, maps: Mapping[tuple[str, str], View]
                     )
                     for action in ("CreateLogStream", "PutLogEvents")
                 )
-                yield f"{pod.path}.volumes", f"send logs to {found['group']}", deeds, True
+                yield pod.workload.at("volumes"), f"send logs to {found['group']}", deeds, True
 
 
 def _secrets(places: Places) -> dict[str, str]:

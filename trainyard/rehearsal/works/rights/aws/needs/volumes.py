@@ -84,7 +84,7 @@ def _of_s3(
         if who:
             yield Need(view, path, "rights-volume", who, words, purpose, deeds, from_network=True)
         return
-    for account in sorted({pod.account for pod in pods}):
+    for account in sorted({pod.account for pod in pods if pod.account}):
         identity = bindings.identity(namespace, account)
         if identity.state == "none":
             view.error(

@@ -1,0 +1,52 @@
+"""Every mistake in a chart is told by its rule; what only differs, and what is somebody else's, is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import EXAMPLES
+from tests.rehearsal.works.mistakes import DROP, edit, put
+from tests.rehearsal.works.mistakes_charts import AUTOSCALER, MISTAKES, RELEASE, flag, values
+from trainyard.rehearsal.context import Stack, ValueContext
+from trainyard.rehearsal.works.charts.check import check
+
+
+def findings(resources, *, region="us-east-1", ours=True):
+    stack = Stack(resources, ValueContext("1.35", region, ours=ours))
+    check(stack)
+    return stack.findings
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+def test_a_mistake_is_told(rehearsed, mistake):
+    found = findings(mistake.change(rehearsed("demo").resources))
+    assert (mistake.rule is None) == (not found)
+    assert mistake.rule in {None, *(finding.rule for finding in found)}, found
+
+
+@pytest.mark.parametrize("stack", EXAMPLES)
+def test_no_example_stack_is_accused(rehearsed, stack):
+    rehearsal = rehearsed(stack)
+    assert findings(rehearsal.resources, region=rehearsal.plan["ground"]["region"]) == []
+
+
+UNUSUAL = {
+    "groups by name": lambda: values(AUTOSCALER, "autoscalingGroups", [{"name": "a", "minSize": 0, "maxSize": 1}]),
+    "a flag of a later version": lambda: flag("capacity-buffer-controller-enabled", "true"),
+    "a long duration": lambda: flag("max-node-provision-time", "1h30m"),
+    "two expanders": lambda: flag("expander", "least-waste,random"),
+    "a limit at its request": lambda: values(AUTOSCALER, "resources.limits.memory", "0.5859375Gi"),
+    "a limit and no request": lambda: values(AUTOSCALER, "resources.requests", {}),
+}
+
+
+@pytest.mark.parametrize("what", UNUSUAL)
+def test_what_is_only_unusual_is_not_accused(rehearsed, what):
+    assert findings(UNUSUAL[what]()(rehearsed("demo").resources)) == []
+
+
+def test_what_others_install_is_theirs(rehearsed):
+    changed = edit(RELEASE, "kueue-release", put("version", "0.18.6"))(rehearsed("demo").resources)
+    changed = edit(RELEASE, "runtimes-jobset", put("chart", "podinfo"), put("values", DROP))(changed)
+    assert findings(changed, ours=False) == []
+    assert {finding.rule for finding in findings(changed)} == {"charts-version", "charts-unknown"}

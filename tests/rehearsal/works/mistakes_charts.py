@@ -1,0 +1,82 @@
+"""Mistakes in charts and add-ons, as they are made: values that no program starts with, versions that nobody knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.rehearsal.works.mistakes import Change, Mistake, edit, put
+
+RELEASE = "kubernetes:helm.sh/v3:Release"
+ADD_ON = "aws:eks/addon:Addon"
+AUTOSCALER = "autoscaler-release"
+
+
+def values(release: str, path: str, value: Any) -> Change:
+    """Changes a value of a release."""
+    return edit(RELEASE, release, put(f"values.{path}", value))
+
+
+def flag(name: str, value: Any) -> Change:
+    """Sets a flag of the autoscaler."""
+    return values(AUTOSCALER, f"extraArgs.{name}", value)
+
+
+MISTAKES = [
+    Mistake(
+        "no-groups",
+        "the autoscaler is not told which groups are its own",
+        values(AUTOSCALER, "autoDiscovery", {}),
+        "charts-required-value",
+    ),
+    Mistake(
+        "other-region",
+        "the autoscaler looks for its groups in another region",
+        values(AUTOSCALER, "awsRegion", "us-west-2"),
+        "charts-region",
+    ),
+    Mistake(
+        "other-cluster",
+        "the autoscaler looks for the groups of another cluster",
+        values(AUTOSCALER, "autoDiscovery.clusterName", "acme-demos"),
+        "charts-cluster",
+    ),
+    Mistake("flag", "a flag of the autoscaler is misspelt", flag("balance-similar-nodegroups", "true"), "charts-flag"),
+    Mistake("flag-of-old", "a flag has lost a letter", flag("skip-nodes-with-local-storag", "false"), "charts-flag"),
+    Mistake(
+        "expander", "the expander is one that there is not", flag("expander", "priority,least-wasted"), "charts-flag"
+    ),
+    Mistake("no-unit", "a duration has no unit", flag("max-node-provision-time", "20"), "charts-flag"),
+    Mistake("minutes", "a duration has a word for its unit", flag("scale-down-unneeded-time", "10min"), "charts-flag"),
+    Mistake("switch", "a switch of the autoscaler says yes", flag("balance-similar-node-groups", "yes"), "charts-flag"),
+    Mistake(
+        "limit",
+        "a limit was lowered and its request stayed",
+        values(AUTOSCALER, "resources.limits.memory", "512Mi"),
+        "charts-limit",
+    ),
+    Mistake(
+        "chart-version",
+        "a chart was raised and nobody looked at its values",
+        edit(RELEASE, "kueue-release", put("version", "0.20.0")),
+        "charts-version",
+    ),
+    Mistake(
+        "add-on-version",
+        "an add-on is of the version of another Kubernetes",
+        edit(ADD_ON, "cluster-coredns", put("addonVersion", "v1.14.3-eksbuild.3")),
+        "charts-version",
+    ),
+    Mistake(
+        "add-on",
+        "an add-on that nobody pinned",
+        edit(ADD_ON, "cluster-coredns", put("addonName", "core-dns")),
+        "charts-unknown",
+    ),
+    Mistake(
+        "quiet-log",
+        "the autoscaler logs so little that nobody finds out why it does not scale",
+        flag("v", "0"),
+        None,
+        "it works; how much somebody wants to read is his own business",
+    ),
+]

@@ -1,0 +1,186 @@
+"""The room: looks at every Helm release and every managed add-on.
+
+That a value exists and is of the right kind is told by `rehearsal.refusals.kubernetes.charts`. What a program needs to
+start, and which flags it knows, stands in `programs.yaml` with its source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from trainyard.catalog import kubernetes_versions
+from trainyard.catalog.tables import tree
+from trainyard.catalog.versions import add_on_pins, pins
+from trainyard.problems import nearest
+from trainyard.recorded.quantities import quantity
+from trainyard.recorded.read import follow
+from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
+from trainyard.rehearsal.context import Stack, View, show
+
+_NEAR: Final = 0.8
+"""How like a known flag one that is unknown has to be: versions bring new ones."""
+
+
+_DURATION: Final = re.compile(r"0|(\d+(\.\d+)?(ns|us|ms|s|m|h))+")
+
+
+@cache
+def _programs() -> Mapping[str, Any]:
+    return tree(files(__package__).joinpath("programs.yaml"))
+
+
+def check(stack: Stack) -> None:
+    """Notes what a release or an add-on would not do, or do elsewhere."""
+    for release in stack.of_type(HELM_RELEASE):
+        chart = (release.text("chart") or "").rpartition("/")[2]
+        known = _programs().get(chart, {})
+        _required(release, known.get("required", ()))
+        _place(release, known.get("region"), stack.context.region)
+        _cluster(release, known.get("cluster"), stack)
+        _flags(release, known.get("flags", {}))
+        _limits(release, release.mapping("values"), "values")
+        if stack.context.ours:
+            _pinned(release, chart)
+    for add_on in stack.of_type(ADD_ON):
+        if stack.context.ours:
+            _add_on(add_on, stack.context.kubernetes_version)
+
+
+def _required(release: View, required: Sequence[Mapping[str, Any]]) -> None:
+    for need in required:
+        unless = need.get("unless")
+        if unless is not None and release.value(f"values.{unless['path']}") in unless["is"]:
+            continue
+        paths = [f"values.{path}" for path in need["one_of"]]
+        if release.is_unknown("values") or any(release.is_unknown(path) for path in paths):
+            continue
+        if not any(release.value(path) for path in paths):
+            release.error(
+                "charts-required-value",
+                paths[0],
+                f"is missing: {need['why']}",
+                allowed=" or ".join(need["one_of"]),
+            )
+
+
+def _place(release: View, path: str | None, region: str) -> None:
+    """A region that a program is told, by the values or by the chart itself, is the stack's."""
+    if path is None or not region or release.text("values.cloudProvider") not in (None, "aws"):
+        return
+    given = release.text(f"values.{path}")
+    default = str(_programs().get("default-region", ""))
+    if given is not None and given != region:
+        release.error(
+            "charts-region", f"values.{path}", f"got {show(given)}", allowed=f"{region}, as the stack's provider"
+        )
+    elif given is None and release.lacks(f"values.{path}") and not release.is_unknown("values") and default != region:
+        release.error(
+            "charts-region", f"values.{path}", f"is missing: the chart's default is {default}", allowed=region
+        )
+
+
+def _cluster(release: View, path: str | None, stack: Stack) -> None:
+    """The cluster whose groups a program looks for is the one that it runs in."""
+    given = release.text(f"values.{path}") if path is not None else None
+    names = {name for cluster in stack.of_type(EKS_CLUSTER) if (name := cluster.text("name")) is not None}
+    unnamed = any(cluster.text("name") is None for cluster in stack.of_type(EKS_CLUSTER))
+    if given is not None and names and not unnamed and given not in names:
+        release.error(
+            "charts-cluster",
+            f"values.{path}",
+            f"the stack makes no cluster {show(given)}",
+            allowed=f"one of {', '.join(sorted(names))}",
+            hint=nearest(given, names),
+        )
+
+
+def _flags(release: View, known: Mapping[str, Any]) -> None:
+    """Flags of a program: one that it does not know ends it."""
+    for path, flags in known.items():
+        for place, flag, value in _given(release, f"values.{path}"):
+            if flag not in flags:
+                hint = nearest(flag, flags, cutoff=_NEAR)
+                if hint:
+                    release.error(
+                        "charts-flag", place, f"the program has no flag --{flag}, and would not start", allowed=hint
+                    )
+                continue
+            kind = flags[flag]
+            if isinstance(kind, list) and isinstance(value, str):
+                unknown = [part for part in value.split(",") if part not in kind]
+                if unknown:
+                    release.error("charts-flag", place, f"--{flag} is {show(value)}", allowed=f"of {', '.join(kind)}")
+            elif kind == "bool" and value is not None and str(value).lower() not in ("true", "false"):
+                release.error("charts-flag", place, f"--{flag} is {show(value)}", allowed="true or false")
+            elif kind == "duration" and isinstance(value, str) and not _DURATION.fullmatch(value):
+                release.error(
+                    "charts-flag", place, f"--{flag} is {show(value)}", allowed="a duration with its unit: 10m"
+                )
+
+
+def _given(release: View, path: str) -> Iterator[tuple[str, str, Any]]:
+    """Place, name and value of each flag in a map of them or in a list of texts."""
+    for name, value in release.mapping(path).items():
+        yield f"{path}.{name}", str(name), value
+    for index, text in enumerate(release.entries(path)):
+        if isinstance(text, str) and text.startswith("--"):
+            name, sign, value = text.removeprefix("--").partition("=")
+            yield f"{path}[{index}]", name, value if sign else None
+
+
+def _limits(release: View, values: Any, path: str) -> None:
+    """A limit below its request: the API server refuses each pod, and the release waits until it fails."""
+    if isinstance(values, Mapping):
+        requests, limits = follow(values, "requests"), follow(values, "limits")
+        if isinstance(requests, Mapping) and isinstance(limits, Mapping):
+            for name, request in requests.items():
+                low, high = quantity(request), quantity(limits.get(name))
+                if low is not None and high is not None and low > high:
+                    release.error(
+                        "charts-limit",
+                        f"{path}.limits.{name}",
+                        f"{limits[name]} is below the request of {request}: no pod would be made",
+                        allowed=f"{request} or more",
+                    )
+        for key, value in values.items():
+            _limits(release, value, f"{path}.{key}")
+    elif isinstance(values, list):
+        for index, value in enumerate(values):
+            _limits(release, value, f"{path}[{index}]")
+
+
+def _pinned(release: View, chart: str) -> None:
+    """Every chart of ours is pinned: another version is one that nobody has looked at."""
+    known = {pin.chart.rpartition("/")[2]: pin.version for _, pin in pins().charts}
+    version = release.text("version")
+    if chart and chart not in known:
+        release.error(
+            "charts-unknown", "chart", f"{show(chart)} is pinned nowhere", allowed="a chart of catalog/versions.yaml",
+            hint=nearest(chart, known),
+        )  # fmt: skip
+    elif chart and version is not None and version.removeprefix("v") != known[chart].removeprefix("v"):
+        release.error(
+            "charts-version", "version", f"got {version}: what it knows and does is known for {known[chart]} only",
+            allowed=known[chart],
+        )  # fmt: skip
+
+
+def _add_on(add_on: View, version: str) -> None:
+    name, given = add_on.text("addonName"), add_on.text("addonVersion")
+    if name is None or version not in kubernetes_versions():
+        return
+    known = {pin.name: pin.version for pin in add_on_pins(version)[0]}
+    if name not in known:
+        add_on.error(
+            "charts-unknown", "addonName", f"{show(name)} is pinned nowhere",
+            allowed=f"one of {', '.join(sorted(known))}", hint=nearest(name, known),
+        )  # fmt: skip
+    elif given is not None and given != known[name]:
+        add_on.error(
+            "charts-version", "addonVersion", f"got {given}: EKS sells {known[name]} for Kubernetes {version}",
+            allowed=known[name],
+        )  # fmt: skip
