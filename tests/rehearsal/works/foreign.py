@@ -75,7 +75,11 @@ def acl(name: str, subnets: Iterable[str], *, ingress: Sequence[Rule], egress: S
     keys = ("action", "cidrBlock", "fromPort", "toPort")
     numbered = {
         side: [
-            {"ruleNo": 100 + index, "protocol": "tcp", **dict(zip(keys, rule, strict=True))}
+            {
+                "ruleNo": 100 + index,
+                "protocol": "-1" if rule[2:] == (0, 65535) else "tcp",
+                **dict(zip(keys, rule, strict=True)),
+            }
             for index, rule in enumerate(rules)
         ]
         for side, rules in (("ingress", ingress), ("egress", egress))

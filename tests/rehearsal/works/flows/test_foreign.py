@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.rehearsal.refusals.builders import resource
-from tests.rehearsal.works.foreign import behind_nat, deployment
+from tests.rehearsal.works.foreign import behind_nat, deployment, with_group_of_nodes
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.types import NAMESPACE, NETWORK_POLICY
 from trainyard.rehearsal.context import Stack, ValueContext
@@ -196,3 +196,32 @@ def test_a_rule_for_a_port_of_a_service_is_told_on_either_side():
     assert rules([*quiet, client, to_server(port=80), from_front()]) == {"flows-let-out"}
     assert rules([*quiet, client, to_server(), from_front(port=80)]) == {"flows-let-out"}
     assert findings([*quiet, client, to_server(), from_front()]) == []
+
+
+def test_the_api_calls_the_pods_behind_a_webhook():
+    hook = resource(
+        "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration",
+        "hook",
+        {
+            "metadata": {"name": "hook"},
+            "webhooks": [{"clientConfig": {"service": {"name": "server", "namespace": "back", "port": 80}}}],
+        },
+    )
+    stack = [one for one in application(hook) if one.name != "front-client"]
+    assert findings(stack) == []
+    assert findings([*stack, from_plane("10.4.0.0/16")]) == []
+    assert rules([*stack, from_front()]) == {"flows-webhooks"}
+    assert [finding.level for finding in findings([*stack, from_plane("10.4.0.0/24")])] == ["warning"]
+
+
+def from_plane(block):
+    """The server lets a network in."""
+    rule = {"from": [{"ipBlock": {"cidr": block}}], "ports": [{"port": 8080, "protocol": "TCP"}]}
+    return policy("back", "plane", policyTypes=["Ingress"], ingress=[rule])
+
+
+def test_nodes_with_a_group_of_their_own_need_each_other():
+    stack = with_group_of_nodes()
+    among = next(one for one in stack if one.name == "node")
+    alone = replace(among, inputs={**among.inputs, "ingress": among.inputs["ingress"][1:]})
+    assert "flows-nodes-to-names" in rules([alone if one is among else one for one in stack])

@@ -11,7 +11,7 @@ from trainyard import cards
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import follow, known_texts, mappings_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import CONFIG_MAP, NAMESPACE
+from trainyard.recorded.types import CONFIG_MAP, NAMESPACE, SERVICE
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload
 from trainyard.rehearsal.works.flows.model import Place
 
@@ -76,11 +76,22 @@ def actor_of(workload: Workload, place: Place, config_maps: Mapping[tuple[str, s
 
 def config_maps_of(resources: Resources) -> dict[tuple[str, str], RecordedResource]:
     """By namespace and name."""
+    return _by_name(resources, CONFIG_MAP)
+
+
+def services_of(resources: Resources) -> dict[tuple[str, str], RecordedResource]:
+    """By namespace and name."""
+    return _by_name(resources, SERVICE)
+
+
+def _by_name(resources: Resources, type_: str) -> dict[tuple[str, str], RecordedResource]:
     return {
-        (str(value_at(found.inputs, "metadata", "namespace", default="default")),
-         str(value_at(found.inputs, "metadata", "name", default=found.name))): found
-        for found in resources.of(CONFIG_MAP)
-    }  # fmt: skip
+        (
+            str(value_at(found.inputs, "metadata", "namespace", default="default")),
+            str(value_at(found.inputs, "metadata", "name", default=found.name)),
+        ): found
+        for found in resources.of(type_)
+    }
 
 
 def settings_of(config_map: RecordedResource) -> Iterator[str]:

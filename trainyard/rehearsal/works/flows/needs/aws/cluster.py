@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, gpu_node_groups
-from trainyard.recorded.read import known_texts, mapping_at, mappings_at, value_at
+from trainyard.recorded.read import as_number, known_texts, mapping_at, mappings_at, value_at
 from trainyard.recorded.types import (
     ADD_ON,
     DATABASE,
@@ -32,9 +32,15 @@ from trainyard.rehearsal.works.flows.aws.places import (
     service_addresses,
 )
 from trainyard.rehearsal.works.flows.model import Place, Port
-from trainyard.rehearsal.works.flows.needs.kubernetes.pods import DNS
+from trainyard.rehearsal.works.flows.needs.kubernetes.pods import DNS, RANKS, behind
 from trainyard.rehearsal.works.flows.needs.model import Need
-from trainyard.rehearsal.works.flows.needs.scene import Scene
+from trainyard.rehearsal.works.flows.needs.scene import Actor, Scene, services_of
+
+_WEBHOOKS: Final = (
+    "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration",
+    "kubernetes:admissionregistration.k8s.io/v1:MutatingWebhookConfiguration",
+)
+_API_SERVICE: Final = "kubernetes:apiregistration.k8s.io/v1:APIService"
 
 _MOUNTED: Final[Mapping[str, str]] = {"fsx.csi.aws.com": LUSTRE, "efs.csi.aws.com": EFS_MOUNT_TARGET}
 """Types of what volumes of a driver are on."""
@@ -53,6 +59,8 @@ def control_plane(scene: Scene) -> Iterator[Need]:
         if private:
             yield Need("nodes-to-api", nodes, api, HTTPS, group)
         yield Need("kubelet", plane, nodes, KUBELET, group)
+    for port, actor in _called(scene):
+        yield Need("webhooks", plane, actor.place, Port(port), actor.resource, whole=True)
     bound = _bound_accounts(scene) if private else set()
     for actor in scene.actors:
         if private and ("api" in actor.needs or ((actor.namespace, actor.account) in bound and actor.mounts_token)):
@@ -66,10 +74,31 @@ def control_plane(scene: Scene) -> Iterator[Need]:
             yield Need("names-outside", actor.place, resolver, DNS[0], actor.resource)
 
 
+def _called(scene: Scene) -> Iterator[tuple[int, Actor]]:
+    """Pods behind the services of recorded webhooks and aggregated APIs, with the port that is called."""
+    services = services_of(scene.resources)
+    asked = [
+        value_at(hook, "clientConfig", "service", default={})
+        for found in scene.resources.of(*_WEBHOOKS)
+        for hook in mappings_at(found.inputs, "webhooks")
+    ]
+    asked += [value_at(found.inputs, "spec", "service", default={}) for found in scene.resources.of(_API_SERVICE)]
+    for given in asked:
+        key = (str(value_at(given, "namespace", default="")), str(value_at(given, "name", default="")))
+        number = int(as_number(value_at(given, "port", default=443)) or 443)
+        for actor in scene.actors if key in services else ():
+            port = behind(services[key], actor, number) if actor.namespace == key[0] else None
+            if port is not None:
+                yield port, actor
+
+
 def nodes(scene: Scene) -> Iterator[Need]:
-    """Nodes of each group and those that the name server's pods may run on."""
+    """Nodes of each group and those that the name server's pods may run on; GPU nodes of a group among themselves."""
     places = {group.urn: place for group, place in places_of_nodes(scene.resources)}
-    groups = {found.urn: found for found in scene.resources.of(EKS_NODE_GROUP)} if len(places) > 1 else {}
+    groups = {found.urn: found for found in scene.resources.of(EKS_NODE_GROUP)}
+    for group, place in _with_gpus(scene, ((groups[urn], place) for urn, place in places.items())):
+        if (as_number(value_at(group.inputs, "scalingConfig", "maxSize")) or 0) > 1:
+            yield from (Need("ranks", place, place, port, group) for port in RANKS)
     hosts = [places[urn] for urn, found in groups.items() if _hosts_names(scene, found)]
     if not hosts:
         return
@@ -79,9 +108,7 @@ def nodes(scene: Scene) -> Iterator[Need]:
         security_groups=frozenset(group for place in hosts for group in place.security_groups),
     )
     for urn, place in places.items():
-        for port in DNS[:1]:
-            if not any(place.security_groups == other.security_groups for other in hosts):
-                yield Need("nodes-to-names", place, host, port, groups[urn])
+        yield Need("nodes-to-names", place, host, DNS[0], groups[urn])
 
 
 def identities(scene: Scene) -> Iterator[Need]:

@@ -9,11 +9,11 @@ from typing import Any, Final
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import as_number, follow, is_set, mappings_at, value_at
 from trainyard.recorded.selectors import selects
-from trainyard.recorded.types import CONFIG_MAP, JOB, SERVICE
+from trainyard.recorded.types import CONFIG_MAP, JOB
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NAME_LABEL, NetworkPolicies
 from trainyard.rehearsal.works.flows.model import Place, Port
 from trainyard.rehearsal.works.flows.needs.model import Need
-from trainyard.rehearsal.works.flows.needs.scene import Actor, Scene, settings_of
+from trainyard.rehearsal.works.flows.needs.scene import Actor, Scene, services_of, settings_of
 
 DNS: Final = (Port(53, "UDP"), Port(53))
 RENDEZVOUS: Final = Port(29500)
@@ -46,11 +46,7 @@ def names(scene: Scene, policies: NetworkPolicies) -> Iterator[Need]:
 
 def services(scene: Scene) -> Iterator[Need]:
     """Every URL of a recorded service that pods are told of, and that a team's config map tells its pods."""
-    by_name = {
-        (str(value_at(found.inputs, "metadata", "namespace", default="default")),
-         str(value_at(found.inputs, "metadata", "name", default=found.name))): found
-        for found in scene.resources.of(SERVICE)
-    }  # fmt: skip
+    by_name = services_of(scene.resources)
     told = [(actor.place, actor.namespace, actor.resource, actor.texts) for actor in scene.actors if actor.texts]
     by_namespace = {place.pods.namespace: place for place in scene.teams.values() if place.pods}
     for config_map in scene.resources.of(CONFIG_MAP):
@@ -65,7 +61,7 @@ def services(scene: Scene) -> Iterator[Need]:
             if service is None:
                 continue
             for target in pods_of.get(where, ()):
-                port = _behind(service, target, number)
+                port = behind(service, target, number)
                 if port is not None and target.place != place:
                     yield Need("services", place, target.place, Port(port), resource)
 
@@ -188,7 +184,7 @@ def _urls(text: str, namespace: str) -> Iterator[tuple[str, str, int]]:
             yield where or namespace, name, number
 
 
-def _behind(service: RecordedResource, actor: Actor, number: int) -> int | None:
+def behind(service: RecordedResource, actor: Actor, number: int) -> int | None:
     """The port of pods that a service's port leads to, where it chooses them."""
     pods = actor.place.pods
     selector = value_at(service.inputs, "spec", "selector")
