@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.rehearsal.works.mistakes import Change, Mistake, edit, put
+from tests.rehearsal.works.mistakes import DROP, Change, Mistake, edit, put
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 ADD_ON = "aws:eks/addon:Addon"
@@ -71,6 +71,54 @@ MISTAKES = [
         "an add-on that nobody pinned",
         edit(ADD_ON, "cluster-coredns", put("addonName", "core-dns")),
         "charts-unknown",
+    ),
+    Mistake(
+        "mig",
+        "the plugin's way with MIG is misspelt",
+        values("gpu-nvidia-device-plugin", "migStrategy", "mix"),
+        "charts-choice",
+    ),
+    Mistake(
+        "device-list",
+        "how devices are handed out is misspelt",
+        values("gpu-nvidia-device-plugin", "deviceListStrategy", "volume-mount"),
+        "charts-choice",
+    ),
+    Mistake(
+        "one-replica",
+        "a controller's replicas were lowered and its budget stayed",
+        values("runtimes-jobset", "controller.replicas", 1),
+        "charts-budget",
+    ),
+    Mistake(
+        "no-eviction",
+        "the autoscaler may never be evicted",
+        values(AUTOSCALER, "podDisruptionBudget", {"maxUnavailable": 0}),
+        "charts-budget",
+    ),
+    Mistake(
+        "other-repository",
+        "a chart is sought in the repository of another project",
+        edit(RELEASE, "gpu-dcgm-exporter", put("repositoryOpts.repo", "https://nvidia.github.io/k8s-device-plugin")),
+        "charts-repository",
+    ),
+    Mistake(
+        "no-scheme",
+        "the repository's address has lost its scheme",
+        edit(RELEASE, AUTOSCALER, put("repositoryOpts.repo", "kubernetes.github.io/autoscaler")),
+        "charts-repository",
+    ),
+    Mistake(
+        "no-repository",
+        "nobody says where the chart is",
+        edit(RELEASE, AUTOSCALER, put("repositoryOpts", DROP)),
+        "charts-repository",
+    ),
+    Mistake(
+        "oci-moved",
+        "a part of an OCI address was left out",
+        edit(RELEASE, "kueue-release", put("chart", "oci://registry.k8s.io/kueue/kueue")),
+        "charts-repository",
     ),
     Mistake(
         "quiet-log",

@@ -184,6 +184,71 @@ MISTAKES = [
     Mistake("unit", "a parameter has a unit", parameter("work_mem", "64MB"), "machines-parameter"),
     Mistake("switch", "a switch has a number", parameter("log_disconnections", "2"), "machines-parameter"),
     Mistake(
+        "fifth-card",
+        "the template has an EFA interface more than the type has cards",
+        edit(
+            TEMPLATE,
+            SPOT_TEMPLATE,
+            put("networkInterfaces[4]", {"interfaceType": "efa-only", "networkCardIndex": 4, "deviceIndex": 1}),
+        ),
+        "efa-count",
+    ),
+    Mistake(
+        "type-without-fabric", "the pool's type has no EFA", nodes("instanceTypes", ["g6.xlarge"]), "efa-unsupported"
+    ),
+    Mistake(
+        "release-by-version",
+        "the release of the image is told by its Kubernetes version",
+        nodes("releaseVersion", "1.35"),
+        "machines-release",
+    ),
+    Mistake(
+        "no-metadata",
+        "the metadata service was switched off, for safety",
+        edit(TEMPLATE, SPOT_TEMPLATE, put("metadataOptions.httpEndpoint", "disabled")),
+        "machines-metadata",
+    ),
+    Mistake(
+        "spot-in-reservation",
+        "Spot nodes start in reservations only",
+        edit(
+            TEMPLATE,
+            SPOT_TEMPLATE,
+            put("capacityReservationSpecification", {"capacityReservationPreference": "capacity-reservations-only"}),
+        ),
+        "machines-reservation",
+    ),
+    Mistake(
+        "hibernation",
+        "nodes are to hibernate",
+        edit(TEMPLATE, SPOT_TEMPLATE, put("hibernationOptions", {"configured": True})),
+        "machines-hibernation",
+    ),
+    Mistake(
+        "cold-root",
+        "the root volume is of the cheapest kind",
+        edit(TEMPLATE, SPOT_TEMPLATE, put(f"{ROOT}.ebs.volumeType", "sc1")),
+        "machines-root-device",
+    ),
+    Mistake(
+        "no-such-minor",
+        "the database's minor version has a digit twice",
+        edit(DATABASE, "acme-demo-mlflow", put("engineVersion", "17.66")),
+        "machines-database-version",
+    ),
+    Mistake(
+        "old-authority",
+        "the database's certificate is of an authority that has ended",
+        edit(DATABASE, "acme-demo-mlflow", put("caCertIdentifier", "rds-ca-2019")),
+        "machines-database-certificate",
+    ),
+    Mistake(
+        "short-insights",
+        "advanced insights are kept for a week",
+        edit(DATABASE, "acme-demo-mlflow", put("databaseInsightsMode", "advanced")),
+        "machines-database-insights",
+    ),
+    Mistake(
         "no-capacity",
         "the region has no capacity of a type on that day",
         nodes("instanceTypes", ["p4de.24xlarge"]),

@@ -36,6 +36,16 @@ UNUSUAL = {
     "a long duration": lambda: flag("max-node-provision-time", "1h30m"),
     "two expanders": lambda: flag("expander", "least-waste,random"),
     "a limit at its request": lambda: values(AUTOSCALER, "resources.limits.memory", "0.5859375Gi"),
+    "a share of the pods is kept": lambda: values(AUTOSCALER, "podDisruptionBudget", {"minAvailable": "50%"}),
+    "a budget that is switched off": lambda: values(
+        "runtimes-jobset", "controller.podDisruptionBudget", {"enabled": False, "minAvailable": 2}
+    ),
+    "two ways to hand out devices": lambda: values(
+        "gpu-nvidia-device-plugin", "deviceListStrategy", "envvar,cdi-annotations"
+    ),
+    "an address with a stroke at its end": lambda: edit(
+        RELEASE, AUTOSCALER, put("repositoryOpts.repo", "https://kubernetes.github.io/autoscaler/")
+    ),
     "a limit and no request": lambda: values(AUTOSCALER, "resources.requests", {}),
 }
 
@@ -43,6 +53,13 @@ UNUSUAL = {
 @pytest.mark.parametrize("what", UNUSUAL)
 def test_what_is_only_unusual_is_not_accused(rehearsed, what):
     assert findings(UNUSUAL[what]()(rehearsed("demo").resources)) == []
+
+
+def test_a_repository_of_helms_own_list_has_no_scheme(rehearsed):
+    changed = edit(RELEASE, AUTOSCALER, put("repositoryOpts.repo", "autoscaler"))(rehearsed("demo").resources)
+    assert findings(changed, ours=False) == []
+    changed = edit(RELEASE, AUTOSCALER, put("repositoryOpts.repo", "kubernetes.github.io/autoscaler"))(changed)
+    assert [finding.rule for finding in findings(changed, ours=False)] == ["charts-repository"]
 
 
 def test_what_others_install_is_theirs(rehearsed):

@@ -60,6 +60,30 @@ UNUSUAL = {
         edit(DATABASE, "acme-demo-mlflow", put("engine", "mysql"), put("engineVersion", "8.4.5")),
         edit(PARAMETERS, "acme-demo-mlflow-parameters", put("family", "mysql8.4"), put("parameters", [])),
     ),
+    "a release of Bottlerocket, which counts by itself": both(
+        nodes("amiType", "BOTTLEROCKET_x86_64", "cluster-system"),
+        nodes("version", DROP, "cluster-system"),
+        nodes("releaseVersion", "1.50.0-8ce3ea43", "cluster-system"),
+        edit(TEMPLATE, "cluster-system-template", put("blockDeviceMappings", DROP)),
+    ),
+    "a release of Amazon Linux": nodes("releaseVersion", "1.35.2-20260714"),
+    "another authority": edit(DATABASE, "acme-demo-mlflow", put("caCertIdentifier", "rds-ca-ecc384-g1")),
+    "advanced insights for as long as they need": edit(
+        DATABASE,
+        "acme-demo-mlflow",
+        put("databaseInsightsMode", "advanced"),
+        put("performanceInsightsRetentionPeriod", 465),
+    ),
+    "a cold volume that nothing boots from": edit(
+        TEMPLATE,
+        SPOT_TEMPLATE,
+        put("blockDeviceMappings[1]", {"deviceName": "/dev/xvdf", "ebs": {"volumeType": "st1", "volumeSize": 125}}),
+    ),
+    "reservations only, on demand": edit(
+        TEMPLATE,
+        "gpu-nodes-train-on-demand-template",
+        put("capacityReservationSpecification", {"capacityReservationPreference": "capacity-reservations-only"}),
+    ),
     "a field of kubelet that the list does not hold": told(
         "spec:\n", "spec:\n  kubelet:\n    config:\n      crashLoopBackOff: {maxContainerRestartPeriod: 10s}\n"
     ),

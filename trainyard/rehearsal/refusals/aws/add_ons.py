@@ -56,6 +56,17 @@ _VARIABLES = (
     "ENABLE_BANDWIDTH_PLUGIN", "ADDITIONAL_ENI_TAGS", "NETWORK_POLICY_ENFORCING_MODE", "ENI_CONFIG_LABEL_DEF",
 )  # fmt: skip
 
+_BOOLEANS: Final = ("true", "false", "True", "False", "TRUE", "FALSE", "t", "f", "T", "F", "1", "0")
+_CHOICES: Final = {
+    "NETWORK_POLICY_ENFORCING_MODE": ("standard", "strict"),
+    "POD_SECURITY_GROUP_ENFORCING_MODE": ("standard", "strict"),
+    "ENABLE_PREFIX_DELEGATION": _BOOLEANS,
+    "ENABLE_POD_ENI": _BOOLEANS,
+    "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": _BOOLEANS,
+    "AWS_VPC_K8S_CNI_EXTERNALSNAT": _BOOLEANS,
+}
+"""What the plugin takes for a variable: with anything else it does what was not meant, and tells its log alone."""
+
 
 def _network_plugin(view: View) -> None:
     text = view.text("configurationValues")
@@ -76,6 +87,13 @@ def _network_plugin(view: View) -> None:
         if not isinstance(value, str):
             view.error(
                 "eks-addon-settings", "configurationValues", f"{key} is {show(value)}", allowed="text, also for numbers"
+            )
+        elif key in _CHOICES and value not in _CHOICES[key]:
+            view.error(
+                "eks-addon-settings",
+                "configurationValues",
+                f"{key} is {show(value)}",
+                allowed=" or ".join(_CHOICES[key][:2]),
             )
 
 

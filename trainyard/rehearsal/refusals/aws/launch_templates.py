@@ -95,6 +95,8 @@ def _volume(view: View, path: str, mapping: Mapping[str, Any]) -> None:
             )
     if iops is not None and isinstance(kind, str) and kind not in ("gp3", "io1", "io2"):
         view.error("ebs-iops", f"{path}.ebs.iops", f"given for {kind}", allowed="gp3, io1 and io2 have IOPS")
+    elif kind in ("io1", "io2") and disk.get("iops") is None:
+        view.error("ebs-iops", f"{path}.ebs.iops", f"is missing for {kind}", allowed="IOPS, which it is sold by")
     elif iops is not None and kind == "gp3" and not 3000 <= iops <= 80000:
         view.error("ebs-iops", f"{path}.ebs.iops", f"got {iops:g}", allowed="must be 3000 to 80000 for gp3")
     if disk.get("kmsKeyId") is not None and str(disk.get("encrypted")).lower() in ("false", "f", "0", "none"):
@@ -144,16 +146,19 @@ def efa_layout(view: View) -> None:
     )
     if primary is not None and primary.get("interfaceType") == "efa-only":
         view.error("efa-layout", "networkInterfaces", "the primary interface is efa-only", allowed="efa or interface")
-    _against_catalogue(view, items)
+    name = view.text("instanceType")
+    if name is not None:
+        against_catalogue(view, name)
 
 
 def _index(item: Mapping[str, Any], key: str) -> int:
     return int(as_number(item.get(key)) or 0)
 
 
-def _against_catalogue(view: View, items: list[tuple[str, Mapping[str, Any]]]) -> None:
-    name = view.text("instanceType")
+def against_catalogue(view: View, name: str) -> None:
+    """Network interfaces of a template against what an instance type has, as far as the catalogue knows it."""
     found = catalogue(name)
+    items = list(view.items("networkInterfaces"))
     if found is None:
         return
     efa = [(path, item) for path, item in items if item.get("interfaceType") in EFA_INTERFACES]

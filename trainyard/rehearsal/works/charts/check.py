@@ -14,12 +14,13 @@ from typing import Any, Final
 
 from trainyard.catalog import kubernetes_versions
 from trainyard.catalog.tables import tree
-from trainyard.catalog.versions import add_on_pins, pins
+from trainyard.catalog.versions import ChartPin, add_on_pins, pins
 from trainyard.problems import nearest
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.charts.values import check_budgets, check_choices
 
 _NEAR: Final = 0.8
 """How like a known flag one that is unknown has to be: versions bring new ones."""
@@ -43,8 +44,12 @@ def check(stack: Stack) -> None:
         _cluster(release, known.get("cluster"), stack)
         _flags(release, known.get("flags", {}))
         _limits(release, release.mapping("values"), "values")
+        check_choices(release, known.get("choices", {}))
+        check_budgets(release, release.mapping("values"))
         if stack.context.ours:
             _pinned(release, chart)
+        else:
+            _repository(release)
     for add_on in stack.of_type(ADD_ON):
         if stack.context.ours:
             _add_on(add_on, stack.context.kubernetes_version)
@@ -155,7 +160,8 @@ def _limits(release: View, values: Any, path: str) -> None:
 
 def _pinned(release: View, chart: str) -> None:
     """Every chart of ours is pinned: another version is one that nobody has looked at."""
-    known = {pin.chart.rpartition("/")[2]: pin.version for _, pin in pins().charts}
+    pinned = {pin.chart.rpartition("/")[2]: pin for _, pin in pins().charts}
+    known = {name: pin.version for name, pin in pinned.items()}
     version = release.text("version")
     if chart and chart not in known:
         release.error(
@@ -167,6 +173,35 @@ def _pinned(release: View, chart: str) -> None:
             "charts-version", "version", f"got {version}: what it knows and does is known for {known[chart]} only",
             allowed=known[chart],
         )  # fmt: skip
+
+    if chart in pinned and release.text("chart") is not None:
+        _source(release, pinned[chart])
+
+
+def _source(release: View, pin: ChartPin) -> None:
+    """A chart is found where it is published, and nowhere else."""
+    if not pin.repository:
+        if release.text("chart") != pin.chart:
+            release.error("charts-repository", "chart", f"got {release.text('chart')}", allowed=pin.chart)
+    elif release.lacks("repositoryOpts.repo") and release.text("chart") == pin.chart:
+        release.error(
+            "charts-repository", "repositoryOpts.repo", f"is missing: {pin.chart} would be a folder here",
+            allowed=pin.repository,
+        )  # fmt: skip
+    elif (given := release.text("repositoryOpts.repo")) is not None and given.rstrip("/") != pin.repository.rstrip("/"):
+        release.error(
+            "charts-repository", "repositoryOpts.repo", f"{given} is not where {pin.chart} is published",
+            allowed=pin.repository,
+        )  # fmt: skip
+
+
+def _repository(release: View) -> None:
+    """An address begins with its scheme; without one it is a name of Helm's own list, which holds no slash."""
+    given = release.text("repositoryOpts.repo")
+    if given is not None and "/" in given and "://" not in given:
+        release.error(
+            "charts-repository", "repositoryOpts.repo", f"got {show(given)}", allowed=f"https://{given.lstrip('/')}"
+        )
 
 
 def _add_on(add_on: View, version: str) -> None:

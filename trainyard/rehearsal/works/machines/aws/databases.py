@@ -21,6 +21,15 @@ _SIZE = re.compile(r"micro|small|medium|large|\d*xlarge|\d+xlarge\.tpc\d.mem\dx|
 _OLD: Final = frozenset({"m1", "m2", "m3", "m4", "r3", "r4", "t1", "t2"})
 """Generations that no version of PostgreSQL from 13 on runs on."""
 
+_MOST_MINORS: Final = 30
+"""More than any major version of PostgreSQL gets in the five years that it is kept (9.6 got 24)."""
+
+_EXPIRED: Final = frozenset({"rds-ca-2015", "rds-ca-2019"})
+"""Authorities that ended on 2020-03-05 and 2024-08-22."""
+
+_ADVANCED_DAYS: Final = 465
+"""Days that Database Insights keeps in its advanced mode (RDS user guide, as generally known, 2026-11)."""
+
 _SIZES_OF_T4G: Final = ("micro", "small", "medium", "large", "xlarge", "2xlarge")
 _BOOLEANS: Final = ("0", "1", "on", "off", "true", "false")
 _OF_RDS: Final = "rds."
@@ -39,6 +48,7 @@ def check(stack: Stack) -> None:
         group = database.referred("parameterGroupName", DATABASE_PARAMETERS)
         if group is not None:
             _family(database, group)
+        _promises(database)
     for group in stack.of_type(DATABASE_PARAMETERS):
         if (group.text("family") or "").startswith("postgres"):
             _parameters_of(group)
@@ -61,6 +71,29 @@ def _class(database: View) -> None:
             f"PostgreSQL {database.text('engineVersion')} does not run on {name}: its generation is too old",
             allowed="a class of a later generation, such as db.t4g.medium or db.m7g.large",
         )
+
+
+def _promises(database: View) -> None:
+    """A version, a certificate and a depth of insights that RDS has."""
+    version = database.text("engineVersion")
+    minor = re.fullmatch(r"\d+\.(\d+)", version or "")
+    if database.text("engine") == "postgres" and minor and int(minor[1]) > _MOST_MINORS:
+        database.error(
+            "machines-database-version", "engineVersion", f"there is no PostgreSQL {version}",
+            allowed="a minor version that is released, or the major one alone",
+        )  # fmt: skip
+    certificate = database.text("caCertIdentifier")
+    if certificate in _EXPIRED:
+        database.error(
+            "machines-database-certificate", "caCertIdentifier", f"{certificate} has expired",
+            allowed="rds-ca-rsa2048-g1, rds-ca-rsa4096-g1 or rds-ca-ecc384-g1",
+        )  # fmt: skip
+    kept = database.number("performanceInsightsRetentionPeriod")
+    if database.text("databaseInsightsMode") == "advanced" and kept is not None and kept < _ADVANCED_DAYS:
+        database.error(
+            "machines-database-insights", "performanceInsightsRetentionPeriod",
+            f"{kept:g} days with insights of mode advanced", allowed=f"{_ADVANCED_DAYS} and more",
+        )  # fmt: skip
 
 
 def _major(version: str | None) -> int | None:

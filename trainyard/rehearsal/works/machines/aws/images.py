@@ -124,9 +124,14 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", text)[:2])
 
 
+def _of_release(group: View) -> str | None:
+    """The release of an image, where its number is Kubernetes' own: Bottlerocket counts by itself."""
+    return group.text("releaseVersion") if Image(group.text("amiType") or "").system in ("AL2", "AL2023") else None
+
+
 def _versions(group: View) -> None:
     """A node's kubelet is never newer than the control plane, and not much older."""
-    of_cluster, own = _of_cluster(group), group.text("version") or group.text("releaseVersion")
+    of_cluster, own = _of_cluster(group), group.text("version") or _of_release(group)
     if of_cluster is None or own is None:
         return
     plane, node = _version(of_cluster), _version(own)
