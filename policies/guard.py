@@ -42,7 +42,7 @@ class Guard:
 
     @cached_property
     def judge(self) -> Judge:
-        """Its expressions."""
+        """The guard's expressions."""
         return Judge(value_at(self.policy.inputs, "spec"))
 
     def looks_at(self, wall: Wall) -> bool:

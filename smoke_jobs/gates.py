@@ -23,11 +23,12 @@ DERIVED: Final = "derived from the catalogue: "
 """What the source of a record begins with that nobody published."""
 
 FABRIC_SHARE: Final = 0.5
-"""Of the adapters' line rate that GPUs on an NVSwitch must reach together. Published figures of two to four nodes are
-0.71 (a3-highgpu-8g, at 512 MB), 0.91 (p5en), 0.95 (a3-megagpu, p6-b200), 1.1 (p4d, p5); plain TCP stays far below."""
+"""The share of the adapters' line rate that GPUs on an NVSwitch must reach together. Published figures of two to four
+nodes are 0.71 (a3-highgpu-8g, at 512 MB), 0.91 (p5en), 0.95 (a3-megagpu, p6-b200), 1.1 (p4d, p5); plain TCP stays far
+below."""
 
 HOST_SHARE: Final = 0.1
-"""Of the line rate that GPUs must reach whose data pass through the host (PCIe, or a network without a fabric): no
+"""The share of the line rate that GPUs must reach whose data pass through the host (PCIe, no fabric): no
 figure of theirs was found that could be trusted, so this tells apart only what works from what does not."""
 
 FROM_BYTES: Final = 2**30
@@ -96,7 +97,7 @@ def thresholds_text() -> str:
 
 
 def page() -> str:
-    """`docs/smoke.md`."""
+    """The text of `docs/smoke.md`."""
     records = load(FILE)
     lines = [_HEAD.format(fabric=FABRIC_SHARE, host=HOST_SHARE)]
     lines += ["| instance | nodes | bus bandwidth of | at | at least | of | source |", "|---|---|---|---|---|---|---|"]

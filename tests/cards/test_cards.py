@@ -27,6 +27,7 @@ TOKEN = re.compile(r"(aws|gcp|kubernetes|random|tls|pulumi):[\w.-]+(/[\w.-]+)?:\
 OTHER_TABLES = {
     "trainyard/rehearsal/engine/invokes.py": "functions, not resources",
     "trainyard/rehearsal/refusals/aws/formats.py": "single values that Amazon's models leave open",
+    "trainyard/rehearsal/works/rights/aws/needs/functions.py": "where a caller names a function, and as whom it calls",
 }
 """Modules that may have a table by resource type, with what is in it: none of what a card says."""
 

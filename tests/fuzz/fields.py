@@ -167,6 +167,7 @@ MEANT: Mapping[str, Draw] = {
     "storage.lustre.throughputMbpsPerTib": lambda rng, _: rng.choice(LUSTRE_THROUGHPUTS),
     "storage.lustre.zone": lambda rng, place: rng.choice(place.zones),
     "mlflow.cpu": lambda rng, _: rng.choice(("500m", "1", "1.5")),
+    "mlflow.image": lambda rng, _: f"registry.example/mlflow:3.17.2@sha256:{rng.getrandbits(256):064x}",
     "mlflow.memory": lambda rng, _: rng.choice(("2Gi", "3Gi", "4096Mi")),
     "smoke.team": lambda rng, _: rng.choice((*TEAMS, "everyone")),
     "audit.trail.reason": lambda rng, _: rng.choice(("the landing zone has one", "x" * 500)),

@@ -38,7 +38,7 @@ def verdict(*, findings=(), violations=(), cost=CHEAP, proves=True):
 @pytest.mark.parametrize(
     ("given", "state", "exit_code", "headline"),
     [
-        ({}, State.SOUND, 0, "demo is sound: nothing would be refused, no policy is violated"),
+        ({}, State.SOUND, 0, "demo is sound: nothing would be refused, all of it works, no policy is violated"),
         ({"findings": (WARNING,)}, State.WARNED, 0, "demo can be deployed; 1 warning"),
         (
             {"findings": (WARNING,), "violations": (ADVISORY, ADVISORY)},

@@ -17,6 +17,7 @@ MAY_BE_ENCRYPTED = {
     "gpuPools.*.reserved.reservationId",
     "alertEmails[]",
     "smoke.image",
+    "mlflow.image",
     "policyExceptions[].reason",
     "policyExceptions[].owner",
     "audit.trail.reason",

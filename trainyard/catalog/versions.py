@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -63,6 +64,10 @@ class Pins:
     def image(self, name: str) -> str:
         """The pinned image of that name, with its digest where that could be read; KeyError where there is none."""
         return dict(self.images)[name]
+
+    def with_images(self, own: Mapping[str, str]) -> Pins:
+        """The pins with images that somebody has chosen himself, by the names of those that they stand for."""
+        return replace(self, images=tuple((name, own.get(name, image)) for name, image in self.images))
 
     def without_digest(self) -> tuple[str, ...]:
         """The pinned images whose digest nobody has read from their registry yet."""

@@ -123,7 +123,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             mlflow=mlflow,
             budget=budget,
             idle_floor=floor,
-            pins=_pins(ground.image_cache, ledger),
+            pins=_pins(ground.image_cache, settings, ledger),
             protect=ledger.decide("protect", settings.protect, "setting protect"),
             decisions=tuple(ledger.decisions),
         ),
@@ -132,12 +132,16 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     )
 
 
-def _pins(cache: ImageCachePlan | None, ledger: Ledger) -> Pins:
+def _pins(cache: ImageCachePlan | None, settings: Settings, ledger: Ledger) -> Pins:
     """The pinned versions; of each image, who says that its digest is what its tag stands for."""
+    own = {"mlflow": settings.mlflow.image} if settings.mlflow.image else {}
     for pin in catalog.image_pins():
+        if pin.name in own:
+            ledger.decide(f"images.{pin.name}", cached(own[pin.name], cache), f"setting {pin.name}.image")
+            continue
         read = f"read from its registry on {pin.read}" if pin.read else "`trainyard images check --write` asks for it"
         ledger.decide(f"images.{pin.name}", cached(pin.image, cache), f"catalog/versions.yaml: {pin.source}; {read}")
-    return cached_pins(catalog.pins(), cache)
+    return cached_pins(catalog.pins().with_images(own), cache)
 
 
 def _tags(settings: Settings, environment: str, ledger: Ledger) -> tuple[tuple[str, str], ...]:

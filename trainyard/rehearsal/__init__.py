@@ -1,1 +1,1 @@
-"""The rehearsal: runs a stack's program in-process, records every resource, and says what a cloud would refuse."""
+"""The rehearsal: runs a program in-process, records every resource, and says what would be refused, or not work."""

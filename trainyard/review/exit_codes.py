@@ -11,7 +11,7 @@ EXIT_SETTINGS: Final = 2
 """The settings, the command line or the project are wrong."""
 
 EXIT_PROGRAM: Final = 3
-"""The stack's program is wrong: the engine or a cloud would refuse what it makes."""
+"""The stack's program is wrong: the engine or a cloud would refuse what it makes, or it would not work."""
 
 EXIT_BROKEN: Final = 70
 """Trainyard itself failed (`EX_SOFTWARE` of sysexits.h): this says nothing of the stack."""

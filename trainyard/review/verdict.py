@@ -24,7 +24,7 @@ class State(enum.StrEnum):
     WARNED = "warned"  # deployable; something should be looked at
     OVER_BUDGET = "over-budget"  # deployable; expected to cost more than its budget
     VIOLATED = "violated"  # a mandatory policy forbids it
-    REFUSED = "refused"  # the engine or a cloud would refuse it, so nothing else was judged
+    REFUSED = "refused"  # the engine or a cloud would refuse it, or it would not work; nothing else was judged
     UNREADABLE = "wrong-settings"  # its settings are wrong, so its program did not run
     BROKEN = "broken"  # Trainyard failed on it: nothing is known
 
@@ -160,7 +160,7 @@ def verdict_on(
         return Verdict(
             stack=stack,
             state=State.REFUSED,
-            headline=f"{stack} would fail: {count(len(errors), 'error')} that the engine or a cloud would refuse",
+            headline=f"{stack} would fail: {count(len(errors), 'error')} that would be refused, or would not work",
             errors=len(errors),
             warnings=warnings,
             next_steps=(
@@ -179,7 +179,8 @@ def verdict_on(
         state = State.WARNED
         headline = f"{stack} can be deployed; {looked_at or count(money.unpriced, 'thing') + ' without a price'}"
     else:
-        state, headline = State.SOUND, f"{stack} is sound: nothing would be refused, no policy is violated"
+        state = State.SOUND
+        headline = f"{stack} is sound: nothing would be refused, all of it works, no policy is violated"
     return Verdict(
         stack=stack,
         state=state,

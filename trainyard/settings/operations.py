@@ -137,6 +137,11 @@ class Mlflow(Model):
     workers: int | None = Field(default=None, ge=1, le=32, description="processes a server")
     cpu: Cores | None = Field(default=None, description="of a server, a Kubernetes quantity")
     memory: Memory | None = Field(default=None, description="of a server, a Kubernetes quantity")
+    image: Image | None = Field(
+        default=None,
+        description="of the server, by digest, in place of the public one: such as `images/mlflow` builds for a "
+        "registry of yours; of the MLflow that the server is configured for, with the database's driver and boto3",
+    )
     database: Database = Field(default=Database(), description="its PostgreSQL")
     default_permission: Literal["READ", "NO_PERMISSIONS"] = Field(
         default="NO_PERMISSIONS",

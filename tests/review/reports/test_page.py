@@ -230,7 +230,7 @@ def test_every_class_of_the_pictures_has_a_style(demo, violated):
 
 
 def test_the_page_of_an_environment_is_small(demo, violated):
-    assert max(len(as_html(outcome).encode()) for outcome in (demo, violated)) < 250_000
+    assert max(len(as_html(outcome).encode()) for outcome in (demo, violated)) < 400_000
 
 
 def test_no_secret_reaches_the_page():

@@ -29,7 +29,7 @@ def demo(rehearsed):
 def test_verdict_money_and_next_step_stand_in_ten_lines(demo, width):
     lines = shown(terminal.report(demo), width).splitlines()
     head = "\n".join(lines[:10])
-    assert lines[0] == "demo is sound: nothing would be refused, no policy is violated."
+    assert lines[0] == "demo is sound: nothing would be refused, all of it works, no policy is violated."
     for label in ("money", "budget", "policies", "program", "next"):
         assert re.search(rf"^{label} ", head, flags=re.MULTILINE), label
     assert re.search(r"[\d,]+ expected", head) and "the budget of 60,000 USD" in head
@@ -61,7 +61,7 @@ def test_violations_of_one_policy_are_told_with_one_remedy():
 
 def test_findings_are_told_in_full():
     text = shown(terminal.alone(checked(findings=(ERROR, WARNING), wrong=True)), 200)
-    assert text.startswith("demo would fail: 1 error that the engine or a cloud would refuse.")
+    assert text.startswith("demo would fail: 1 error that would be refused, or would not work.")
     assert "error unknown-key" in text and "warning unknown-key" in text and "a text where a number is due" in text
 
 

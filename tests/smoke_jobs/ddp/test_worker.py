@@ -20,7 +20,7 @@ def runner(baseline: Path, *outcomes: Outcome) -> Runner:
         options=Options(baseline=str(baseline), nodes=1, nproc_per_node=2), nodes=1, world_size=2, local_world_size=2,
         device=SimpleNamespace(type="cpu"), backend="gloo", instance="cpu",
     )  # fmt: skip
-    made = Runner(job)
+    made = Runner(job, SimpleNamespace(write=lambda *_: None))  # type: ignore[arg-type]
     for outcome in outcomes:
         made._add("collectives", outcome, 1.0)
     made.document["figures"] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -9,6 +10,7 @@ from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.charts import check as charts
+from trainyard.rehearsal.works.clusters import by_cluster
 from trainyard.rehearsal.works.flows import check as flows
 from trainyard.rehearsal.works.machines import check as machines
 from trainyard.rehearsal.works.paths import check as paths
@@ -37,10 +39,24 @@ ROOMS: Final[Mapping[str, Room]] = {
 def check_works(resources: Sequence[RecordedResource], context: ValueContext) -> list[Finding]:
     """What would be accepted and not work.
 
+    A stack of several clusters is played once for each of them: objects of the same name are not the same there. What
+    is told of a resource that several clusters share has to be so with each of them.
+
     Args:
         resources: a whole recording; best the run with known outputs.
         context: the planned Kubernetes version and the region.
     """
+    parts = by_cluster(resources)
+    played = [_played(part, context) for part in parts]
+    if len(parts) == 1:
+        return played[0]
+    places = Counter(resource.urn for part in parts for resource in part)
+    told = Counter(finding for found in played for finding in set(found))
+    every = dict.fromkeys(finding for found in played for finding in found)
+    return [finding for finding in every if told[finding] == places.get(finding.urn, len(parts))]
+
+
+def _played(resources: Sequence[RecordedResource], context: ValueContext) -> list[Finding]:
     stack = Stack(resources, context)
     unread = []
     for name, room in ROOMS.items():

@@ -114,7 +114,7 @@ def _figures(review: Review) -> Iterator[tuple[str, str]]:
         accepted = f", {told.accepted} accepted" if told.accepted else ""
         yield "policies", f"{review.policies.policies} judged: {counts}{accepted}"
     made = sum(resource.is_made for resource in rehearsal.resources)
-    found = f"{count(told.errors, 'error')}" if told.errors else "nothing that the engine or a cloud would refuse"
+    found = f"{count(told.errors, 'error')}" if told.errors else "nothing would be refused, and all of it works"
     warnings = f", {count(told.warnings, 'warning')}" if told.warnings else ""
     yield "program", f"{count(made, 'resource')}: {found}{warnings}"
     if rehearsal.critical_path and not told.errors:

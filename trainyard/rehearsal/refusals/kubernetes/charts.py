@@ -143,7 +143,7 @@ def _walk(
 
 
 def _of_kind(view: View, spelt: str, value: Any, kind: str | None) -> None:
-    """Of another kind than the chart's own default, and not one that a template takes as well.
+    """Notes a value of another kind than the chart's own default, and not one that a template takes as well.
 
     A template asks `if` of a switch, and every text but the empty one is true, "false" too; it walks a list; it writes
     a text or a number out as it is, so that one is as good as the other.

@@ -53,7 +53,7 @@ class Image:
 
 
 def architecture(instance_type: str) -> str:
-    """Of an instance type: `arm64` for Graviton and Grace, else `x86_64`."""
+    """The architecture of an instance type: `arm64` for Graviton and Grace, else `x86_64`."""
     return "arm64" if _GRAVITON.match(instance_type) else "x86_64"
 
 

@@ -1,7 +1,7 @@
-"""Volumes on AWS: drivers that are installed, ids of their form, and file systems and buckets that are recorded.
+"""Checks volumes on AWS: drivers that are installed, ids of their form, and file systems and buckets that are recorded.
 
 Source: documentation of the drivers for EBS, EFS, FSx for Lustre and Mountpoint for S3, static provisioning, as
-generally known; names of the add-ons likewise.
+as generally known, and so are the names of the add-ons.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Container:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The object's name."""
         return str(self.body.get("name") or "")
 
     @property

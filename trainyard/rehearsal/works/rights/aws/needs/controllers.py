@@ -22,7 +22,7 @@ STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """One of them, as an add-on or a release installs it."""
+    """A controller, as an add-on or a release installs it."""
 
     view: View
     name: str

@@ -24,7 +24,9 @@ from trainyard.rehearsal.works.rights.aws.needs.services import words
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 
 _TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
-_SCALED: Final = {"aws:eks/nodeGroup:NodeGroup": "launchTemplate", "aws:autoscaling/group:Group": "launchTemplate"}
+_SCALED: Final = ("aws:eks/nodeGroup:NodeGroup", "aws:autoscaling/group:Group")
+"""Types whose `launchTemplate` starts instances for them."""
+
 _OBJECT: Final = "object"
 
 
@@ -81,9 +83,9 @@ def _of_volumes_of_nodes(places: Places) -> Iterator[Need]:
             if isinstance(named, str) and (key := places.key(named)):
                 keys.setdefault(made.resource.urn, []).append((f"{path}.ebs.kmsKeyId", key))
     asked = set()
-    for type_, at in _SCALED.items():
+    for type_ in _SCALED:
         for view in places.stack.of_type(type_):
-            template = view.referred(f"{at}.id", _TEMPLATE) or view.referred(f"{at}.name", _TEMPLATE)
+            template = view.referred("launchTemplate.id", _TEMPLATE) or view.referred("launchTemplate.name", _TEMPLATE)
             role = view.text("serviceLinkedRoleArn") or _AUTO_SCALING
             for path, key in keys.get(template.resource.urn, ()) if template is not None else ():
                 who = _linked(places, role.partition("/aws-service-role/")[2] or role)

@@ -16,8 +16,9 @@ from trainyard.rehearsal.works.rights.aws.callers import Caller
 from trainyard.rehearsal.works.rights.aws.recorded_policies import GUARDED, arn_of, names_of
 
 _BRACES: Final = re.compile(r"\{(?P<path>[\w.\[\]]+)(?P<optional>[-/]?)\}")
-_KMS_KEY_OF: Final = {SNS_TOPIC: "kmsMasterKeyId", "aws:sqs/queue:Queue": "kmsMasterKeyId"}
-"""The input of a place that names its key."""
+_MESSAGES: Final = (SNS_TOPIC, "aws:sqs/queue:Queue")
+_KEY_OF_MESSAGES: Final = "kmsMasterKeyId"
+"""The input by which a topic or a queue names its key."""
 
 
 EKS_IMAGES: Final = "602401143452"
@@ -99,8 +100,8 @@ class Places:
     def key_of(self, place: RecordedResource) -> str:
         """The ARN of the recorded key that a place is encrypted with; else empty."""
         named = self._encryption.get(place.urn, "")
-        if place.type in _KMS_KEY_OF:
-            named = str(value_at(place.inputs, _KMS_KEY_OF[place.type], default="", unknown=""))
+        if place.type in _MESSAGES:
+            named = str(value_at(place.inputs, _KEY_OF_MESSAGES, default="", unknown=""))
         return self.key(named)
 
     def key(self, named: str) -> str:

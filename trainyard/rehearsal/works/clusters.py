@@ -1,0 +1,51 @@
+"""A recording by its clusters: what is on each of them, and what all of them share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from trainyard.recorded.model import RecordedResource, masked
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import EKS_CLUSTER
+
+KUBERNETES_PROVIDER: Final = "pulumi:providers:kubernetes"
+_OF_A_CLUSTER: Final = "clusterName"
+"""Input by which what belongs to one cluster of EKS names it: node groups, add-ons, who may enter, pods' identities."""
+
+
+def by_cluster(resources: Sequence[RecordedResource]) -> list[list[RecordedResource]]:
+    """The resources of each cluster with those that no cluster has for itself; all together where there is one at most.
+
+    Two providers are of one cluster where they are made of the same one, or hold the same kubeconfig.
+    """
+    together = Resources(resources)
+    clusters = {
+        provider.urn: _cluster_of(provider, together)
+        for provider in resources
+        if provider.is_provider and provider.type == KUBERNETES_PROVIDER
+    }
+    names = list(dict.fromkeys(clusters.values()))
+    if len(names) < 2:
+        return [list(resources)]
+    made = {cluster.urn: str(cluster.inputs.get("name", cluster.name)) for cluster in together.of(EKS_CLUSTER)}
+    return [[one for one in resources if _on(one, name, clusters, made)] for name in names]
+
+
+def _cluster_of(provider: RecordedResource, resources: Resources) -> str:
+    """The URN of the cluster that a provider is made of; else what it is told, which two of one cluster share."""
+    made_of = provider.property_dependencies.get("kubeconfig", ())
+    eks = [cluster.urn for cluster in resources.of(EKS_CLUSTER) if cluster.urn in made_of]
+    return eks[0] if len(eks) == 1 else json.dumps(masked(dict(provider.inputs)), sort_keys=True)
+
+
+def _on(one: RecordedResource, cluster: str, clusters: dict[str, str], made: dict[str, str]) -> bool:
+    """Whether a resource is on this cluster, or on none."""
+    if one.urn in made:
+        return one.urn == cluster or cluster not in made
+    if one.package == "kubernetes" or one.urn in clusters:
+        return clusters.get(one.urn) == cluster or clusters.get(one.provider.rpartition("::")[0], cluster) == cluster
+    named = one.inputs.get(_OF_A_CLUSTER)
+    others = {name for urn, name in made.items() if urn != cluster}
+    return cluster not in made or not isinstance(named, str) or named not in others or named == made[cluster]
