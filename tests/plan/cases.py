@@ -521,7 +521,7 @@ CASES = [
     (
         {"mlflow": keys(cpu="4")},
         "mlflow.cpu",
-        "got 4; must be at most 3.6, which a system node has for it (m7i.xlarge",
+        "got 4; must be at most 3.60, which a system node has for it (m7i.xlarge",
         "larger systemNodes.instanceTypes",
     ),
     ({"mlflow": keys(memory="16Gi")}, "mlflow.memory", "got 16Gi; must be at most 12916Mi", ""),
