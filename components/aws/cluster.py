@@ -7,6 +7,7 @@ Ready only with them; what runs as Deployments after the system nodes.
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import NotRequired, TypedDict
 
 import pulumi
@@ -19,6 +20,7 @@ from trainyard.components.aws.cpu_nodes import CpuNodeGroups, CpuPoolArgs, Syste
 from trainyard.components.aws.identity import CLUSTER_ADMIN, check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
 from trainyard.components.aws.policy_documents import allow, cluster_arn, document, service_trust
+from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 
 REFUSED_REQUESTS = """\
@@ -83,7 +85,8 @@ class Cluster(pulumi.ComponentResource):
 
     `ready` lists the resources that workloads wait for: administrators' entries, the add-ons and the system nodes.
     `api_ready` lists what objects that need no node wait for: control plane and access entries. `nodes_wait_for` lists
-    what further node groups wait for, so that they start beside the system nodes instead of after them.
+    what further node groups wait for, so that they start beside the system nodes instead of after them; `depends_on` is
+    in it, and nothing else of the cluster waits for that.
     """
 
     cluster_name: pulumi.Output[str]
@@ -105,6 +108,10 @@ class Cluster(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for a missing add-on, an add-on named twice, or system nodes that cannot exist."""
+        # Of `depends_on`, the nodes alone wait: a control plane takes ten minutes, and needs no way out of the network.
+        way_out, opts = prerequisites(opts), copy(opts)
+        if opts is not None:
+            opts.depends_on = None
         super().__init__("trainyard:index:Cluster", name, None, opts)
         _check(args)
         self._name = name
@@ -122,7 +129,7 @@ class Cluster(pulumi.ComponentResource):
         add_ons = {add_on["name"]: add_on for add_on in args["add_ons"]}
         permissions = self._make_node_role()
         first = [self._make_add_on(add_ons[key], after=()) for key in BEFORE_NODES]
-        self.nodes_wait_for: list[pulumi.Resource] = [*permissions, *first]
+        self.nodes_wait_for: list[pulumi.Resource] = [*permissions, *first, *way_out]
         without_gpus = CpuNodeGroups(
             name,
             cluster_name=self.cluster_name,

@@ -62,7 +62,7 @@ class DnsFirewall(pulumi.ComponentResource):
             f"{name}-allowed", domains=firewall_domains(args["names"]), opts=child
         )
         everything = route53.ResolverFirewallDomainList(f"{name}-everything", domains=["*"], opts=child)
-        route53.ResolverFirewallRule(
+        first = route53.ResolverFirewallRule(
             f"{name}-allow",
             name=f"{name}-allow",
             action="ALLOW",
@@ -84,12 +84,13 @@ class DnsFirewall(pulumi.ComponentResource):
             priority=REST,
             opts=child,
         )
+        # With the last rule alone, nodes that start meanwhile would find no name at all.
         route53.ResolverFirewallRuleGroupAssociation(
             f"{name}-association",
             firewall_rule_group_id=group.id,
             vpc_id=args["vpc_id"],
             priority=ASSOCIATION_PRIORITY,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[last]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[first, last]),
         )
         route53.ResolverFirewallConfig(
             f"{name}-config", resource_id=args["vpc_id"], firewall_fail_open="DISABLED", opts=child

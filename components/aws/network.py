@@ -70,7 +70,11 @@ class NetworkArgs(TypedDict):
 
 
 class Network(pulumi.ComponentResource):
-    """VPC, subnets, routes, NAT, endpoints, flow logs and an emptied default security group."""
+    """VPC, subnets, routes, NAT, endpoints, flow logs and an emptied default security group.
+
+    `ways_out` lists what nodes wait for: routes, with the NAT gateways behind them, and endpoints. A node that starts
+    before them, or outlasts them, pulls no image and joins no cluster.
+    """
 
     vpc_id: pulumi.Output[str]
     """Id of the VPC."""
@@ -109,6 +113,7 @@ class Network(pulumi.ComponentResource):
         ec2.DefaultSecurityGroup(
             f"{name}-default", vpc_id=self._vpc.id, tags={"Name": f"{name}-default-closed"}, opts=self._child
         )
+        self.ways_out: list[pulumi.Resource] = []
         self._make_subnets(zones, args["cluster_names"])
         tables = self._make_routes(zones, args["nat_gateways"])
         self._make_endpoints(args, tables)
@@ -164,13 +169,14 @@ class Network(pulumi.ComponentResource):
         ]
         for index, zone in enumerate(zones):
             table = self._route_table(f"private-{zone['name']}", {zone["name"]: self.private_subnet_ids[zone["name"]]})
-            ec2.Route(
+            out = ec2.Route(
                 f"{self._name}-private-{zone['name']}-out",
                 route_table_id=table.id,
                 destination_cidr_block=ANYWHERE,
                 nat_gateway_id=nats[index % len(nats)].id,  # its own zone's, or the only one
                 opts=self._child,
             )
+            self.ways_out.append(out)
             tables.append(table)
         return tables
 
@@ -179,9 +185,10 @@ class Network(pulumi.ComponentResource):
         table = ec2.RouteTable(table_name, vpc_id=self._vpc.id, tags={"Name": table_name}, opts=self._child)
         for zone_name, subnet_id in subnet_ids.items():
             suffix = "" if kind.endswith(zone_name) else f"-{zone_name}"
-            ec2.RouteTableAssociation(
+            association = ec2.RouteTableAssociation(
                 f"{table_name}{suffix}", route_table_id=table.id, subnet_id=subnet_id, opts=self._child
             )
+            self.ways_out.append(association)
         return table
 
     def _nat_gateway(self, zone_name: str, way_out: ec2.Route) -> ec2.NatGateway:
@@ -220,6 +227,7 @@ class Network(pulumi.ComponentResource):
                 tags={"Name": endpoint_name},
                 opts=self._child,
             )
+            self.ways_out.append(endpoint)
             if service == "s3":
                 self.object_store_cidrs = endpoint.cidr_blocks
         group = ec2.SecurityGroup(
@@ -229,7 +237,7 @@ class Network(pulumi.ComponentResource):
             tags={"Name": f"{self._name}-endpoints"},
             opts=self._child,
         )
-        vpc.SecurityGroupIngressRule(
+        answers = vpc.SecurityGroupIngressRule(
             f"{self._name}-endpoints-https",
             security_group_id=group.id,
             description="HTTPS from the VPC",
@@ -239,9 +247,10 @@ class Network(pulumi.ComponentResource):
             cidr_ipv4=args["cidr"],
             opts=self._child,
         )
+        self.ways_out.append(answers)
         for service in args["interface_endpoints"]:
             endpoint_name = f"{self._name}-{service.replace('.', '-')}"
-            ec2.VpcEndpoint(
+            interface = ec2.VpcEndpoint(
                 f"{endpoint_name}-interface",
                 vpc_id=self._vpc.id,
                 service_name=service_name(service),
@@ -253,6 +262,7 @@ class Network(pulumi.ComponentResource):
                 tags={"Name": endpoint_name},
                 opts=self._child,
             )
+            self.ways_out.append(interface)
         self.endpoint_security_group_id = group.id
 
     def _make_flow_logs(self, args: NetworkArgs) -> None:

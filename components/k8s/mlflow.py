@@ -98,7 +98,8 @@ class MlflowServer(pulumi.ComponentResource):
 
         self._namespace = add_on_namespace(f"{name}-namespace", args["namespace"], self, depends_on=self._after)
         self.namespace = named(self._namespace, args["namespace"])
-        network_policies(
+        # A strict network lets nothing by before them: migrations that find no database use up the deadline.
+        self._walls = network_policies(
             name,
             namespace=self.namespace,
             labels=LABELS,
@@ -251,7 +252,7 @@ class MlflowServer(pulumi.ComponentResource):
                     "spec": spec,
                 },
             },
-            opts=self._child(),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._after, *self._walls]),
         )
         disruption_budget(f"{self._name}-disruption-budget", SERVICE, self.namespace, LABELS, self._child())
 

@@ -27,8 +27,11 @@ def network_policies(
     addresses: rules.AddressesArgs | None,
     monitoring_namespace: str,
     opts: pulumi.ResourceOptions,
-) -> None:
-    """Makes the three policies of the namespace. `labels` select the server's pods; `opts` are of each policy."""
+) -> list[networking.NetworkPolicy]:
+    """Makes the three policies of the namespace, for the server to wait for.
+
+    `labels` select the server's pods; `opts` are of each policy.
+    """
     ingress: list[networking.NetworkPolicyIngressRuleArgsDict] = [
         {
             "from_": [{"namespace_selector": {"match_expressions": [{"key": TEAM_LABEL, "operator": "Exists"}]}}],
@@ -53,13 +56,15 @@ def network_policies(
         "server-ingress": {"pod_selector": server, "policy_types": ["Ingress"], "ingress": ingress},
         "server-egress": {"pod_selector": server, "policy_types": ["Egress"], "egress": egress},
     }
-    for suffix, spec in specs.items():
+    return [
         networking.NetworkPolicy(
             f"{name}-{suffix}",
             metadata={"name": suffix, "namespace": namespace, "labels": labels},
             spec=spec,
             opts=opts,
         )
+        for suffix, spec in specs.items()
+    ]
 
 
 def _to_the_ground(addresses: rules.AddressesArgs | None) -> list[rules.Egress]:

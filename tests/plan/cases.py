@@ -521,10 +521,10 @@ CASES = [
     (
         {"mlflow": keys(cpu="4")},
         "mlflow.cpu",
-        "got 4; must be at most 3.65, which a system node has for it (m7i.xlarge",
+        "got 4; must be at most 3.60, which a system node has for it (m7i.xlarge",
         "larger systemNodes.instanceTypes",
     ),
-    ({"mlflow": keys(memory="16Gi")}, "mlflow.memory", "got 16Gi; must be at most 12980Mi", ""),
+    ({"mlflow": keys(memory="16Gi")}, "mlflow.memory", "got 16Gi; must be at most 12916Mi", ""),
     (
         {"mlflow": keys(cpu="3", replicas=6)},
         "mlflow.replicas",

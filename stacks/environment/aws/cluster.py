@@ -62,9 +62,13 @@ def make_cluster(
     aws: pulumi_aws.Provider,
 ) -> MadeCluster:
     """Makes control plane and nodes. `deployer` administers a cluster for which the plan names nobody."""
-    cluster = _cluster(plan, planned, account, network, keys, deployer, pulumi.ResourceOptions(providers=[aws]))
-    after_nodes = pulumi.ResourceOptions(providers=[aws], depends_on=cluster.nodes_wait_for)
+    cluster = _cluster(plan, planned, account, network, keys, deployer, _after(aws, network.ways_out))
+    after_nodes = _after(aws, cluster.nodes_wait_for)
     return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, keys, after_nodes))
+
+
+def _after(aws: pulumi_aws.Provider, waited_for: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
+    return pulumi.ResourceOptions(providers=[aws], depends_on=list(waited_for))
 
 
 def make_grounds(

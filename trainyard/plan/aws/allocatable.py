@@ -27,6 +27,11 @@ DAEMONS_MIB = 450
 """Requests of what runs on every node: network plugin, kube-proxy, drivers of disks, S3 and FSx, node monitoring. Own
 choice: the sum of what their charts and add-ons ask for (2026-11), rounded down."""
 
+TEAM_LOGS_CORES = Fraction("0.05")
+TEAM_LOGS_MIB = 64
+"""Requests of the agent that takes the teams' containers' lines away, where they are kept: one on every node too
+(`components.aws.on_cluster.team_logs`)."""
+
 PLATFORM_CORES = Fraction("2.7")
 PLATFORM_MIB = 3750
 """Requests of what runs once: CoreDNS, metrics server, Kueue, JobSet, Trainer, autoscaler, controllers of the drivers,
@@ -53,22 +58,23 @@ class Room:
         return math.floor(min(self.cores / other.cores, self.mib / other.mib))
 
 
-def allocatable(type_: str) -> Room:
-    """What a system node of a type has for pods that do not run on every node."""
+def allocatable(type_: str, *, team_logs: bool) -> Room:
+    """What a system node of a type has for pods that do not run on every node, the agent of `team_logs` among those."""
     item = catalog.cpu_instance(type_)
     cores = item.vcpus - kubelet_cores(item.vcpus) - DAEMONS_CORES
     mib = Fraction(str(item.memory_gib)) * 1024 * (1 - VIRTUAL_MACHINE_SHARE) - _kubelet_mib(item.vcpus) - DAEMONS_MIB
-    return Room(cores, mib)
+    return Room(cores - TEAM_LOGS_CORES, mib - TEAM_LOGS_MIB) if team_logs else Room(cores, mib)
 
 
-def check_system_nodes(nodes: CpuNodesPlan, mlflow: MlflowPlan, context: Context) -> None:
+def check_system_nodes(nodes: CpuNodesPlan, mlflow: MlflowPlan, context: Context, *, team_logs: bool) -> None:
     """Records where the system nodes at their most have no room for the platform or for an MLflow server."""
     ledger = context.ledger
     if not nodes.instance_types or nodes.max_nodes < nodes.min_nodes:
         return  # a problem is recorded
     # The autoscaler starts the first type that is to be had, so that everything has to fit on the smallest.
-    type_ = min(nodes.instance_types, key=lambda name: (allocatable(name).cores, allocatable(name).mib))
-    each, most = allocatable(type_), nodes.max_nodes
+    rooms = {type_: allocatable(type_, team_logs=team_logs) for type_ in nodes.instance_types}
+    type_ = min(rooms, key=lambda name: (rooms[name].cores, rooms[name].mib))
+    each, most = rooms[type_], nodes.max_nodes
     platform = Room(PLATFORM_CORES, Fraction(PLATFORM_MIB))
     if each.cores * most < platform.cores or each.mib * most < platform.mib:
         allowed = (

@@ -52,7 +52,6 @@ def plan_aws(
     system_nodes, cpu_pool = plan_system_nodes(zones, context), plan_cpu_pool(zones, context)
     pools = tuple(pool for draft in drafts if (pool := place(draft, zones, context)) is not None)
     check_addresses(network, pools, [system_nodes, *([cpu_pool] if cpu_pool else [])], context)
-    check_system_nodes(system_nodes, mlflow, context)
     scheduling = plan_scheduling(pools, context)
     ground = AwsPlan(
         kind="aws",
@@ -70,6 +69,8 @@ def plan_aws(
         image_cache=cache,
         create_autoscaling_role=settings.aws.create_autoscaling_role,
     )
+    kept = ground.audit.container_log_retention_days is not None
+    check_system_nodes(system_nodes, mlflow, context, team_logs=kept)
     weights, source = weights_of(teams)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, without_gpus=cpu_pool is not None)
     mounts = training_mounts(scratch=ground.lustre is not None, home=ground.shared_file_system)
