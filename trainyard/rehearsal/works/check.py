@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
+from trainyard.recorded.hiding import secrets_hidden
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
@@ -64,4 +66,8 @@ def _played(resources: Sequence[RecordedResource], context: ValueContext) -> lis
             room(stack)
         except UnreadableInput as unreadable:
             unread.append(Finding("warning", "works-unread", f"{name} could not be judged: {unreadable}"))
-    return [*dict.fromkeys(stack.findings), *unread]
+    hidden = secrets_hidden(resources)
+    return [
+        replace(found, message=hidden(found.message), allowed=hidden(found.allowed), hint=hidden(found.hint))
+        for found in dict.fromkeys([*stack.findings, *unread])
+    ]

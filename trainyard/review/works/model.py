@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,11 @@ class Table:
         """The rows that hold a text, in any column."""
         kept = tuple(row for row in self.rows if any(text in cell for cell in row))
         return Table(self.name, self.title, self.columns, kept)
+
+    def told_with(self, told: Callable[[str], str]) -> Table:
+        """The table with each cell as `told` makes it."""
+        rows = tuple(tuple(map(told, row)) for row in self.rows)
+        return Table(self.name, self.title, self.columns, rows)
 
     def as_json(self) -> list[dict[str, str]]:
         """A mapping a row, by column."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
 
+from trainyard.recorded.hiding import secrets_hidden
+from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.resources import Resources
 from trainyard.review.works.model import Table
 
@@ -29,7 +31,7 @@ TOPICS: Final[Mapping[str, Topic]] = {
 
 
 def tables_of(topic: str, resources: Resources) -> tuple[Table, ...]:
-    """The answer to a topic.
+    """The answer to a topic, without the texts of secret inputs.
 
     Raises:
         KeyError: there is no such topic.
@@ -37,4 +39,8 @@ def tables_of(topic: str, resources: Resources) -> tuple[Table, ...]:
     """
     module = import_module(TOPICS[topic].module)
     answer: Callable[[Resources], tuple[Table, ...]] = module.tables
-    return answer(resources)
+    hidden = secrets_hidden(resources.all)
+    try:
+        return tuple(table.told_with(hidden) for table in answer(resources))
+    except UnreadableInput as unreadable:
+        raise UnreadableInput(unreadable.what, hidden(unreadable.reason)) from None
