@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pulumi_policy import Severity
 
 from trainyard.catalog import pins
+from trainyard.conventions.aws import CACHED_REGISTRIES
 from trainyard.policies import pods
 from trainyard.policies.network_peers import every_port, fenced_namespaces, from_anywhere
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
@@ -22,6 +23,7 @@ _VERSION = re.compile(r"v1\.(?P<minor>[0-9]+)")
 _FIRST_WHOLE = 25
 """The minor version of Kubernetes whose pod security is the first that is not a preview (Kubernetes 1.25)."""
 _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
+_OWN_REGISTRY = re.compile(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/")
 
 
 @resource_rule(
@@ -141,8 +143,16 @@ def team_namespace_open_flaws(resources: Resources) -> Iterator[tuple[RecordedRe
 )
 def image_without_digest(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Images of charts are pinned through the chart's version (unpinned-version). A pinned one whose digest nobody
-    has read is let by, and `versions.yaml` says so."""
+    has read is let by, from its registry or through the account's cache of it, and `versions.yaml` says so."""
     for where, container in pods.containers(resource):
         image = str(value_at(container, "image", default=""))
-        if image and not _DIGEST.fullmatch(image) and image not in pins().without_digest():
+        if image and not _DIGEST.fullmatch(image) and not any(_is(image, pinned) for pinned in pins().without_digest()):
             yield f"{where}: {image}"
+
+
+def _is(image: str, pinned: str) -> bool:
+    """Whether an image is a pinned one, as its registry calls it or as a pull-through cache does."""
+    head, _, rest = pinned.partition("/")
+    registry, path = (head, rest) if "." in head else ("docker.io", pinned)
+    _, prefix = CACHED_REGISTRIES.get(registry, ("", ""))
+    return image == pinned or bool(prefix and _OWN_REGISTRY.match(image) and image.endswith(f"/{prefix}/{path}"))

@@ -3,6 +3,7 @@
 from tests.policies.truth import OK, UNDECIDED, UNKNOWN, VIOLATED, kubernetes, table
 from trainyard.catalog import pins
 
+CACHE = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
 IMAGE = pins().image("mlflow").partition("@")[0]
 TLS = "--uvicorn-opts=--ssl-certfile=/c --ssl-keyfile=/k"
 SOUND = ("python", "-m", "mlflow", "server", "--app-name=basic-auth", TLS)
@@ -82,5 +83,8 @@ CASES = [
         "image-without-digest",
         ("pinned, its digest unread", OK, server(*SOUND, image=IMAGE)),
         ("like it", VIOLATED, server(*SOUND, image=IMAGE + "-slim")),
+        ("through the account's cache", OK, server(*SOUND, image=f"{CACHE}/acme/hub/{IMAGE}")),
+        ("through the cache of another registry", VIOLATED, server(*SOUND, image=f"{CACHE}/acme/github/{IMAGE}")),
+        ("of somebody's registry", VIOLATED, server(*SOUND, image=f"registry.example/acme/hub/{IMAGE}")),
     ),
 ]
