@@ -18,7 +18,7 @@ from trainyard.recorded.queue_manager import is_kueue, minor_version
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, RESOURCE_FLAVOR
 from trainyard.recorded.read import UnknownInput, follow, value_at
 from trainyard.recorded.taints import TAINT_EFFECTS, taints_of
-from trainyard.recorded.tolerations import tolerates
+from trainyard.recorded.tolerations import may_tolerate
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed, show
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_name
@@ -200,7 +200,7 @@ def _flavor(flavor: View, objects: Objects | None, groups: list[NodeGroup] | Non
     tolerations = [item for item in flavor.entries("spec.tolerations") if isinstance(item, Mapping)]
     for group in groups:
         for taint in _taints(group):
-            if taint["effect"] != "PreferNoSchedule" and not any(_tolerates(item, taint) for item in tolerations):
+            if taint["effect"] != "PreferNoSchedule" and not any(may_tolerate(item, taint) for item in tolerations):
                 flavor.error(
                     "kueue-flavor-tolerations",
                     "spec.tolerations",
@@ -215,10 +215,6 @@ def _taints(group: NodeGroup) -> list[dict[str, str]]:
         return taints_of(group)
     except UnknownInput:
         return []
-
-
-def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
-    return UNKNOWN in toleration.values() or tolerates(toleration, taint)
 
 
 def _quotas(stack: Stack, of_flavor: Mapping[str, list[NodeGroup] | None]) -> None:

@@ -33,6 +33,10 @@ class Taint:
     value: Any
     effect: str
 
+    def as_recorded(self) -> dict[str, Any]:
+        """As a node group or a node has it."""
+        return {"key": self.key, "value": self.value, "effect": self.effect}
+
     def __str__(self) -> str:
         """As `kubectl` writes it."""
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"

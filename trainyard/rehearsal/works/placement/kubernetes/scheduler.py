@@ -13,7 +13,8 @@ from typing import Any, Final
 from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.recorded.selectors import selects
-from trainyard.rehearsal.works.placement.kubernetes.nodes import ARCHITECTURE, HOSTNAME, Machine, Nodes, Taint
+from trainyard.recorded.tolerations import may_tolerate
+from trainyard.rehearsal.works.placement.kubernetes.nodes import ARCHITECTURE, HOSTNAME, Machine, Nodes
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
 
 _KEEPING_OFF: Final = ("NoSchedule", "NoExecute")
@@ -141,22 +142,8 @@ def _taints(ask: Ask, nodes: Nodes) -> Iterator[Miss]:
         return
     tolerations = [*(given if isinstance(given, list) else ()), *ask.tolerations]
     for taint in nodes.taints:
-        if taint.effect in _KEEPING_OFF and not any(tolerates(one, taint) for one in tolerations):
+        if taint.effect in _KEEPING_OFF and not any(may_tolerate(one, taint.as_recorded()) for one in tolerations):
             yield Miss("tolerations", f"taint {taint} is not tolerated", f"tolerate {taint}")
-
-
-def tolerates(toleration: Any, taint: Taint) -> bool:
-    """Whether a toleration means a taint; one that is not known does."""
-    if not isinstance(toleration, Mapping):
-        return toleration is UNKNOWN
-    key, effect = toleration.get("key"), toleration.get("effect")
-    if UNKNOWN in (*toleration.values(), taint.key, taint.value):
-        return True
-    if effect not in (None, "", taint.effect) or key not in (None, "", taint.key):
-        return False
-    if toleration.get("operator", "Equal") in ("Exists",):
-        return True
-    return bool(key) and str(toleration.get("value") or "") == str(taint.value or "")
 
 
 def _fit(ask: Ask, nodes: Nodes, taken: Mapping[str, float], offer: Offer) -> Iterator[Miss]:
