@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from trainyard.recorded.model import SECRET_TEXT, RecordedResource, has_secret, leaves
+from trainyard.recorded.read import follow
 
 _SHORTEST: Final = 3
 """Characters of a text that is looked for at all. A shorter one is found in words that have nothing to do with it."""
 
 
-def secrets_hidden(resources: Iterable[RecordedResource]) -> Callable[[str], str]:
+def names_shown(resources: Iterable[RecordedResource]) -> frozenset[str]:
+    """The names by which resources and their teams are called, which stand in everything that is told of them.
+
+    A login may be called as the team that it is for, and is part of a secret.
+    """
+    found: set[str] = set()
+    for resource in resources:
+        labels = follow(resource.inputs, "metadata", "labels")
+        named = [follow(resource.inputs, "metadata", key) for key in ("name", "namespace")]
+        named += labels.values() if isinstance(labels, Mapping) else ()
+        found.update(name for name in (resource.name, *named) if isinstance(name, str))
+    return frozenset(found)
+
+
+def secrets_hidden(resources: Iterable[RecordedResource], shown: frozenset[str] = frozenset()) -> Callable[[str], str]:
     """A function that puts `[secret]` wherever a secret text of one of these resources stands in a sentence.
+
+    Those that are `shown` as names anyway stay.
 
     It stands there where no letter or digit goes on with it: `postgres` of `rds.postgres.db.t4g.large`, and not of
     `postgresql`.
@@ -23,7 +40,7 @@ def secrets_hidden(resources: Iterable[RecordedResource]) -> Callable[[str], str
         for resource in resources
         if has_secret(resource.inputs)
         for _, text, secret in leaves(resource.inputs)
-        if secret and isinstance(text, str) and len(text) >= _SHORTEST
+        if secret and isinstance(text, str) and len(text) >= _SHORTEST and text not in shown
     }
     if not found:
         return lambda sentence: sentence

@@ -54,6 +54,7 @@ def calls_somebody(text):
 @given(TEXTS)
 @example("1) a")
 @example("wwwww.www.a")
+@example("@_")
 def test_a_text_is_shown_as_it_is_and_does_nothing(text):
     made = literal(text)
     assert {token.type for token in tokens(f"- {made}")} <= DOES_NOTHING, made

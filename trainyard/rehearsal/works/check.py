@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from trainyard.recorded.hiding import secrets_hidden
+from trainyard.recorded.hiding import names_shown, secrets_hidden
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack, ValueContext
@@ -66,7 +66,7 @@ def _played(resources: Sequence[RecordedResource], context: ValueContext) -> lis
             room(stack)
         except UnreadableInput as unreadable:
             unread.append(Finding("warning", "works-unread", f"{name} could not be judged: {unreadable}"))
-    hidden = secrets_hidden(resources)
+    hidden = secrets_hidden(resources, names_shown(resources))
     return [
         replace(found, message=hidden(found.message), allowed=hidden(found.allowed), hint=hidden(found.hint))
         for found in dict.fromkeys([*stack.findings, *unread])

@@ -16,7 +16,7 @@ _ACTIVE = re.compile(r"[\\`*_\[\]<>|~&]")
 """What opens something anywhere in a line, in CommonMark and GitHub's tables and strikethrough."""
 _AT_THE_START = re.compile(r"(-+|\+|#+|\d+[.)])(?=\s|$)")
 """What makes the line a list, a heading or a rule."""
-_REFERRING = re.compile(r"(?:[@#$%!]|\bGH-)(?=[\w\"])", re.IGNORECASE)
+_REFERRING = re.compile(r"(?:[@#$%!]|\bGH-)(?=\\?[\w\"])", re.IGNORECASE)
 """People, numbers of issues, requests, snippets and milestones on GitHub and GitLab; formulas."""
 _ADDRESS = re.compile(r":(?=//)|\bwww(?=\.)", re.IGNORECASE)
 _HIDDEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

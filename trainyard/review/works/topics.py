@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
 
-from trainyard.recorded.hiding import secrets_hidden
+from trainyard.recorded.hiding import names_shown, secrets_hidden
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.resources import Resources
 from trainyard.review.works.model import Table
@@ -39,7 +39,7 @@ def tables_of(topic: str, resources: Resources) -> tuple[Table, ...]:
     """
     module = import_module(TOPICS[topic].module)
     answer: Callable[[Resources], tuple[Table, ...]] = module.tables
-    hidden = secrets_hidden(resources.all)
+    hidden = secrets_hidden(resources.all, names_shown(resources.all))
     try:
         return tuple(table.told_with(hidden) for table in answer(resources))
     except UnreadableInput as unreadable:
