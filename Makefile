@@ -6,7 +6,7 @@ PYTHON := python3
 endif
 BIN := .venv/bin
 
-.PHONY: demo test quick check map golden fuzz bench lock wheel clean
+.PHONY: demo test quick check docs map golden fuzz matrix bench checkov lock wheel clean
 
 demo: .venv/rehearsal  ## the main job: rehearse the demo stack, then run the smoke job; no account and no Pulumi CLI
 	@$(BIN)/trainyard rehearse demo
@@ -30,6 +30,10 @@ check: .venv/dev  ## formatting, lint, types, layering
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: .venv/dev  ## the documentation as a site, in out/site; a dead link fails
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "out/site/index.html"
+
 map: .venv/dev  ## rooms, imports and lines of code; AGAINST=COMMIT puts that commit's lines beside them
 	@$(BIN)/python -m tests.house_map $(AGAINST)
 
@@ -39,10 +43,21 @@ golden: .venv/dev  ## write the golden plans and rehearsals anew
 fuzz: .venv/dev  ## 10,000 random settings files, 200 whole rehearsals, and every region's defaults; SEED=2 draws others
 	@$(BIN)/python -m tests.fuzz.run --seed $(or $(SEED),1)
 
+matrix: .venv/dev  ## every one-line change of every example stack: what `--from` says; the suite has demo's and a share
+	@MATRIX=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal tests/rehearsal/change/test_matrix.py
+
 bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over all stacks
 	$(BIN)/python -m trainyard.rehearsal.bench
 	$(BIN)/python -m trainyard.review.bench
 	$(BIN)/python -m trainyard.advice.bench
+
+# Of the version that the exceptions in tests/checkov are of; it is no dependency, and stands in a folder of its own.
+checkov: .venv/dev out/checkov/bin/checkov  ## Checkov over what the components on Google Cloud make; needs an index once
+	@CHECKOV=$(CURDIR)/out/checkov/bin/checkov $(BIN)/pytest -n0 tests/checkov
+
+out/checkov/bin/checkov:
+	@$(PYTHON) -m venv out/checkov
+	@out/checkov/bin/pip install --quiet --disable-pip-version-check checkov==3.3.30
 
 # The largest first: the smaller ones begin as a copy of it, so that one environment can grow from each to the next. Each
 # holds the digests of every file of a release, whichever index it comes from, and what builds this project. torch is in
@@ -50,7 +65,7 @@ bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over 
 COMPILE := $(BIN)/python -m piptools compile --quiet --strip-extras --no-emit-index-url --no-emit-find-links --no-header \
 	--annotation-style line --generate-hashes --unsafe-package pip --unsafe-package torch --build-deps-for editable
 lock: .venv/dev  ## resolve the dependencies anew
-	$(COMPILE) --extra smoke --extra dev --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --extra smoke --extra dev --extra docs --output-file requirements-dev.lock pyproject.toml
 	cp requirements-dev.lock requirements-smoke.lock
 	$(COMPILE) --extra smoke --output-file requirements-smoke.lock pyproject.toml
 	cp requirements-smoke.lock requirements.lock
@@ -87,5 +102,5 @@ ITSELF := $(INSTALL) --no-build-isolation --editable
 .venv/dev: requirements-dev.lock pyproject.toml | .venv/bin/python
 	@echo "Installing what the tests need, a few minutes ..."
 	@$(BY_HASH) requirements-dev.lock
-	@$(ITSELF) ".[smoke,dev]"
+	@$(ITSELF) ".[smoke,dev,docs]"
 	@touch $@ .venv/rehearsal .venv/smoke

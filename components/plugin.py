@@ -13,6 +13,7 @@ import pulumi
 from pulumi.provider import ConstructResult
 from pulumi.provider.experimental.component import ComponentProvider
 
+from trainyard.components.aws.bastion import Bastion
 from trainyard.components.aws.break_glass import BreakGlass
 from trainyard.components.aws.buckets import Bucket
 from trainyard.components.aws.budget import BudgetAlerts
@@ -24,8 +25,14 @@ from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.identity import PodRole
 from trainyard.components.aws.image_cache import ImageCache
 from trainyard.components.aws.lustre import LustreFileSystem
+from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake
+from trainyard.components.aws.managed.domain import ManagedDomain
+from trainyard.components.aws.managed.network import TrainingWall
+from trainyard.components.aws.managed.roles import ManagedRoles
+from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
+from trainyard.components.aws.on_cluster.block_storage import BlockStorage
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers
 from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogs
 from trainyard.components.aws.security_alerts import SecurityAlerts
@@ -33,11 +40,27 @@ from trainyard.components.aws.shared_files import SharedFileSystem
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.threat_detection import ThreatDetection
 from trainyard.components.aws.trail import AuditTrail
+from trainyard.components.aws.watchdog import Watchdog
+from trainyard.components.gcp.alerts import AlertMetrics, AlertPolicies
+from trainyard.components.gcp.buckets import GcsBucket
+from trainyard.components.gcp.budget import ProjectBudget
+from trainyard.components.gcp.cluster import GkeCluster
+from trainyard.components.gcp.database import CloudSqlDatabase
+from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.google_apis import GoogleApis
+from trainyard.components.gcp.gpu_nodes import GkeNodePools
+from trainyard.components.gcp.identity import PodIdentity
+from trainyard.components.gcp.network import VpcNetwork
+from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
 from trainyard.components.k8s.egress_proxy import EgressProxy
 from trainyard.components.k8s.gpu import GpuEnablement
 from trainyard.components.k8s.ingest import Ingest
 from trainyard.components.k8s.kueue import Kueue
 from trainyard.components.k8s.mlflow import MlflowServer
+from trainyard.components.k8s.monitoring import Monitoring
 from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.smoke import SmokeJob
 from trainyard.components.k8s.teams import TeamNamespaces
@@ -47,28 +70,51 @@ NAME = "trainyard"
 """Name of the package: the first part of every component's type."""
 
 COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
+    AlertMetrics,
+    AlertPolicies,
     AuditTrail,
+    Bastion,
+    BlockStorage,
     BreakGlass,
     Bucket,
     BudgetAlerts,
+    CheckpointDrill,
+    CloudSqlDatabase,
     Cluster,
     ClusterAutoscaler,
     Database,
+    DiskStorage,
     DnsFirewall,
     EgressProxy,
     EnvironmentKey,
+    GcsBucket,
+    GcsStorageTiers,
+    GkeCluster,
+    GkeNodePools,
+    GoogleApis,
     GpuEnablement,
     GpuNodeGroups,
     ImageCache,
     Ingest,
+    JobAlerts,
     Kueue,
     LustreFileSystem,
+    ManagedDomain,
+    ManagedRoles,
+    ManagedTracking,
     MlflowServer,
+    ModelRegistry,
+    Monitoring,
     Network,
+    PodIdentity,
     PodRole,
+    ProjectBudget,
+    ProjectKeys,
+    ProjectServices,
     SecurityAlerts,
     SharedFileSystem,
     SmokeJob,
+    SpendingBrake,
     StorageDrivers,
     StorageTiers,
     TeamLogGroup,
@@ -77,6 +123,9 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     TeamVolumes,
     ThreatDetection,
     TrainingRuntimes,
+    TrainingWall,
+    VpcNetwork,
+    Watchdog,
 )
 
 

@@ -11,9 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from pulumi_policy import PolicyProviderResource, PolicyResource, ResourceValidationArgs
+from pulumi_policy import (
+    PolicyProviderResource,
+    PolicyResource,
+    ReportViolation,
+    ResourceValidationArgs,
+    StackValidationArgs,
+)
 from pulumi_policy.proxy import UnknownValueError
 
+from trainyard.policies.outcomes import Excepted, Inapplicable, Outcome, Undecidable, Violated
 from trainyard.recorded.model import UNKNOWN, RecordedResource, has_unknown
 from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
@@ -21,9 +28,6 @@ from trainyard.recorded.types import AWS_PROVIDER
 
 _SCALARS = frozenset((str, bool, int, type(None)))
 """Asked for first: is it a `Mapping` takes long, and a check looks at tens of thousands of values."""
-
-inputs_by_urn: ContextVar[dict[str, dict[str, Any]] | None] = ContextVar("inputs_by_urn", default=None)
-"""What has been read already, set by a caller that asks many policies about the same resources in the same state."""
 
 retained_urns: ContextVar[frozenset[str] | None] = ContextVar("retained_urns", default=None)
 """What a destroy leaves in the cloud (`retain_on_delete`), set by a caller that knows; an engine tells no policy."""
@@ -40,7 +44,7 @@ def recorded_resource(analyzed: PolicyResource | ResourceValidationArgs) -> Reco
         component="",
         custom=True,
         provider=f"{analyzed.provider.urn}::" if analyzed.provider else "",
-        inputs=_inputs(analyzed),
+        inputs=with_all_tags(_plain(analyzed.props), _provider_tags(analyzed.provider)),
         property_dependencies={key: tuple(found.urn for found in of) for key, of in made_of.items()},
         protect=analyzed.opts.protect,
         ignore_changes=tuple(analyzed.opts.ignore_changes or ()),
@@ -80,22 +84,19 @@ def _recorded_provider(provider: PolicyProviderResource) -> RecordedResource:
     )
 
 
-def _inputs(analyzed: PolicyResource | ResourceValidationArgs) -> dict[str, Any]:
-    known = inputs_by_urn.get()
-    if known is None:
-        return _with_all_tags(_plain(analyzed.props), analyzed.provider)
-    if analyzed.urn not in known:
-        known[analyzed.urn] = _with_all_tags(_plain(analyzed.props), analyzed.provider)
-    return known[analyzed.urn]
+def _provider_tags(provider: PolicyProviderResource | None) -> Any:
+    """What AWS's provider is given as its default tags; None for another provider, or where it is not shown."""
+    if provider is None or provider.resource_type != AWS_PROVIDER:
+        return None
+    return _plain(provider.props).get("defaultTags") or {}
 
 
-def _with_all_tags(inputs: dict[str, Any], provider: PolicyProviderResource | None) -> dict[str, Any]:
+def with_all_tags(inputs: dict[str, Any], default_tags: Any) -> dict[str, Any]:
     """The inputs with `tagsAll` as AWS's provider writes it in its Check; where nothing has called that, it is not
-    there yet."""
-    if "tagsAll" in inputs or provider is None or provider.resource_type != AWS_PROVIDER:
+    there yet. `default_tags`: the provider's; None where it is not AWS's, or not shown."""
+    if "tagsAll" in inputs or default_tags is None:
         return inputs
-    defaults = follow(_plain(provider.props), "defaultTags")
-    defaults = json.loads(defaults) if isinstance(defaults, str) else defaults
+    defaults = json.loads(default_tags) if isinstance(default_tags, str) else default_tags
     common, own = follow(defaults, "tags"), inputs.get("tags")
     known = all(tags is None or isinstance(tags, Mapping) for tags in (common, own))
     return {**inputs, "tagsAll": {**(common or {}), **(own or {})} if known else UNKNOWN}
@@ -118,3 +119,19 @@ def _plain(value: Any) -> Any:
             item = UNKNOWN
         found[key] = _plain(item)
     return found if isinstance(value, Mapping) else list(found.values())
+
+
+def answer(
+    said: Iterable[Outcome], args: ResourceValidationArgs | StackValidationArgs, report_violation: ReportViolation
+) -> None:
+    """Tells the analyser what a policy says, in its own way: it makes an advisory of what is not decided yet."""
+    for outcome in said:
+        match outcome:
+            case Violated():
+                report_violation(outcome.message, outcome.urn or None)
+            case Undecidable():
+                raise outcome.as_error()
+            case Inapplicable():
+                args.not_applicable(outcome.reason)
+            case Excepted():
+                pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import Any
 
 from pulumi_policy import Severity
 
@@ -84,8 +85,9 @@ def lifecycle_deletes_newest_version(resource: RecordedResource, config: Config)
         return
     if resource.type == BUCKETS[1]:
         for rule in list_at(resource.inputs, "lifecycleRules"):
-            if value_at(rule, "action", "type") == "Delete" and not is_set(rule, "condition", "numNewerVersions"):
+            if value_at(rule, "action", "type") == "Delete" and not _superseded_alone(rule):
                 yield "a lifecycle rule deletes live objects (no numNewerVersions)"
+        yield from _kept_by_google(resource, config)
         return
     rules = [rule for rule in list_at(resource.inputs, "rules") if value_at(rule, "status") == "Enabled"]
     for rule in rules:
@@ -97,3 +99,23 @@ def lifecycle_deletes_newest_version(resource: RecordedResource, config: Config)
         kept = number_at(expiring[0], "newerNoncurrentVersions", default=0)
         if kept < config["keptCheckpoints"]:
             yield f"of superseded checkpoints {kept:.0f} are kept; at least {config['keptCheckpoints']:.0f} must be"
+
+
+def _superseded_alone(rule: Any) -> bool:
+    """Whether a rule of Google's is for versions that a newer one has superseded."""
+    conditions = ("numNewerVersions", "daysSinceNoncurrentTime", "noncurrentTimeBefore")
+    archived = value_at(rule, "condition", "withState") == "ARCHIVED"
+    return archived or any(is_set(rule, "condition", key) for key in conditions)
+
+
+def _kept_by_google(resource: RecordedResource, config: Config) -> Iterator[str]:
+    """Conditions of one rule hold together, rules each by itself: the one that leaves the fewest versions counts."""
+    counts = [
+        number_at(rule, "condition", "numNewerVersions")
+        for rule in list_at(resource.inputs, "lifecycleRules")
+        if value_at(rule, "action", "type") == "Delete" and is_set(rule, "condition", "numNewerVersions")
+    ]
+    if "checkpoint" in resource.name and counts and min(counts) < config["keptCheckpoints"]:
+        yield (
+            f"of superseded checkpoints {min(counts):.0f} are kept; at least {config['keptCheckpoints']:.0f} must be"
+        )

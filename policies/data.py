@@ -29,6 +29,8 @@ DELETION_PROTECTION = (DATABASE, DATABASE_CLUSTER, EKS_CLUSTER)
 """Types whose service has a protection of its own, which holds for a console too."""
 PROTECTED_UNLESS_SAID = (CLOUD_SQL, GKE_CLUSTER)
 STATEFUL = tuple(card.type for card in cards.BY_TYPE.values() if card.stateful)
+PROTECTED = (*STATEFUL, EKS_CLUSTER)
+"""What Pulumi must not delete or replace by itself. A control plane holds no data, and everything runs on it."""
 
 
 @stack_rule(
@@ -57,7 +59,7 @@ def bucket_without_versioning(resources: Resources, _: Config) -> Iterator[Stack
 @resource_rule(
     "artifact-versions-kept-too-short",
     "Superseded artifacts and models stay long enough to be audited.",
-    types=(LIFECYCLE,),
+    types=(LIFECYCLE, GCP_BUCKET),
     severity=Severity.MEDIUM,
     controls=("ISO 27001:2022 A.5.33", "NIST 800-53r5 AU-11"),
     fix="Raise storage.artifactRetentionDays.",
@@ -66,6 +68,14 @@ def bucket_without_versioning(resources: Resources, _: Config) -> Iterator[Stack
 def artifact_versions_kept_too_short(resource: RecordedResource, config: Config) -> Iterator[str]:
     """The bucket of artifacts is told by its name."""
     if "artifact" not in resource.name:
+        return
+    if resource.type == GCP_BUCKET:
+        for rule in list_at(resource.inputs, "lifecycleRules"):
+            age = value_at(rule, "condition", "daysSinceNoncurrentTime")
+            if value_at(rule, "action", "type") == "Delete" and age is not None:
+                kept = number_at(rule, "condition", "daysSinceNoncurrentTime")
+                if kept < config["minDays"]:
+                    yield f"superseded versions go after {kept:.0f} days; at least {config['minDays']:.0f} are required"
         return
     for rule in list_at(resource.inputs, "rules"):
         if not is_set(rule, "noncurrentVersionExpiration", "noncurrentDays"):
@@ -85,7 +95,7 @@ def artifact_versions_kept_too_short(resource: RecordedResource, config: Config)
 )
 def stateful_resource_unprotected(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Pulumi's own protection, and the service's where it has one."""
-    if resource.type in STATEFUL and not resource.protect:
+    if resource.type in PROTECTED and not resource.protect:
         yield "is not protected: a rename or a removed line deletes it"
     if resource.type in DELETION_PROTECTION and not is_on(resource.inputs, "deletionProtection"):
         yield "deletionProtection is off"

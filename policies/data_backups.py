@@ -10,16 +10,19 @@ from trainyard import cards
 from trainyard.policies.analyzed import retained_urns
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_on, number_at, value_at
+from trainyard.recorded.read import is_on, is_set, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BACKUP_SELECTION,
     BUCKET,
     BUCKET_ENCRYPTION,
+    CLOUD_SQL,
     DATABASE,
     DATABASE_CLUSTER,
     EFS,
     EFS_BACKUP_POLICY,
+    GCP_BUCKET,
+    GCP_CRYPTO_KEY,
     KEYS,
     LUSTRE,
     OTHER_FSX,
@@ -58,7 +61,7 @@ def file_system_without_backups(resources: Resources, config: Config) -> Iterato
 @stack_rule(
     "key-gone-before-its-data",
     "A key stays as long as anything that it encrypts: also after the stack is destroyed.",
-    types=(*KEYS, *ENCRYPTED, *DATABASES, BUCKET, BUCKET_ENCRYPTION, *FSX),
+    types=(*KEYS, GCP_CRYPTO_KEY, *ENCRYPTED, *DATABASES, BUCKET, BUCKET_ENCRYPTION, GCP_BUCKET, CLOUD_SQL, *FSX),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 SC-12", "ISO 27001:2022 A.8.24", "NIST 800-53r5 CP-9"),
     fix="Give the key retain_on_delete, as the environment's key has, and schedule its deletion when its data may go.",
@@ -68,7 +71,9 @@ def key_gone_before_its_data(resources: Resources, _: Config) -> Iterator[StackV
     retained = retained_urns.get()
     if retained is None:
         raise NotApplicable("the engine does not tell what a destroy leaves behind; `trainyard check` does")
-    for key in resources.of(*KEYS):
+    for key in resources.of(*KEYS, GCP_CRYPTO_KEY):
+        if value_at(key.inputs, "deletionPolicy") in ("ABANDON", "PREVENT"):  # Google's provider leaves it, or refuses
+            continue
         left = (
             (resource, what)
             for resource in resources.all
@@ -90,7 +95,10 @@ def _left(resource: RecordedResource, retained: frozenset[str]) -> str:
         if not is_on(inputs, "skipFinalSnapshot"):
             return "the final snapshot"
         return "every backup" if value_at(inputs, "deleteAutomatedBackups") in (False, "false") else ""
-    if resource.type == BUCKET:
+    if resource.type == CLOUD_SQL:
+        left = is_on(inputs, "settings", "retainBackupsOnDelete") or is_set(inputs, "settings", "finalBackupConfig")
+        return "every backup" if left else ""
+    if resource.type in (BUCKET, GCP_BUCKET):
         return "" if is_on(inputs, "forceDestroy") else "every object"
     skipped = value_at(inputs, "skipFinalBackup", default=resource.type == LUSTRE)  # Lustre leaves none unless asked
     return "the final backup" if resource.type in FSX and skipped in (False, "false") else ""

@@ -13,6 +13,7 @@ from trainyard.recorded.read import list_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import EBS_VOLUME, NAMESPACE, VOLUME
 
+FUSE_DRIVER = "gcsfuse.csi.storage.gke.io"
 S3_DRIVER, EFS_DRIVER, EBS_DRIVER = "s3.csi.aws.com", "efs.csi.aws.com", "ebs.csi.aws.com"
 DISKS: Final = (
     "awsElasticBlockStore", "gcePersistentDisk", "azureDisk", "azureFile", "iscsi", "fc", "cephfs", "rbd",

@@ -8,7 +8,7 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.conventions import TEAM_LABEL
-from trainyard.policies.data_volumes import S3_DRIVER
+from trainyard.policies.data_volumes import FUSE_DRIVER, S3_DRIVER
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, list_at, mapping_at, value_at
@@ -71,6 +71,10 @@ def _place(spec: Any) -> tuple[str, ...]:
         options = [str(option) for option in list_at(spec, "mountOptions")]
         prefix = next((option.split(maxsplit=1)[1] for option in options if option.startswith("prefix ")), "")
         return (driver, str(attributes.get("bucketName")), *filter(None, prefix.split("/")))
+    if driver == FUSE_DRIVER:
+        options = [str(option) for option in list_at(spec, "mountOptions")]
+        folder = next((option.partition("=")[2] for option in options if option.startswith("only-dir=")), "")
+        return (driver, str(value_at(csi, "volumeHandle")), *filter(None, folder.split("/")))
     if is_set(attributes, "dnsname"):
         return (
             driver,

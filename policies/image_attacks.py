@@ -10,18 +10,33 @@ from trainyard.policies.guard_attacks import CPU, GPU, KINDS, Made, Wall, asks, 
 from trainyard.rehearsal.works.rights.kubernetes.admission import Request
 
 _DIGEST: Final = f"@sha256:{'0' * 64}"
-_IMAGES: Final = (f"registry.attacker.example/a{_DIGEST}", "attacker/a:1", f"docker.io/attacker/a:1{_DIGEST}")
+_IMAGES: Final = (f"registry.attacker.example/a{_DIGEST}",)
+_OF_HUB: Final = ("attacker/a:1", f"docker.io/attacker/a:1{_DIGEST}")
+"""What everybody may publish at Docker Hub, which is no attacker's registry where somebody chose the whole of it."""
 _WORDS: Final = (".image",)
 _REGISTRY: Final = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?(?P<below>/[a-z0-9._-]+)?")
 """A registry, or an organisation of one, without a slash at its end: as the beginning of a name it is others' too."""
 
 
-def walls(literals: Iterable[str]) -> Iterator[Wall]:
+def hub_walls() -> Iterator[Wall]:
+    """Images of Docker Hub by their whole name, of nobody in particular: where all get in, it was chosen as a whole."""
+    for image in ("docker.io/attacker/a:1", f"docker.io/somebody/b/c{_DIGEST}"):
+        for kind in ("containers", "initContainers"):
+            asked = asks(pod(CPU, **{kind: [_container(image)]}))
+            yield Wall("images of Docker Hub", "", "pods", _WORDS, (asked,), None)
+
+
+def walls(literals: Iterable[str], *, hub_is_chosen: bool) -> Iterator[Wall]:
     """Images of anybody's, in pods of every way to make or change one, and in the jobs that would wait for such pods.
 
-    `literals` are the texts of the stack's guards: names that only begin like what they allow are tried too.
+    `literals` are the texts of the stack's guards: names that begin like what they allow, or have it elsewhere, are
+    tried too.
     """
-    images = (*_IMAGES, *sorted(set(map(_like, literals)) - {""}))
+    images = (
+        *_IMAGES,
+        *(() if hub_is_chosen else _OF_HUB),
+        *sorted({name for text in literals for name in _like(text)}),
+    )
     whose = "images of anybody's registry"
     made = [_container(image) for image in images]
     in_pods = [pod(CPU, **{kind: [one]}) for one in made for kind in ("containers", "initContainers")]
@@ -35,12 +50,14 @@ def walls(literals: Iterable[str]) -> Iterator[Wall]:
         yield Wall(what, group, kind, _WORDS, tuple(_of_jobs(kind, made)), None)
 
 
-def _like(literal: str) -> str:
-    """A name of an attacker's that begins with a text; empty where the text is no place of images."""
-    found = _REGISTRY.fullmatch(literal)
+def _like(literal: str) -> Iterator[str]:
+    """Names of an attacker's that begin with a text, or have it further down; none where it is no place of images."""
+    found = _REGISTRY.fullmatch(literal.removesuffix("/"))
     if found is None:
-        return ""
-    return f"{literal}attacker/a:1" if found["below"] else f"{literal}.attacker.example/a:1"
+        return
+    if not literal.endswith("/"):
+        yield f"{literal}attacker/a:1" if found["below"] else f"{literal}.attacker.example/a:1"
+    yield f"registry.attacker.example/{literal.removesuffix('/')}/a:1"
 
 
 def _container(image: str) -> Made:

@@ -8,21 +8,26 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.cost.ceiling import hourly_ceiling
+from trainyard.cost.model import CURRENCY
 from trainyard.cost.price import DEFAULT_PROFILE
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.stack_settings import stack_profile
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from trainyard.recorded.read import is_set, list_at, number_at, value_at
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, LAUNCH_TEMPLATE
+from trainyard.recorded.read import is_on, is_set, list_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     AWS_BUDGET,
     CAPACITY_RESERVATION,
     CHATBOTS,
+    CLOUD_SQL,
     DATABASE,
     EC2_INSTANCE,
     EKS_CLUSTER,
     GCP_BUDGET,
+    GCP_NAT,
+    GCP_PROVIDER,
+    GCP_RESERVATION,
     LUSTRE,
     NAT_GATEWAY,
     SNS_TOPIC,
@@ -37,6 +42,10 @@ PAID_BY_THE_HOUR = (
     NAT_GATEWAY,
     LUSTRE,
     DATABASE,
+    GKE_NODE_POOL,
+    GCP_RESERVATION,
+    GCP_NAT,
+    CLOUD_SQL,
 )
 """What can eat up a budget while nobody looks; what is stored and sent grows more slowly than alerts come."""
 
@@ -68,10 +77,21 @@ def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViol
                 )
             }
     for budget in resources.of(GCP_BUDGET):
-        for rule in list_at(budget.inputs, "thresholdRules"):
-            missing -= {"FORECASTED" if value_at(rule, "spendBasis") == "FORECASTED_SPEND" else "ACTUAL"}
+        if value_at(budget.inputs, "budgetFilter", "calendarPeriod", default="MONTH") == "MONTH" and _is_told(budget):
+            missing -= {
+                "FORECASTED" if value_at(rule, "spendBasis") == "FORECASTED_SPEND" else "ACTUAL"
+                for rule in list_at(budget.inputs, "thresholdRules")
+                if number_at(rule, "thresholdPercent", default=0) <= 1  # a share: 1 is the whole of the budget
+            }
     if missing:
         yield budgets[0], f"no alert with a subscriber for {' and '.join(sorted(missing)).lower()} monthly spend"
+
+
+def _is_told(budget: RecordedResource) -> bool:
+    """Whether a budget of Google's tells anybody: channels, a topic, or whoever administers the billing account."""
+    rule = value_at(budget.inputs, "allUpdatesRule")
+    told = any(is_set(rule, key) for key in ("monitoringNotificationChannels", "pubsubTopic"))
+    return told or not is_on(rule, "disableDefaultIamRecipients")
 
 
 def _reaches_somebody(resources: Resources, budget: RecordedResource, alert: Any) -> bool:
@@ -89,7 +109,7 @@ def _reaches_somebody(resources: Resources, budget: RecordedResource, alert: Any
 @stack_rule(
     "ceiling-spend-over-budget",
     "With everything at its largest, the month's budget lasts long enough for somebody to answer its alerts.",
-    types=(*PAID_BY_THE_HOUR, LAUNCH_TEMPLATE, AWS_BUDGET),
+    types=(*PAID_BY_THE_HOUR, LAUNCH_TEMPLATE, AWS_BUDGET, GCP_BUDGET, GCP_PROVIDER),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6", "NIST 800-53r5 SA-2"),
     fix="Lower gpuPools.<pool>.*.maxNodes, or raise monthlyBudgetUsd.",
@@ -108,14 +128,25 @@ def _reaches_somebody(resources: Resources, budget: RecordedResource, alert: Any
 )
 def ceiling_spend_over_budget(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """The ceiling of the cost engine, by the hour. A Capacity Block counts as if it were on demand."""
-    budgets = resources.of(AWS_BUDGET)
+    budgets = resources.of(AWS_BUDGET, GCP_BUDGET)
     if not budgets:
         raise NotApplicable("there is no budget to compare with: budget-without-alerts says so")
+    for budget in resources.of(GCP_BUDGET):
+        currency = value_at(budget.inputs, "amount", "specifiedAmount", "currencyCode", default="that of the account")
+        if currency != CURRENCY:
+            raise NotApplicable(f"the budget's currency is {currency}, and that of the list prices {CURRENCY}")
     found = stack_profile()
     ceiling = hourly_ceiling(resources, *PAID_BY_THE_HOUR, profile=found.name if found else DEFAULT_PROFILE)
     for resource, missing in ceiling.unpriced:
         yield resource, f"{missing.what}: {missing.reason}: its spend cannot be held against the budget"
-    limit = sum(number_at(budget.inputs, "limitAmount", default=0) for budget in budgets)
+    limit = sum(
+        number_at(
+            budget.inputs,
+            *(("amount", "specifiedAmount", "units") if budget.type == GCP_BUDGET else ("limitAmount",)),
+            default=0,
+        )
+        for budget in budgets
+    )
     days = limit / (24 * ceiling.usd) if ceiling.usd else float("inf")
     if days < config["minDays"]:
         yield (

@@ -9,6 +9,7 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from trainyard.catalog import gpu_names, instance
 from trainyard.plan.profiles import PROFILE_NAMES, Profile
+from trainyard.policies.capacity import GANG
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.policies.stack_settings import setting, stack_profile
 from trainyard.recorded.model import RecordedResource
@@ -114,10 +115,11 @@ def spot_share_below_target(resources: Resources, config: Config) -> Iterator[St
     """The agency guide asks for 50 % or more of non-production training on spot.
 
     People at work are no training: what the profile keeps on demand for them is not counted, and no more than that.
+    Nor are the two nodes of a pool with a fabric that hold a job which does not depend on spot.
     """
-    groups = [group for group in gpu_node_groups(resources) if group.capacity != "reserved"]
+    groups = [group for group in gpu_node_groups(resources) if group.capacity != "reserved" and not group.from_queue]
     if not groups:
-        raise NotApplicable("no GPUs but reserved ones")
+        raise NotApplicable("no GPUs but reserved ones, or those of a queue, which cost less than on demand too")
     environment = setting("environment") or value_at(groups[0].resource.inputs, "tagsAll", "environment", default="")
     if environment in config["production"]:
         raise NotApplicable(f"{environment} is production")
@@ -127,6 +129,7 @@ def spot_share_below_target(resources: Resources, config: Config) -> Iterator[St
         on_demand[group.pool] += group.gpus if group.capacity == "on-demand" else 0
     found = stack_profile()
     on_demand -= Counter(_never_on_spot(found) if found else {})
+    on_demand -= _for_one_gang(resources)
     total = spot + on_demand.total()
     percent = 100 * spot / total if total else 100
     if percent < config["minSpotPercent"]:
@@ -136,6 +139,17 @@ def spot_share_below_target(resources: Resources, config: Config) -> Iterator[St
             largest.resource,
             f"{percent:.0f} % of {total} GPUs for training are spot; the target is {config['minSpotPercent']:.0f} %",
         )
+
+
+def _for_one_gang(resources: Resources) -> Counter[str]:
+    """GPUs on demand for one job over several nodes, by pool with a fabric, where no reservation holds such a job."""
+    groups = [group for group in gpu_node_groups(resources) if group.fabric_interfaces]
+    reserved = {group.pool for group in groups if group.capacity == "reserved" and group.max_nodes >= GANG}
+    kept = Counter[str]()
+    for group in groups:
+        if group.capacity == "on-demand" and group.pool not in reserved:
+            kept[group.pool] = GANG * group.gpus_per_node
+    return kept
 
 
 def _never_on_spot(profile: Profile) -> dict[str, int]:

@@ -1,9 +1,10 @@
-"""What policies say while they run, for whoever listens: Pulumi's analyser itself tells an outcome only as text."""
+"""What a policy says of what it looks at."""
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from dataclasses import dataclass
+
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
 from trainyard.policies.exceptions import PolicyException
 
@@ -22,7 +23,24 @@ class Undecidable:
     """A policy met a value that a preview does not know."""
 
     policy: str
-    message: str
+    what: tuple[str, ...]  # the steps to it
+
+    def as_error(self) -> UnknownValueError:
+        """What Pulumi's analyser takes for it."""
+        return UnknownValueError(UNKNOWN_STRING_VALUE, list(self.what))
+
+    @property
+    def message(self) -> str:
+        """What is not known, in the analyser's words."""
+        return str(self.as_error().message)
+
+
+@dataclass(frozen=True, slots=True)
+class Inapplicable:
+    """A policy has nothing to say, for a reason."""
+
+    policy: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +52,4 @@ class Excepted:
     exception: PolicyException
 
 
-Outcome = Violated | Undecidable | Excepted
-
-listener: ContextVar[list[Outcome] | None] = ContextVar("policy_outcomes", default=None)
-"""The list that outcomes are added to, in the order in which they come about; None: nobody listens."""
-
-
-def tell(outcome: Outcome) -> None:
-    """Adds an outcome to the listener's list, if there is one."""
-    heard = listener.get()
-    if heard is not None:
-        heard.append(outcome)
+Outcome = Violated | Undecidable | Inapplicable | Excepted

@@ -88,3 +88,38 @@ PRIVILEGES: Final = {
 """Actions by what they are good for to whoever has them on any resource: those of published escalation paths (Rhino
 Security Labs, "AWS IAM Privilege Escalation", and the pathfinding.cloud catalogue, as generally known, 2026-11), and
 those that undo a wall of this environment."""
+
+PRIVILEGED_ROLES: Final = {
+    "acts as every service account": (
+        "roles/iam.serviceAccountUser",
+        "roles/iam.serviceAccountTokenCreator",
+        "roles/iam.serviceAccountKeyAdmin",
+        "roles/iam.serviceAccountAdmin",
+        "roles/iam.workloadIdentityUser",
+        "roles/iam.serviceAccountOpenIdTokenCreator",
+    ),
+    "changes who may do what": (
+        "roles/resourcemanager.projectIamAdmin",
+        "roles/iam.securityAdmin",
+        "roles/iam.roleAdmin",
+        "roles/iam.organizationRoleAdmin",
+        "roles/resourcemanager.organizationAdmin",
+        "roles/orgpolicy.policyAdmin",
+        "roles/iam.workloadIdentityPoolAdmin",
+    ),
+    "gives keys away": ("roles/cloudkms.admin",),
+    "uses every key": (
+        "roles/cloudkms.cryptoKeyDecrypter",
+        "roles/cloudkms.cryptoKeyEncrypterDecrypter",
+    ),
+    "reads every secret": ("roles/secretmanager.secretAccessor", "roles/secretmanager.admin"),
+    "opens every bucket": ("roles/storage.admin", "roles/storage.legacyBucketOwner"),
+    "moves the walls of the network": (
+        "roles/compute.networkAdmin",
+        "roles/compute.securityAdmin",
+        "roles/compute.admin",
+    ),
+    "runs commands on machines": ("roles/compute.osAdminLogin", "roles/compute.instanceAdmin.v1"),
+}
+"""Roles of Google's that are rights on everything of their kind where they are given on a project (predefined roles, as
+generally known)."""

@@ -22,6 +22,14 @@ class Connect:
 
     host: str  # a name or an address
     port: int = 443
+    door: int | None = None  # the proxy's own port that it was asked at
+
+
+def doors(configuration: str) -> list[int]:
+    """The ports that the proxy listens on."""
+    lines = (line.partition("#")[0].split() for line in configuration.splitlines())
+    ports = [words[1].rpartition(":")[2] for words in lines if words[:1] == ["http_port"] and len(words) > 1]
+    return [int(port) for port in ports if port.isdigit()]
 
 
 def lets_by(configuration: str, request: Connect) -> bool:
@@ -54,6 +62,8 @@ def _matches(lists: dict[str, list[tuple[str, Sequence[str]]]], word: str, reque
 def _means(kind: str, values: Sequence[str], request: Connect) -> bool:
     if kind in ("src", "localip"):  # whoever asks is in the network
         return True
+    if kind == "localport" and request.door is not None:
+        return any(_in_range(request.door, value) for value in values)
     if kind == "method":
         return "CONNECT" in values
     if kind == "port":

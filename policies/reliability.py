@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from trainyard.catalog import add_on_pins, default_kubernetes_version, kubernetes_versions
+from trainyard.catalog import add_on_pins, default_kubernetes_version, known_kubernetes_versions
 from trainyard.catalog.versions import AddOn
 from trainyard.conventions import SMOKE_POOL_LABEL
 from trainyard.policies.exceptions import today
@@ -19,10 +19,12 @@ from trainyard.recorded.read import is_set, mapping_at, number_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     ADD_ON,
+    CLOUD_SQL,
     DATABASE,
     DEPLOYMENT,
     DISRUPTION_BUDGET,
     EKS_CLUSTER,
+    GKE_CLUSTER,
     HELM_RELEASE,
     JOB,
     STATEFUL_SET,
@@ -60,7 +62,7 @@ def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackVio
 @resource_rule(
     "unsupported-kubernetes-version",
     "Clusters and nodes run a Kubernetes version that is in standard support.",
-    types=(EKS_CLUSTER, EKS_NODE_GROUP),
+    types=(EKS_CLUSTER, EKS_NODE_GROUP, GKE_CLUSTER),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 SA-22", "ISO 27001:2022 A.8.8"),
     fix="Set kubernetesVersion to a supported version.",
@@ -69,11 +71,18 @@ def pool_without_smoke_job(resources: Resources, _: Config) -> Iterator[StackVio
     },
 )
 def unsupported_kubernetes_version(resource: RecordedResource, config: Config) -> Iterator[str]:
-    """The catalogue's versions; one without an established end of support passes."""
+    """The catalogue's versions; one without an established end of support passes. On GKE a release channel moves on."""
+    if resource.type == GKE_CLUSTER:
+        channel = value_at(resource.inputs, "releaseChannel", "channel")
+        if channel == "UNSPECIFIED":
+            yield "releaseChannel.channel is UNSPECIFIED: nobody moves the cluster out of an old version"
+        if channel == "EXTENDED":
+            yield "releaseChannel.channel is EXTENDED: old versions go on, at a price"
+        return
     version = value_at(resource.inputs, "version")
     if version is None:
         return  # unpinned-version says so
-    known = kubernetes_versions()
+    known = known_kubernetes_versions()
     if version not in known:
         yield f"version {version} is not one of {', '.join(known)}"
         return
@@ -85,17 +94,25 @@ def unsupported_kubernetes_version(resource: RecordedResource, config: Config) -
         yield "upgradePolicy.supportType is EXTENDED: old versions go on at six times the price"
 
 
+_VERSIONS = {
+    ADD_ON: "addonVersion",
+    CLOUD_SQL: "databaseVersion",
+    DATABASE: "engineVersion",
+    GKE_CLUSTER: "minMasterVersion",  # a release channel moves on from it
+}
+
+
 @resource_rule(
     "unpinned-version",
     "What is installed has a version, so that the next deployment installs the same.",
-    types=(EKS_CLUSTER, EKS_NODE_GROUP, ADD_ON, HELM_RELEASE, DATABASE),
+    types=(EKS_CLUSTER, EKS_NODE_GROUP, ADD_ON, HELM_RELEASE, DATABASE, CLOUD_SQL, GKE_CLUSTER),
     severity=Severity.MEDIUM,
     controls=("NIST 800-53r5 CM-2", "ISO 27001:2022 A.8.9"),
     fix="Pin it in trainyard/catalog/versions.yaml.",
 )
 def unpinned_version(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Add-ons, charts, the database engine, the cluster and its nodes."""
-    key = {ADD_ON: "addonVersion", DATABASE: "engineVersion"}.get(resource.type, "version")
+    key = _VERSIONS.get(resource.type, "version")
     if not is_set(resource.inputs, key):
         yield f"{key} is not set"
     elif FLOATING.search(version := str(value_at(resource.inputs, key, unknown=""))):

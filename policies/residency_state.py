@@ -29,7 +29,8 @@ PULUMI_CLOUD: Final = ("us-west-2", "Pulumi Cloud, in the United States")
 PULUMI_CLOUD_HOSTS: Final = ("api.pulumi.com", "app.pulumi.com")
 REMEDY: Final = (
     "Name a backend with its region: backend.url in Pulumi.yaml, or stateBackend, such as "
-    "s3://BUCKET?region=REGION&awssdk=v2; and a key: pulumi stack change-secrets-provider awskms://alias/NAME?region=REGION"
+    "s3://BUCKET?region=REGION&awssdk=v2, or gs://BUCKET with stateRegion; and a key: pulumi "
+    "stack change-secrets-provider awskms://alias/NAME?region=REGION"
 )
 _KEY_ARN: Final = re.compile(r"/*arn:[^:]+:kms:(?P<region>[^:]+):")
 _GCP_KEY: Final = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/")
@@ -53,7 +54,7 @@ _GCP_KEY: Final = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/")
     },
 )
 def state_outside_residency(_: Resources, config: Config) -> Iterator[StackViolation]:
-    """A file on a disk, a bucket of Google or Azure and a host do not say where they are: `accepted` does."""
+    """A bucket of Google or Azure and a host do not say where they are: `stateRegion` does, or `accepted`."""
     regime, allowed = allowed_regions(config)
     told = PulumiConfig(STATE)
     own = setting("stateBackend")
@@ -63,6 +64,9 @@ def state_outside_residency(_: Resources, config: Config) -> Iterator[StackViola
     for backend in backends:
         if not _accepted(backend, config):
             region, what = state_place(backend)
+            if not region and not backend.startswith("file:"):
+                region = setting("stateRegion") or ""
+                what += f", and in {region} as stateRegion says" if region else ""
             if region not in allowed:
                 yield None, f"the state is in {what}; {regime} allows {', '.join(allowed)}"
     provider = told.get(_key(SECRETS_PROVIDER)) or ""

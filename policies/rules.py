@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NoReturn, NotRequired, TypedDict, Unpack
+from typing import Any, NotRequired, TypedDict, Unpack
 
 from pulumi_policy import (
     EnforcementLevel,
@@ -35,11 +35,10 @@ from pulumi_policy import (
     StackValidationArgs,
     StackValidationPolicy,
 )
-from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
-from trainyard.policies.analyzed import recorded_resource, recorded_resources, shows_nothing
+from trainyard.policies.analyzed import answer, recorded_resource, recorded_resources, shows_nothing
 from trainyard.policies.exceptions import covering_exception
-from trainyard.policies.outcomes import Excepted, Undecidable, Violated, tell
+from trainyard.policies.outcomes import Excepted, Inapplicable, Outcome, Undecidable, Violated
 from trainyard.recorded.model import UNKNOWN, RecordedResource, leaves
 from trainyard.recorded.read import UnknownInput, UnreadableInput
 from trainyard.recorded.resources import Resources, matches
@@ -74,14 +73,21 @@ class ResourceRule(ResourceValidationPolicy):
         self.types, self.controls = about["types"], about["controls"]
         self._check, self.area = check, _area(check)
 
+    def judge(self, resource: RecordedResource, given: Mapping[str, Any], *, hidden: bool = False) -> Iterator[Outcome]:
+        """What the policy says of a resource of one of its types, configured as `given`.
+
+        `hidden`: an engine shows nothing of the resource yet (`analyzed.shows_nothing`).
+        """
+        if hidden:
+            return iter([Undecidable(self.name, (resource.type, resource.name))])
+        violations = ((resource, message) for message in self._check(resource, _config(self, given)))
+        return _judged(self, violations, (resource,))
+
     def validate(self, args: ResourceValidationArgs, report_violation: ReportViolation) -> None:
         """Called by the analyser for every resource."""
         if matches(args.resource_type, self.types):
-            if shows_nothing(args):
-                _undecided(self, [args.resource_type, args.name], None)
-            resource = recorded_resource(args)
-            violations = ((resource, message) for message in self._check(resource, _config(self, args)))
-            _report(self, violations, (resource,), args, report_violation)
+            said = self.judge(recorded_resource(args), args.get_config() or {}, hidden=shows_nothing(args))
+            answer(said, args, report_violation)
 
 
 class StackRule(StackValidationPolicy):
@@ -92,18 +98,25 @@ class StackRule(StackValidationPolicy):
         self.types, self.controls = about["types"], about["controls"]
         self._check, self.area = check, _area(check)
 
-    def validate(self, args: StackValidationArgs, report_violation: ReportViolation) -> None:
-        """Called by the analyser once, with all resources of the stack.
+    def judge(
+        self, resources: Resources, given: Mapping[str, Any], *, hidden: RecordedResource | None = None
+    ) -> Iterator[Outcome]:
+        """What the policy says of a stack's resources of its types, with their providers, configured as `given`.
 
-        At a first preview the engine shows nothing of what is yet to be made on a cluster. A rule over such resources
-        is undecided then, whatever it would say of the others: what it misses may be in those.
+        `hidden`: the first of them of which an engine shows nothing, as at a first preview of what is yet to be made on
+        a cluster. A rule over such resources is undecided, whatever it would say of the others: what it misses may be
+        in those.
         """
-        declared = [found for found in args.resources if matches(found.resource_type, self.types)]
-        hidden = next(filter(shows_nothing, declared), None)
         if hidden is not None:
-            _undecided(self, [hidden.resource_type, hidden.name], None)
-        resources = recorded_resources(declared)
-        _report(self, self._check(resources, _config(self, args)), resources.all, args, report_violation)
+            return iter([Undecidable(self.name, (hidden.type, hidden.name))])
+        return _judged(self, self._check(resources, _config(self, given)), resources.all)
+
+    def validate(self, args: StackValidationArgs, report_violation: ReportViolation) -> None:
+        """Called by the analyser once, with all resources of the stack."""
+        declared = [found for found in args.resources if matches(found.resource_type, self.types)]
+        first = next(filter(shows_nothing, declared), None)
+        hidden = recorded_resource(first) if first is not None else None
+        answer(self.judge(recorded_resources(declared), args.get_config() or {}, hidden=hidden), args, report_violation)
 
 
 def _area(check: ResourceCheck | StackCheck) -> str:
@@ -124,40 +137,25 @@ def stack_rule(id_: str, description: str, **about: Unpack[About]) -> Callable[[
     return lambda check: StackRule(id_, description, check, about)
 
 
-def _report(
-    rule: Rule,
-    violations: Iterator[StackViolation],
-    looked_at: Iterable[RecordedResource],
-    args: ResourceValidationArgs | StackValidationArgs,
-    report_violation: ReportViolation,
-) -> None:
+def _judged(
+    rule: Rule, violations: Iterator[StackViolation], looked_at: Iterable[RecordedResource]
+) -> Iterator[Outcome]:
     try:
         for resource, message in violations:
-            _violated(rule, resource, message, report_violation)
+            yield _violated(rule, resource, message)
     except NotApplicable as reason:
-        args.not_applicable(str(reason))
+        yield Inapplicable(rule.name, str(reason))
     except UnknownInput as unknown:
-        _undecided(rule, [_whole_path(unknown, looked_at)], unknown)
+        yield Undecidable(rule.name, (_whole_path(unknown, looked_at),))
     except UnreadableInput as unreadable:  # no API takes it either; a traceback would hide what the others say
         resource = next(iter(looked_at)) if isinstance(rule, ResourceRule) else None
-        _violated(rule, resource, f"cannot be judged: {unreadable}", report_violation)
+        yield _violated(rule, resource, f"cannot be judged: {unreadable}")
 
 
-def _violated(rule: Rule, resource: RecordedResource | None, message: str, report_violation: ReportViolation) -> None:
+def _violated(rule: Rule, resource: RecordedResource | None, message: str) -> Outcome:
     urn = resource.urn if resource else ""
     exception = covering_exception(rule.name, resource)
-    if exception is not None:
-        tell(Excepted(rule.name, urn, exception))
-    else:
-        tell(Violated(rule.name, urn, message))
-        report_violation(message, urn or None)
-
-
-def _undecided(rule: Rule, what: list[str], cause: Exception | None) -> NoReturn:
-    """Ends a policy that cannot say anything yet: the analyser makes an advisory of it."""
-    error = UnknownValueError(UNKNOWN_STRING_VALUE, what)
-    tell(Undecidable(rule.name, error.message))
-    raise error from cause
+    return Violated(rule.name, urn, message) if exception is None else Excepted(rule.name, urn, exception)
 
 
 def _whole_path(unknown: UnknownInput, looked_at: Iterable[RecordedResource]) -> str:
@@ -169,11 +167,10 @@ def _whole_path(unknown: UnknownInput, looked_at: Iterable[RecordedResource]) ->
     return unknown.what
 
 
-def _config(rule: Rule, args: ResourceValidationArgs | StackValidationArgs) -> dict[str, Any]:
+def _config(rule: Rule, given: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration over the defaults of the schema, which a caller other than the engine may not fill in."""
     fields = rule.config_schema.properties if rule.config_schema else {}
-    defaults = {key: copy.deepcopy(field["default"]) for key, field in fields.items()}
-    return {**defaults, **(args.get_config() or {})}
+    return {**{key: copy.deepcopy(field["default"]) for key, field in fields.items()}, **given}
 
 
 def _arguments(about: About) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from trainyard.conventions import GPU_RESOURCE, TEAM_LABEL
+from trainyard.conventions import GPU_RESOURCE, SMOKE_LOCAL_QUEUE, TEAM_LABEL
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.queues import CLUSTER_QUEUE, LOCAL_QUEUE
-from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.read import is_set, list_at, mapping_at, text_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import NAMESPACE
 
@@ -24,17 +24,18 @@ from trainyard.recorded.types import NAMESPACE
     fix="Leave the queues to the plan; each of teams gets one.",
 )
 def team_without_queue(resources: Resources, _: Config) -> Iterator[StackViolation]:
-    """A LocalQueue whose ClusterQueue exists and selects the namespace's team label."""
-    queues = {value_at(queue.inputs, "metadata", "name"): queue for queue in resources.of(CLUSTER_QUEUE)}
+    """A LocalQueue whose ClusterQueue exists and selects the namespace's team label; that of smoke jobs is nobody's."""
+    queues = {text_at(queue.inputs, "metadata", "name"): queue for queue in resources.of(CLUSTER_QUEUE)}
     for namespace in resources.of(NAMESPACE):
         labels = mapping_at(namespace.inputs, "metadata", "labels")
         if TEAM_LABEL not in labels:
             continue
         name = value_at(namespace.inputs, "metadata", "name")
         targets = [
-            queues.get(value_at(local.inputs, "spec", "clusterQueue"))
+            queues.get(text_at(local.inputs, "spec", "clusterQueue"))
             for local in resources.of(LOCAL_QUEUE)
             if value_at(local.inputs, "metadata", "namespace") == name
+            and value_at(local.inputs, "metadata", "name") != SMOKE_LOCAL_QUEUE
         ]
         if not targets:
             yield namespace, f"{name} has no LocalQueue"

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, known_texts, list_at, mapping_at, value_at
-from trainyard.recorded.types import HELM_RELEASE, INGRESS, LOAD_BALANCER, SERVICE
+from trainyard.recorded.types import GCP_FORWARDING_RULES, HELM_RELEASE, INGRESS, LOAD_BALANCER, SERVICE
 
 _ON_SERVICE, _ON_INGRESS = "service.beta.kubernetes.io/", "alb.ingress.kubernetes.io/"
 SCHEMES: Final = (f"{_ON_SERVICE}aws-load-balancer-scheme", f"{_ON_INGRESS}scheme")
@@ -31,7 +31,7 @@ _INGRESS_BY_AWS: Final = ("alb", "eks.amazonaws.com/alb")
 @resource_rule(
     "public-load-balancer",
     "Nothing on the cluster is published to the internet, MLflow least of all.",
-    types=(SERVICE, INGRESS, HELM_RELEASE, LOAD_BALANCER),
+    types=(SERVICE, INGRESS, HELM_RELEASE, LOAD_BALANCER, *GCP_FORWARDING_RULES),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Keep services of type ClusterIP, or annotate the load balancer as internal.",
@@ -42,6 +42,11 @@ def public_load_balancer(resource: RecordedResource, _: Config) -> Iterator[str]
     if resource.type == LOAD_BALANCER:
         if not is_on(props, "internal"):
             yield "internal is off"
+        return
+    if resource.type in GCP_FORWARDING_RULES:
+        scheme = str(value_at(props, "loadBalancingScheme", default="EXTERNAL"))
+        if scheme.startswith("EXTERNAL"):
+            yield f"loadBalancingScheme is {scheme}"
         return
     if resource.type == HELM_RELEASE:
         for path, text in known_texts(value_at(props, "values")):

@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import Severity
 
-from trainyard.conventions import INGEST_GROUP, INGEST_NAMESPACE
+from trainyard.conventions import INGEST_GROUP, INGEST_NAMESPACE, KUEUE_NAMESPACE
+from trainyard.conventions.monitoring import IDLE_KEEPER
 from trainyard.policies import rbac
 from trainyard.policies.escalation_steps import (
     IN_PLATFORM_NAMESPACES,
@@ -37,7 +38,8 @@ from trainyard.rehearsal.works.rights.kubernetes.rules import Ask, read_rules
         "controllers": {
             "type": "array",
             "items": {"type": "string"},
-            "default": ["kube-system/*"],
+            # The keeper of idle jobs switches Workloads off and on; what they ask for, Kueue lets nobody change.
+            "default": ["kube-system/*", f"{KUEUE_NAMESPACE}/{IDLE_KEEPER}"],
             "description": "Service accounts of controllers that need such rights, as namespace/name (globs).",
         },
         "administrators": {

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pulumi_policy import Severity
 
 from trainyard.policies.access import internet, lets_everybody_in
+from trainyard.policies.grants import EVERYBODY
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import is_on, list_at, value_at
+from trainyard.recorded.read import is_on, list_at, mappings_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BUCKET,
@@ -22,6 +23,7 @@ from trainyard.recorded.types import (
     DATABASE_CLUSTER_INSTANCE,
     EKS_CLUSTER,
     GCP_BUCKET,
+    GCP_BUCKETS_ACCESS,
     GKE_CLUSTER,
 )
 
@@ -32,7 +34,7 @@ PUBLIC_ACLS = ("public-read", "public-read-write", "authenticated-read")
 @stack_rule(
     "public-bucket",
     "No bucket can be made public, by access list or by policy.",
-    types=(BUCKET, GCP_BUCKET, BUCKET_PUBLIC_ACCESS, BUCKET_POLICY, BUCKET_ACL),
+    types=(BUCKET, GCP_BUCKET, BUCKET_PUBLIC_ACCESS, BUCKET_POLICY, BUCKET_ACL, *GCP_BUCKETS_ACCESS),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 2.1.4", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Use the storage tiers as they are; they block public access.",
@@ -54,6 +56,9 @@ def public_bucket(resources: Resources, _: Config) -> Iterator[StackViolation]:
     for bucket in resources.of(GCP_BUCKET):
         if value_at(bucket.inputs, "publicAccessPrevention") != "enforced":
             yield bucket, "publicAccessPrevention is not enforced"
+    for entry in resources.of(*GCP_BUCKETS_ACCESS):
+        if value_at(entry.inputs, "entity") in EVERYBODY:
+            yield entry, f"lets {value_at(entry.inputs, 'entity')} in"
 
 
 @resource_rule(
@@ -81,7 +86,7 @@ def public_database(resource: RecordedResource, _: Config) -> Iterator[str]:
     types=(EKS_CLUSTER, GKE_CLUSTER),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 5.4.2", "CIS EKS 1.5.0 5.4.1", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
-    fix="Narrow endpointAccess to the networks of your offices and runners.",
+    fix="Narrow apiAccess.cidrs to the networks of your offices and runners.",
     config={
         "namedNetworks": {"type": "boolean", "default": True, "description": "Whether named networks are allowed."}
     },
@@ -89,8 +94,7 @@ def public_database(resource: RecordedResource, _: Config) -> Iterator[str]:
 def public_cluster_endpoint(resource: RecordedResource, config: Config) -> Iterator[str]:
     """AWS opens a public endpoint to everybody unless networks are named."""
     if resource.type.startswith("gcp:"):
-        if not is_on(resource.inputs, "privateClusterConfig", "enablePrivateNodes"):
-            yield "nodes have public addresses (privateClusterConfig.enablePrivateNodes)"
+        yield from _gke_endpoint(resource, config)
         return
     network = value_at(resource.inputs, "vpcConfig")
     if not is_on(network, "endpointPrivateAccess"):
@@ -101,4 +105,22 @@ def public_cluster_endpoint(resource: RecordedResource, config: Config) -> Itera
     if not networks or any(map(internet, networks)):
         yield "the endpoint is open to the internet"
     elif not config["namedNetworks"]:
+        yield f"the endpoint is open to {', '.join(networks)}"
+
+
+def _gke_endpoint(cluster: RecordedResource, config: Config) -> Iterator[str]:
+    """The name that IAM guards is no open door. The address is one, unless it is private or for named networks."""
+    inputs = cluster.inputs
+    if not is_on(inputs, "privateClusterConfig", "enablePrivateNodes"):
+        yield "nodes have public addresses (privateClusterConfig.enablePrivateNodes)"
+    by_address = value_at(inputs, "controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled", default=True)
+    if is_on(inputs, "privateClusterConfig", "enablePrivateEndpoint") or by_address in (False, "false"):
+        return
+    named = value_at(inputs, "masterAuthorizedNetworksConfig")
+    networks = [str(value_at(block, "cidrBlock", default="")) for block in mappings_at(named, "cidrBlocks")]
+    if named is None or any(map(internet, networks)):
+        yield "the endpoint is open to the internet"
+    elif is_on(named, "gcpPublicCidrsAccessEnabled"):
+        yield "the endpoint is open to every machine on Google Cloud, anybody's (gcpPublicCidrsAccessEnabled)"
+    elif networks and not config["namedNetworks"]:
         yield f"the endpoint is open to {', '.join(networks)}"

@@ -8,19 +8,24 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.policies import pods
+from trainyard.policies.grants import GRANTS, PROJECT_GRANTS, grants
+from trainyard.policies.node_accounts import NODE_ROLES, accounts_of_nodes, of_a_machine_alone
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.node_groups import NODE_GROUP_PARTS
 from trainyard.recorded.policy_documents import statements
 from trainyard.recorded.read import is_set, list_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
+    ACCESS_ENTRY,
     ACCESS_KEY,
     AWS_PROVIDER,
+    EC2_INSTANCE,
     GCP_KEY,
-    GCP_PROJECT_MEMBER,
     GCP_PROVIDER,
     IAM_POLICY,
     IAM_USER,
+    INSTANCE_PROFILE,
     LOGIN_PROFILE,
     RBAC_CLUSTER_ROLE,
     RBAC_CLUSTER_ROLE_BINDING,
@@ -57,7 +62,7 @@ KEY_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATI
         RBAC_CLUSTER_ROLE,
         RBAC_ROLE_BINDING,
         RBAC_CLUSTER_ROLE_BINDING,
-        GCP_PROJECT_MEMBER,
+        *PROJECT_GRANTS,
     ),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.16", "CIS EKS 1.5.0 4.1.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
@@ -78,8 +83,8 @@ def wildcard_admin(resource: RecordedResource, _: Config) -> Iterator[str]:
             yield "a rule allows every verb on every resource"
     if value_at(props, "roleRef", "name") == "cluster-admin":
         yield "binds cluster-admin"
-    if value_at(props, "role") in ADMIN_ROLES:
-        yield f"{value_at(props, 'role')} on a project"
+    if resource.type.startswith("gcp:"):
+        yield from (f"{grant.role} on a project" for grant in grants(resource) if grant.role in ADMIN_ROLES)
 
 
 def _powers(statement: Any) -> Iterator[str]:
@@ -126,7 +131,16 @@ def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[st
 @stack_rule(
     "node-role-with-workload-rights",
     "What pods may do is in the roles of their service accounts, not in the role of the node.",
-    types=(ROLE, ROLE_POLICY, ROLE_POLICY_ATTACHMENT),
+    types=(
+        ROLE,
+        ROLE_POLICY,
+        ROLE_POLICY_ATTACHMENT,
+        INSTANCE_PROFILE,
+        EC2_INSTANCE,
+        ACCESS_ENTRY,
+        *NODE_GROUP_PARTS,
+        *GRANTS,
+    ),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 5.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Use a PodRole for the service account that needs it.",
@@ -139,13 +153,22 @@ def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[st
                 "AmazonEC2ContainerRegistryPullOnly",
                 "AmazonSSMManagedInstanceCore",
             ],
-        }
+        },
+        "nodeRoles": {
+            "type": "array",
+            "items": {"type": "string"},
+            "default": list(NODE_ROLES),
+            "description": "Roles of the account of GKE's nodes.",
+        },
     },
 )
 def node_role_with_workload_rights(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """A node's role is one that EC2 may assume. What stands in the role itself is unknown at a first preview."""
     roles = [
-        role for role in resources.of(ROLE) if "ec2.amazonaws.com" in str(value_at(role.inputs, "assumeRolePolicy"))
+        role
+        for role in resources.of(ROLE)
+        if "ec2.amazonaws.com" in str(value_at(role.inputs, "assumeRolePolicy"))
+        and not of_a_machine_alone(role, resources)
     ]
     for role in roles:
         for inline in resources.of(ROLE_POLICY):
@@ -161,3 +184,4 @@ def node_role_with_workload_rights(resources: Resources, config: Config) -> Iter
         for arn in list_at(role.inputs, "managedPolicyArns"):
             if str(arn).rsplit("/", 1)[-1] not in config["nodePolicies"]:
                 yield role, f"gives {str(arn).rsplit('/', 1)[-1]} to the node role"
+    yield from accounts_of_nodes(resources, config["nodeRoles"])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pulumi_policy import Severity
 
 from trainyard.policies.guards import GUARD_TYPES, Guards
-from trainyard.policies.image_attacks import walls
+from trainyard.policies.image_attacks import hub_walls, walls
 from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.read import value_at
@@ -26,15 +26,19 @@ from trainyard.recorded.types import NAMESPACE
 def team_images_from_anywhere(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """A guard counts that refuses images of an attacker's, is asked of every way to run one, and is bound to the team.
 
-    A job is asked as well: a queue would admit it, and its GPUs wait for pods that are refused.
+    A job is asked as well: a queue would admit it, and its GPUs wait for pods that are refused. Docker Hub is nobody's
+    but everybody's; whoever allows the whole of it has chosen that, as he may choose any other registry of that kind.
     """
     teams = team_namespaces(resources)
     if not teams:
         return
     guards = Guards(resources)
-    for wall in walls(guards.literals):
-        holes = [(team, hole) for team in teams if (hole := guards.hole(wall, team)) is not None]
+    probes = list(hub_walls())
+    chose_hub = {team.urn for team in teams if all(guards.hole(probe, team) for probe in probes)}
+    for strict, lax in zip(*(walls(guards.literals, hub_is_chosen=chosen) for chosen in (False, True)), strict=True):
+        wall_of = {team.urn: lax if team.urn in chose_hub else strict for team in teams}
+        holes = [(team, hole) for team in teams if (hole := guards.hole(wall_of[team.urn], team)) is not None]
         if holes:
             culprit, why = holes[0][1]
             where = ", ".join(str(value_at(team.inputs, "metadata", "name")) for team, _ in holes)
-            yield culprit or holes[0][0], f"nothing keeps out {wall.what} in {where}: {why}"
+            yield culprit or holes[0][0], f"nothing keeps out {strict.what} in {where}: {why}"

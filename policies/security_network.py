@@ -10,11 +10,12 @@ from pulumi_policy import Severity
 from trainyard.policies.access import internet
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, LAUNCH_TEMPLATE
 from trainyard.recorded.read import is_on, is_set, list_at, number_at, value_at
 from trainyard.recorded.types import (
     DEFAULT_SECURITY_GROUP,
     GCP_FIREWALL,
+    GKE_CLUSTER,
     SECURITY_GROUP,
     SECURITY_GROUP_EGRESS_RULE,
     SECURITY_GROUP_INGRESS_RULE,
@@ -73,13 +74,17 @@ def _ports(rule: Any) -> str:
 @resource_rule(
     "node-with-public-address",
     "Nodes and interfaces have private addresses only, and nobody logs in to them over SSH.",
-    types=(SUBNET, LAUNCH_TEMPLATE, EKS_NODE_GROUP),
+    types=(SUBNET, LAUNCH_TEMPLATE, EKS_NODE_GROUP, GKE_NODE_POOL),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 5.4.3", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.20"),
     fix="Use the network and the node groups as they are.",
 )
 def node_with_public_address(resource: RecordedResource, _: Config) -> Iterator[str]:
     """Subnets that hand out public addresses, interfaces that ask for one, SSH keys on node groups."""
+    if resource.type == GKE_NODE_POOL:
+        if value_at(resource.inputs, "networkConfig", "enablePrivateNodes") in (False, "false"):
+            yield "networkConfig.enablePrivateNodes is off, whatever the cluster says"
+        return
     if is_on(resource.inputs, "mapPublicIpOnLaunch"):
         yield "mapPublicIpOnLaunch is on"
     for interface in list_at(resource.inputs, "networkInterfaces"):
@@ -94,13 +99,27 @@ def node_with_public_address(resource: RecordedResource, _: Config) -> Iterator[
 @resource_rule(
     "instance-metadata-v1",
     "Instance metadata takes session tokens only, and stays out of reach of pods.",
-    types=(LAUNCH_TEMPLATE,),
+    types=(LAUNCH_TEMPLATE, GKE_CLUSTER, GKE_NODE_POOL),
     severity=Severity.HIGH,
     controls=("CIS AWS 3.0.0 5.6", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Use the node groups as they are (httpTokens required, hop limit 1).",
 )
 def instance_metadata_v1(resource: RecordedResource, _: Config) -> Iterator[str]:
-    """One hop ends at the node; a second one lets a pod take the node's role."""
+    """One hop ends at the node; a second one lets a pod take the node's role.
+
+    On Google Cloud GKE's own server stands between, where a pool or its cluster's first one asks for it.
+    """
+    if resource.type == GKE_CLUSTER:
+        if not is_set(resource.inputs, "workloadIdentityConfig", "workloadPool"):
+            yield "workloadIdentityConfig is not set: pods have the node's account"
+        return
+    if resource.type == GKE_NODE_POOL:
+        node = value_at(resource.inputs, "nodeConfig")
+        if value_at(node, "workloadMetadataConfig", "mode", default="") != "GKE_METADATA":
+            yield "nodeConfig.workloadMetadataConfig.mode is not GKE_METADATA: pods have the node's account"
+        if str(value_at(node, "metadata", "disable-legacy-endpoints", default="true")).lower() == "false":
+            yield "nodeConfig.metadata opens the old endpoints, which ask for no header"
+        return
     options = value_at(resource.inputs, "metadataOptions")
     if value_at(options, "httpEndpoint") == "disabled":
         return

@@ -14,14 +14,16 @@ from trainyard.policies.security_devices import user_data
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import (
+    GKE_NODE_POOL,
     LAUNCH_TEMPLATE,
     NODE_GROUP_PARTS,
     NODE_GROUP_TYPES,
     keeps_pods_off,
     node_group,
 )
+from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import NAMESPACE
+from trainyard.recorded.types import GKE_CLUSTER, NAMESPACE
 
 _ON: Final = r"[=\s\"':]+"
 _ANYBODY: Final = rf"anonymous-auth{_ON}true|anonymous[\"']?:\s*\{{?\s*[\"']?enabled[\"']?:\s*true"
@@ -64,13 +66,22 @@ def platform_nodes_open_to_teams(resources: Resources, _: Config) -> Iterator[St
 @resource_rule(
     "kubelet-open-to-everybody",
     "The kubelet of a node asks who is there, and what he may.",
-    types=(LAUNCH_TEMPLATE,),
+    types=(LAUNCH_TEMPLATE, GKE_CLUSTER, GKE_NODE_POOL),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 3.2.1", "CIS EKS 1.5.0 3.2.2", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Take it out of the node's user data; the defaults of EKS are anonymous off, authorization by webhook.",
 )
 def kubelet_open_to_everybody(resource: RecordedResource, _: Config) -> Iterator[str]:
     """No network policy stands between a pod and its own node: what holds is that the kubelet asks."""
+    if resource.type == GKE_CLUSTER:
+        if value_at(resource.inputs, "anonymousAuthenticationConfig", "mode") == "ENABLED":
+            yield "anonymousAuthenticationConfig.mode is ENABLED: the API answers whoever asks"
+        return
+    if resource.type == GKE_NODE_POOL:
+        read_only = value_at(resource.inputs, "nodeConfig", "kubeletConfig", "insecureKubeletReadonlyPortEnabled")
+        if str(read_only).upper() == "TRUE":
+            yield "nodeConfig.kubeletConfig opens the port that asks nobody"
+        return
     text = user_data(resource)
     for pattern, what in _OPEN:
         if pattern.search(text):

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from trainyard.policies.privileges import PRIVILEGES
+from trainyard.policies.grants import PROJECT_GRANTS, grants, is_agent
+from trainyard.policies.privileges import PRIVILEGED_ROLES, PRIVILEGES
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
@@ -29,13 +30,20 @@ _NARROWING: Final = re.compile(
 @resource_rule(
     "privilege-on-any-resource",
     "No policy allows on any resource what makes its holder somebody else or takes a wall down.",
-    types=(ROLE, ROLE_POLICY, IAM_POLICY),
+    types=(ROLE, ROLE_POLICY, IAM_POLICY, *PROJECT_GRANTS),
     severity=Severity.CRITICAL,
     controls=("CIS AWS 3.0.0 1.16", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.2"),
     fix="Name the one role, key, secret, function or instance that is meant, or a condition that does.",
 )
 def privilege_on_any_resource(resource: RecordedResource, _: Config) -> Iterator[str]:
     """What wildcard-admin says, that everything of a service is allowed, it says alone."""
+    if resource.type.startswith("gcp:"):
+        for grant in grants(resource):
+            what = next((what for what, roles in PRIVILEGED_ROLES.items() if grant.role in roles), None)
+            holders = [member for member in grant.members if not is_agent(member)] if what else []
+            if holders and not grant.conditional:
+                yield f"{grant.role} on a project: {holders[0]} {what}"
+        return
     for document in (resource.inputs, *list_at(resource.inputs, "inlinePolicies")):
         for statement in statements(document, "policy"):
             if value_at(statement, "Effect") == "Allow" and _anywhere(statement):

@@ -10,11 +10,12 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from trainyard.policies.access import whole_account
+from trainyard.policies.grants import GRANTS, grants
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
-from trainyard.recorded.read import list_at, mapping_at, value_at
-from trainyard.recorded.types import ROLE
+from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
+from trainyard.recorded.types import GCP_IDENTITY_PROVIDER, ROLE
 
 PODS: Final = "pods.eks.amazonaws.com"
 _NAMES: Final = re.compile(r"(ForAnyValue:)?(StringEquals(IgnoreCase)?|StringLike|ArnEquals|ArnLike)")
@@ -24,13 +25,14 @@ _WHO: Final = re.compile(
     r"|sts:(ExternalId|SourceIdentity)",
     re.IGNORECASE,
 )
+_WHOLE_POOL: Final = re.compile(r"principalSet://iam\.googleapis\.com/.*/workloadIdentityPools/[^/]+/\*")
 _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 
 
 @resource_rule(
     "trust-without-conditions",
     "A trust policy says for whom a role is taken: account, cluster and namespace of pods, subject of a provider.",
-    types=(ROLE,),
+    types=(ROLE, GCP_IDENTITY_PROVIDER, *GRANTS),
     severity=Severity.HIGH,
     controls=("CIS AWS 3.0.0 1.16", "NIST 800-53r5 AC-3", "ISO 27001:2022 A.5.15"),
     fix="Add the conditions that it names: aws:SourceAccount and aws:SourceArn, the session tags of EKS, sub and aud.",
@@ -46,6 +48,16 @@ _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 )
 def trust_without_conditions(resource: RecordedResource, config: Config) -> Iterator[str]:
     """A role is handed to EC2 and Lambda by somebody of the account who may (iam:PassRole)."""
+    if resource.type == GCP_IDENTITY_PROVIDER:
+        if not is_set(resource.inputs, "attributeCondition"):
+            yield "attributeCondition is not set: whoever the provider knows comes in, of any organisation"
+        return
+    if resource.type.startswith("gcp:"):
+        for grant in grants(resource):
+            for member in grant.members:
+                if _WHOLE_POOL.fullmatch(member):
+                    yield f"gives {grant.role} to everybody of an identity pool: {member.rsplit('/', 2)[-2]}"
+        return
     for statement in statements(resource.inputs, "assumeRolePolicy"):
         if value_at(statement, "Effect") != "Allow":
             continue

@@ -10,13 +10,16 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from trainyard.conventions import TEAM_LABEL, team_prefix
+from trainyard.policies.grants import GRANTS
 from trainyard.policies.rules import Config, StackViolation, stack_rule
+from trainyard.policies.team_folders import beyond_their_folders
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     BUCKET,
+    GCP_BUCKET,
     IAM_POLICY,
     IAM_POLICY_ATTACHMENT,
     NAMESPACE,
@@ -57,6 +60,8 @@ _BOUND: Final = re.compile(r"kms:(ViaService|EncryptionContext:.+)", re.IGNORECA
         IAM_POLICY,
         IAM_POLICY_ATTACHMENT,
         BUCKET,
+        GCP_BUCKET,
+        *GRANTS,
     ),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 5.2.1", "NIST 800-53r5 AC-6", "ISO 27001:2022 A.8.3"),
@@ -95,6 +100,7 @@ def team_role_beyond_its_prefix(resources: Resources, config: Config) -> Iterato
                     holder = by_urn.get(statement.urn, role)
                     for excess in _beyond(statement, team, shared, config["furtherActions"]):
                         yield holder, f"{statement.place} lets pods of team {team} {excess}"
+    yield from beyond_their_folders(resources, config)
 
 
 def _roles(resources: Resources) -> Iterator[tuple[str, RecordedResource]]:

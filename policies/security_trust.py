@@ -10,6 +10,7 @@ from typing import Any
 from pulumi_policy import Severity
 
 from trainyard.policies.access import account_of, lets_everybody_in, named_accounts, whole_account
+from trainyard.policies.grants import EVERYBODY, GRANTS, grants
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, resource_rule, stack_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
@@ -81,13 +82,18 @@ def _documents(resource: RecordedResource) -> list[Any]:
 @resource_rule(
     "resource-open-to-everybody",
     "No key, topic, queue, secret, repository, file system or role lets everybody in by its own policy.",
-    types=GUARDED,
+    types=(*GUARDED, *GRANTS),
     severity=Severity.CRITICAL,
     controls=("NIST 800-53r5 AC-3", "ISO 27001:2022 A.8.3"),
     fix="Name the accounts, roles or services that are meant, or add a condition that does (aws:PrincipalOrgID).",
 )
 def resource_open_to_everybody(resource: RecordedResource, _: Config) -> Iterator[str]:
     """A star is everybody in every account of AWS; what is denied to everybody, or to all but some, lets nobody in."""
+    if resource.type.startswith("gcp:"):
+        for grant in grants(resource):
+            for member in set(EVERYBODY) & set(grant.members):
+                yield f"gives {grant.role} to {member}"
+        return
     for statement in _documents(resource):
         if lets_everybody_in(statement):
             yield f"statement {value_at(statement, 'Sid', default='')} lets everybody in"

@@ -11,10 +11,11 @@ from typing import Any
 
 from pulumi_policy import Severity
 
+from trainyard.policies.gcs import reads_are_recorded, receives_logs
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.stack_settings import part_of
 from trainyard.recorded.model import RecordedResource, has_unknown
-from trainyard.recorded.read import is_on, list_at, mappings_at, texts_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
     BUCKET,
@@ -24,6 +25,8 @@ from trainyard.recorded.types import (
     EKS_CLUSTER,
     EVENT_RULE,
     EVENT_TARGET,
+    GCP_AUDIT_CONFIG,
+    GCP_BUCKET,
     TRAIL,
 )
 
@@ -46,7 +49,7 @@ def _unless_elsewhere(key: str, config: Config) -> None:
 @stack_rule(
     "objects-without-trail",
     "A trail records what is done in the account, every use of a key, and every read and write of an object.",
-    types=(BUCKET, BUCKET_LOGGING, TRAIL),
+    types=(BUCKET, BUCKET_LOGGING, TRAIL, GCP_BUCKET, GCP_AUDIT_CONFIG),
     severity=Severity.HIGH,
     controls=("CIS AWS 3.0.0 3.1", "CIS AWS 3.0.0 3.8", "CIS AWS 3.0.0 3.9", "NIST 800-53r5 AU-12"),
     fix="Leave audit.trail to the stack, or say in audit.trail whose trail it is and why.",
@@ -59,7 +62,7 @@ def objects_without_trail(resources: Resources, config: Config) -> Iterator[Stac
     buckets = [bucket for bucket in resources.of(BUCKET) if not _holds_records(bucket, resources)]
     if buckets and not trails:
         yield None, "no trail records who does what"
-        return
+        buckets = []
     if trails and not any(_everywhere(trail) for trail in trails):
         yield trails[0], "records one region only: IAM's events are those of another"
     if trails and not any(_records_management(trail) for trail in trails):
@@ -67,6 +70,9 @@ def objects_without_trail(resources: Resources, config: Config) -> Iterator[Stac
     for bucket in buckets:
         if not any(_records_objects(trail, bucket) for trail in trails):
             yield bucket, "no trail records who reads and writes its objects"
+    for bucket in resources.of(GCP_BUCKET) if not reads_are_recorded(resources) else ():
+        if not is_set(bucket.inputs, "logging", "logBucket") and not receives_logs(bucket, resources):
+            yield bucket, "neither its access log nor the project's audit log records who reads and writes its objects"
 
 
 def _holds_records(bucket: RecordedResource, resources: Resources) -> bool:

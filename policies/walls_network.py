@@ -11,9 +11,18 @@ from pulumi_policy import Severity
 from trainyard.policies.network_peers import every_port, fenced_namespaces, from_anywhere
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.teams import team_namespaces
-from trainyard.recorded.read import is_set, list_at, value_at
+from trainyard.recorded.read import is_on, is_set, list_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE, NAMESPACE, NETWORK_POLICY, VPC
+from trainyard.recorded.types import (
+    ADD_ON,
+    EKS_CLUSTER,
+    GCP_SUBNETWORK,
+    GKE_CLUSTER,
+    HELM_RELEASE,
+    NAMESPACE,
+    NETWORK_POLICY,
+    VPC,
+)
 from trainyard.rehearsal.works.flows.aws.plugin import enforced_by
 
 NAMES_PORT = 53
@@ -24,7 +33,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 @stack_rule(
     "network-policies-not-strict",
     "The network plugin enforces network policies, from a pod's first packet.",
-    types=(EKS_CLUSTER, ADD_ON),
+    types=(EKS_CLUSTER, ADD_ON, GKE_CLUSTER),
     severity=Severity.CRITICAL,
     controls=("CIS EKS 1.5.0 4.3.1", "NIST 800-53r5 SC-7", "ISO 27001:2022 A.8.22"),
     fix="Set enableNetworkPolicy and NETWORK_POLICY_ENFORCING_MODE: strict in the configuration of the vpc-cni add-on.",
@@ -33,8 +42,12 @@ def network_policies_not_strict(resources: Resources, _: Config) -> Iterator[Sta
     """In standard mode a pod starts with everything open until its policies are worked out; without enforcement they
     are paper. A cluster without the add-on has AWS's own copy of the plugin, which enforces nothing."""
     clusters = resources.of(EKS_CLUSTER)
-    if not clusters:
-        raise NotApplicable("there is no EKS cluster")
+    if not clusters and not resources.of(GKE_CLUSTER):
+        raise NotApplicable("there is no cluster")
+    for cluster in resources.of(GKE_CLUSTER):
+        by_dataplane = value_at(cluster.inputs, "datapathProvider") == "ADVANCED_DATAPATH"
+        if not by_dataplane and not is_on(cluster.inputs, "networkPolicy", "enabled"):
+            yield cluster, "datapathProvider is not ADVANCED_DATAPATH: no network policy is enforced"
     plugins = [found for found in resources.of(ADD_ON) if value_at(found.inputs, "addonName") == "vpc-cni"]
     for plugin in plugins:
         mode = enforced_by(plugin)
@@ -98,7 +111,7 @@ def _names_only(rule: Any) -> bool:
 @stack_rule(
     "team-egress-reaches-network",
     "What a team's pods may reach by address is outside of the network: not nodes, API server, services or metadata.",
-    types=(NAMESPACE, NETWORK_POLICY, VPC, EKS_CLUSTER),
+    types=(NAMESPACE, NETWORK_POLICY, VPC, EKS_CLUSTER, GCP_SUBNETWORK, GKE_CLUSTER),
     severity=Severity.HIGH,
     controls=("CIS EKS 1.5.0 4.3.2", "NIST 800-53r5 AC-4", "ISO 27001:2022 A.8.22"),
     fix="Except the VPC, the service addresses and 169.254.169.254 from the block, or name what is meant by its pods.",
@@ -136,7 +149,13 @@ def _inside(resources: Resources) -> Iterator[tuple[Network, str]]:
         services = _network(value_at(cluster.inputs, "kubernetesNetworkConfig", "serviceIpv4Cidr"))
         if services is not None:
             yield services, "the cluster's services"
-    for address in METADATA:
+    for subnetwork in resources.of(GCP_SUBNETWORK):
+        for each in (subnetwork.inputs, *list_at(subnetwork.inputs, "secondaryIpRanges")):
+            own = _network(value_at(each, "ipCidrRange"))
+            if own is not None:
+                yield own, "the network's own addresses"
+    # GKE's server answers there with the pod's identity, which pods need: instance-metadata-v1 sees to it.
+    for address in METADATA if not resources.of(GKE_CLUSTER) else ():
         yield ipaddress.ip_network(address), "the identity of nodes"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from pulumi_policy import Severity
 
-from trainyard.policies.proxy_rules import CannotSay, Connect, lets_by
+from trainyard.policies.proxy_rules import CannotSay, Connect, doors, lets_by
 from trainyard.policies.rules import Config, resource_rule
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import mapping_at, value_at
@@ -36,8 +37,12 @@ def proxy_lets_everything_out(resource: RecordedResource, _: Config) -> Iterator
         if "http_access " not in text:
             continue
         for request, where in _TRIED:
-            try:
-                if lets_by(text, request):
-                    yield f"{key} lets whoever asks out {where}"
-            except CannotSay:
-                continue
+            if any(_lets_by(text, replace(request, door=door)) for door in (*doors(text), None)):
+                yield f"{key} lets whoever asks out {where}"
+
+
+def _lets_by(text: str, request: Connect) -> bool:
+    try:
+        return lets_by(text, request)
+    except CannotSay:
+        return False

@@ -15,7 +15,8 @@ from typing import Final
 
 from trainyard.catalog import instances
 from trainyard.catalog.tables import rows
-from trainyard.smoke_jobs.ddp.thresholds import FIELDS, Threshold, load, select
+from trainyard.smoke_jobs.ddp.options import LEVELS
+from trainyard.smoke_jobs.ddp.thresholds import FIELDS, GPU, Threshold, load, select
 
 FILE: Final = Path(__file__).parent / "ddp" / "thresholds.csv"
 DATE: Final = "2026-11-22"
@@ -85,6 +86,42 @@ def derived() -> Iterator[dict[str, str]]:
         }
 
 
+MATMUL_SHARE: Final = 0.5
+"""The share of the dense bf16 peak that a product of 8,192 x 8,192 must reach where the GPU has HBM. stas00's MAMF
+table has 87 % for A100, 80 % for H100 and 77 % for B200."""
+
+MATMUL_SHARE_PCIE: Final = 0.3
+"""The same for GPUs that their power limit holds back long before (L4 at 72 W, A10G): it tells apart only what works
+from what does not."""
+
+COPY_SHARE: Final = 0.6
+"""The share of the memory's bandwidth that a copy within the device must reach, read and write counted."""
+
+
+def derived_devices() -> Iterator[dict[str, str]]:
+    """Records of each GPU of the catalogue: matrix products and copies within its memory."""
+    models: dict[str, dict[str, str]] = {}
+    for row in rows("gpus.csv"):  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB", and has the slower memory
+        models.setdefault(row["gpu"].partition("-")[0], row)
+    for model, row in models.items():
+        bandwidth = float(row["memory_tb_per_s"])
+        share = MATMUL_SHARE if row["interconnect"] == "NVLink" else MATMUL_SHARE_PCIE
+        peak = float(row["bf16_tflops"] or row["fp16_tflops"] or 0)
+        if peak:
+            text = f"{share:.0%} of the dense peak of {peak:g} TFLOPS"
+            yield _of_device(model, "compute_tflops", peak, "TFLOPS", share, text)
+        text = f"{COPY_SHARE:.0%} of its memory's {bandwidth:g} TB/s"
+        yield _of_device(model, "memory_bandwidth", 1000 * bandwidth, "GB/s", COPY_SHARE, text)
+
+
+def _of_device(model: str, metric: str, value: float, unit: str, share: float, text: str) -> dict[str, str]:
+    return dict.fromkeys(FIELDS, "") | {
+        "instance": f"{GPU}{model}", "nodes": "*", "metric": metric, "statistic": "median", "value": f"{value:g}",
+        "unit": unit, "better": "higher", "tolerance": f"{1 - share:g}", "kind": "gate", "source": DERIVED + text,
+        "date": DATE,
+    }  # fmt: skip
+
+
 def thresholds_text() -> str:
     """`thresholds.csv` as it should be: what was published and chosen stays, what is derived is written anew."""
     with FILE.open(newline="") as stream:
@@ -92,14 +129,21 @@ def thresholds_text() -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows([*kept, *derived()])
+    writer.writerows([*kept, *derived(), *derived_devices()])
     return out.getvalue()
 
 
 def page() -> str:
     """The text of `docs/smoke.md`."""
     records = load(FILE)
-    lines = [_HEAD.format(fabric=FABRIC_SHARE, host=HOST_SHARE)]
+    lines = [
+        _HEAD.format(
+            fabric=FABRIC_SHARE,
+            host=HOST_SHARE,
+            standard=", ".join(_more("standard", "quick")),
+            full=", ".join(_more("full", "standard")),
+        )
+    ]
     lines += ["| instance | nodes | bus bandwidth of | at | at least | of | source |", "|---|---|---|---|---|---|---|"]
     for machine in machines():
         for nodes in (1, 2, 4):
@@ -114,6 +158,10 @@ def page() -> str:
         if record.metric not in BANDWIDTHS
     ]
     return "\n".join(lines) + "\n"
+
+
+def _more(level: str, than: str) -> list[str]:
+    return [name for name in LEVELS[level] if name not in LEVELS[than]]
 
 
 BANDWIDTHS: Final = ("all_reduce", "all_gather", "reduce_scatter")
@@ -138,6 +186,13 @@ Written by `make golden` from `trainyard/smoke_jobs/ddp/thresholds.csv`, which t
 its own message size, never as an average of a sweep; the job chooses its sizes so that each gate of its instance is
 met by one, as far as the memory of the GPUs goes. `--baseline FILE` compares with a run of your own besides, which says
 more than any published figure.
+
+`--level` chooses the checks: quick is what an `up` proves; standard adds {standard}; full adds {full}. `--break NAME`
+seeds a fault that each of them has to find.
+
+What a GPU is asked is derived from its data sheet, by its own name; `dcgmi diag`, NVLink and Xid events are read where
+the node lets them be read, and what was not read is said in the result. The paths that need a GPU, a fabric adapter or
+DCGM were proven with recorded answers and on CPUs, never on the hardware.
 
 Where somebody has published a figure for an instance and a number of nodes, 85 % of it is asked for as a rule. Where
 nobody has, the floor comes from the line rate of the adapters: {fabric:.0%} of it where GPUs reach them without the

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pulumi
 
-from trainyard.capture import publish
+from trainyard.capture import publish, rehearsed_file
+from trainyard.plan.lock import NOTHING, lock_path, read_lock
 from trainyard.plan.resolve import resolve_all
 from trainyard.problems import SettingsError
+from trainyard.rehearsal.engine.project import stack_folder
 from trainyard.stacks.environment.build import build_environment
 from trainyard.stacks.environment.configuration import secret_keys, stack_configuration
 from trainyard.stacks.environment.encrypted import EncryptedTexts
+
+
+def _stack_file() -> Path:
+    """Where the stack's file lies: in the folder that Pulumi.yaml names, or where a rehearsal found it."""
+    return rehearsed_file() or stack_folder(Path(pulumi.get_root_directory())) / f"Pulumi.{pulumi.get_stack()}.yaml"
 
 
 def main() -> None:
@@ -21,7 +30,8 @@ def main() -> None:
     values = stack_configuration()
     secret = secret_keys(values)
     try:
-        resolved = resolve_all(values, pulumi.get_stack(), secret, pulumi.get_project())
+        lock = read_lock(lock_path(_stack_file())) or NOTHING
+        resolved = resolve_all(values, pulumi.get_stack(), secret, pulumi.get_project(), lock)
     except SettingsError as error:
         raise pulumi.RunError(f"The settings of stack {pulumi.get_stack()} are wrong:\n{error}") from error
     for warning in resolved.warnings:

@@ -5,19 +5,34 @@ import gc
 import pytest
 
 from tests.shared import ROOT
+from trainyard.rehearsal.engine.project import stack_files, stack_of
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 
-EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))
+WHOLE = "demo-whole"
+"""The demo stack with all that high assurance adds: a file system, a standby database, endpoints in every zone."""
+EXAMPLES = tuple(stack_of(file) for file in stack_files(ROOT / "stacks"))
+MANAGED = ("small-aws", "uae-small")
+"""Those without a cluster: managed training."""
+WITH_CLUSTERS = tuple(stack for stack in EXAMPLES if stack not in MANAGED)
+ON_GOOGLE = tuple(stack for stack in EXAMPLES if stack.endswith("-gcp"))
+ON_AWS = tuple(stack for stack in EXAMPLES if stack not in ON_GOOGLE)
+EKS = tuple(stack for stack in WITH_CLUSTERS if stack not in ON_GOOGLE)
+"""Those with a cluster on AWS."""
+
+
+def rehearse_whole() -> Rehearsal:
+    """The demo stack under high assurance."""
+    return rehearse(ROOT, "demo", config_overrides={"assurance": "high"})
 
 
 @pytest.fixture(scope="session")
 def rehearsed():
-    """Rehearses an example stack by name, once a session."""
+    """Rehearses an example stack by name, or `WHOLE`, once a session."""
     done: dict[str, Rehearsal] = {}
 
     def of(stack: str) -> Rehearsal:
         if stack not in done:
-            done[stack] = rehearse(ROOT, stack)
+            done[stack] = rehearse_whole() if stack == WHOLE else rehearse(ROOT, stack)
             assert not done[stack].errors, done[stack].errors
         return done[stack]
 

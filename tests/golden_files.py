@@ -15,11 +15,14 @@ from tests.advice import golden_examples, published
 from tests.mistakes_page import mistakes_page
 from tests.settings_page import settings_page
 from tests.shared import ROOT
+from tests.twins_page import twins_page
 from trainyard.cli.files import as_json
 from trainyard.cli.schema import SCHEMA_FILE, schema_document
 from trainyard.components.plugin import provider
+from trainyard.monitoring.pages import monitoring_page, runbook_pages
 from trainyard.output import as_text
 from trainyard.plan.resolve import resolve_stack
+from trainyard.rehearsal.engine.project import stack_files, stack_of
 from trainyard.rehearsal.rehearse import rehearse
 from trainyard.review.reports import terminal
 from trainyard.review.review import review
@@ -27,7 +30,8 @@ from trainyard.settings.declarations import project_file
 from trainyard.smoke_jobs import gates
 
 GOLDEN = ROOT / "tests" / "golden"
-EXAMPLES = tuple(sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml")))
+EXAMPLES = tuple(stack_of(file) for file in stack_files(ROOT / "stacks"))
+TWINS = ROOT / "docs" / "explanation" / "twins.md"
 LONGEST_TEXT = 2000
 _LEFT_OUT = {"propertyDependencies", "parent", "fromCheck"}
 
@@ -96,6 +100,9 @@ def golden_texts() -> dict[Path, str]:
     texts[ROOT / "README.md"] = readme_text()
     texts[ROOT / "docs" / "mistakes.md"] = mistakes_page()
     texts |= {gates.FILE: gates.thresholds_text(), ROOT / "docs" / "smoke.md": gates.page()}
+    texts[ROOT / "docs" / "monitoring.md"] = monitoring_page()
+    texts[TWINS] = twins_page(rehearse(ROOT, "demo").resources, rehearse(ROOT, "demo-gcp").resources)
+    texts |= {ROOT / "docs" / "runbooks" / file: text for file, text in runbook_pages().items()}
     for stack in EXAMPLES:
         texts[GOLDEN / f"{stack}.plan.json"] = plan_text(stack)
         texts[GOLDEN / f"{stack}.rehearsal.json"] = rehearsal_text(stack)

@@ -23,7 +23,7 @@ for {people}, in us-east-1; `trainyard explain STACK` says it for a stack of you
 
 In the file each key of the first level is written with the namespace, `trainyard:teamSize: 12`, and a key like
 `storage.lustre.zone` stands in the mapping `trainyard:storage`. `<name>` is a name that you give, `[]` each entry of a
-list. What only identifies somebody or something (`alertEmails`, `endpointAccess`, `aws.accountId`, principals, ids of
+list. What only identifies somebody or something (`alertEmails`, `apiAccess.cidrs`, `aws.accountId`, principals, ids of
 reservations, `mlflow.image`, `smoke.image`, who accepts a violation and why) may be encrypted: `{{ secure: ... }}`, as
 `pulumi config set --secret` writes it. It stays a secret in the state; a rehearsal, which cannot decrypt it, puts a
 text of its form in its place and says so. What decides what is made, or stands in names and tags, must be in the clear.

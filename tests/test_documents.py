@@ -9,7 +9,7 @@ from tests.shared import ROOT
 from trainyard.cli.main import app
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md")
-ELSEWHERE = {"Pulumi.dev.yaml", "Pulumi.STACK.yaml", "dist/", "policy-pack/"}
+ELSEWHERE = {"Pulumi.dev.yaml", "Pulumi.STACK.yaml", "dist/", "out/site/", "policy-pack/"}
 """What is written or built, so that a clone does not have it."""
 
 
@@ -33,6 +33,11 @@ def test_the_paths_are_there(name):
     ours = {path for path in paths if path.split("/")[0] in tops and not path.startswith(".venv/")}
     assert len(ours) > 10
     assert [path for path in sorted(ours - ELSEWHERE) if not list(ROOT.glob(path.rstrip("/")))] == []
+
+
+def test_no_document_holds_a_merge_that_was_left_open():
+    documents = [ROOT / name for name in DOCUMENTS] + list((ROOT / "docs").rglob("*.md"))
+    assert [path for path in documents if re.search(r"^(<{7}|>{7}) ", path.read_text("utf-8"), flags=re.M)] == []
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -22,7 +22,7 @@ BY_INDEX = ("torch",)
 ASKED = {
     "requirements.lock": PROJECT["dependencies"],
     "requirements-smoke.lock": [*PROJECT["dependencies"], *EXTRAS["smoke"]],
-    "requirements-dev.lock": [*PROJECT["dependencies"], *EXTRAS["smoke"], *EXTRAS["dev"]],
+    "requirements-dev.lock": [*PROJECT["dependencies"], *EXTRAS["smoke"], *EXTRAS["dev"], *EXTRAS["docs"]],
 }
 
 

@@ -24,20 +24,24 @@ NEUTRAL = sorted(
         ROOT / "trainyard" / "conventions" / "__init__.py",
         *(ROOT / "smoke_jobs" / "launch").glob("*.py"),
     }
-    - {ROOT / "smoke_jobs" / "launch" / name for name in ("sagemaker.py", "vertex.py")}
+    - {ROOT / "smoke_jobs" / "launch" / name for name in ("gcp_fabrics.py", "sagemaker.py", "vertex.py")}
 )
 
 ALLOWED = {
-    "components/k8s/smoke.py": {"s3", "boto3"},  # the stores that the worker can write to, and what it needs for them
+    "components/k8s/smoke.py": {"s3", "boto3", "gcp"},  # the worker's stores and what it needs for them; a module
     "smoke_jobs/launch/extras.py": {"aws", "gcp", "google"},  # names of the distribution's extras
-    "smoke_jobs/launch/job.py": {"s3", "efa"},  # values of the worker's options
+    "smoke_jobs/launch/job.py": {"s3", "efa", "gcp"},  # values of the worker's options; the module that has more
+    "smoke_jobs/launch/kubernetes.py": {"gcp"},  # the module that has the fabrics of one
     "smoke_jobs/launch/local.py": {"s3", "boto3"},  # what the worker needs for one of the stores that it can write to
-    "stacks/environment/build.py": {"aws"},  # picks the ground
+    "stacks/environment/build.py": {"aws", "gcp"},  # picks the ground
     "stacks/environment/encrypted.py": {"arn"},  # says what a component makes of a name
     "trainyard/conventions/__init__.py": {"aws", "gcp"},  # the names of the clouds themselves
-    "trainyard/plan/defaults.py": {"aws"},  # a stack file to ask the planner with
-    "trainyard/plan/make.py": {"aws", "s3"},  # picks the ground's planner; names have to suit every store
-    "trainyard/plan/parts.py": {"aws", "efa"},  # what a ground is one of; a fabric's name
+    "trainyard/plan/defaults.py": {"aws", "gcp", "google"},  # stack files to ask the planner with
+    "trainyard/plan/images.py": {"ecr", "aws", "amazon"},  # registries where whoever likes publishes images
+    "trainyard/plan/make.py": {"aws", "gcp", "s3"},  # picks the ground's planner; names have to suit every store
+    "trainyard/plan/resolve.py": {"aws", "eks"},  # whose versions end by a date that the catalogue has
+    "trainyard/plan/team_budgets.py": {"gcp"},  # the family of a type, which each ground spells in its own way
+    "trainyard/plan/parts.py": {"aws", "gcp", "efa"},  # what a ground is one of; a fabric's name
 }
 
 

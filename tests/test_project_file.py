@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from tests.shared import ROOT
+from trainyard.rehearsal.engine.project import stack_files
 from trainyard.settings.declarations import project_file
 
 PROJECT = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
@@ -20,7 +21,7 @@ def test_the_program_starts_in_the_folder_of_main():
     assert (ROOT / "stacks" / "__main__.py").is_file()
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "stacks").glob("Pulumi.*.yaml")), ids=lambda path: Path(path).name)
+@pytest.mark.parametrize("file", stack_files(ROOT / "stacks"), ids=lambda path: Path(path).name)
 def test_stack_files_forbid_default_providers_and_hold_no_unknown_namespace(file):
     config = yaml.safe_load(file.read_text())["config"]
     assert config["pulumi:disable-default-providers"] == ["*"]

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.conftest import WHOLE
 from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
 
@@ -40,7 +41,7 @@ def attacks_in(file):
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
 def test_every_wall_has_resources_policies_and_attacks_that_exist(row, rehearsed):
     wall, resources, policies, attacks = row
-    recorded = {resource.type.rpartition(":")[2] for resource in rehearsed("demo").resources}
+    recorded = {resource.type.rpartition(":")[2] for resource in rehearsed(WHOLE).resources}
     assert wall.strip()
     assert set(named(resources)) - recorded == set()
     assert set(named(policies)) - {policy.name for policy in POLICIES} == set()

@@ -17,6 +17,7 @@ import yaml
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2_grpc
 
+from tests.agency_transcript import PAGE, WIDTH, page, shape, transcript
 from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
 
@@ -41,14 +42,12 @@ def wheel(tmp_path_factory):
     return build(ROOT, tmp_path_factory.mktemp("wheel"), "wheel")
 
 
-@pytest.fixture(scope="module")
-def python(wheel, tmp_path_factory):
-    """An interpreter with the wheel and its dependencies installed, which does not see this clone.
+def interpreter(wheel, folder):
+    """An interpreter in a folder with the wheel and its dependencies installed, which does not see this clone.
 
     The dependencies are those of the tests' own environment: a `.pth` file adds its folder. Such a file of that
     environment (the editable clone) is not read from there.
     """
-    folder = tmp_path_factory.mktemp("installed")
     venv.create(folder, with_pip=False)
     executable = folder / "bin" / "python"
     [packages] = (folder / "lib").glob("python*/site-packages")
@@ -60,16 +59,21 @@ def python(wheel, tmp_path_factory):
     return executable
 
 
-def run(python, *arguments, cwd):
+@pytest.fixture(scope="module")
+def python(wheel, tmp_path_factory):
+    return interpreter(wheel, tmp_path_factory.mktemp("installed"))
+
+
+def run(python, *arguments, cwd, **more):
     """Runs the command of the wheel as a shell would: without what tells Python of this clone."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PULUMI"))}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PULUMI"))} | more
     return subprocess.run(
         [python, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
 
 
-def trainyard(python, *arguments, cwd):
-    return run(python, "-c", "from trainyard.cli.main import main; main()", *arguments, cwd=cwd)
+def trainyard(python, *arguments, cwd, **more):
+    return run(python, "-c", "from trainyard.cli.main import main; main()", *arguments, cwd=cwd, **more)
 
 
 @pytest.fixture(scope="module")
@@ -211,3 +215,42 @@ def test_the_policy_pack_starts_as_the_engine_starts_it(python, project):
     manifest = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
     options = yaml.safe_load((project / "Pulumi.yaml").read_text())["runtime"]["options"]
     assert (pack / manifest["runtime"]["options"]["virtualenv"]).resolve() == project / options["virtualenv"]
+
+
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory):
+    """A wheel of a release that names the tracking database otherwise, which no database can be changed to."""
+    source = tmp_path_factory.mktemp("newer") / "source"
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, tracked.split("\0")):
+        if not name.startswith("tests/"):
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, source / name, follow_symlinks=False)
+    database = source / "components" / "aws" / "database.py"
+    text = database.read_text()
+    assert 'args.get("database_name", "mlflow")' in text
+    database.write_text(text.replace('args.get("database_name", "mlflow")', 'args.get("database_name", "runs")'))
+    return build(source, source.parent / "built", "wheel")
+
+
+def test_a_release_is_installed_and_compared_with_the_one_that_is_there(python, project, newer, tmp_path):
+    without_network = {
+        "XDG_CACHE_HOME": str(tmp_path),
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1",
+        "PYTHONPATH": os.pathsep.join(site.getsitepackages()),
+    }
+    told = trainyard(python, "fleet", "diff", "--to", newer, "--json", "-", cwd=project, **without_network)
+    assert told.returncode == 3, told.stdout + told.stderr
+    (row,) = json.loads(told.stdout)["stacks"]
+    assert row["change"]["counts"]["replaced"] >= 1
+    assert {finding["rule"] for finding in row["change"]["findings"]} == {"change-protected"}
+    same = trainyard(python, "fleet", "diff", "--before", python, "--json", "-", cwd=project, **without_network)
+    assert same.returncode == 0, same.stdout + same.stderr
+    assert json.loads(same.stdout)["stacks"][0]["change"]["steps"] == []
+
+
+def test_an_agency_s_first_day_is_as_its_page_tells(python, tmp_path):
+    """From an empty folder with the wheel: `init`, three clients, the fleet."""
+    told = transcript(lambda arguments, where: trainyard(python, *arguments, cwd=where, COLUMNS=WIDTH), tmp_path)
+    assert shape(page(told)) == shape(PAGE.read_text("utf-8")), "python -m tests.agency_transcript"

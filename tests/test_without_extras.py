@@ -54,14 +54,28 @@ def project(bare, tmp_path_factory):
 
 
 WITHOUT = {
+    "assess": [("assess", "client.yaml", "--blank")],
     "rehearse": [("rehearse", "dev", "--json", "rehearsal.json", "--html", "rehearsal.html")],
     "check": [("check", "--all"), ("check", "--all", "--format", "sarif", "--output", "check.sarif")],
     "cost": [("cost", "dev")],
+    "chargeback": [("chargeback", "--help")],  # asks a Prometheus
     "explain": [("explain", "dev")],
+    "plan": [("plan", "dev", "--lock"), ("plan", "dev", "--check")],
+    "destroy": [("destroy", "--help")],  # asks programs of others
+    "upgrade": [("upgrade", "--help")],  # needs a lock, which another test may not have written yet
+    "report": [("report", "dev", "-o", "dev.html"), ("report", "--help")],
+    "preflight": [("preflight", "--help")],  # asks an account
     "estimate": [("estimate", "--params", "7B", "--tokens", "1T", "--instance", "p4de.24xlarge", "--nodes", "32")],
     "recommend": [("recommend", "--params", "7e9", "--tokens", "1e12", "--html", "recommendation.html")],
     "schema": [("schema",)],
     "init": [("init", "another", "--client", "acme")],
+    "new": [
+        ("new", "globex", "--team-size", "8", "--alert-email", "ml@globex.example", "--state-backend", "s3://globex")
+    ],
+    "fleet": [("fleet", "list"), ("fleet", "check")],
+    "kubeconfig": [("kubeconfig", "--help")],  # these ask programs of others
+    "open": [("open", "--help")],
+    "tunnel": [("tunnel", "--help")],
     "catalog": [("catalog", "list", "p5")],
     "images": [("images", "list", "dev")],
     "smoke": [

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -20,6 +21,24 @@ class Captured:
 
     settings: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] = field(default_factory=dict)
+
+
+_stack_file: ContextVar[Path | None] = ContextVar("trainyard_stack_file", default=None)
+
+
+def rehearsed_file() -> Path | None:
+    """The stack's file, where a rehearsal runs this program: it may lie anywhere. None under an engine."""
+    return _stack_file.get()
+
+
+@contextmanager
+def rehearsing(stack_file: Path) -> Iterator[None]:
+    """Tells the program that runs within the block where its stack's file lies."""
+    token = _stack_file.set(stack_file)
+    try:
+        yield
+    finally:
+        _stack_file.reset(token)
 
 
 _listener: ContextVar[Captured | None] = ContextVar("trainyard_capture", default=None)

@@ -118,12 +118,15 @@ def write_anything() -> None:
             stream.reconfigure(errors="trainyard.spelt")
 
 
-def page(template: Path, filters: dict[str, Callable[..., Any]], **values: Any) -> str:
-    """A template as one self-contained page: no script, nothing to load. What is missing in `values` is an error."""
+def page(template: Path, filters: dict[str, Callable[..., Any]], *shared: Path, **values: Any) -> str:
+    """A template as one self-contained page: no script, nothing to load. What is missing in `values` is an error.
+
+    What it includes lies beside it, or in one of the folders that are `shared` with other pages.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # only a page takes the time to load it
 
     environment = Environment(
-        loader=FileSystemLoader(template.parent),
+        loader=FileSystemLoader((template.parent, *shared)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -6,7 +6,7 @@ see nothing until the payer account has activated the keys; `activate_cost_tags`
 
 import json
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws.budgets as budgets
@@ -37,13 +37,19 @@ class BudgetAlertsArgs(TypedDict):
     account_id: pulumi.Input[str]
     """Id of the AWS account, 12 digits."""
     key_arn: pulumi.Input[str]
-    """KMS key of the alert topic. Its policy must let budgets, costalerts and SNS use it: AWS Budgets cannot publish
-    through the AWS-managed key."""
+    """KMS key of the alert topic. Its policy must let budgets, costalerts, cloudwatch and SNS use it: AWS Budgets
+    cannot publish through the AWS-managed key."""
     budget_name: str
     """Name of the budget: at most 100 characters, no colon or backslash."""
-    scope: CostTag
+    scope: NotRequired[CostTag]
     """Selects the environment's costs. One tag, because the values of a budget's tag filter are alternatives: client
-    and environment as two values would count every environment of the client."""
+    and environment as two values would count every environment of the client. Default: all costs of the account, which
+    needs no tag that billing has to have seen first."""
+    services: NotRequired[Sequence[str]]
+    """Counts these services of the account alone, as billing names them: `Amazon SageMaker`. For what people make and
+    no stack tags. Not beside `scope`. Default: all."""
+    event_rule_arns: NotRequired[Sequence[pulumi.Input[str]]]
+    """Rules of EventBridge that may publish to the topic; wildcards are patterns. Default: none."""
     monthly_usd: int
     """Budget of the whole environment, USD a month."""
     actual_percents: Sequence[int]
@@ -90,7 +96,7 @@ class BudgetAlerts(pulumi.ComponentResource):
         topic_policy = sns.TopicPolicy(
             f"{name}-alerts-policy",
             arn=topic.arn,
-            policy=pulumi.Output.json_dumps(_topic_policy(topic.arn, args["account_id"])),
+            policy=pulumi.Output.json_dumps(_topic_policy(topic.arn, args)),
             opts=child,
         )
         for email in args["emails"]:
@@ -98,7 +104,7 @@ class BudgetAlerts(pulumi.ComponentResource):
 
         # Budgets and the anomaly subscription check that they may publish.
         published = pulumi.ResourceOptions(parent=self, depends_on=[topic_policy])
-        scope = args["scope"]
+        scope = args.get("scope")
         budget = budgets.Budget(
             f"{name}-budget",
             name=args["budget_name"],
@@ -107,7 +113,7 @@ class BudgetAlerts(pulumi.ComponentResource):
             time_unit="MONTHLY",
             limit_amount=str(args["monthly_usd"]),
             limit_unit="USD",
-            cost_filters=[{"name": "TagKeyValue", "values": [f"user:{scope['key']}${scope['value']}"]}],
+            cost_filters=_filters(scope, args.get("services", ())),
             # Credits and refunds would hide what is being spent.
             cost_types={"include_credit": False, "include_refund": False},
             notifications=_notifications(args, topic.arn),
@@ -115,18 +121,20 @@ class BudgetAlerts(pulumi.ComponentResource):
         )
         self.budget_name = budget.name
         if args["anomaly_detection"]:
-            self._anomalies(name, args, published)
+            if scope is None:
+                raise ValueError(f"BudgetAlerts {name!r}: anomaly_detection monitors `scope`, and there is none")
+            self._anomalies(name, args, scope, published)
         if args["activate_cost_tags"]:
             for key in args["cost_tag_keys"]:
                 costexplorer.CostAllocationTag(f"{name}-cost-tag-{key}", tag_key=key, status="Active", opts=child)
         register(self)
 
-    def _anomalies(self, name: str, args: BudgetAlertsArgs, published: pulumi.ResourceOptions) -> None:
+    def _anomalies(self, name: str, args: BudgetAlertsArgs, scope: CostTag, published: pulumi.ResourceOptions) -> None:
         # CUSTOM: an account has one DIMENSIONAL monitor by service, and often has it already.
         monitor = costexplorer.AnomalyMonitor(
             f"{name}-anomalies",
             monitor_type="CUSTOM",
-            monitor_specification=_monitor_specification(args["scope"]),
+            monitor_specification=_monitor_specification(scope),
             opts=pulumi.ResourceOptions(parent=self),
         )
         costexplorer.AnomalySubscription(
@@ -146,6 +154,12 @@ class BudgetAlerts(pulumi.ComponentResource):
         )
 
 
+def _filters(scope: CostTag | None, services: Sequence[str]) -> list[budgets.BudgetCostFilterArgsDict] | None:
+    if scope:
+        return [{"name": "TagKeyValue", "values": [f"user:{scope['key']}${scope['value']}"]}]
+    return [{"name": "Service", "values": list(services)}] if services else None
+
+
 def _notifications(args: BudgetAlertsArgs, topic_arn: pulumi.Output[str]) -> list[budgets.BudgetNotificationArgsDict]:
     thresholds = [("ACTUAL", percent) for percent in args["actual_percents"]]
     thresholds += [("FORECASTED", percent) for percent in args["forecast_percents"]]
@@ -162,7 +176,9 @@ def _notifications(args: BudgetAlertsArgs, topic_arn: pulumi.Output[str]) -> lis
     ]
 
 
-def _topic_policy(topic_arn: pulumi.Output[str], account_id: pulumi.Input[str]) -> dict[str, Any]:
+def _topic_policy(topic_arn: pulumi.Output[str], args: BudgetAlertsArgs) -> dict[str, Any]:
+    account_id, rules = args["account_id"], list(args.get("event_rule_arns", ()))
+
     def publish(sid: str, service: str, condition: dict[str, Any]) -> dict[str, Any]:
         return {
             "Sid": sid,
@@ -186,6 +202,15 @@ def _topic_policy(topic_arn: pulumi.Output[str], account_id: pulumi.Input[str]) 
                 },
             ),
             publish("CostAnomalies", "costalerts.amazonaws.com", {"StringEquals": ours}),
+            publish(
+                "Alarms",
+                "cloudwatch.amazonaws.com",
+                {
+                    "StringEquals": ours,
+                    "ArnLike": {"aws:SourceArn": pulumi.Output.concat("arn:aws:cloudwatch:*:", account_id, ":alarm:*")},
+                },
+            ),
+            *([publish("Events", "events.amazonaws.com", {"ArnLike": {"aws:SourceArn": rules}})] if rules else []),
         ],
     }
 
@@ -211,6 +236,8 @@ def _check(name: str, args: BudgetAlertsArgs) -> None:
             f"{name}: budget_name is {args['budget_name']!r}, must have at most 100 characters "
             "and no colon or backslash"
         )
+    if "scope" in args and args.get("services"):
+        raise ValueError(f"{name}: scope and services are both given; a budget counts what is both")
     count = len(args["actual_percents"]) + len(args["forecast_percents"])
     if not 1 <= count <= MAXIMUM_NOTIFICATIONS:
         raise ValueError(

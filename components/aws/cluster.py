@@ -14,6 +14,7 @@ import pulumi
 import pulumi_aws.cloudwatch as cloudwatch
 import pulumi_aws.eks as eks
 import pulumi_aws.iam as iam
+import pulumi_aws.vpc as vpc
 
 from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_ons, make_add_on, make_role
 from trainyard.components.aws.cpu_nodes import CpuNodeGroups, CpuPoolArgs, SystemNodesArgs, check_size
@@ -45,6 +46,9 @@ class ClusterArgs(TypedDict):
     """AWS account, 12 digits: the only one for whose cluster the roles of control plane and pods may be taken."""
     kubernetes_version: pulumi.Input[str]
     """Version of control plane and nodes, such as `1.35`."""
+    node_release: NotRequired[pulumi.Input[str]]
+    """Release of the nodes' image, such as `1.35.6-20260714`. Default: the newest, whenever a launch template
+    changes."""
     service_cidr: pulumi.Input[str]
     """CIDR block of Kubernetes services: /12 to /24 in private address space, outside the VPC's."""
     subnet_ids: Sequence[pulumi.Input[str]]
@@ -53,6 +57,17 @@ class ClusterArgs(TypedDict):
     """Subnets of the nodes without GPUs."""
     public_access_cidrs: Sequence[str]
     """Networks that reach the API server over the internet. Empty: it is reached from the VPC only."""
+    api_clients: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Security groups, by a short name that stays (`bastion`), that reach the API server's private address on 443: its
+    own group admits nodes alone. Default: none."""
+    api_client_cidrs: NotRequired[Sequence[str]]
+    """Networks that reach it there. Default: none."""
+    token_options: NotRequired[Sequence[str]]
+    """Options of `aws eks get-token` by which the deployment is who its provider is: `--role-arn`, `--profile`.
+    Default: none."""
+    tunnel_port: NotRequired[int]
+    """Local port through which the kubeconfig reaches the API server, where a tunnel leads there. Default: its own
+    address."""
     log_types: Sequence[str]
     """Control-plane logs: api, audit, authenticator, controllerManager, scheduler."""
     log_retention_days: pulumi.Input[int]
@@ -75,9 +90,15 @@ class ClusterArgs(TypedDict):
     cpu_pool: NotRequired[CpuPoolArgs]
     """The CPU nodes of people's pods without GPUs. Default: none, and no such pod finds a node."""
     tags: Mapping[str, pulumi.Input[str]]
-    """Tags of the nodes' instances, volumes and interfaces."""
+    """Tags of the nodes' instances, volumes and interfaces. Another value of one starts every node anew."""
+    changing_tags: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Tags of the nodes' instances that may change, such as `owner`: nodes that run keep what they have. Default:
+    none."""
     deletion_protection: pulumi.Input[bool]
     """Whether EKS refuses to delete the cluster until this is lifted."""
+    protect: NotRequired[bool]
+    """Whether Pulumi refuses to delete or replace the cluster, as another `service_cidr` would, with all that runs on
+    it. Default: it does not."""
 
 
 class Cluster(pulumi.ComponentResource):
@@ -104,7 +125,9 @@ class Cluster(pulumi.ComponentResource):
     node_role_name: pulumi.Output[str]
     """Name of the IAM role of all nodes."""
     kubeconfig: pulumi.Output[str]
-    """Kubeconfig as JSON; the credentials come from `aws eks get-token`, none are in it."""
+    """Kubeconfig as JSON; the credentials come from `aws eks get-token`, none are in it: whoever uses it is himself."""
+    own_kubeconfig: pulumi.Output[str]
+    """The same for the deployment itself, with `token_options`."""
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for a missing add-on, an add-on named twice, or system nodes that cannot exist."""
@@ -123,8 +146,18 @@ class Cluster(pulumi.ComponentResource):
         self.endpoint = self._cluster.endpoint
         self.certificate_authority = self._cluster.certificate_authority.apply(lambda authority: authority.data or "")
         self.security_group_id = self._cluster.vpc_config.apply(lambda vpc: vpc.cluster_security_group_id or "")
-        self.kubeconfig = kubeconfig(args["cluster_name"], args["region"], self.endpoint, self.certificate_authority)
-        admitted = self._admit_people()
+        self.kubeconfig, self.own_kubeconfig = [
+            kubeconfig(
+                args["cluster_name"],
+                args["region"],
+                self.endpoint,
+                self.certificate_authority,
+                tunnel=args.get("tunnel_port"),
+                identity=identity,
+            )
+            for identity in ((), args.get("token_options", ()))
+        ]
+        admitted = [*self._admit_people(), *self._admit_clients()]
         self.api_ready: list[pulumi.Resource] = [self._cluster, *admitted]
         add_ons = {add_on["name"]: add_on for add_on in args["add_ons"]}
         permissions = self._make_node_role()
@@ -135,10 +168,12 @@ class Cluster(pulumi.ComponentResource):
             cluster_name=self.cluster_name,
             security_group_id=self.security_group_id,
             kubernetes_version=args["kubernetes_version"],
+            node_release=args.get("node_release"),
             node_role_arn=self.node_role_arn,
             subnet_ids=args["node_subnet_ids"],
             key_arn=args["key_arn"],
             tags=args["tags"],
+            changing_tags=args.get("changing_tags", {}),
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(self.nodes_wait_for)),
         )
         self.system_node_group = without_gpus.system(args["system_nodes"])
@@ -214,7 +249,7 @@ class Cluster(pulumi.ComponentResource):
             upgrade_policy={"support_type": "STANDARD"},  # extended support costs six times as much an hour
             deletion_protection=args["deletion_protection"],
             bootstrap_self_managed_addons=False,  # the managed ones below are the only ones
-            opts=pulumi.ResourceOptions(parent=self, depends_on=before),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=before, protect=args.get("protect", False)),
         )
 
     def _admit_people(self) -> list[pulumi.Resource]:
@@ -238,6 +273,27 @@ class Cluster(pulumi.ComponentResource):
             entry = self._entry(name, deployer, [])
             made += [entry, self._administers(name, deployer, entry)]
         return made
+
+    def _admit_clients(self) -> list[pulumi.Resource]:
+        """Rules for those who are no nodes, before anything is made on the cluster: whoever makes it may be one."""
+        peers: list[tuple[str, pulumi.Input[str] | None, str | None]] = [
+            *((client, group, None) for client, group in self._args.get("api_clients", {}).items()),
+            *((cidr.replace("/", "-"), None, cidr) for cidr in self._args.get("api_client_cidrs", ())),
+        ]
+        return [
+            vpc.SecurityGroupIngressRule(
+                f"{self._name}-api-{client}",
+                security_group_id=self.security_group_id,
+                description=f"Kubernetes API from {client}",
+                ip_protocol="tcp",
+                from_port=443,
+                to_port=443,
+                referenced_security_group_id=group,
+                cidr_ipv4=cidr,
+                opts=self._child,
+            )
+            for client, group, cidr in peers
+        ]
 
     def _entry(self, name: str, arn: pulumi.Input[str], groups: Sequence[str]) -> eks.AccessEntry:
         return eks.AccessEntry(

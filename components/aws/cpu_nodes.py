@@ -70,20 +70,24 @@ class CpuNodeGroups:
         cluster_name: pulumi.Output[str],
         security_group_id: pulumi.Input[str],
         kubernetes_version: pulumi.Input[str],
+        node_release: pulumi.Input[str] | None,
         node_role_arn: pulumi.Input[str],
         subnet_ids: Sequence[pulumi.Input[str]],
         key_arn: pulumi.Input[str],
         tags: Mapping[str, pulumi.Input[str]],
+        changing_tags: Mapping[str, pulumi.Input[str]],
         opts: pulumi.ResourceOptions,
     ) -> None:
         self._name = name
         self._cluster_name = cluster_name
         self._security_group_id = security_group_id
         self._version = kubernetes_version
+        self._release = node_release
         self._role = node_role_arn
         self._subnets = list(subnet_ids)
         self._key = key_arn
         self._tags = tags
+        self._changing_tags = changing_tags
         self._after = opts
         self._child = pulumi.ResourceOptions(parent=opts.parent)
 
@@ -135,6 +139,7 @@ class CpuNodeGroups:
             node_role_arn=self._role,
             subnet_ids=self._subnets,
             version=self._version,
+            release_version=self._release,
             ami_type="AL2023_x86_64_STANDARD",
             capacity_type="ON_DEMAND",
             instance_types=list(args["instance_types"]),
@@ -154,4 +159,5 @@ class CpuNodeGroups:
             ),
         )
         nodes.tag_autoscaling_group(full_name, made, self._cluster_name, group.template, self._child)
+        nodes.hand_on_tags(full_name, made, self._changing_tags, self._child)
         return made

@@ -1,5 +1,6 @@
 """PostgreSQL on RDS, for MLflow's tracking data and its users."""
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
@@ -55,6 +56,9 @@ class DatabaseArgs(TypedDict):
     """Whether AWS refuses to delete the database."""
     protect: bool
     """Whether Pulumi refuses to delete or replace the database."""
+    restore_from: NotRequired[str | None]
+    """Name or ARN of the snapshot that the database is made from, of one under `key_arn`. Another one, or none, makes
+    the database anew. Default: it begins empty."""
     database_name: NotRequired[str]
     """Name of the first database in the instance. Default `mlflow`."""
 
@@ -131,6 +135,7 @@ class Database(pulumi.ComponentResource):
             name,
             identifier=name,
             engine="postgres",
+            snapshot_identifier=args.get("restore_from"),
             engine_version=args["engine_version"],
             instance_class=args["instance_class"],
             parameter_group_name=parameters.name,
@@ -157,7 +162,7 @@ class Database(pulumi.ComponentResource):
             delete_automated_backups=True,
             skip_final_snapshot=False,
             # Unique to this instance, or the second environment of this name could not be destroyed.
-            final_snapshot_identifier=pulumi.Output.concat(subnets.name, "-final"),
+            final_snapshot_identifier=pulumi.Output.concat(subnets.name, _final(args.get("restore_from"))),
             deletion_protection=args["deletion_protection"],
             auto_minor_version_upgrade=True,
             allow_major_version_upgrade=False,
@@ -201,6 +206,12 @@ class Database(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
         return role, attachment
+
+
+def _final(restored_from: str | None) -> str:
+    """How the name of the last snapshot ends: the database that was restored outlives the one before it, whose last
+    snapshot has the plain name."""
+    return f"-final-{hashlib.sha256(restored_from.encode()).hexdigest()[:6]}" if restored_from else "-final"
 
 
 def _secret_arn(secrets: Sequence[InstanceMasterUserSecret]) -> str:

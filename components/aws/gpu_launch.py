@@ -13,7 +13,7 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 
 from trainyard.components.aws.nodes import ACCELERATOR_LABEL, USABLE_LOCAL_STORAGE
-from trainyard.conventions import CAPACITIES, CAPACITY_LABEL, GPU_RESOURCE, gpu_node_labels
+from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, STANDING, gpu_node_labels
 from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE, RESERVATION_KINDS
 
 
@@ -26,6 +26,8 @@ class ReservationArgs(TypedDict):
     """`odcr`, an On-Demand Capacity Reservation, or `capacity-block`, a Capacity Block for ML."""
     availability_zone: str
     """The one zone that it is in."""
+    empty_at: NotRequired[str]
+    """When the nodes of a Capacity Block are taken away, UTC, `2026-12-01T10:45:00Z`. Default "": never."""
 
 
 class GpuNodeGroupArgs(TypedDict):
@@ -142,8 +144,8 @@ def check_node_group(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> None:
     """Raises ValueError, naming the node group, for a combination that AWS refuses or that never gets a node."""
     where = f"node group {group['name']!r}"
     reservation, zones = group.get("reservation"), list(group["zones"])
-    if group["capacity"] not in CAPACITIES:
-        raise ValueError(f"{where}: capacity {group['capacity']!r}; {', '.join(CAPACITIES)}")
+    if group["capacity"] not in STANDING:
+        raise ValueError(f"{where}: capacity {group['capacity']!r}; {', '.join(STANDING)}")
     if reservation is not None and reservation["kind"] not in RESERVATION_KINDS.values():
         raise ValueError(
             f"{where}: reservation of kind {reservation['kind']!r}; {', '.join(RESERVATION_KINDS.values())}"

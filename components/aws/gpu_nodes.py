@@ -6,9 +6,11 @@ learns from tags what a node of it would offer.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from datetime import UTC, datetime
+from typing import NotRequired, TypedDict
 
 import pulumi
+import pulumi_aws.autoscaling as autoscaling
 import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 import pulumi_aws.vpc as vpc
@@ -27,6 +29,9 @@ class GpuNodeGroupsArgs(TypedDict):
     """The security group that EKS made for the cluster: nodes and control plane talk within it."""
     kubernetes_version: pulumi.Input[str]
     """Version of the nodes, such as `1.35`."""
+    node_release: NotRequired[pulumi.Input[str]]
+    """Release of the nodes' image, such as `1.35.6-20260714`. Default: the newest, whenever a launch template
+    changes."""
     node_role_arn: pulumi.Input[str]
     """ARN of the IAM role of the nodes."""
     vpc_id: pulumi.Input[str]
@@ -38,7 +43,10 @@ class GpuNodeGroupsArgs(TypedDict):
     pools: Sequence[launch.GpuPoolArgs]
     """The GPU pools. Plain values: they name resources."""
     tags: Mapping[str, pulumi.Input[str]]
-    """Tags of the instances, volumes and interfaces that the groups make."""
+    """Tags of the instances, volumes and interfaces that the groups make. Another value of one starts every node
+    anew."""
+    changing_tags: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Tags of the instances that may change, such as `owner`: nodes that run keep what they have. Default: none."""
 
 
 class GpuNodeGroups(pulumi.ComponentResource):
@@ -147,6 +155,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
             node_role_arn=self._args["node_role_arn"],
             subnet_ids=[self._subnet_id(group, zone) for zone in group["zones"]],
             version=self._args["kubernetes_version"],
+            release_version=self._args.get("node_release"),
             ami_type="AL2023_x86_64_NVIDIA",
             capacity_type=launch.capacity_type(group),
             # A Capacity Block's type stands in the launch template, and EKS refuses it in both places.
@@ -169,10 +178,31 @@ class GpuNodeGroups(pulumi.ComponentResource):
                 parent=self, depends_on=self._wait_for, ignore_changes=["scalingConfig.desiredSize"]
             ),
         )
-        nodes.tag_autoscaling_group(
-            full_name, node_group, cluster_name, node_template, pulumi.ResourceOptions(parent=self)
-        )
+        child = pulumi.ResourceOptions(parent=self)
+        nodes.tag_autoscaling_group(full_name, node_group, cluster_name, node_template, child)
+        nodes.hand_on_tags(full_name, node_group, self._args.get("changing_tags", {}), child)
+        self._empty_before_its_end(full_name, group, node_group)
         return node_group
+
+    def _empty_before_its_end(self, name: str, group: launch.GpuNodeGroupArgs, node_group: eks.NodeGroup) -> None:
+        """Takes away the nodes of a Capacity Block before AWS does, and lets none come again.
+
+        Once it is past there is no such action: Auto Scaling forgets it and takes none that is over.
+        """
+        reservation = group.get("reservation")
+        empty_at = reservation.get("empty_at", "") if reservation is not None else ""
+        if not empty_at or datetime.fromisoformat(empty_at) <= datetime.now(UTC):
+            return
+        autoscaling.Schedule(
+            f"{name}-end",
+            scheduled_action_name="end-of-block",
+            autoscaling_group_name=nodes.autoscaling_group_name(node_group),
+            start_time=empty_at,
+            min_size=0,
+            max_size=0,
+            desired_capacity=0,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
 
     def _subnet_id(self, group: launch.GpuNodeGroupArgs, zone: str) -> pulumi.Input[str]:
         try:

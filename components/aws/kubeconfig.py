@@ -1,42 +1,25 @@
 """The kubeconfig of an EKS cluster."""
 
+from collections.abc import Sequence
+
 import pulumi
+
+from trainyard.conventions.aws import kubeconfig_document
 
 
 def kubeconfig(
     cluster_name: str,
     region: pulumi.Input[str],
-    endpoint: pulumi.Input[str],
+    endpoint: pulumi.Output[str],
     certificate_authority: pulumi.Input[str],
+    *,
+    tunnel: int | None = None,
+    identity: Sequence[str] = (),
 ) -> pulumi.Output[str]:
-    """JSON that any Kubernetes client takes. It holds no secret: `aws eks get-token` fetches a token at each use.
-
-    `certificate_authority` is base64. `region` stands in it, so that the caller's own default region does not matter.
-    """
+    """JSON that any Kubernetes client takes; `certificate_authority` is base64. `kubeconfig_document` says the rest."""
+    host = endpoint.apply(lambda address: address.removeprefix("https://"))
     return pulumi.Output.json_dumps(
-        {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": cluster_name,
-            "clusters": [
-                {
-                    "name": cluster_name,
-                    "cluster": {"server": endpoint, "certificate-authority-data": certificate_authority},
-                }
-            ],
-            "contexts": [{"name": cluster_name, "context": {"cluster": cluster_name, "user": cluster_name}}],
-            "users": [
-                {
-                    "name": cluster_name,
-                    "user": {
-                        "exec": {
-                            "apiVersion": "client.authentication.k8s.io/v1beta1",
-                            "command": "aws",
-                            "args": ["eks", "get-token", "--cluster-name", cluster_name, "--region", region],
-                            "interactiveMode": "Never",
-                        }
-                    },
-                }
-            ],
-        }
+        kubeconfig_document(
+            cluster_name, region, endpoint, certificate_authority, host=host, tunnel=tunnel, identity=identity
+        )
     )

@@ -47,11 +47,15 @@ class NetworkArgs(TypedDict):
     zones: Sequence[ZoneArgs]
     """Availability zones, at least two (EKS asks for two)."""
     nat_gateways: int
-    """Number of NAT gateways: 1, which saves money, or one a zone, which survives the loss of a zone."""
+    """Number of NAT gateways: 1, which saves money, or one a zone, which survives the loss of a zone. 0: no way out but
+    endpoints, and neither public subnets nor an internet gateway."""
     gateway_endpoints: Sequence[str]
     """Services with a gateway endpoint: `s3`, `dynamodb`."""
     interface_endpoints: Sequence[str]
-    """Services with an interface endpoint in every isolated subnet, such as `ecr.api`, `sts`, `logs`."""
+    """Services with an interface endpoint, such as `ecr.api`, `sts`, `logs`."""
+    endpoint_zones: NotRequired[Sequence[str]]
+    """Zones whose isolated subnets interface endpoints have an address in; nodes of other zones reach them across.
+    Default: all."""
     region: pulumi.Input[str]
     """Region of the VPC; the names of the endpoints' services hold it."""
     account_id: pulumi.Input[str]
@@ -92,13 +96,13 @@ class Network(pulumi.ComponentResource):
     """Id of the security group of the interface endpoints."""
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError for fewer than two zones, and for NAT gateways that are neither one nor one a zone."""
+        """Raises ValueError for fewer than two zones, and for NAT gateways other than none, one or one a zone."""
         super().__init__("trainyard:index:Network", name, None, opts)
         zones = list(args["zones"])
         if len(zones) < 2:
             raise ValueError(f"zones: got {[zone['name'] for zone in zones]}; an EKS cluster needs at least two")
-        if args["nat_gateways"] not in (1, len(zones)):
-            raise ValueError(f"nat_gateways: got {args['nat_gateways']}; 1, or one a zone ({len(zones)})")
+        if args["nat_gateways"] not in (0, 1, len(zones)):
+            raise ValueError(f"nat_gateways: got {args['nat_gateways']}; none, 1, or one a zone ({len(zones)})")
         self._name = name
         self._child = pulumi.ResourceOptions(parent=self)
         self._vpc = ec2.Vpc(
@@ -114,14 +118,14 @@ class Network(pulumi.ComponentResource):
             f"{name}-default", vpc_id=self._vpc.id, tags={"Name": f"{name}-default-closed"}, opts=self._child
         )
         self.ways_out: list[pulumi.Resource] = []
-        self._make_subnets(zones, args["cluster_names"])
+        self._make_subnets(zones, args["cluster_names"], public=args["nat_gateways"] > 0)
         tables = self._make_routes(zones, args["nat_gateways"])
         self._make_endpoints(args, tables)
         self._make_flow_logs(args)
         self.vpc_id = self._vpc.id
         register(self)
 
-    def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_names: Sequence[str]) -> None:
+    def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_names: Sequence[str], *, public: bool) -> None:
         self.public_subnet_ids, self.private_subnet_ids = {}, {}
         self.isolated_subnet_ids, self.control_subnet_ids = {}, {}
         # No kubernetes.io/role/elb tag on the public subnets: a Service cannot put a load balancer there by accident.
@@ -136,6 +140,8 @@ class Network(pulumi.ComponentResource):
                 ("isolated", zone["isolated_cidr"], self.isolated_subnet_ids, {}),
                 ("control", zone["control_cidr"], self.control_subnet_ids, {}),
             ):
+                if kind == "public" and not public:
+                    continue
                 subnet_name = f"{self._name}-{kind}-{zone['name']}"
                 subnet = ec2.Subnet(
                     subnet_name,
@@ -150,6 +156,31 @@ class Network(pulumi.ComponentResource):
 
     def _make_routes(self, zones: Sequence[ZoneArgs], nat_gateways: int) -> list[ec2.RouteTable]:
         """One table a kind of subnet, and for the private ones one a zone."""
+        public, nats = self._make_public_routes(zones, nat_gateways) if nat_gateways else ([], [])
+        tables = [
+            *public,
+            self._route_table("isolated", self.isolated_subnet_ids),
+            self._route_table("control", self.control_subnet_ids),
+        ]
+        for index, zone in enumerate(zones):
+            table = self._route_table(f"private-{zone['name']}", {zone["name"]: self.private_subnet_ids[zone["name"]]})
+            tables.append(table)
+            if not nats:
+                continue
+            out = ec2.Route(
+                f"{self._name}-private-{zone['name']}-out",
+                route_table_id=table.id,
+                destination_cidr_block=ANYWHERE,
+                nat_gateway_id=nats[index % len(nats)].id,  # its own zone's, or the only one
+                opts=self._child,
+            )
+            self.ways_out.append(out)
+        return tables
+
+    def _make_public_routes(
+        self, zones: Sequence[ZoneArgs], nat_gateways: int
+    ) -> tuple[list[ec2.RouteTable], list[ec2.NatGateway]]:
+        """The public subnets' way to the internet, and the NAT gateways behind it."""
         gateway = ec2.InternetGateway(
             f"{self._name}-internet", vpc_id=self._vpc.id, tags={"Name": self._name}, opts=self._child
         )
@@ -161,24 +192,7 @@ class Network(pulumi.ComponentResource):
             gateway_id=gateway.id,
             opts=self._child,
         )
-        nats = [self._nat_gateway(zone["name"], way_out) for zone in zones[:nat_gateways]]
-        tables = [
-            public,
-            self._route_table("isolated", self.isolated_subnet_ids),
-            self._route_table("control", self.control_subnet_ids),
-        ]
-        for index, zone in enumerate(zones):
-            table = self._route_table(f"private-{zone['name']}", {zone["name"]: self.private_subnet_ids[zone["name"]]})
-            out = ec2.Route(
-                f"{self._name}-private-{zone['name']}-out",
-                route_table_id=table.id,
-                destination_cidr_block=ANYWHERE,
-                nat_gateway_id=nats[index % len(nats)].id,  # its own zone's, or the only one
-                opts=self._child,
-            )
-            self.ways_out.append(out)
-            tables.append(table)
-        return tables
+        return [public], [self._nat_gateway(zone["name"], way_out) for zone in zones[:nat_gateways]]
 
     def _route_table(self, kind: str, subnet_ids: dict[str, pulumi.Output[str]]) -> ec2.RouteTable:
         table_name = f"{self._name}-{kind}"
@@ -248,6 +262,7 @@ class Network(pulumi.ComponentResource):
             opts=self._child,
         )
         self.ways_out.append(answers)
+        zones = args.get("endpoint_zones") or list(self.isolated_subnet_ids)
         for service in args["interface_endpoints"]:
             endpoint_name = f"{self._name}-{service.replace('.', '-')}"
             interface = ec2.VpcEndpoint(
@@ -257,7 +272,7 @@ class Network(pulumi.ComponentResource):
                 vpc_endpoint_type="Interface",
                 policy=policy(service),
                 private_dns_enabled=True,
-                subnet_ids=list(self.isolated_subnet_ids.values()),
+                subnet_ids=[self.isolated_subnet_ids[zone] for zone in zones],
                 security_group_ids=[group.id],
                 tags={"Name": endpoint_name},
                 opts=self._child,

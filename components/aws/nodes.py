@@ -50,7 +50,11 @@ def root_volume(size_gib: int, key_arn: pulumi.Input[str]) -> ec2.LaunchTemplate
 def tag_specifications(
     name: str, tags: Mapping[str, pulumi.Input[str]]
 ) -> list[ec2.LaunchTemplateTagSpecificationArgsDict]:
-    """The environment's tags on what an Auto Scaling group makes: no provider's default tags reach it."""
+    """The environment's tags on what an Auto Scaling group makes: no provider's default tags reach it.
+
+    Only tags that last: another value is another version of the launch template, and EKS then ends every node of the
+    group to start it anew. What may change is for `hand_on_tags`.
+    """
     return [
         {"resource_type": kind, "tags": {"Name": name, **tags}} for kind in ("instance", "volume", "network-interface")
     ]
@@ -115,6 +119,26 @@ def tag_autoscaling_group(
             opts=opts,
         )
         for suffix, key, value in tags
+    ]
+
+
+def hand_on_tags(
+    name: str, node_group: eks.NodeGroup, tags: Mapping[str, pulumi.Input[str]], opts: pulumi.ResourceOptions
+) -> list[autoscaling.Tag]:
+    """Tags that may change, on the Auto Scaling group, which hands them to every instance that it starts from then on.
+
+    Changing one changes a tag and no launch template, so no node goes. Auto Scaling tags no volumes: those are told
+    apart by the tags that last.
+    """
+    group_name = autoscaling_group_name(node_group)
+    return [
+        autoscaling.Tag(
+            f"{name}-tag-{_slug(key)}",
+            autoscaling_group_name=group_name,
+            tag={"key": key, "value": value, "propagate_at_launch": True},
+            opts=opts,
+        )
+        for key, value in tags.items()
     ]
 
 

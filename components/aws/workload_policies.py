@@ -217,6 +217,17 @@ def mlflow_policy(
     )
 
 
+def alertmanager_policy(
+    *, topic_arns: Sequence[pulumi.Input[str]], key_arn: pulumi.Input[str], region: pulumi.Input[str]
+) -> Policy:
+    """Alertmanager: publishing to the environment's topics, and the key that encrypts what it publishes."""
+    of_topics = {"StringEquals": {"kms:EncryptionContext:aws:sns:topicArn": list(topic_arns)}}
+    return _policy(
+        {"Sid": "Alerts", "Effect": "Allow", "Action": ["sns:Publish"], "Resource": list(topic_arns)},
+        _use_key("KeyOfAlerts", key_arn, region, "sns", of_topics, write=True),
+    )
+
+
 def _policy(*statements: Statement) -> Policy:
     return {"Version": "2012-10-17", "Statement": list(statements)}
 

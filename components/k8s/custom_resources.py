@@ -63,6 +63,7 @@ def cluster_queue(
     quotas: Sequence[tuple[str, int]],
     when_can_borrow: str,
     weight: int,
+    checked: Sequence[str] = (),
 ) -> Manifest:
     """A ClusterQueue that rations one resource over flavors, tried in the given order.
 
@@ -81,6 +82,7 @@ def cluster_queue(
       (409) or lifts the hold.
     - `when_can_borrow` (`TryNextFlavor`, `MayStopSearch`): own quota of later flavors before borrowing, or not.
     - `whenCanPreempt: TryNextFlavor`: a free flavor comes before somebody's eviction.
+    - `checked` are flavors whose jobs wait for an admission check of the flavor's name; the others' do not.
     - `BestEffortFIFO`: a job that can never fit does not hold up those behind it.
     """
     groups = [
@@ -102,6 +104,7 @@ def cluster_queue(
             "namespaceSelector": {"matchLabels": dict(namespace_labels)},
             # Left out without quotas: the manager, which writes its finalizer, does not keep an empty list.
             **({"resourceGroups": groups} if quotas else {}),
+            **({"admissionChecksStrategy": {"admissionChecks": _checks(checked)}} if checked else {}),
             "preemption": {
                 "reclaimWithinCohort": "Any",
                 "borrowWithinCohort": {"policy": "Never"},
@@ -113,6 +116,40 @@ def cluster_queue(
     }
 
 
+def _checks(flavors: Sequence[str]) -> list[Manifest]:
+    return [{"name": flavor, "onFlavors": [flavor]} for flavor in flavors]
+
+
+def provisioning_check(name: str, config: str) -> Manifest:
+    """An AdmissionCheck: a job has its quota, and starts once the autoscaler has all of its nodes."""
+    parameters = {"apiGroup": KUEUE.partition("/")[0], "kind": "ProvisioningRequestConfig", "name": config}
+    return {
+        "apiVersion": KUEUE,
+        "kind": "AdmissionCheck",
+        "metadata": {"name": name},
+        "spec": {"controllerName": "kueue.x-k8s.io/provisioning-request", "parameters": parameters},
+    }
+
+
+def provisioning_config(name: str, class_name: str, resource: str, max_run_seconds: int) -> Manifest:
+    """A ProvisioningRequestConfig: what is asked of the autoscaler for a job, and how often where it is refused.
+
+    A job asks for less time by the annotation `provreq.kueue.x-k8s.io/maxRunDurationSeconds`.
+    """
+    return {
+        "apiVersion": KUEUE,
+        "kind": "ProvisioningRequestConfig",
+        "metadata": {"name": name},
+        "spec": {
+            "provisioningClassName": class_name,
+            "managedResources": [resource],
+            "parameters": {"maxRunDurationSeconds": str(max_run_seconds)},
+            "retryStrategy": {"backoffLimitCount": 2, "backoffBaseSeconds": 60, "backoffMaxSeconds": 1800},
+            "podSetMergePolicy": "IdenticalPodTemplates",
+        },
+    }
+
+
 def local_queue(name: str, namespace: pulumi.Input[str], cluster_queue_name: str) -> Manifest:
     """A LocalQueue: the name under which a namespace's jobs reach a ClusterQueue (which can never be changed)."""
     return {
@@ -120,6 +157,17 @@ def local_queue(name: str, namespace: pulumi.Input[str], cluster_queue_name: str
         "kind": "LocalQueue",
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"clusterQueue": cluster_queue_name},
+    }
+
+
+def resource_claim_template(name: str, namespace: pulumi.Input[str], device_class: str, count: int) -> Manifest:
+    """A ResourceClaimTemplate: each pod that names it claims so many devices of one node (resource.k8s.io/v1)."""
+    exactly = {"deviceClassName": device_class, "allocationMode": "ExactCount", "count": count}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"spec": {"devices": {"requests": [{"name": "devices", "exactly": exactly}]}}},
     }
 
 
@@ -135,7 +183,13 @@ def workload_priority_class(name: str, value: int, description: str) -> Manifest
 
 
 def cluster_training_runtime(
-    name: str, *, pod: Manifest, max_restarts: int, permanent_exit_codes: Sequence[int] = ()
+    name: str,
+    *,
+    pod: Manifest,
+    max_restarts: int,
+    permanent_exit_codes: Sequence[int] = (),
+    checked_by: Sequence[str] = (),
+    pod_annotations: Mapping[str, str] | None = None,
 ) -> Manifest:
     """A ClusterTrainingRuntime for `torch.distributed`, one pod a node.
 
@@ -150,7 +204,8 @@ def cluster_training_runtime(
       `resourcesPerNode`, above which a pod fails without that condition and is counted;
     - after any other failure at most `max_restarts` times. That includes the survivors of a lost node whose torchrun
       gave up (exit code 1, measured) before the lost pod was found to have failed;
-    - never where the container ended with one of `permanent_exit_codes`, 1 to 255.
+    - never where the container, or one of the init containers `checked_by`, ended with one of
+      `permanent_exit_codes`, 1 to 255.
 
     Both kinds reach the job set as one reason, `PodFailurePolicy`: the rule on exit codes tells them apart by the
     message of the job controller ("Container node for pod ... failed with exit code 10 matching FailJob rule ...").
@@ -167,9 +222,10 @@ def cluster_training_runtime(
     ]
     if permanent_exit_codes:
         codes = sorted(permanent_exit_codes)
-        pod_rules.append(
-            {"action": "FailJob", "onExitCodes": {"containerName": "node", "operator": "In", "values": codes}}
-        )
+        pod_rules += [
+            {"action": "FailJob", "onExitCodes": {"containerName": container, "operator": "In", "values": codes}}
+            for container in ("node", *checked_by)
+        ]
         job_rules.insert(
             0,
             {
@@ -186,7 +242,10 @@ def cluster_training_runtime(
             "spec": {
                 "backoffLimit": 0,
                 "podFailurePolicy": {"rules": pod_rules},
-                "template": {"spec": pod},
+                "template": {
+                    **({"metadata": {"annotations": dict(pod_annotations)}} if pod_annotations else {}),
+                    "spec": pod,
+                },
             },
         },
     }

@@ -3,6 +3,9 @@
 Squid, with no cache and no look into what it carries: it sees the name that a client asks for (`CONNECT`), compares it,
 and passes bytes on. Whoever may use a name may send to it what he likes, uploads included: the list is of whom the
 client trusts with its data. Pods of teams have no other way out of the network (`teams.network_policies`).
+
+Where people sign on at the tracking server it has a door of its own, another port, that leads to the keys of the
+identity provider and nowhere else: what the one may reach the others may not.
 """
 
 import hashlib
@@ -23,7 +26,13 @@ from trainyard.components.k8s.objects import (
     service,
     service_account,
 )
-from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PLATFORM_FLOWS, PROXY_PORT
+from trainyard.components.k8s.platform_flows import (
+    EGRESS_PROXY,
+    PLATFORM_FLOWS,
+    PROXY_PORT,
+    SIGN_ON_PORT,
+    sign_on_flow,
+)
 from trainyard.components.k8s.pod_parts import system_toleration
 from trainyard.components.outputs import register
 from trainyard.conventions import EGRESS_CONFIG_MAP, SYSTEM_NODES
@@ -49,6 +58,15 @@ NEVER = (
 2026-11)."""
 
 
+class SignOnDoorArgs(TypedDict):
+    """The door of the tracking server, for single sign-on."""
+
+    namespace: str
+    """Namespace of the tracking server's pods."""
+    names: Sequence[str]
+    """Domain names of the identity provider's keys."""
+
+
 class EgressProxyArgs(TypedDict):
     """Arguments of `EgressProxy`."""
 
@@ -62,6 +80,8 @@ class EgressProxyArgs(TypedDict):
     """Names that clients reach without the proxy (`NO_PROXY`), such as the object store's."""
     team_namespaces: Mapping[str, pulumi.Input[str]]
     """Namespace by team; each gets the variables that clients need, as the ConfigMap `egress`."""
+    sign_on: NotRequired[SignOnDoorArgs]
+    """A door for the tracking server alone. Default: none."""
     node_selector: NotRequired[Mapping[str, str]]
     """Labels of the nodes that it runs on. Default: the system nodes', `ml.platform/pool: system`."""
 
@@ -86,10 +106,11 @@ class EgressProxy(pulumi.ComponentResource):
         namespace = add_on_namespace(f"{name}-namespace", EGRESS_PROXY.namespace, self, depends_on=before)
         self.namespace = named(namespace, EGRESS_PROXY.namespace)
         self.url = proxy_url()
+        door = args.get("sign_on")
         walls = fence(
             name,
             EGRESS_PROXY.namespace,
-            PLATFORM_FLOWS,
+            [*PLATFORM_FLOWS, *([sign_on_flow(door["namespace"])] if door else [])],
             args["addresses"],
             inside=self.namespace,
             opts=child,
@@ -105,7 +126,7 @@ class EgressProxy(pulumi.ComponentResource):
         register(self)
 
     def _serve(self, name: str, args: EgressProxyArgs, opts: pulumi.ResourceOptions) -> None:
-        text = squid_configuration(args["allow"])
+        text = squid_configuration(args["allow"], args["sign_on"]["names"] if "sign_on" in args else ())
         config = core.ConfigMap(
             f"{name}-configuration",
             metadata={"name": NAME, "namespace": self.namespace, "labels": LABELS},
@@ -132,6 +153,7 @@ class EgressProxy(pulumi.ComponentResource):
             },
             opts=opts,
         )
+        more: list[core.ServicePortArgsDict] = [{"name": "sign-on", "port": SIGN_ON_PORT, "target_port": SIGN_ON_PORT}]
         service(
             f"{name}-service",
             NAME,
@@ -139,11 +161,15 @@ class EgressProxy(pulumi.ComponentResource):
             LABELS,
             {"name": "proxy", "port": PROXY_PORT, "target_port": PROXY_PORT},
             opts,
+            *(more if "sign_on" in args else ()),
         )
         disruption_budget(f"{name}-disruption-budget", NAME, self.namespace, LABELS, opts)
 
 
 def _pod(args: EgressProxyArgs, account: pulumi.Input[str], configuration: pulumi.Input[str]) -> core.PodSpecArgsDict:
+    ports: list[core.ContainerPortArgsDict] = [{"name": "proxy", "container_port": PROXY_PORT, "protocol": "TCP"}]
+    if "sign_on" in args:
+        ports.append({"name": "sign-on", "container_port": SIGN_ON_PORT, "protocol": "TCP"})
     return {
         "service_account_name": account,
         "automount_service_account_token": False,
@@ -171,7 +197,7 @@ def _pod(args: EgressProxyArgs, account: pulumi.Input[str], configuration: pulum
                 "image_pull_policy": "IfNotPresent",
                 # In the foreground, what goes wrong on stderr. Not the image's own entry point, which wants root.
                 "command": ["/usr/sbin/squid", "-N", "-d", "1", "-f", CONFIGURATION],
-                "ports": [{"name": "proxy", "container_port": PROXY_PORT, "protocol": "TCP"}],
+                "ports": ports,
                 "readiness_probe": {"tcp_socket": {"port": PROXY_PORT}, "period_seconds": 5},
                 "liveness_probe": {"tcp_socket": {"port": PROXY_PORT}, "period_seconds": 20, "failure_threshold": 6},
                 "resources": {
@@ -196,9 +222,9 @@ def _pod(args: EgressProxyArgs, account: pulumi.Input[str], configuration: pulum
     }
 
 
-def proxy_url() -> str:
-    """Address of the proxy inside of the cluster."""
-    return f"http://{NAME}.{EGRESS_PROXY.namespace}.svc.cluster.local:{PROXY_PORT}"
+def proxy_url(port: int = PROXY_PORT) -> str:
+    """Address of the proxy inside of the cluster; with `SIGN_ON_PORT`, of the tracking server's door."""
+    return f"http://{NAME}.{EGRESS_PROXY.namespace}.svc.cluster.local:{port}"
 
 
 def client_environment(direct: Sequence[str]) -> dict[str, str]:
@@ -208,24 +234,34 @@ def client_environment(direct: Sequence[str]) -> dict[str, str]:
     return {**values, **{key.lower(): value for key, value in values.items()}}
 
 
-def squid_configuration(allow: Sequence[str]) -> str:
-    """What Squid is to do. Names are compared as the client wrote them: an address is no name, and none is looked up
-    for it, since whoever has an address says what it is called."""
+def squid_configuration(allow: Sequence[str], sign_on: Sequence[str] = ()) -> str:
+    """What Squid is to do; `sign_on` are the names behind the tracking server's door, which there is not without any.
+
+    Names are compared as the client wrote them: an address is no name, and none is looked up for it, since whoever has
+    an address says what it is called.
+    """
     # A name that stands below another of the list stops Squid from starting.
     wide = {name for name in allow if name.startswith(".")}
     names = sorted(
         name for name in set(allow) if not any(name != other and f".{name}".endswith(other) for other in wide)
     )
+    by_teams = "!allowed" if names else "all"
     return "\n".join(
         [
             f"http_port {PROXY_PORT}",
+            *([f"http_port {SIGN_ON_PORT}", f"acl door localport {SIGN_ON_PORT}"] if sign_on else []),
             "acl secure port 443",
             "acl tunnel method CONNECT",
             f"acl inside dst {' '.join(NEVER)}",
             *(f"acl allowed dstdomain -n {name}" for name in names),
+            *(f"acl keys dstdomain -n {name}" for name in sorted(set(sign_on))),
             "http_access deny !tunnel",
             "http_access deny !secure",
-            *(["http_access deny !allowed"] if names else ["http_access deny all"]),
+            *(
+                ["http_access deny door !keys", f"http_access deny !door {by_teams}"]
+                if sign_on
+                else [f"http_access deny {by_teams}"]
+            ),
             "http_access deny inside",
             "http_access allow tunnel",
             "http_access deny all",

@@ -17,6 +17,7 @@ from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 from trainyard.conventions import POOL_LABEL, gpu_node_tolerations
+from trainyard.monitoring.series import gpu_series_file
 
 NAMESPACE = "kube-system"
 DEVICE_PLUGIN = "nvidia-device-plugin"
@@ -118,7 +119,8 @@ def dcgm_exporter_values(pools: Sequence[str], service_monitor: bool = False) ->
         "priorityClassName": "system-node-critical",
         # As the chart has it, and the toolkit of the nodes asks: else the agent would see no GPU (`gives_by_mounts`).
         "securityContext": {"capabilities": {"add": ["SYS_ADMIN"]}},
-        "serviceMonitor": {"enabled": service_monitor},
+        "serviceMonitor": {"enabled": service_monitor, "honorLabels": True},
+        "customMetrics": gpu_series_file(),
         "podAnnotations": {"prometheus.io/scrape": "true", "prometheus.io/port": "9400"},
         "resources": {
             "requests": {"cpu": "100m", "memory": "256Mi"},

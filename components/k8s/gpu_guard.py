@@ -11,17 +11,20 @@ which the scheduler would use to evict single ranks of a running job, is asked o
 Without GPUs: it stays off GPU nodes, which it would start or hold for nothing, and has the PriorityClass that counts it
 against the team's part of the nodes for such pods.
 
-With or without: no node by name, no claims of devices, volumes of the kinds that a team needs, and an end in time.
-Whoever deletes a pod may give it longer than it asked for itself, so that is judged too. A change can add tolerations
-and nothing else that is asked here; a container for debugging has no resources, and pod security judges it.
+With or without: no node by name, no claims of devices but of a pool's fast interfaces with a whole node, volumes of the
+kinds that a team needs, and an end in time. Whoever deletes a pod may give it longer than it asked for itself, so that
+is judged too. A change can add tolerations and nothing else that is asked here; a container for debugging has no
+resources, and pod security judges it.
 """
+
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
 from trainyard.components.k8s import pod_expressions as pods
 from trainyard.components.k8s.admission import JOB_CONTROLLERS, SPEC_CHANGED, in_team_namespaces, rule
-from trainyard.components.k8s.pod_rules import common_validations, forbid
+from trainyard.components.k8s.pod_rules import Claimable, common_validations, forbid
 
 POLICY = "gpu-pods-need-a-queue"
 END_POLICY = "pods-end-in-time"
@@ -30,7 +33,7 @@ POD_SET_LABEL = "kueue.x-k8s.io/podset"
 """Kueue writes this label into the pod template of every Job, JobSet and TrainJob that it admits
 (Kueue v0.19.2, pkg/controller/jobframework/reconciler.go, getPodSetsInfoFromStatus; read 2026-11-21)."""
 
-GPU_GUARD: admission.ValidatingAdmissionPolicySpecArgsDict = {
+_GPU_GUARD: admission.ValidatingAdmissionPolicySpecArgsDict = {
     "failure_policy": "Fail",
     "match_constraints": {"resource_rules": [rule("", "pods")]},
     "match_conditions": [{"name": "spec-changed", "expression": SPEC_CHANGED}],
@@ -47,23 +50,28 @@ GPU_GUARD: admission.ValidatingAdmissionPolicySpecArgsDict = {
             f"request.userInfo.username in [{', '.join(map(pods.text, JOB_CONTROLLERS))}]",
         },
     ],
-    "validations": [
-        forbid("!variables.isNew || !variables.usesGpus || variables.admitted", "queue"),
-        forbid(
-            f"!(variables.isNew && {pods.names_its_node('object.spec')}) && "
-            f"(variables.usesGpus || !{pods.tolerates_reserved_nodes('object.spec')})",
-            "nodes",
-        ),
-        # A pod with GPUs may have another class: the default of the cluster. Its job's template may name none.
-        forbid(
-            f"variables.usesGpus != {pods.is_cpu_only('object.spec')} && !{pods.outranks_the_platform('object.spec')}",
-            "priority",
-        ),
-        *common_validations(lambda asked: asked("object.spec")),
-    ],
 }
-"""Refuses a pod with GPUs that is not a pod of an admitted Job, and one that takes what is not its own. The binding
-says where."""
+_OF_PODS = (
+    forbid("!variables.isNew || !variables.usesGpus || variables.admitted", "queue"),
+    forbid(
+        f"!(variables.isNew && {pods.names_its_node('object.spec')}) && "
+        f"(variables.usesGpus || !{pods.tolerates_reserved_nodes('object.spec')})",
+        "nodes",
+    ),
+    # A pod with GPUs may have another class: the default of the cluster. Its job's template may name none.
+    forbid(
+        f"variables.usesGpus != {pods.is_cpu_only('object.spec')} && !{pods.outranks_the_platform('object.spec')}",
+        "priority",
+    ),
+)
+
+
+def guard_of_pods(claimable: Sequence[Claimable]) -> admission.ValidatingAdmissionPolicySpecArgsDict:
+    """Refuses a pod with GPUs that is not a pod of an admitted Job, and one that takes what is not its own. The binding
+    says where."""
+    common = common_validations(lambda asked: asked("object.spec"), claimable)
+    return {**_GPU_GUARD, "validations": [*_OF_PODS, *common]}
+
 
 _GRACE = "request.options.gracePeriodSeconds"
 END_GUARD: admission.ValidatingAdmissionPolicySpecArgsDict = {
@@ -80,7 +88,7 @@ END_GUARD: admission.ValidatingAdmissionPolicySpecArgsDict = {
 """Refuses a deletion that leaves a pod its GPUs for longer than the pod may ask for itself."""
 
 
-def gpu_guard(name: str, parent: pulumi.Resource) -> None:
-    """Makes the policies and binds them to the namespaces of teams."""
-    in_team_namespaces(f"{name}-gpu-guard", POLICY, GPU_GUARD, parent)
+def gpu_guard(name: str, claimable: Sequence[Claimable], parent: pulumi.Resource) -> None:
+    """Makes the policies and binds them to the namespaces of teams; `claimable` is what pods may claim."""
+    in_team_namespaces(f"{name}-gpu-guard", POLICY, guard_of_pods(claimable), parent)
     in_team_namespaces(f"{name}-end-guard", END_POLICY, END_GUARD, parent)

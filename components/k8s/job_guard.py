@@ -5,18 +5,22 @@ and keeps its GPUs for the time that pods get to start, once for every retry. So
 when it is made: where one of its pods fits no node of a pool that the queue may send it to. A queue may send a pod to
 every pool that its node selector or affinity leaves open and that has as many GPUs in one capacity.
 
+A pool of whole nodes takes no smaller pod: four jobs of a GPU on a node each would keep four nodes from the jobs that
+need whole ones, and the queue, which counts GPUs, would admit these all the same.
+
 Of CPU and memory a pod must ask for less than a node has, because the kubelet and the drivers' pods always take some.
 That is the least that is true on every ground: what is asked for closely below may fit no node either.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
 from trainyard.components.k8s import pod_expressions as pods
 from trainyard.components.k8s.admission import BY_ITS_AUTHOR, SPEC_CHANGED, in_team_namespaces, rule
+from trainyard.components.k8s.pod_rules import Claimable
 from trainyard.components.k8s.template_guard import JOB_PODS, JOB_SET_PODS, RUNTIME_JOBS
 from trainyard.conventions import GPU_RESOURCE, POOL_LABEL
 
@@ -35,8 +39,30 @@ class PoolNodeArgs(TypedDict):
     """Memory, GiB."""
     devices: Mapping[str, int]
     """Extended resources of a node: {"nvidia.com/gpu": 8}."""
+    claim: NotRequired[str]
+    """ResourceClaimTemplate of the teams' namespaces by which a pod gets all fast interfaces of a node. Default: an
+    extended resource gives them, or there are none."""
     largest_flavor_gpus: int
     """GPUs of the pool's largest node group: a queue sends no pod with more to the pool."""
+    whole_nodes_only: NotRequired[bool]
+    """Whether a pod has to take all GPUs of a node: small jobs on a node each would break up what a large one waits
+    for, which the queue admits because it counts GPUs and not nodes. Default False."""
+    runtime: NotRequired[str]
+    """Name of the pool's own ClusterTrainingRuntime, whose pods take a node whole. Default: it has none."""
+
+
+def claimable(nodes: Sequence[PoolNodeArgs]) -> list[Claimable]:
+    """What pods may claim of the pools' nodes."""
+    return [
+        Claimable(
+            node["claim"],
+            node["pool"],
+            node["devices"][GPU_RESOURCE],
+            tuple(other["pool"] for other in nodes if other["pool"] != node["pool"]),
+        )
+        for node in nodes
+        if "claim" in node
+    ]
 
 
 def job_guard(name: str, nodes: Sequence[PoolNodeArgs], parent: pulumi.Resource) -> None:
@@ -53,17 +79,17 @@ def specs(nodes: Sequence[PoolNodeArgs]) -> dict[str, admission.ValidatingAdmiss
         "jobsets": _spec("jobset.x-k8s.io", "jobsets", JOB_SET_PODS, own, nodes),
         # A TrainJob says what a node's container asks for; the rest stands in its runtime and in patches of it.
         "trainjobs": _spec(
-            "trainer.kubeflow.org", "trainjobs", _TRAIN_JOB, [_patched_pool(node) for node in nodes], nodes
+            "trainer.kubeflow.org",
+            "trainjobs",
+            _train_job(nodes),
+            [_patched_pool(node, nodes) for node in nodes],
+            nodes,
         ),
     }
 
 
 _NODE = "object.spec.trainer.resourcesPerNode"
-_TRAIN_JOB = (
-    # `dyn`: the literal's own type would make every other field of a pod a list of containers.
-    f"({pods.present('object.spec', 'trainer.resourcesPerNode')} ? "
-    f"[dyn({{'containers': [{{'resources': {_NODE}}}]}})] : [])"
-)
+_RUNTIME_NAME = "object.spec.runtimeRef.name"
 _JOB_POD = "template.spec.template.spec"
 
 
@@ -72,11 +98,27 @@ def _own_pool(node: PoolNodeArgs) -> str:
     return pods.accepts_pool("a.pod", node["pool"])
 
 
-def _patched_pool(node: PoolNodeArgs) -> str:
-    """Whether the patches of a TrainJob's runtime leave a pool open to it."""
+def _train_job(nodes: Sequence[PoolNodeArgs]) -> str:
+    """The pods of a TrainJob: what it asks for a node, or what the runtime of a pool does."""
+    # `dyn`: the literal's own type would make every other field of a pod a list of containers.
+    found = "[]"
+    for node in nodes:
+        if "runtime" in node:
+            whole = f"{{{pods.text(GPU_RESOURCE)}: {pods.text(str(node['devices'][GPU_RESOURCE]))}}}"
+            its_own = f"[dyn({{'containers': [{{'resources': {{'limits': {whole}}}}}]}})]"
+            found = f"({_RUNTIME_NAME} == {pods.text(node['runtime'])} ? {its_own} : {found})"
+    asked = f"[dyn({{'containers': [{{'resources': {_NODE}}}]}})]"
+    return f"({pods.present('object.spec', 'trainer.resourcesPerNode')} ? {asked} : {found})"
+
+
+def _patched_pool(node: PoolNodeArgs, nodes: Sequence[PoolNodeArgs]) -> str:
+    """Whether a TrainJob's runtime, and the patches of it, leave a pool open to it."""
+    others = [other["runtime"] for other in nodes if "runtime" in other and other["pool"] != node["pool"]]
+    runtime = " && ".join([f"{_RUNTIME_NAME} != {pods.text(other)}" for other in others])
     job = f"!({pods.present('j', _JOB_POD)}) || {pods.accepts_pool(f'j.{_JOB_POD}', node['pool'])}"
     patch = f"!({pods.present('p', RUNTIME_JOBS)}) || p.{RUNTIME_JOBS}.all(j, {job})"
-    return f"(!has(object.spec.runtimePatches) || object.spec.runtimePatches.all(p, {patch}))"
+    patched = f"(!has(object.spec.runtimePatches) || object.spec.runtimePatches.all(p, {patch}))"
+    return f"({runtime} && {patched})" if runtime else patched
 
 
 def _spec(
@@ -131,9 +173,12 @@ def _fits(node: PoolNodeArgs, devices: Sequence[str]) -> str:
     """Whether the pod of an `a` fits an empty node. A device that only other pools have is none here."""
     limits = {"cpu": f"< {float(node['cpu'])}", "memory": f"< {node['memory_gib'] * 2**30:.1f}"}
     limits |= {device: f"<= {float(node['devices'].get(device, 0))}" for device in devices}
+    if node.get("whole_nodes_only"):
+        limits[GPU_RESOURCE] = f"== {float(node['devices'][GPU_RESOURCE])}"
     return " && ".join(f"a[{pods.text(name)}] {limit}" for name, limit in limits.items())
 
 
 def _described(node: PoolNodeArgs) -> str:
     devices = [f"{count} {device}" for device, count in node["devices"].items()]
-    return ", ".join([*devices, f"{node['cpu']} cores", f"{node['memory_gib']:g} GiB"])
+    whole = [f"to be taken with all {node['devices'][GPU_RESOURCE]} GPUs"] if node.get("whole_nodes_only") else []
+    return ", ".join([*devices, f"{node['cpu']} cores", f"{node['memory_gib']:g} GiB", *whole])

@@ -19,17 +19,22 @@ import pulumi
 import yaml
 
 from trainyard.components.k8s import custom_resources as cr
+from trainyard.components.k8s.budgets import BudgetKeeperArgs, HeldTeam, budget_keeper
 from trainyard.components.k8s.charts import ChartArgs, over_nodes, release
+from trainyard.components.k8s.flavors import FlavorKeeperArgs, flavor_keeper
 from trainyard.components.k8s.flows import fence
 from trainyard.components.k8s.gpu_guard import gpu_guard
-from trainyard.components.k8s.job_guard import PoolNodeArgs, job_guard
+from trainyard.components.k8s.idle_jobs import IdleJobsArgs, idle_keeper
+from trainyard.components.k8s.job_guard import PoolNodeArgs, claimable, job_guard
 from trainyard.components.k8s.kueue_manager import NAMESPACE, manager_configuration
+from trainyard.components.k8s.monitoring_flows import but_of_keepers_that_are_not
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, SYSTEM_TOLERATION, TEAM_LABEL, gpu_node_tolerations
+from trainyard.conventions.monitoring import BUDGET_KEEPER, IDLE_KEEPER
 
 RELEASE = "kueue"
 DEFAULT_LOCAL_QUEUE = "default"
@@ -38,15 +43,28 @@ DEFAULT_LOCAL_QUEUE = "default"
 WHEN_CAN_BORROW = ("TryNextFlavor", "MayStopSearch")
 
 
+class QueuedNodesArgs(TypedDict):
+    """Nodes that the cloud gives all at once, to a job that waits for them."""
+
+    provisioning_class: str
+    """Name of the class of provisioning requests that the ground's autoscaler answers."""
+    max_run_seconds: int
+    """Seconds after which the nodes are taken away, unless a job asks for less."""
+    tolerations: Sequence[Mapping[str, str]]
+    """For the taints that the ground puts on such nodes besides."""
+
+
 class FlavorArgs(TypedDict):
     """The nodes of one GPU node group."""
 
     name: str
     """Name of the ResourceFlavor, which is that of the node group."""
     capacity: str
-    """`reserved`, `spot` or `on-demand`: decides which taints the nodes have."""
+    """`reserved`, `spot`, `on-demand` or `flex-start`: decides which taints the nodes have."""
     node_labels: Mapping[str, str]
     """Labels that exactly these nodes have: pool and capacity."""
+    queued: NotRequired[QueuedNodesArgs]
+    """How a job asks the cloud for such nodes before it starts. Default: it starts, and its pods bring them."""
 
 
 class QuotaArgs(TypedDict):
@@ -69,6 +87,9 @@ class TeamQueueArgs(TypedDict):
     """Name of the team's ClusterQueue."""
     local_queue: str
     """Name of the team's LocalQueue; one called `default` is made besides."""
+    proof_queue: NotRequired[str]
+    """Name of a LocalQueue for jobs that prove the team's nodes: it may stay open while the others are held, so that
+    nodes are proven before people's jobs run on them. Default: there is none."""
     quotas: Sequence[QuotaArgs]
     """What the team owns of each flavor, in the order in which flavors are tried. Empty: the team has no GPUs."""
     weight: int
@@ -110,6 +131,12 @@ class KueueArgs(TypedDict):
     none."""
     node_selector: NotRequired[Mapping[str, str]]
     """Labels of the nodes that the manager runs on. Default: the system nodes', `ml.platform/pool: system`."""
+    keeper: NotRequired[FlavorKeeperArgs]
+    """What takes flavors without nodes out of the queues for a while. Default: nothing does."""
+    budgets: NotRequired[BudgetKeeperArgs]
+    """What holds the queues of a team whose month's money is gone; needs the monitoring's ledger. Default: nothing."""
+    idle_jobs: NotRequired[IdleJobsArgs]
+    """What gives back the GPUs of jobs that do nothing with them; needs the monitoring's figures. Default: nothing."""
     addresses: NotRequired[AddressesArgs]
     """Where the ground has what network policies name by address. Default: unknown, and the namespace gets no network
     policies."""
@@ -123,7 +150,8 @@ class Kueue(pulumi.ComponentResource):
     """Kueue with the queues of all teams.
 
     Every object depends on the release: its finalizers are served by the manager, and the chart's own uninstall would
-    hang on what is left. So a destroy takes LocalQueues, then ClusterQueues, then flavors, then the chart.
+    hang on what is left. So a destroy takes LocalQueues, then the teams' namespaces where these wait for their
+    `cluster_queues` (Workloads in them have a finalizer too), then ClusterQueues, then flavors, then the chart.
     `ready` is what a job in a queue waits for.
 
     Raises ValueError for two queues or flavors of one name, a quota of a flavor that is not given, a weight below 1, an
@@ -146,7 +174,8 @@ class Kueue(pulumi.ComponentResource):
         walls: list[pulumi.Resource] = []
         if "addresses" in args:
             child = pulumi.ResourceOptions(parent=self, depends_on=before)
-            walls = fence(name, NAMESPACE, PLATFORM_FLOWS, args["addresses"], inside=self.namespace, opts=child)
+            flows = but_of_keepers_that_are_not(PLATFORM_FLOWS, _keepers(args))
+            walls = fence(name, NAMESPACE, flows, args["addresses"], inside=self.namespace, opts=child)
         self._release = release(
             f"{name}-release",
             args["chart"],
@@ -161,10 +190,11 @@ class Kueue(pulumi.ComponentResource):
         flavors = {
             flavor["name"]: self._object(
                 f"{name}-flavor-{flavor['name']}",
-                cr.resource_flavor(flavor["name"], flavor["node_labels"], gpu_node_tolerations(flavor["capacity"])),
+                cr.resource_flavor(flavor["name"], flavor["node_labels"], _tolerations(flavor)),
             )
             for flavor in args["flavors"]
         }
+        checks = {flavor["name"]: self._check(name, flavor) for flavor in args["flavors"] if "queued" in flavor}
         priorities = [
             self._object(
                 f"{name}-priority-{priority['name']}",
@@ -184,12 +214,14 @@ class Kueue(pulumi.ComponentResource):
                     quotas=[(quota["flavor"], quota["gpus"]) for quota in queue["quotas"]],
                     when_can_borrow=args.get("when_can_borrow", WHEN_CAN_BORROW[0]),
                     weight=queue["weight"],
+                    checked=[quota["flavor"] for quota in queue["quotas"] if quota["flavor"] in checks],
                 ),
                 cohort,
                 *(flavors[quota["flavor"]] for quota in queue["quotas"]),
+                *(checks[quota["flavor"]] for quota in queue["quotas"] if quota["flavor"] in checks),
             )
             self.cluster_queues[queue["team"]] = named(cluster_queue, queue["cluster_queue"])
-            for local in dict.fromkeys((queue["local_queue"], DEFAULT_LOCAL_QUEUE)):
+            for local in _local_queues(queue):
                 local_queue = self._object(
                     f"{name}-local-queue-{queue['team']}-{local}",
                     cr.local_queue(local, queue["namespace"], queue["cluster_queue"]),
@@ -198,12 +230,52 @@ class Kueue(pulumi.ComponentResource):
                 )
                 local_queues.append(local_queue)
                 self.local_queues.setdefault(queue["team"], named(local_queue, local))
-        gpu_guard(name, self)
-        template_guard(name, self)
+        if "keeper" in args and flavors:
+            flavor_keeper(
+                name,
+                args["keeper"],
+                self.namespace,
+                args.get("node_selector", SYSTEM_NODES),
+                self,
+                [*before, *walls, *flavors.values()],
+            )
+        if "budgets" in args:
+            held = _held(args["queues"], args["budgets"])
+            budget_keeper(
+                name,
+                args["budgets"],
+                held,
+                self.namespace,
+                args.get("node_selector", SYSTEM_NODES),
+                self,
+                [*before, *walls],
+            )
+        if "idle_jobs" in args:
+            idle_keeper(
+                name,
+                args["idle_jobs"],
+                {queue["team"]: queue["namespace"] for queue in args["queues"]},
+                self.namespace,
+                args.get("node_selector", SYSTEM_NODES),
+                self,
+                [*before, *walls],
+            )
+        claims = claimable(args["nodes"])
+        gpu_guard(name, claims, self)
+        template_guard(name, [node["runtime"] for node in args["nodes"] if "runtime" in node], claims, self)
         job_guard(name, args["nodes"], self)
         # Annotated here: a resource list at class level would be taken for an output of the component.
         self.ready: list[pulumi.Resource] = [self._release, *priorities, *local_queues]
         register(self)
+
+    def _check(self, name: str, flavor: FlavorArgs) -> cr.CustomResource:
+        """What a job of a flavor waits for: that the cloud has all of its nodes."""
+        queued, own = flavor["queued"], flavor["name"]
+        config = self._object(
+            f"{name}-provisioning-{own}",
+            cr.provisioning_config(own, queued["provisioning_class"], GPU_RESOURCE, queued["max_run_seconds"]),
+        )
+        return self._object(f"{name}-check-{own}", cr.provisioning_check(own, own), config)
 
     def _object(
         self,
@@ -221,6 +293,35 @@ class Kueue(pulumi.ComponentResource):
                 delete_before_replace=True,
             ),
         )
+
+
+def _keepers(args: KueueArgs) -> list[str]:
+    """The keepers that ask Prometheus."""
+    return [name for name, key in ((BUDGET_KEEPER, "budgets"), (IDLE_KEEPER, "idle_jobs")) if key in args]
+
+
+def _local_queues(queue: TeamQueueArgs) -> list[str]:
+    """The names of a team's LocalQueues: that of its jobs first."""
+    names = [queue["local_queue"], DEFAULT_LOCAL_QUEUE]
+    return list(dict.fromkeys([*names, *([queue["proof_queue"]] if "proof_queue" in queue else ())]))
+
+
+def _held(queues: Sequence[TeamQueueArgs], args: BudgetKeeperArgs) -> dict[str, HeldTeam]:
+    """The teams that have a budget, each with every LocalQueue that is made for it."""
+    return {
+        queue["team"]: {
+            "namespace": queue["namespace"],
+            "queues": _local_queues(queue),
+            "budget_usd": args["budgets_usd"][queue["team"]],
+        }
+        for queue in queues
+        if queue["team"] in args["budgets_usd"]
+    }
+
+
+def _tolerations(flavor: FlavorArgs) -> list[Mapping[str, str]]:
+    more = flavor["queued"]["tolerations"] if "queued" in flavor else ()
+    return [*gpu_node_tolerations(flavor["capacity"]), *more]
 
 
 def _check(args: KueueArgs) -> None:
@@ -252,7 +353,10 @@ def _check(args: KueueArgs) -> None:
 
 def _values(args: KueueArgs) -> dict[str, Any]:
     configuration = manager_configuration(
-        args["pods_ready_timeout_minutes"], args["requeue_limit"], args.get("unrationed_resources", ())
+        args["pods_ready_timeout_minutes"],
+        args["requeue_limit"],
+        args.get("unrationed_resources", ()),
+        claims=any("claim" in node for node in args["nodes"]),
     )
     return {
         "controllerManager": {

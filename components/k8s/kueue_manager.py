@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from trainyard.conventions import FAIR_SHARING_STRATEGIES, TEAM_LABEL
+from trainyard.conventions import FAIR_SHARING_STRATEGIES, KUEUE_NAMESPACE, TEAM_LABEL
 
-NAMESPACE = "kueue-system"
+NAMESPACE = KUEUE_NAMESPACE
 """Namespace of the manager."""
 
 FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob")
@@ -18,10 +18,24 @@ here nor in a queue blocks its job, which is what should happen to a `nvidia.com
 `quotaCheckStrategy: IgnoreUndeclared` (which excludes this list) would let it pass uncounted."""
 
 
+CLAIMS_UNCOUNTED = {
+    "KueueDRAIntegration": False,
+    "KueueDRAIntegrationExtendedResource": False,
+    "KueueDRAIntegrationPartitionableDevices": False,
+    "KueueDRARejectWorkloadsWhenDRADisabled": False,
+}
+"""Feature gates without which a job's claims are nothing to the manager. With the first, a class of devices that no
+queue has a quota of keeps its job out for ever; the next two make the manager end at its start without the first; the
+last keeps out every job with a claim (Kueue v0.19.2, validation.go and workload_controller.go, read 2026-11-23)."""
+
+
 def manager_configuration(
-    pods_ready_timeout_minutes: int, requeue_limit: int, unrationed_resources: Sequence[str]
+    pods_ready_timeout_minutes: int, requeue_limit: int, unrationed_resources: Sequence[str], *, claims: bool = False
 ) -> dict[str, Any]:
-    """The manager's configuration file. It replaces the chart's whole, so what the chart would set is stated too."""
+    """The manager's configuration file. It replaces the chart's whole, so what the chart would set is stated too.
+
+    `claims`: pods claim fast interfaces, with all GPUs of their node, which are what is counted.
+    """
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
@@ -44,4 +58,5 @@ def manager_configuration(
         "fairSharing": {"preemptionStrategies": list(FAIR_SHARING_STRATEGIES)},
         "integrations": {"frameworks": list(FRAMEWORKS)},
         "resources": {"excludeResourcePrefixes": [*UNRATIONED_RESOURCES, *unrationed_resources]},
+        **({"featureGates": dict(CLAIMS_UNCOUNTED)} if claims else {}),
     }

@@ -35,6 +35,7 @@ from trainyard.components.k8s.mlflow_certificate import server_certificate
 from trainyard.components.k8s.mlflow_logins import Logins, as_json, auth_configuration
 from trainyard.components.k8s.mlflow_network import network_policies
 from trainyard.components.k8s.mlflow_password import OWN_KEY, password_source, port_text
+from trainyard.components.k8s.mlflow_sign_on import check_sign_on, sign_on_file
 from trainyard.components.k8s.objects import (
     add_on_namespace,
     disruption_budget,
@@ -47,17 +48,18 @@ from trainyard.components.outputs import register
 from trainyard.conventions import (
     MLFLOW_CREDENTIALS_PATH,
     MLFLOW_CREDENTIALS_SECRET,
+    MLFLOW_PEOPLE_SECRET,
     MLFLOW_PERMISSIONS,
+    MLFLOW_SERVICE,
+    MLFLOW_SIGN_ON,
     RUNTIME_CHECKSUM_ANNOTATION,
     SYSTEM_NODES,
 )
 
-SERVICE = "mlflow"
 SERVICE_ACCOUNT = "mlflow"
 CA_KEY = "ca.crt"
 """Key of the authority in a team's Secret."""
 LABELS: Mapping[str, str] = {"app.kubernetes.io/name": "mlflow", "app.kubernetes.io/component": "tracking-server"}
-PEOPLE_SECRET = "mlflow-people"  # noqa: S105 - a name
 
 
 class MlflowServer(pulumi.ComponentResource):
@@ -69,6 +71,8 @@ class MlflowServer(pulumi.ComponentResource):
 
     tracking_uri: pulumi.Output[str]
     """Address of the server for clients in the cluster: the value of `MLFLOW_TRACKING_URI`."""
+    certificate_ends: pulumi.Output[str]
+    """When its certificate is valid no more, RFC 3339."""
     namespace: pulumi.Output[str]
     """Namespace that the server runs in."""
     service_name: str
@@ -79,7 +83,8 @@ class MlflowServer(pulumi.ComponentResource):
     """Name of the Secret with each team's account, in that team's namespace; by team."""
 
     def __init__(self, name: str, args: MlflowServerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError for less than one replica or worker, and for an unknown permission."""
+        """Raises ValueError for less than one replica or worker, an unknown permission, and a single sign-on that would
+        let in whom it is not for."""
         super().__init__("trainyard:index:MlflowServer", name, {}, opts)
         for key in ("replicas", "workers"):
             if args[key] < 1:
@@ -89,11 +94,13 @@ class MlflowServer(pulumi.ComponentResource):
             raise ValueError(
                 f"{name}: default_permission has to be one of {', '.join(MLFLOW_PERMISSIONS)}, got {self._permission!r}"
             )
+        if "sign_on" in args:
+            check_sign_on(name, args["sign_on"], args["team_namespaces"])
         self._name = name
         self._args = args
         self._after = prerequisites(opts)
         self._logins = Logins(name, args.get("password_version", 1), self._child())
-        self.service_name = SERVICE
+        self.service_name = MLFLOW_SERVICE
         self.service_account_name = SERVICE_ACCOUNT
 
         self._namespace = add_on_namespace(f"{name}-namespace", args["namespace"], self, depends_on=self._after)
@@ -107,11 +114,13 @@ class MlflowServer(pulumi.ComponentResource):
             database_port=args["database"]["port"],
             addresses=args.get("addresses"),
             monitoring_namespace=args.get("monitoring_namespace", "monitoring"),
+            sign_on=args.get("sign_on"),
             opts=self._child(),
         )
         service = self._service()
-        self.tracking_uri = named(service, f"https://{SERVICE}.{args['namespace']}.svc.cluster.local:{pod.PORT}")
-        self._certificate = server_certificate(name, pod.names_of(SERVICE, args["namespace"]), self._child())
+        self.tracking_uri = named(service, f"https://{MLFLOW_SERVICE}.{args['namespace']}.svc.cluster.local:{pod.PORT}")
+        self._certificate = server_certificate(name, pod.names_of(MLFLOW_SERVICE, args["namespace"]), self._child())
+        self.certificate_ends = self._certificate.ends
         self._users: dict[str, pulumi.Output[str] | None] = {}
         self.credential_secrets = {team: self._team(team) for team in sorted(args["team_namespaces"])}
         self._people()
@@ -191,6 +200,8 @@ class MlflowServer(pulumi.ComponentResource):
         ca = database.get("ca_certificates")
         if ca:
             programs[Path(pod.CA_FILE).name] = ca
+        if "sign_on" in args:
+            programs[MLFLOW_SIGN_ON] = sign_on_file(args["sign_on"])
         checksum = hashlib.sha256(json.dumps(programs, sort_keys=True).encode()).hexdigest()
         runtime = core.ConfigMap(
             f"{self._name}-runtime",
@@ -218,7 +229,7 @@ class MlflowServer(pulumi.ComponentResource):
             owner_uri=self._database_uri(database["username"]),
             server_user=(database["server_user"], self._logins.version) if "server_user" in database else None,
             server_command=pod.server_command(
-                hosts=pod.allowed_hosts(SERVICE, args["namespace"]),
+                hosts=pod.allowed_hosts(MLFLOW_SERVICE, args["namespace"]),
                 workers=args["workers"],
                 database_uri=uri,
                 artifacts_uri=args["artifacts_uri"],
@@ -231,7 +242,7 @@ class MlflowServer(pulumi.ComponentResource):
         ).spec()
         apps.Deployment(
             f"{self._name}-deployment",
-            metadata={"name": SERVICE, "namespace": self.namespace, "labels": LABELS},
+            metadata={"name": MLFLOW_SERVICE, "namespace": self.namespace, "labels": LABELS},
             spec={
                 "replicas": args["replicas"],
                 "revision_history_limit": 3,
@@ -254,12 +265,12 @@ class MlflowServer(pulumi.ComponentResource):
             },
             opts=pulumi.ResourceOptions(parent=self, depends_on=[*self._after, *self._walls]),
         )
-        disruption_budget(f"{self._name}-disruption-budget", SERVICE, self.namespace, LABELS, self._child())
+        disruption_budget(f"{self._name}-disruption-budget", MLFLOW_SERVICE, self.namespace, LABELS, self._child())
 
     def _service(self) -> core.Service:
         return service(
             f"{self._name}-service",
-            SERVICE,
+            MLFLOW_SERVICE,
             self.namespace,
             LABELS,
             {"name": "https", "port": pod.PORT, "target_port": "https"},
@@ -301,7 +312,7 @@ class MlflowServer(pulumi.ComponentResource):
         if found:
             core.Secret(
                 f"{self._name}-people",
-                metadata={"name": PEOPLE_SECRET, "namespace": self.namespace, "labels": LABELS},
+                metadata={"name": MLFLOW_PEOPLE_SECRET, "namespace": self.namespace, "labels": LABELS},
                 string_data={name.replace("+", "."): password for name, password in found.items()},
                 opts=self._child(),
             )

@@ -5,6 +5,7 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 
+from trainyard.components.k8s.mlflow_sign_on import MlflowSignOnArgs
 from trainyard.components.k8s.network_rules import AddressesArgs
 
 
@@ -100,5 +101,7 @@ class MlflowServerArgs(TypedDict):
     """Raised by one, every password is a new one, and the one before works until the next. Default 1."""
     people: NotRequired[Mapping[str, Sequence[str]]]
     """Team to the people who have a login of their own, with the team's rights. Default: none."""
+    sign_on: NotRequired[MlflowSignOnArgs]
+    """An identity provider whose tokens are logins too, which needs joserfc in the image. Default: none."""
     monitoring_namespace: NotRequired[str]
-    """The namespace that may reach the metrics port. Default "monitoring"."""
+    """The namespace whose Prometheus may reach the metrics port. Default "monitoring"."""

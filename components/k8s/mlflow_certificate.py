@@ -19,11 +19,13 @@ RENEWED_YEARS_BEFORE = 1
 
 @dataclass(frozen=True)
 class Certificate:
-    """What the server shows, and what its clients check it with; all PEM."""
+    """What the server shows, and what its clients check it with, PEM."""
 
     certificate: pulumi.Output[str]
     key: pulumi.Output[str]
     authority: pulumi.Output[str]
+    ends: pulumi.Output[str]
+    """When it is valid no more, RFC 3339."""
 
 
 def server_certificate(name: str, hosts: Sequence[str], opts: pulumi.ResourceOptions) -> Certificate:
@@ -63,4 +65,9 @@ def server_certificate(name: str, hosts: Sequence[str], opts: pulumi.ResourceOpt
         early_renewal_hours=RENEWED_YEARS_BEFORE * _HOURS_A_YEAR,
         opts=opts,
     )
-    return Certificate(signed.cert_pem, pulumi.Output.secret(own_key.private_key_pem), authority.cert_pem)
+    return Certificate(
+        signed.cert_pem,
+        pulumi.Output.secret(own_key.private_key_pem),
+        authority.cert_pem,
+        signed.validity_end_time,
+    )

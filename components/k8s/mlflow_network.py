@@ -1,9 +1,9 @@
 """Who may talk to the MLflow server, and whom it may talk to.
 
-Ingress: the tracking port from namespaces of teams, the metrics port from the monitoring namespace. Egress: names, the
+Ingress: the tracking port from namespaces of teams, the metrics port from Prometheus. Egress: names, the
 database, the object store of the artifacts and the ground's own services (the database's password) over HTTPS, what
-hands out the pods' identity. Everything else of the namespace
-is denied. The kubelet's probes come from the pod's own node, which a network policy does not hold back.
+hands out the pods' identity, and with single sign-on the way to the issuer's keys. Everything else of the namespace is
+denied. The kubelet's probes come from the pod's own node, which a network policy does not hold back.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,9 @@ import pulumi_kubernetes.networking.v1 as networking
 
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s.mlflow_pod import METRICS_PORT, PORT
+from trainyard.components.k8s.mlflow_sign_on import MlflowSignOnArgs, way_to_the_keys
 from trainyard.conventions import TEAM_LABEL
+from trainyard.conventions.monitoring import PROMETHEUS_LABELS
 
 
 def network_policies(
@@ -26,6 +28,7 @@ def network_policies(
     database_port: pulumi.Input[int],
     addresses: rules.AddressesArgs | None,
     monitoring_namespace: str,
+    sign_on: MlflowSignOnArgs | None,
     opts: pulumi.ResourceOptions,
 ) -> list[networking.NetworkPolicy]:
     """Makes the three policies of the namespace, for the server to wait for.
@@ -38,7 +41,12 @@ def network_policies(
             "ports": [{"protocol": "TCP", "port": PORT}],
         },
         {
-            "from_": [{"namespace_selector": rules.namespace_called(monitoring_namespace)}],
+            "from_": [
+                {
+                    "namespace_selector": rules.namespace_called(monitoring_namespace),
+                    "pod_selector": {"match_labels": dict(PROMETHEUS_LABELS)},
+                }
+            ],
             "ports": [{"protocol": "TCP", "port": METRICS_PORT}],
         },
     ]
@@ -49,6 +57,7 @@ def network_policies(
             "ports": [{"protocol": "TCP", "port": database_port}],
         },
         *_to_the_ground(addresses),
+        *way_to_the_keys(sign_on, addresses),
     ]
     server: meta.LabelSelectorArgsDict = {"match_labels": labels}
     specs: dict[str, networking.NetworkPolicySpecArgsDict] = {

@@ -14,9 +14,9 @@ import pulumi
 import pulumi_kubernetes.core.v1 as core
 
 from trainyard.components.k8s import pod_parts as parts
-from trainyard.conventions import MLFLOW_ADMIN
+from trainyard.conventions import MLFLOW_ADMIN, MLFLOW_PORT
 
-PORT = 5000
+PORT = MLFLOW_PORT
 METRICS_PORT = 9102
 USER_ID = 10001  # scanners ask for at least 10000, so that it cannot be a user of the host
 SCRATCH_GIB = 20  # an artifact on its way through the server lies here as a whole

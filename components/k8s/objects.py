@@ -81,8 +81,9 @@ def service(
     labels: Mapping[str, str],
     port: core.ServicePortArgsDict,
     opts: pulumi.ResourceOptions,
+    *more: core.ServicePortArgsDict,
 ) -> core.Service:
-    """A Service inside the cluster, of one TCP port, for the pods that carry `labels`."""
+    """A Service inside the cluster, of a TCP port or several, for the pods that carry `labels`."""
     return core.Service(
         name,
         metadata={
@@ -92,7 +93,11 @@ def service(
             # The pods may be made after the Service, which would otherwise be waited for in vain.
             "annotations": {"pulumi.com/skipAwait": "true"},
         },
-        spec={"type": "ClusterIP", "selector": labels, "ports": [{**port, "protocol": "TCP"}]},
+        spec={
+            "type": "ClusterIP",
+            "selector": labels,
+            "ports": [{**each, "protocol": "TCP"} for each in (port, *more)],
+        },
         opts=opts,
     )
 

@@ -6,15 +6,18 @@ pod's own node, which no network policy holds back.
 """
 
 from trainyard.components.k8s.flows import DNS, NAME_PORTS, Flow, Place, Pods, tcp
-from trainyard.conventions import INGEST_NAMESPACE
+from trainyard.components.k8s.monitoring_flows import ASKED_BY_KEEPERS, READ_FROM_QUEUES
+from trainyard.conventions import INGEST_NAMESPACE, KUEUE_NAMESPACE
 
 WEBHOOKS = 9443
 VISIBILITY = 8082
 """Kueue's API of what waits: where the API server cannot reach it, namespaces cannot be deleted any more."""
 API = 443
 PROXY_PORT = 3128
+SIGN_ON_PORT = 3129
+"""The proxy's door for the tracking server, which leads to the keys of an identity provider and nowhere else."""
 
-KUEUE = Pods("kueue-system")
+KUEUE = Pods(KUEUE_NAMESPACE)
 JOBSET = Pods("jobset-system")
 TRAINER = Pods("kubeflow-system")
 EGRESS_PROXY = Pods("egress-proxy")
@@ -32,6 +35,8 @@ def _controller(pods: Pods, what: str) -> tuple[Flow, ...]:
 PLATFORM_FLOWS: tuple[Flow, ...] = (
     *_controller(KUEUE, "Kueue"),
     Flow(Place.API_SERVER, KUEUE, (tcp(VISIBILITY),), "the API server hands on the API of what waits"),
+    READ_FROM_QUEUES,
+    *ASKED_BY_KEEPERS.values(),
     *_controller(JOBSET, "JobSet"),
     *_controller(TRAINER, "the Trainer"),
     Flow(Place.TEAMS, EGRESS_PROXY, (tcp(PROXY_PORT),), "teams' pods reach the names of the allow-list"),
@@ -40,3 +45,8 @@ PLATFORM_FLOWS: tuple[Flow, ...] = (
     Flow(EGRESS_PROXY, Place.INTERNET, (tcp(443),), "the proxy opens what teams' pods asked for"),
 )
 """Every flow that pods of the platform need. A namespace's policies are written from those that name it."""
+
+
+def sign_on_flow(namespace: str) -> Flow:
+    """The way out of the tracking server's namespace, where people sign on at it."""
+    return Flow(Pods(namespace), EGRESS_PROXY, (tcp(SIGN_ON_PORT),), "an identity provider's keys are read")

@@ -72,6 +72,12 @@ def claims_devices(pod: str) -> str:
     return f"({listed(pod, 'resourceClaims')}.size() > 0)"
 
 
+def claims_by(pod: str, template: str) -> str:
+    """Whether each of its claims is by one template."""
+    named = f"has(c.resourceClaimTemplateName) && c.resourceClaimTemplateName == {text(template)}"
+    return f"{listed(pod, 'resourceClaims')}.all(c, {named})"
+
+
 def has_plain_volumes(pod: str) -> str:
     """Whether all of its volumes are of the kinds that a team needs."""
     kinds = " || ".join(f"has(v.{kind})" for kind in VOLUME_KINDS)

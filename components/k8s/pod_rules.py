@@ -4,12 +4,13 @@ A template is asked all that a pod is: a job whose pods are refused one by one i
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
 from trainyard.components.k8s import pod_expressions as pods
 from trainyard.components.k8s.pod_security import LEVEL
-from trainyard.conventions import CPU_ONLY_PRIORITY
+from trainyard.conventions import CPU_ONLY_PRIORITY, GPU_RESOURCE
 
 MESSAGES = {
     "queue": "GPU pods run through a queue: submit a Job, JobSet or TrainJob with the label kueue.x-k8s.io/queue-name.",
@@ -27,6 +28,12 @@ MESSAGES = {
 }
 """What is said of each rule that is broken."""
 
+CLAIMS_MESSAGE = (
+    "Pods ask for GPUs by nvidia.com/gpu, which the queue counts. A claim is of {}, by its template, of a pod with all "
+    "GPUs of a node of that pool and of no other pool: take other resource claims away."
+)
+"""What is said of a claim where a pool's fast interfaces are claimed."""
+
 Asked = Callable[[str], str]
 
 
@@ -35,10 +42,40 @@ def forbid(expression: str, message: str) -> admission.ValidationArgsDict:
     return {"expression": expression, "message": MESSAGES[message], "reason": "Forbidden"}
 
 
-def common_validations(ask: Callable[[Asked], str]) -> Sequence[admission.ValidationArgsDict]:
+class Claimable(NamedTuple):
+    """Devices of a pool's nodes that a pod may claim, together with all GPUs of the node, which the queue counts."""
+
+    template: str
+    """The ResourceClaimTemplate."""
+    pool: str
+    gpus: int
+    """GPUs that a node has."""
+    others: tuple[str, ...]
+    """The other pools."""
+
+
+def claims_what_it_may(pod: str, claimable: Sequence[Claimable]) -> str:
+    """Whether it claims no devices, or those of the one pool that it may stand in, of which it takes a node whole.
+
+    The queue sends a pod to any pool that it leaves open, and looks at no claim.
+    """
+    ways = [f"!{pods.claims_devices(pod)}"]
+    for one in claimable:
+        closed = [f"!{pods.accepts_pool(pod, other)}" for other in one.others]
+        whole = f"{pods.needs(pod, GPU_RESOURCE)} == {float(one.gpus)}"
+        ways.append(f"({' && '.join([pods.claims_by(pod, one.template), whole, *closed])})")
+    return ways[0] if len(ways) == 1 else f"({' || '.join(ways)})"
+
+
+def common_validations(
+    ask: Callable[[Asked], str], claimable: Sequence[Claimable]
+) -> Sequence[admission.ValidationArgsDict]:
     """What is asked of every pod alike; `ask` puts a question to the pod, or to all pods, that a policy is about."""
+    devices = forbid(ask(lambda pod: claims_what_it_may(pod, claimable)), "devices")
+    if claimable:
+        devices["message"] = CLAIMS_MESSAGE.format(", ".join(one.template for one in claimable))
     return (
-        forbid(ask(lambda pod: f"!{pods.claims_devices(pod)}"), "devices"),
+        devices,
         forbid(ask(pods.has_plain_volumes), "volumes"),
         forbid(ask(pods.ends_in_time), "grace"),
     )

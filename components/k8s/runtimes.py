@@ -1,10 +1,14 @@
 """JobSet, the Kubeflow Trainer and the runtimes that a training team's TrainJobs refer to.
 
+A pool with a fabric has a runtime of its own. It asks for a whole node with every adapter, its image has the plug-in of
+NCCL for them, and its variables leave NCCL no other network: a job that would train over sockets ends at its start.
+
 The Trainer's own runtimes are left out: its chart applies them from a job that downloads kubectl, which a private
 cluster cannot.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
@@ -19,25 +23,52 @@ from trainyard.components.outputs import register
 from trainyard.conventions import (
     CPU_NODES,
     CPU_ONLY_PRIORITY,
+    FABRIC,
+    GPU_RESOURCE,
+    POOL_LABEL,
     SYSTEM_NODES,
     SYSTEM_TOLERATION,
+    TORCH_CPU_RUNTIME,
+    TORCH_RUNTIME,
     TRAINER_SERVICE_ACCOUNT,
     TRAINING_CONTAINER_SECURITY,
     TRAINING_GRACE_SECONDS,
     TRAINING_POD_SECURITY,
     TRAINING_SHUTDOWN_SECONDS,
+    pool_runtime,
 )
 
 JOBSET_NAMESPACE = "jobset-system"
 TRAINER_NAMESPACE = "kubeflow-system"
-TORCH_RUNTIME = "torch-distributed"
-TORCH_CPU_RUNTIME = "torch-distributed-cpu"
-"""The runtime of TrainJobs without GPUs: its pods have the priority class that counts them, which a TrainJob itself
-cannot state. That each is used for what it is for, an admission policy asks of the TrainJob (`template_guard`)."""
-
 PERMANENT_EXIT_CODES = (10, 20)
 """Exit codes with which a training container says that running it again is of no use: a check failed, a figure is below
 its threshold (`smoke_jobs/ddp/result.py`). torchrun itself ends with 1 whatever its ranks returned."""
+
+
+class PoolRuntimeArgs(TypedDict):
+    """The runtime of a pool with a fabric. Its pods take a node whole."""
+
+    pool: str
+    """Value of the nodes' label `ml.platform/pool`."""
+    image: str
+    """Image of the training container, `image:tag@sha256:...`, with torch and the fabric's plug-in of NCCL."""
+    gpus: int
+    """GPUs of a node."""
+    cpu: int
+    """Cores that a pod requests."""
+    memory_gib: int
+    """Memory that a pod requests, GiB."""
+    fabric_resource: NotRequired[str]
+    """Extended resource of the adapters, as their device plugin names it. Default: a claim gives them."""
+    fabric_claim: NotRequired[str]
+    """ResourceClaimTemplate of the teams' namespaces that gives a pod all adapters of a node. Default: an extended
+    resource gives them."""
+    fabric_interfaces: int
+    """Adapters of a node, of which a pod takes all."""
+    hugepages_mib: int
+    """2 MiB pages that the fabric's driver pins on a node, MiB; 0: none."""
+    fabric_environment: Mapping[str, str]
+    """Variables by which NCCL has no other network than the fabric, so that it fails where it cannot use it."""
 
 
 class TrainingRuntimesArgs(TypedDict):
@@ -53,6 +84,8 @@ class TrainingRuntimesArgs(TypedDict):
     """Mount path by PersistentVolumeClaim of the team's namespace, e.g. {"data": "/data"}. Default: none."""
     environment: NotRequired[Mapping[str, str]]
     """Variables of the training container, besides those that torch needs. Default: none."""
+    pod_annotations: NotRequired[Mapping[str, str]]
+    """What the mounts' driver wants on a training pod. Default: nothing."""
     addresses: NotRequired[AddressesArgs]
     """Where the ground has what network policies name by address. Default: unknown, and the controllers' namespaces get
     no network policies."""
@@ -61,14 +94,16 @@ class TrainingRuntimesArgs(TypedDict):
     cpu_nodes: NotRequired[Mapping[str, str] | None]
     """Labels of the nodes of work without GPUs, empty for any; None where there are none, and then no runtime for such
     work. Default: the CPU pool's, `ml.platform/pool: cpu`."""
+    pools: NotRequired[Sequence[PoolRuntimeArgs]]
+    """The pools with a fabric, which have a runtime each, `torch-distributed-POOL`. Default: none."""
     max_restarts: NotRequired[int]
     """How often a training job restarts whole after a failure, before it fails. A pod that was taken away (eviction,
     spot reclaim) does not count. Default 3."""
 
 
 class TrainingRuntimes(pulumi.ComponentResource):
-    """JobSet, Kubeflow Trainer and the runtimes `torch-distributed` and, where there are nodes for it,
-    `torch-distributed-cpu`.
+    """JobSet, Kubeflow Trainer and the runtimes `torch-distributed`, one for each pool with a fabric and, where there
+    are nodes for it, `torch-distributed-cpu`.
 
     `ready` is what a TrainJob waits for.
 
@@ -117,6 +152,9 @@ class TrainingRuntimes(pulumi.ComponentResource):
         runtimes = [("torch", TORCH_RUNTIME, pod)]
         if (cpu_nodes := args.get("cpu_nodes", CPU_NODES)) is not None:
             runtimes.append(("torch-cpu", TORCH_CPU_RUNTIME, _without_gpus(pod, cpu_nodes)))
+        for of in args.get("pools", ()):
+            own = training_pod(of["image"], args.get("mounts", {}), args.get("environment", {}))
+            runtimes.append((f"torch-{of['pool']}", pool_runtime(of["pool"]), on_fabric(own, of)))
         of_torch = [
             cr.CustomResource(
                 f"{name}-{short}",
@@ -125,6 +163,8 @@ class TrainingRuntimes(pulumi.ComponentResource):
                     pod=spec,
                     max_restarts=args.get("max_restarts", 3),
                     permanent_exit_codes=PERMANENT_EXIT_CODES,
+                    pod_annotations=args.get("pod_annotations"),
+                    checked_by=[container["name"] for container in spec.get("initContainers", ())],
                 ),
                 pulumi.ResourceOptions(
                     parent=self,
@@ -189,6 +229,57 @@ def training_pod(image: str, mounts: Mapping[str, str], environment: Mapping[str
             *({"name": claim, "persistentVolumeClaim": {"claimName": claim}} for claim in mounts),
         ],
     }
+
+
+def on_fabric(pod: Mapping[str, Any], of: PoolRuntimeArgs) -> dict[str, Any]:
+    """The same pod, a whole node of a pool with a fabric: GPUs, adapters and huge pages, and no network but the fast.
+
+    Adapters are an extended resource or a claim that both containers share; the Trainer merges claims by their name.
+
+    GPUs, adapters and huge pages are limits, which are requests too where there are none. The Trainer merges what a
+    TrainJob asks for over them, resource by resource (2.3.0, `MergeResourceRequirements`): one that names GPUs keeps
+    the adapters, and a request of ours beside its limit would make a pod that the API server refuses.
+    """
+    count = str(of["fabric_interfaces"])
+    adapters = {of["fabric_resource"]: count} if "fabric_resource" in of else {}
+    claimed: dict[str, Any] = {"claims": [{"name": FABRIC}]} if "fabric_claim" in of else {}
+    whole = {GPU_RESOURCE: str(of["gpus"]), **adapters}
+    if of["hugepages_mib"]:
+        gib, rest = divmod(of["hugepages_mib"], 1024)  # as the server keeps it
+        whole["hugepages-2Mi"] = f"{of['hugepages_mib']}Mi" if rest else f"{gib}Gi"
+    variables = [{"name": key, "value": value} for key, value in of["fabric_environment"].items()]
+    (node,) = pod["containers"]
+    sizes = {"cpu": str(of["cpu"]), "memory": f"{of['memory_gib']}Gi"}
+    container = {
+        **node,
+        "env": [*node["env"], *variables],
+        "resources": {"requests": sizes, "limits": whole, **claimed},
+    }
+    # Where the plug-in is, if the image does not tell the loader.
+    paths = [item for item in variables if item["name"] == "LD_LIBRARY_PATH"]
+    little = {"cpu": "1", "memory": "256Mi"}  # less than the training container's, beside which it does not run
+    check: dict[str, Any] = {
+        "name": FABRIC,
+        "image": of["image"],
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["python3", "-c", check_program(), count],
+        **({"env": paths} if paths else {}),
+        "resources": {"requests": {**little, **adapters}, "limits": {**little, **adapters}, **claimed},
+        "securityContext": dict(TRAINING_CONTAINER_SECURITY),
+    }
+    claims = [{"name": FABRIC, "resourceClaimTemplateName": of["fabric_claim"]}] if "fabric_claim" in of else []
+    return {
+        **pod,
+        **({"resourceClaims": claims} if claims else {}),
+        "nodeSelector": {POOL_LABEL: of["pool"]},
+        "initContainers": [check],
+        "containers": [container],
+    }
+
+
+def check_program() -> str:
+    """The text of `fabric_check.py`."""
+    return files("trainyard.components.k8s").joinpath("fabric_check.py").read_text(encoding="utf-8")
 
 
 def _without_gpus(pod: Mapping[str, Any], cpu_nodes: Mapping[str, str]) -> dict[str, Any]:

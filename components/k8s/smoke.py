@@ -20,6 +20,7 @@ import pulumi
 import pulumi_kubernetes.batch.v1 as batch
 import pulumi_kubernetes.core.v1 as core
 
+from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s.objects import named, prerequisites
 from trainyard.components.outputs import register
 from trainyard.conventions import NODE_IMAGE_ANNOTATION
@@ -72,6 +73,12 @@ class SmokeJobArgs(TypedDict):
     """How many of it a node has, of which its pod takes all. Default 0."""
     hugepages_mib: NotRequired[int]
     """2 MiB pages that the fabric pins, MiB a node. Default 0."""
+    fabric_claim: NotRequired[str]
+    """ResourceClaimTemplate of the namespace that gives a pod all fast interfaces of a node, where no extended resource
+    does. Default: there is none."""
+    fabric: NotRequired[str]
+    """How pods get the fast interfaces where no extended resource gives them, as a launcher names it: gib-dranet, gib
+    or tcpxo (`smoke_jobs/launch/gcp_fabrics.py`). Default: by the extended resource, or there are none."""
     stack: NotRequired[str]
     """Name of the stack, for the result. Default none."""
     namespace: pulumi.Input[str]
@@ -84,6 +91,8 @@ class SmokeJobArgs(TypedDict):
     """Image with torch, `image:tag@sha256:…`; on a pool with a fabric with the plugin for it too."""
     mounts: NotRequired[Mapping[str, str]]
     """Absolute mount path by PersistentVolumeClaim of the namespace. Default: none."""
+    pod_annotations: NotRequired[Mapping[str, str]]
+    """What the mounts' driver wants on a pod. Default: nothing."""
     checkpoint_uri: NotRequired[pulumi.Input[str]]
     """The checkpoint tier: `s3://bucket/prefix` (needs boto3 in the image) or a folder below a mount that can rename
     files. Default: the pod's scratch, which proves nothing of the tier and is refused on several nodes."""
@@ -98,7 +107,9 @@ class SmokeJobArgs(TypedDict):
     usd_per_node_hour: NotRequired[float]
     """Price of a node, for the cost in the result. Default 0: unknown."""
     timeout_s: NotRequired[int]
-    """Seconds that the ten checks may take. Default 900."""
+    """Seconds that the checks may take. Default 900."""
+    level: NotRequired[str]
+    """Which checks: quick, standard or full (`docs/smoke.md`). Default quick."""
     start_timeout_s: NotRequired[int]
     """Seconds from admission to the first process: a node from zero and the image. Kueue's `waitForPodsReady` at least.
     Default 1800."""
@@ -107,6 +118,8 @@ class SmokeJobArgs(TypedDict):
     rerun_on: NotRequired[Mapping[str, str]]
     """Facts of the pool that the Job does not hold but whose change has to run it again: the Kubernetes version, the
     instance types. Known before anything is made. Default: none."""
+    advisory: NotRequired[bool]
+    """Whether nothing waits for the job: it is started, and its verdict is the Job's own. Default False."""
     node_image: NotRequired[pulumi.Input[str]]
     """What the nodes start with, whose change has to run the job again too: the release of the node group's image (with
     it kernel, driver and container runtime) and the version of its launch template. Only the engine knows it. Default:
@@ -120,7 +133,10 @@ class SmokeJob(pulumi.ComponentResource):
     """
 
     job_name: pulumi.Output[str]
-    """Name of the Job; known once it has succeeded."""
+    """Name of the Job, known before it runs: what hangs on it says nothing of how the job ended."""
+    verdict: pulumi.Output[str]
+    """`passed`, once the job has; `not waited for`, where it is advisory. A job that fails has none: it fails the
+    deployment."""
 
     def __init__(self, name: str, args: SmokeJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:SmokeJob", name, {}, opts)
@@ -144,32 +160,44 @@ class SmokeJob(pulumi.ComponentResource):
             spec=rendering.service["spec"],
             opts=pulumi.ResourceOptions(parent=self, depends_on=before),
         )
-        seconds = QUEUE_SECONDS + spec.start_timeout_s + spec.run_timeout_s + LAST_SECONDS
+        claims = [
+            cr.CustomResource(
+                f"{name}-{made['kind'].lower()}", made, pulumi.ResourceOptions(parent=self, depends_on=before)
+            )
+            for made in rendering.more
+        ]
+        advisory, body = args.get("advisory", False), rendering.job["spec"]
+        if not advisory:
+            # One start and one run: a second start is for nodes that are reclaimed, and those are on spot. What this
+            # waits for has ended by itself when the wait ends, and leaves no node busy.
+            body = body | {"activeDeadlineSeconds": spec.start_timeout_s + spec.timeout_s + LAST_SECONDS}
+        seconds = QUEUE_SECONDS + body["activeDeadlineSeconds"]
         job = batch.Job(
             f"{name}-job",
             api_version="batch/v1",
             kind="Job",
             metadata=rendering.job["metadata"],
-            spec=rendering.job["spec"],
+            spec=body,
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[*before, code, service],
+                depends_on=[*before, code, service, *claims],
                 ignore_changes=OF_KUEUE,
                 replace_on_changes=["*"],
                 delete_before_replace=True,  # a failed Job comes again under the same name
                 custom_timeouts=pulumi.CustomTimeouts(create=f"{seconds}s", delete="5m"),
             ),
         )
-        self.job_name = named(job, rendering.name)
+        self.job_name = pulumi.Output.from_input(rendering.name)
+        self.verdict = named(job, "not waited for" if advisory else "passed")
         register(self)
 
 
 _ARGS = frozenset(SmokeJobArgs.__annotations__)
 
-_KNOWN_TO_THE_ENGINE = ("namespace", "checkpoint_uri", "node_image")
-"""Arguments that may be outputs: the Job's name does not depend on them."""
+_NOT_OF_THE_JOB = ("namespace", "checkpoint_uri", "node_image", "advisory")
+"""Arguments that the Job's name does not depend on: those that may be outputs, and who waits for it."""
 
-_PAIRS = ("environment", "mounts", "rerun_on")
+_PAIRS = ("environment", "mounts", "pod_annotations", "rerun_on")
 """Fields of a `SmokeSpec` that hold pairs, and are mappings here."""
 
 
@@ -184,7 +212,7 @@ def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
     """The arguments as a launcher takes them, without what only the engine knows (namespace, checkpoint tier)."""
     if "@sha256:" not in args["image"]:
         raise ValueError(f"the image of the smoke job has to be pinned by its digest, got {args['image']}")
-    plain: dict[str, Any] = {name: value for name, value in args.items() if name not in _KNOWN_TO_THE_ENGINE}
+    plain: dict[str, Any] = {name: value for name, value in args.items() if name not in _NOT_OF_THE_JOB}
     for name in _PAIRS:
         pairs = plain.get(name, {}).items()
         plain[name] = tuple(sorted(pairs) if name == "rerun_on" else pairs)
@@ -194,8 +222,9 @@ def smoke_spec(args: SmokeJobArgs) -> SmokeSpec:
 def _deferred(args: SmokeJobArgs) -> Deferred:
     """What only the engine knows; the checkpoint tier is a flag, because a bucket's name may be one of these."""
     uri, node_image = args.get("checkpoint_uri"), args.get("node_image")
+    unwaited = {"pulumi.com/skipAwait": "true"} if args.get("advisory") else {}
     return Deferred(
         namespace=args["namespace"],
         arguments=() if uri is None else ("--checkpoint-uri", uri),
-        annotations={} if node_image is None else {NODE_IMAGE_ANNOTATION: node_image},
+        annotations=unwaited | ({} if node_image is None else {NODE_IMAGE_ANNOTATION: node_image}),
     )

@@ -9,13 +9,22 @@ import pulumi_kubernetes.networking.v1 as networking
 import pulumi_kubernetes.rbac.v1 as rbac
 import pulumi_kubernetes.scheduling.v1 as scheduling
 
+from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s import pod_security
 from trainyard.components.k8s.image_guard import image_guard
 from trainyard.components.k8s.objects import named, prerequisites, service_account
 from trainyard.components.k8s.quantities import bound, whole
 from trainyard.components.outputs import register
-from trainyard.conventions import CPU_ONLY_PRIORITY, SYSTEM_PRIORITIES, TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, team_group
+from trainyard.conventions import (
+    CPU_ONLY_PRIORITY,
+    QUEUE_ANNOTATION,
+    SYSTEM_PRIORITIES,
+    TEAM_LABEL,
+    TEAM_STORAGE,
+    TRAINER_SERVICE_ACCOUNT,
+    team_group,
+)
 from trainyard.conventions.team_rights import IN_THE_CLUSTER, IN_THE_OWN_NAMESPACE, Right
 
 CPU_ONLY_VALUE = -1
@@ -31,6 +40,15 @@ the old one is gone."""
 
 INSTANCE_METADATA = "169.254.169.254/32"
 """The node's own identity, at the same address in every cloud; no pod's business."""
+
+
+class SubjectArgs(TypedDict):
+    """Somebody, as RBAC names them."""
+
+    kind: str
+    """User or Group."""
+    name: str
+    """Name that the API server knows them by, such as ada@acme.example."""
 
 
 class TeamArgs(TypedDict):
@@ -50,8 +68,16 @@ class TeamArgs(TypedDict):
     """How many claims the platform makes in the namespace: nobody else makes any."""
     claims_gib: int
     """What these claims ask for together, GiB."""
+    subjects: NotRequired[Sequence[SubjectArgs]]
+    """Who is of the team, where the ground does not put them into its group. Default: nobody but the group."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account of training pods for them to have a role in it. Default: none."""
+    storage: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Where the team's parts of the object store are, by the variable that a pod has them in (`CHECKPOINTS_URI`): the
+    ConfigMap `storage`, ready for `envFrom`. Default: there is none."""
+    cluster_queue: NotRequired[pulumi.Input[str]]
+    """Name of the team's ClusterQueue, which an annotation tells. As an output of the queue it keeps the queue and
+    Kueue until the namespace has gone: Workloads in it have a finalizer that Kueue alone takes away. Default: none."""
 
 
 class ServiceAddressArgs(TypedDict):
@@ -61,6 +87,17 @@ class ServiceAddressArgs(TypedDict):
     """Namespace of the pods."""
     port: int
     """The pods' port (TCP), not the service's."""
+
+
+class DeviceClaimArgs(TypedDict):
+    """Devices of a node that a pod claims whole (dynamic resource allocation)."""
+
+    name: str
+    """Name of the ResourceClaimTemplate, in every team's namespace."""
+    device_class: str
+    """DeviceClass of the devices, which their driver makes."""
+    count: int
+    """How many a pod gets: all of a node."""
 
 
 class TeamNamespacesArgs(TypedDict):
@@ -76,6 +113,9 @@ class TeamNamespacesArgs(TypedDict):
     egress_proxy: NotRequired[ServiceAddressArgs]
     """Where the pods of the egress proxy are: the only way out of the network. Default: there is none, and pods reach
     HTTPS outside of the network."""
+    device_claims: NotRequired[Sequence[DeviceClaimArgs]]
+    """What pods may claim besides GPUs: a pool's fast interfaces, each as a template in every namespace; members make
+    none. Default: nothing."""
     allowed_images: NotRequired[Sequence[pulumi.Input[str]]]
     """Registries, or what stands below one (`docker.io/pytorch`), that the teams' images may come from. Default:
     wherever they like."""
@@ -119,6 +159,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         self._before = prerequisites(opts)
         self.service_account = TRAINER_SERVICE_ACCOUNT
         self.groups = {team["name"]: team_group(team["name"]) for team in args["teams"]}
+        self._people = [subject for team in args["teams"] for subject in _subjects(team)]
         self._cpu_only = scheduling.PriorityClass(
             f"{name}-{CPU_ONLY_PRIORITY}",
             metadata={"name": CPU_ONLY_PRIORITY},
@@ -128,7 +169,10 @@ class TeamNamespaces(pulumi.ComponentResource):
             opts=self._child(),
         )
         policies = network_policies(args.get("mlflow"), args.get("addresses"), args.get("egress_proxy"))
-        self.namespaces = {team["name"]: self._team(f"{name}-{team['name']}", team, policies) for team in args["teams"]}
+        claims = args.get("device_claims", ())
+        self.namespaces = {
+            team["name"]: self._team(f"{name}-{team['name']}", team, policies, claims) for team in args["teams"]
+        }
         self._cluster_reader(name)
         if "allowed_images" in args:
             image_guard(name, args["allowed_images"], self)
@@ -138,7 +182,11 @@ class TeamNamespaces(pulumi.ComponentResource):
         return pulumi.ResourceOptions(parent=self, depends_on=[*self._before, *depends_on])
 
     def _team(
-        self, name: str, team: TeamArgs, policies: Mapping[str, networking.NetworkPolicySpecArgsDict]
+        self,
+        name: str,
+        team: TeamArgs,
+        policies: Mapping[str, networking.NetworkPolicySpecArgsDict],
+        claims: Sequence[DeviceClaimArgs],
     ) -> pulumi.Output[str]:
         level = "pod-security.kubernetes.io"
         resource = core.Namespace(
@@ -151,6 +199,7 @@ class TeamNamespaces(pulumi.ComponentResource):
                     f"{level}/warn": "restricted",
                     f"{level}/audit": "restricted",
                 },
+                **({"annotations": {QUEUE_ANNOTATION: team["cluster_queue"]}} if "cluster_queue" in team else {}),
             },
             opts=self._child(),
         )
@@ -208,6 +257,13 @@ class TeamNamespaces(pulumi.ComponentResource):
             spec={"limits": [{"type": "Container", "default_request": {"cpu": "1", "memory": "4Gi"}}]},
             opts=self._child(),
         )
+        if "storage" in team:
+            core.ConfigMap(
+                f"{name}-{TEAM_STORAGE}",
+                metadata={"name": TEAM_STORAGE, "namespace": namespace},
+                data=dict(team["storage"]),
+                opts=self._child(),
+            )
         service_account(
             f"{name}-{TRAINER_SERVICE_ACCOUNT}",
             TRAINER_SERVICE_ACCOUNT,
@@ -215,6 +271,12 @@ class TeamNamespaces(pulumi.ComponentResource):
             annotations=team.get("service_account_annotations", {}),
             opts=self._child(),
         )
+        for claim in claims:
+            cr.CustomResource(
+                f"{name}-{claim['name']}",
+                cr.resource_claim_template(claim["name"], namespace, claim["device_class"], claim["count"]),
+                self._child(),
+            )
         for policy, spec in policies.items():
             networking.NetworkPolicy(
                 f"{name}-{policy}",
@@ -232,7 +294,7 @@ class TeamNamespaces(pulumi.ComponentResource):
             f"{name}-members",
             metadata={"name": "team-members", "namespace": namespace},
             role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "Role", "name": named(role, "team-member")},
-            subjects=[_group(self.groups[team["name"]])],
+            subjects=[_group(self.groups[team["name"]]), *_subjects(team)],
             opts=self._child(),
         )
         # A job that starts before quota and defaults are there would escape them.
@@ -255,7 +317,10 @@ class TeamNamespaces(pulumi.ComponentResource):
                 "kind": "ClusterRole",
                 "name": named(role, "team-queue-reader"),
             },
-            subjects=[_group(group) for group in self.groups.values()],
+            subjects=[
+                *(_group(group) for group in self.groups.values()),
+                *self._people,
+            ],
             opts=self._child(),
         )
 
@@ -265,6 +330,13 @@ def role_rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
     return [
         {"api_groups": [right.group], "resources": list(right.resources), "verbs": list(right.verbs)}
         for right in rights
+    ]
+
+
+def _subjects(team: TeamArgs) -> list[rbac.SubjectArgsDict]:
+    return [
+        {"kind": who["kind"], "name": who["name"], "api_group": "rbac.authorization.k8s.io"}
+        for who in team.get("subjects", ())
     ]
 
 

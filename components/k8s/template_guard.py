@@ -7,14 +7,16 @@ parts of a job that it has counted. Kueue believes any owner ("same-namespace ow
 v0.19.2, reconciler.go), so who wrote it is asked here.
 """
 
+from collections.abc import Sequence
+
 import pulumi
 import pulumi_kubernetes.admissionregistration.v1 as admission
 
 from trainyard.components.k8s import pod_expressions as pods
 from trainyard.components.k8s.admission import BY_A_CONTROLLER, BY_ITS_AUTHOR, SPEC_CHANGED, in_team_namespaces, rule
-from trainyard.components.k8s.pod_rules import Asked, common_validations, forbid
+from trainyard.components.k8s.pod_rules import Asked, Claimable, common_validations, forbid
 from trainyard.components.k8s.pod_security import asks_for_no_profile_by_annotation, meets_level
-from trainyard.components.k8s.runtimes import TORCH_CPU_RUNTIME, TORCH_RUNTIME
+from trainyard.conventions import GPU_RESOURCE, TORCH_CPU_RUNTIME, TORCH_RUNTIME
 
 POLICY = "{}-make-allowed-pods"
 """Name of the policy of a kind."""
@@ -46,18 +48,30 @@ RUNTIME_MESSAGE = (
     f"A TrainJob that asks for GPUs in resourcesPerNode runs in {TORCH_RUNTIME}, one that asks for none in "
     f"{TORCH_CPU_RUNTIME}, which counts its pods against the team's part of the nodes for them."
 )
+POOL_RUNTIME_MESSAGE = (
+    "The runtime {} takes a node with all of its GPUs: leave resourcesPerNode out, or name {} there, because the "
+    "Trainer starts a process for each core of what is named there without GPUs."
+)
 OWNER_MESSAGE = "Owners of a job are written by the platform's controllers: take away metadata.ownerReferences."
 
 
-def template_guard(name: str, parent: pulumi.Resource) -> None:
-    """Makes the policies and binds them to the namespaces of teams."""
-    for kind, spec in TEMPLATE_GUARDS.items():
+def template_guard(
+    name: str, pool_runtimes: Sequence[str], claimable: Sequence[Claimable], parent: pulumi.Resource
+) -> None:
+    """Makes the policies and binds them to the namespaces of teams.
+
+    `pool_runtimes` are the runtimes whose pods have GPUs whatever a TrainJob says, `claimable` what pods may claim.
+    """
+    for kind, spec in template_guards(pool_runtimes, claimable).items():
         in_team_namespaces(f"{name}-{kind}-pods-guard", POLICY.format(kind), spec, parent)
     in_team_namespaces(f"{name}-owner-guard", OWNER_POLICY, OWNER_GUARD, parent)
 
 
 def _guard(
-    kind: str, *validations: admission.ValidationArgsDict, nested: bool = False
+    kind: str,
+    *validations: admission.ValidationArgsDict,
+    claimable: Sequence[Claimable] = (),
+    nested: bool = False,
 ) -> admission.ValidatingAdmissionPolicySpecArgsDict:
     """The policy of a kind: what is asked of every pod, and what is asked of this kind besides."""
 
@@ -78,7 +92,7 @@ def _guard(
         "validations": [
             *validations,
             forbid(of_templates(lambda pod: f"!{pods.names_its_node(pod)}"), "nodes"),
-            *common_validations(of_templates),
+            *common_validations(of_templates, claimable),
             forbid(of_templates(meets_level), "security"),
             forbid(f"variables.templates.all({'l' if nested else 't'}, {profiles})", "security"),
         ],
@@ -93,6 +107,7 @@ def _of_pods(of: str) -> list[admission.ValidationArgsDict]:
     ]
 
 
+_RUNTIME = "object.spec.runtimeRef.name"
 _TRAIN_JOB_NODE = "object.spec.trainer.resourcesPerNode"
 _TRAIN_JOB_GPUS = (
     f"({pods.present('object.spec', 'trainer.resourcesPerNode')} && "
@@ -100,38 +115,59 @@ _TRAIN_JOB_GPUS = (
     f"[dyn({{'containers': [{{'resources': {_TRAIN_JOB_NODE}}}]}})].exists(s, {pods.uses_gpus('s')}))"
 )
 _OF_THEIR_RUNTIME = {TORCH_RUNTIME: _TRAIN_JOB_GPUS, TORCH_CPU_RUNTIME: f"!{_TRAIN_JOB_GPUS}"}
+_SAYS_NOTHING = f"!({pods.present('object.spec', 'trainer.resourcesPerNode')})"
 
-TEMPLATE_GUARDS: dict[str, admission.ValidatingAdmissionPolicySpecArgsDict] = {
-    "jobs": _guard("jobs", *_of_pods(JOB_PODS)),
-    "jobsets": _guard(
-        "jobsets",
-        *_of_pods(JOB_SET_PODS),
-        {
-            "expression": f"{pods.listed('object.spec', 'volumeClaimPolicies')}.size() == 0",
-            "message": CLAIMS_MESSAGE,
-            "reason": "Forbidden",
-        },
-    ),
-    "trainjobs": _guard(
-        "trainjobs",
+
+def template_guards(
+    pool_runtimes: Sequence[str], claimable: Sequence[Claimable] = ()
+) -> dict[str, admission.ValidatingAdmissionPolicySpecArgsDict]:
+    """The policies by the plural of the kind that they are about. A TrainJob claims by its pool's runtime alone."""
+    return {
+        "jobs": _guard("jobs", *_of_pods(JOB_PODS), claimable=claimable),
+        "jobsets": _guard(
+            "jobsets",
+            *_of_pods(JOB_SET_PODS),
+            {
+                "expression": f"{pods.listed('object.spec', 'volumeClaimPolicies')}.size() == 0",
+                "message": CLAIMS_MESSAGE,
+                "reason": "Forbidden",
+            },
+            claimable=claimable,
+        ),
+        "trainjobs": _guard("trainjobs", *_of_train_jobs(pool_runtimes), nested=True),
+    }
+
+
+def _of_train_jobs(pool_runtimes: Sequence[str]) -> list[admission.ValidationArgsDict]:
+    """What is asked of a TrainJob: its GPUs, and those of its runtime."""
+    found: list[admission.ValidationArgsDict] = [
         {
             "expression": " && ".join(
-                f"(object.spec.runtimeRef.name != {pods.text(runtime)} || {fits})"
-                for runtime, fits in _OF_THEIR_RUNTIME.items()
+                f"({_RUNTIME} != {pods.text(runtime)} || {fits})" for runtime, fits in _OF_THEIR_RUNTIME.items()
             ),
             "message": RUNTIME_MESSAGE,
             "reason": "Invalid",
-        },
+        }
+    ]
+    is_pools = f"({_RUNTIME} in [{', '.join(map(pods.text, pool_runtimes))}])" if pool_runtimes else "false"
+    if pool_runtimes:
+        found.append(
+            {
+                "expression": f"!{is_pools} || {_SAYS_NOTHING} || {_TRAIN_JOB_GPUS}",
+                "message": POOL_RUNTIME_MESSAGE.format(", ".join(pool_runtimes), GPU_RESOURCE),
+                "reason": "Invalid",
+            }
+        )
+    return [
+        *found,
         forbid(
-            f"{_TRAIN_JOB_GPUS} || variables.templates.all(l, l.all(t, "
+            f"{is_pools} || {_TRAIN_JOB_GPUS} || variables.templates.all(l, l.all(t, "
             f"!has(t.spec) || !{pods.tolerates_reserved_nodes('t.spec')}))",
             "nodes",
         ),
         forbid(f"!({pods.present('object.spec', 'trainer.resourcesPerNode.claims')})", "devices"),
-        nested=True,
-    ),
-}
-"""The policies by the plural of the kind that they are about."""
+    ]
+
 
 _OWNERS = "(has(object.metadata.ownerReferences) ? object.metadata.ownerReferences : [])"
 _OWNERS_BEFORE = (

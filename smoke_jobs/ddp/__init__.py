@@ -1,4 +1,4 @@
-"""The DDP smoke job: ten checks that a distributed training job must pass before a stack is called ready.
+"""The DDP smoke job: checks that a distributed training job must pass before a stack is called ready.
 
 PyTorch and the standard library only; MLflow, nvidia-ml-py and boto3 are used where present. The package is flat and
 small, so that a ConfigMap can hold it: mounted at /any/folder/ddp it runs as `python /any/folder/ddp/__main__.py`,

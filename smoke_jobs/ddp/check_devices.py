@@ -1,13 +1,20 @@
-"""The devices are those of the plan: count, model, memory, driver; distinct; no hardware errors; they compute."""
+"""The devices are those of the plan: count, model, memory, driver; distinct; no hardware errors; they compute.
+
+The driver is asked three times: idle, while the device works, and after it. What it does not tell is said in the
+result: an unread field is no clean bill of health.
+"""
 
 from __future__ import annotations
 
 import re
+import threading
+import time
 from collections import Counter
 from typing import Any
 
 import torch
 
+from . import hardware
 from .job import Job
 from .result import Figure, Outcome, failed, passed
 
@@ -29,16 +36,27 @@ def run(job: Job) -> Outcome:
     shared = [uuid for uuid, count in Counter(i["device"]["uuid"] for i in inventories).items() if count > 1]
     wrong += [f"device {uuid} is used by more than one rank; give each rank its own" for uuid in shared]
     wrong += [f"rank {rank}: {text}" for rank, text in enumerate(job.gather(_computes(job))) if text]
+    wrong += links_down(inventories)
+    wrong += [text for texts in job.gather(_worked(job) if job.cuda else []) for text in texts]
+    unread = sorted({name for i in inventories for name in i["device"]["unreadable"]})
     for key in ("torch", "cuda", "nccl", "driver"):
         versions = {i["versions"][key] for i in inventories}
         if len(versions) > 1:
             wrong.append(f"nodes have different versions of {key}: {', '.join(sorted(versions))}; use one image")
     model = inventories[0]["device"]["name"]
-    details = {"versions": inventories[0]["versions"], "fabrics": {i["host"]: i["fabrics"] for i in inventories}}
+    details: dict[str, Any] = {
+        "unreadable": unread,
+        "versions": inventories[0]["versions"],
+        "fabrics": {i["host"]: i["fabrics"] for i in inventories},
+    }
     if wrong:
         return failed("; ".join(wrong), details=details)
     count = float(len(inventories))
-    return passed(f"{len(inventories)} x {model}", figure=Figure("devices", count, ""), details=details)
+    return passed(
+        f"{len(inventories)} x {model}{'; not readable: ' + ', '.join(unread) if unread else ''}",
+        figure=Figure("devices", count, ""),
+        details=details,
+    )
 
 
 def _against_plan(job: Job, inventories: list[dict[str, Any]]) -> list[str]:
@@ -69,6 +87,45 @@ def _computes(job: Job) -> str:
         return "" if bool((product == 512).all()) else f"a matrix product on {job.device} gave a wrong answer"
     except RuntimeError as error:
         return f"{job.device} cannot compute: {str(error).splitlines()[0]}"
+
+
+def links_down(inventories: list[dict[str, Any]]) -> list[str]:
+    """Devices with fewer NVLinks up than most of their model have on their node."""
+    wrong = []
+    for i in inventories:
+        peers = [
+            other["device"]["links"]
+            for other in inventories
+            if (other["host"], other["device"]["name"]) == (i["host"], i["device"]["name"])
+        ]
+        usual = max(set(peers), key=peers.count)
+        if i["device"]["links"] < usual and peers.count(usual) > len(peers) / 2:
+            wrong.append(
+                f"rank {i['rank']} on {i['host']}, device {i['device']['uuid']}: {i['device']['links']} NVLinks are "
+                f"up, its neighbours have {usual}; look at the fabric manager and at `nvidia-smi nvlink -s`"
+            )
+    return wrong
+
+
+def _worked(job: Job) -> list[str]:
+    """What the driver says while this rank's device works, and right after, that it did not say before."""
+    device = job.inventories[job.rank]["device"]
+    load = torch.ones(4096, 4096, device=job.device, dtype=torch.float16)
+    told: list[hardware.Reading] = []
+    asking = threading.Thread(target=lambda: told.append(hardware.read(device["uuid"])), daemon=True)
+    begun = time.monotonic()
+    asking.start()
+    while asking.is_alive() and time.monotonic() - begun < hardware.QUESTION_S:
+        for _ in range(20):
+            load @ load
+        job.synchronize()
+    told.append(hardware.read(device["uuid"]))
+    found = dict.fromkeys(fault for reading in told for fault in reading.faults if fault not in device["errors"])
+    return [
+        f"rank {job.rank} on {job.host}, device {device['uuid']}, under load: {fault}; "
+        "drain the node and replace the device"
+        for fault in found
+    ]
 
 
 def _version(text: str) -> tuple[int, ...]:

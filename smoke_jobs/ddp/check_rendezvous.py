@@ -7,6 +7,7 @@ can talk, which only gloo can do with names. Then all ranks tell each other what
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from datetime import timedelta
 
@@ -39,6 +40,8 @@ def run(job: Job) -> Outcome:
             "it started but hangs or cannot be reached; look at its log, and at security groups or network policies "
             "between the nodes (all ports must be open among them)"
         )
+    now = time.time()
+    job.clock_s = now - job.gather(now)[0]
     job.inventories = job.gather(take(job.rank, job.node_rank, job.local_rank))
     wrong = _wrong(job)
     if wrong:

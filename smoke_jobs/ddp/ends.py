@@ -73,8 +73,12 @@ def errors_of(folder: Path, stopped: bool = False) -> list[dict[str, Any]]:
 
 def first_hand(errors: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without those that only say that another was gone, unless all of them do."""
-    first = [error for error in errors if not any(text in error["message"].lower() for text in _SECOND_HAND)]
-    return first or list(errors)
+    return [error for error in errors if not second_hand(error["message"])] or list(errors)
+
+
+def second_hand(message: str) -> bool:
+    """Whether somebody only saw that another was gone, or did not come."""
+    return any(text in message.lower() for text in _SECOND_HAND)
 
 
 def _of_themselves(failures: Sequence[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:

@@ -28,7 +28,7 @@ from typing import Any
 
 from . import local_mlflow, nccl_log, result, supervise
 from .ends import FAILURES, SILENT, errors_of, first_hand
-from .options import CHECKS, Options, UsageError, parse, to_json
+from .options import Options, UsageError, listed, parse, to_json
 from .peers import SETTLE_S, Peers, alone
 from .rollcall import call_roll
 from .topology import Topology, detect
@@ -179,7 +179,7 @@ class _Run:
             self.calling = True
             if self.preempted:  # the signal came just before
                 return ""
-            roll = call_roll(t.node_rank, t.nodes, t.head, o.port + 1, o.rendezvous_timeout_s, t.hosts)
+            roll = call_roll(t.node_rank, t.nodes, t.head, o.port + 1, o.rendezvous_timeout_s, t.hosts, o.port)
             self.calling = False
         except _Stopped:
             return ""
@@ -295,10 +295,11 @@ class _Run:
         progress = self.folder / "progress.json"
         if progress.exists():
             document = json.loads(progress.read_text())
+        names = listed(self.options)
         done = {check["name"]: check for check in document["checks"]}
         if self.again:  # a check that failed may have failed for that
             done = {name: check for name, check in done.items() if check["verdict"] not in ("fail", "below")}
-        running = next((name for name in CHECKS if name not in done and name in self.options.checks), "")
+        running = next((name for name in names if name not in done and name in self.options.checks), "")
         silent = ended == "silent" and not self.again
         verdict = (
             "fail" if problem or (silent and running) else "preempted" if self.again else "error" if silent else ended
@@ -320,11 +321,11 @@ class _Run:
             "timeout": f"the job ran out of its {self.options.timeout_s:.0f} s in check {running}",
             "error": "a rank died" + (f" in check {running}" if done else "") + "; see errors",
         }[verdict]
-        for name in CHECKS:
+        for name in names:
             done.setdefault(name, result.skipped(why).entry(name, 0.0))
         if problem:
             done["rendezvous"] = result.failed(problem).entry("rendezvous", time.time() - self.started)
-        document["checks"] = [done[name] for name in CHECKS]
+        document["checks"] = [done[name] for name in names]
         document["timings"]["seconds"] = round(time.time() - self.started, 3)
         document["cost"] = result.cost(self.options, document["topology"]["world_size"], time.time() - self.started)
         return document

@@ -6,14 +6,14 @@ import hashlib
 import os
 import platform
 import re
-import shutil
 import socket
-import subprocess
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from . import hardware
 
 
 def take(rank: int, node_rank: int, local_rank: int) -> dict[str, Any]:
@@ -21,8 +21,9 @@ def take(rank: int, node_rank: int, local_rank: int) -> dict[str, Any]:
     cpus, visible_devices}.
 
     `node_name` is what the platform calls the node, where that is not its host's name, else empty.
-    `device` is {name, uuid, memory_gib, driver, errors}: the GPU of this rank, or the CPU of the host.
-    `errors` are sentences about hardware faults that the driver reports.
+    `device` is {name, uuid, memory_gib, driver, errors, unreadable, links}: the GPU of this rank, or the CPU of the
+    host. `errors` are sentences about hardware faults that the driver reports, `unreadable` what it does not tell,
+    `links` its NVLinks that are up.
     """
     cuda = torch.cuda.is_available()
     device = _gpu(local_rank) if cuda else _cpu(local_rank)
@@ -89,50 +90,21 @@ def _cpu(local_rank: int) -> dict[str, Any]:
         "memory_gib": round(memory, 1),
         "driver": "",
         "errors": [],
+        "unreadable": [],
+        "links": 0,
     }
 
 
 def _gpu(local_rank: int) -> dict[str, Any]:
     properties = torch.cuda.get_device_properties(local_rank)
     uuid = str(getattr(properties, "uuid", "")) or f"{socket.gethostname()}-{local_rank}"
-    driver, errors = _driver_says(uuid)
+    reading = hardware.read(uuid)
     return {
         "name": properties.name,
         "uuid": uuid,
         "memory_gib": round(properties.total_memory / 2**30, 1),
-        "driver": driver,
-        "errors": errors,
+        "driver": reading.driver,
+        "errors": list(reading.faults),
+        "unreadable": list(reading.unreadable),
+        "links": reading.links,
     }
-
-
-_QUESTIONS = {
-    "ecc.errors.uncorrected.volatile.total": "uncorrected memory errors since the driver was loaded",
-    "retired_pages.pending": "retired memory pages pending",
-    "remapped_rows.failure": "row remapping failed",
-    "clocks_event_reasons.hw_thermal_slowdown": "slowed down because it is hot",
-}
-_FINE = {"0", "no", "not active", "[n/a]", "n/a", "[not supported]", ""}
-
-
-def _driver_says(uuid: str) -> tuple[str, list[str]]:
-    """Driver version and faults, from nvidia-smi, which every NVIDIA container runtime mounts."""
-    if shutil.which("nvidia-smi") is None:
-        return "", []
-    driver, errors = "", []
-    for field in ("driver_version", *_QUESTIONS):  # one a call: an old driver refuses the whole query for one field
-        ran = subprocess.run(
-            ["nvidia-smi", f"--query-gpu=uuid,{field}", "--format=csv,noheader,nounits"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        for line in ran.stdout.splitlines() if ran.returncode == 0 else ():
-            found, _, value = line.partition(",")
-            if found.strip().removeprefix("GPU-") != uuid.removeprefix("GPU-"):
-                continue
-            if field == "driver_version":
-                driver = value.strip()
-            elif value.strip().lower() not in _FINE:
-                errors.append(f"{_QUESTIONS[field]} ({value.strip()})")
-    return driver, errors

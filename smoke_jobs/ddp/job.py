@@ -58,6 +58,8 @@ class Job:
         path = Path(options.thresholds) if options.thresholds else Path(__file__).with_name("thresholds.csv")
         self.thresholds: tuple[Threshold, ...] = load(path)
         self.inventories: list[dict[str, Any]] = []
+        self.counters_before: dict[str, dict[str, int]] | None = None  # of errors; see check_counters
+        self.clock_s = 0.0  # by how much this rank's clock is ahead of rank 0's
         self.generation = 0
         if self.cuda:
             torch.cuda.set_device(self.device)
@@ -153,7 +155,13 @@ class Job:
     def threshold(self, metric: str, size: int | None = None) -> Threshold | None:
         """The record that this run's figure is compared with."""
         return select(
-            self.thresholds, instance=self.instance, nodes=self.nodes, metric=metric, size=size, nccl=self.nccl
+            self.thresholds,
+            instance=self.instance,
+            nodes=self.nodes,
+            metric=metric,
+            size=size,
+            nccl=self.nccl,
+            model=(self.inventories[0]["device"] or {}).get("name", "") if self.cuda and self.inventories else "",
         )
 
     def gate_sizes(self, metrics: Sequence[str]) -> set[int]:
@@ -198,6 +206,14 @@ class Job:
                     if failed(found[rank]):
                         deadline = min(deadline, time.monotonic() + self.options.rank_timeout_s)
         return found
+
+    def exchange(self, key: str, value: Any) -> list[Any]:
+        """The values of all ranks, in rank order, over the store: for what takes longer than a collective may.
+
+        Nobody frees those that wait where a rank raises before it has posted: post what was caught instead.
+        """
+        self.post(f"exchange/{key}/{self.rank}", value)
+        return [self.read(f"exchange/{key}/{rank}") for rank in range(self.world_size)]
 
     def read(self, key: str) -> Any:
         """Waits for a value on the store. Only ranks of this job write there."""

@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_CHANNEL = re.compile(r"via NET/([^/\s]+(?: [^/\s]+)*)/(\d+)(/\S+)?")
+_CHANNEL = re.compile(r"via NET/([^/\s]+(?: [^/\s]+)*)/(\d+(?:\(\d+\))?)(/\S+)?")
+"""A number in brackets is the rank by whose GPU the traffic goes (PXN)."""
 _NETWORK = re.compile(r"Using network (.+?)\s*$", re.MULTILINE)
 _PROVIDER = re.compile(r"Selected [Pp]rovider is ([\w-]+)")
 _IB = re.compile(r"NET/IB : Using \[0\](\S+)/(IB|RoCE)")

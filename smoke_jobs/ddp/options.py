@@ -19,18 +19,44 @@ from typing import Any
 CHECKS = (
     "rendezvous",
     "devices",
+    "memory",
+    "compute",
+    "stragglers",
     "collectives",
+    "alltoall",
     "transport",
+    "adapters",
     "gradients",
     "checkpoint",
+    "sharded",
     "interruption",
     "data",
+    "storage",
     "tracking",
     "scaling",
+    "dcgm",
+    "counters",
 )
-"""The ten checks, in the order in which they run."""
+"""All checks, in the order in which they run."""
 
-FAULTS = (*CHECKS, "collectives-large")
+_STANDARD = ("memory", "compute", "stragglers", "alltoall", "adapters", "counters")
+_FULL = (*_STANDARD, "sharded", "storage", "dcgm")
+
+LEVELS = {
+    "quick": tuple(name for name in CHECKS if name not in _FULL),
+    "standard": tuple(name for name in CHECKS if name not in _FULL or name in _STANDARD),
+    "full": CHECKS,
+}
+"""The checks of each level: what a stack is proven with, what a node is that came back from repair, and what new
+hardware is accepted with."""
+
+TIMEOUT_S = {"quick": 900, "standard": 1500, "full": 3600}
+"""Seconds that the checks of a level may take."""
+
+BURN_S = {"quick": 10.0, "standard": 60.0, "full": 300.0}
+"""Seconds of matrix products at a level: 300 as imbue-ai/cluster-health burns a GPU in (2024-08)."""
+
+FAULTS = (*CHECKS, "collectives-large", "compute-wrong")
 """What can be broken on purpose: each check, and a check's second way to fail."""
 
 TRANSPORTS = ("", "efa", "gpudirect", "ib")
@@ -82,9 +108,14 @@ class Options:
     shutdown_timeout_s: int = _option(100, "from SIGTERM to SIGKILL of the ranks; below the pod's grace period")
     max_restarts: int = _option(0, "restarts of the whole job by torchrun after a rank died")
 
-    checks: tuple[str, ...] = _option(CHECKS, "checks to run (rendezvous always does); the others are skipped")
+    level: str = _option(
+        "quick", "quick, standard or full: which checks belong to the job, and how long a GPU burns in"
+    )
+    checks: tuple[str, ...] = _option(
+        LEVELS["quick"], "checks to run (rendezvous always does), instead of those of the level; the others are skipped"
+    )
     breaks: tuple[str, ...] = _option(
-        (), "seeded faults: a check that has to fail then, to prove that it can; or `collectives-large`"
+        (), "seeded faults: a check that has to fail then, to prove that it can; `collectives-large` or `compute-wrong`"
     )
     seed: int = _option(20261120, "seed of data, weights and of the random kill")
 
@@ -111,6 +142,10 @@ class Options:
     data_mib: float = _option(0.0, "samples to generate, all nodes together; 0: 4096 on GPUs, 48 on CPU")
     data_workers: int = _option(0, "loader processes a rank; 0: 4 on GPUs, 1 on CPU")
     samples_per_second: float = _option(0.0, "samples a second that one device consumes; 0: by device model")
+    burn_s: float = _option(0.0, "seconds of matrix products in check compute; 0: 60 at level standard, 300 at full")
+    expect_adapters: int = _option(0, "fabric adapters that every node must show and use; 0: not compared")
+    storage_gib: float = _option(0.0, "file that each node writes and reads in check storage; 0: 16 GiB on GPUs")
+    dcgm_level: int = _option(2, "level of `dcgmi diag`, 1 to 4: 2 takes minutes, 3 a quarter of an hour, 4 hours")
     kills: int = _option(1, "random kills of a rank in the interruption check; each must resume exactly")
 
 
@@ -140,6 +175,8 @@ def from_document(document: Mapping[str, Any]) -> Options:
             problems.append(f"option {key!r} is {value!r}; a {kind} is needed")
     if problems:
         raise UsageError(problems)
+    if "checks" not in values:
+        values["checks"] = LEVELS.get(values.get("level", _DEFAULTS.level), CHECKS)
     options = dataclasses.replace(_DEFAULTS, **values)
     problems = _problems(options)
     if problems:
@@ -155,6 +192,10 @@ def _problems(options: Options) -> list[str]:
                 near = difflib.get_close_matches(name, known, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(known)}"
                 problems.append(f"{label}: there is no check {name!r}; {hint}")
+    if options.level not in LEVELS:
+        problems.append(f"level is {options.level!r}; one of {', '.join(LEVELS)}")
+    if not 1 <= options.dcgm_level <= 4:
+        problems.append(f"dcgm_level is {options.dcgm_level}; 1 to 4")
     if options.expect_transport not in TRANSPORTS:
         problems.append(
             f"expect_transport is {options.expect_transport!r}; one of {', '.join(TRANSPORTS[1:])} or empty"
@@ -166,7 +207,16 @@ def _problems(options: Options) -> list[str]:
     for name in ("timeout_s", "rendezvous_timeout_s", "rank_timeout_s", "collective_timeout_s", "shutdown_timeout_s"):
         if getattr(options, name) <= 0:
             problems.append(f"{name} is {getattr(options, name)}; a positive number of seconds is needed")
-    for name in ("nodes", "nproc_per_node", "max_restarts", "data_workers", "expect_devices"):
+    for name in (
+        "nodes",
+        "nproc_per_node",
+        "max_restarts",
+        "data_workers",
+        "expect_devices",
+        "expect_adapters",
+        "burn_s",
+        "storage_gib",
+    ):
         if getattr(options, name) < 0:
             problems.append(f"{name} is {getattr(options, name)}; it cannot be negative")
     if options.kills < 1:
@@ -178,6 +228,12 @@ def _problems(options: Options) -> list[str]:
     return problems
 
 
+def listed(options: Options) -> tuple[str, ...]:
+    """The checks that a result speaks of: those of the level, and those that were asked for besides."""
+    level = LEVELS.get(options.level, CHECKS)
+    return tuple(name for name in CHECKS if name in level or name in options.checks)
+
+
 def to_json(options: Options) -> str:
     """The document that `parse` reads back to the same options."""
     return json.dumps(dataclasses.asdict(options))
@@ -185,7 +241,7 @@ def to_json(options: Options) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m ddp", description="The ten checks of the DDP smoke job.", argument_default=argparse.SUPPRESS
+        prog="python -m ddp", description="The checks of the DDP smoke job.", argument_default=argparse.SUPPRESS
     )
     for f in dataclasses.fields(Options):
         default = getattr(_DEFAULTS, f.name)

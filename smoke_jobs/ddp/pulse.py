@@ -68,6 +68,8 @@ class Pulse:
         self._connection = store
         self._store: Store | None = None
         self._telling = threading.Lock()
+        self._pauses: dict[int, float] = {}  # the longest silence of each rank, in seconds, where rank 0 heard it end
+        self._last: list[tuple[int, float]] = []  # count and when it was new, by rank
         threading.Thread(target=self._beat, name="pulse", daemon=True).start()
         if rank != 0:
             threading.Thread(target=self._watch_head, name="watch", daemon=True).start()
@@ -75,6 +77,12 @@ class Pulse:
     def stop(self) -> None:
         """No more signs, and nobody is missed: the ranks are about to end."""
         self._ended.set()
+
+    def pauses(self) -> dict[int, float]:
+        """Rank -> its longest silence in seconds since this was asked the last time; known to rank 0 alone."""
+        found, self._pauses = self._pauses, {}
+        now = time.monotonic()
+        return {rank: max(now - at, found.get(rank, 0.0)) for rank, (_, at) in enumerate(self._last)}
 
     def tell(self, said: Mapping[int, str]) -> None:
         """Ends the job because of ranks, each with what is the matter with it; where rank 0 says so, all hear of it.
@@ -105,12 +113,12 @@ class Pulse:
 
     def _beat(self) -> None:
         store = self._store = PrefixStore("pulse", self._connection())
-        last = [(0, time.monotonic())] * len(self._hosts)  # count and when it was new, by rank
+        self._last = [(0, time.monotonic())] * len(self._hosts)
         while not self._ended.wait(PULSE_S):
             try:
                 store.add(str(self._rank), 1)
                 if self._rank == 0:
-                    last = self._counts(store, last)
+                    self._last = self._counts(store, self._last)
                 elif store.check([_KEY]):
                     self._leave(json.loads(store.get(_KEY)))
             except RuntimeError:  # the store has gone with rank 0, which torchrun sees, or the watch below
@@ -123,6 +131,9 @@ class Pulse:
         counts = [store.add(str(rank), 0) for rank in range(len(last))]
         if now - self._answered > _PAUSED * self._limit_s:  # this process was stopped itself, and has missed theirs
             return [(count, now) for count in counts]
+        for rank, (count, (before, at)) in enumerate(zip(counts, last, strict=True)):
+            if count != before:
+                self._pauses[rank] = max(self._pauses.get(rank, 0.0), now - at)
         seen = [
             (count, now) if count != before else (count, at) for count, (before, at) in zip(counts, last, strict=True)
         ]

@@ -1,11 +1,11 @@
 """result.json: what a run found out, its schema, and the exit codes.
 
     schema      "trainyard.smoke/1"
-    job         {id, name, stack, pool, target, instance, capacity, image, code_version}
+    job         {id, name, stack, pool, target, level, instance, capacity, image, code_version}
     topology    {nodes, world_size, ranks_per_node, device: "cuda"|"cpu", backend, model,
                  hosts: [{host, node_rank, ranks, devices: [{name, uuid, memory_gib}], nics}]}
     versions    {python, torch, cuda, nccl, driver, …}: strings, "" where there is none
-    checks      one entry each of options.CHECKS, in that order:
+    checks      one entry each of those that the level has or that were asked for, in the order of options.CHECKS:
                  {name, verdict: pass|fail|below|skipped, reason: one sentence a platform engineer can act on,
                   figure: null | {name, value, unit, better: higher|lower},
                   threshold: null | {value, tolerance, floor, kind: gate|reference, source, date, met: bool|null},
@@ -36,7 +36,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
 
-from .options import CHECKS, Options
+from .options import CHECKS, LEVELS, Options
 
 _UTC = timezone.utc  # noqa: UP017 - images with Python 3.10 have no datetime.UTC
 
@@ -114,6 +114,7 @@ def empty_document(options: Options, started: float) -> dict[str, Any]:
             "stack": options.stack,
             "pool": options.pool,
             "target": options.target,
+            "level": options.level,
             "instance": options.instance,
             "capacity": options.capacity,
             "image": options.image,
@@ -218,8 +219,10 @@ def problems(document: Any) -> list[str]:
     found += [f"key {key!r} is unknown" for key in sorted(document.keys() - _KEYS)]
     if found:
         return found
-    if tuple(check.get("name") for check in document["checks"]) != CHECKS:
-        found.append("checks are not the ten checks in their order")
+    names = [check.get("name") for check in document["checks"]]
+    level = LEVELS.get(document["job"].get("level", "quick"), CHECKS)
+    if names != [name for name in CHECKS if name in level or name in names]:
+        found.append("checks are not those of the level in their order")
     for check in document["checks"]:
         label = f"check {check.get('name')}"
         if set(check) != _CHECK_KEYS:

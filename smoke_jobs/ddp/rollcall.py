@@ -28,27 +28,26 @@ class RollCall:
 
 
 def call_roll(
-    node_rank: int, nodes: int, head: str, port: int, timeout_s: float, hosts: Sequence[str] = ()
+    node_rank: int, nodes: int, head: str, port: int, timeout_s: float, hosts: Sequence[str] = (), needed: int = 0
 ) -> RollCall:
-    """Blocks until all `nodes` answered or `timeout_s` passed; the same on every node that is there."""
+    """Blocks until all `nodes` answered or `timeout_s` passed; the same on every node that is there.
+
+    `needed` is a port of the head's that is used next: where it is taken, every node hears so.
+    """
     deadline = time.monotonic() + timeout_s
     if node_rank == 0:
-        return _host(nodes, port, deadline, timeout_s, hosts)
+        return _host(nodes, port, deadline, timeout_s, hosts, needed)
     return _answer(node_rank, head, port, deadline, timeout_s)
 
 
-def _host(nodes: int, port: int, deadline: float, timeout_s: float, hosts: Sequence[str]) -> RollCall:
+def _host(nodes: int, port: int, deadline: float, timeout_s: float, hosts: Sequence[str], needed: int) -> RollCall:
     joined = {0: socket.gethostname()}
     twice = ""
     lines: dict[int, Line] = {}
     refused: Line | None = None
-    family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
-    try:
-        server = socket.create_server(
-            ("", port), family=family, backlog=nodes + 16, dualstack_ipv6=family == socket.AF_INET6
-        )
-    except OSError as error:
-        return RollCall(joined, f"port {port} of the head cannot be used ({error}): another job runs there; set --port")
+    server = _listen(port, nodes + 16)
+    if isinstance(server, str):
+        return RollCall(joined, server)
     with server:
         while len(joined) < nodes:
             server.settimeout(max(0.01, deadline - time.monotonic()))
@@ -80,12 +79,32 @@ def _host(nodes: int, port: int, deadline: float, timeout_s: float, hosts: Seque
                 for rank in [rank for rank, other in lines.items() if other.gone()]:
                     lines.pop(rank).close()
                     joined.pop(rank, None)
-    problem = _problem(joined, twice, nodes, timeout_s, hosts)
+    problem = _problem(joined, twice, nodes, timeout_s, hosts) or _taken(needed)
     for line in (*lines.values(), *([refused] if refused else [])):
         line.send({"joined": joined, "problem": problem})
     if refused:
         refused.close()
     return RollCall(joined, problem, lines)
+
+
+def _listen(port: int, backlog: int = 1) -> socket.socket | str:
+    """A server of the head's; in words why it cannot be."""
+    family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
+    try:
+        return socket.create_server(
+            ("", port), family=family, backlog=backlog, dualstack_ipv6=family == socket.AF_INET6
+        )
+    except OSError as error:
+        return f"port {port} of the head cannot be used ({error}): another job runs there; set --port"
+
+
+def _taken(port: int) -> str:
+    """Why a port cannot be used; empty where it can, or none is asked for."""
+    server = _listen(port) if port else ""
+    if isinstance(server, str):
+        return server
+    server.close()
+    return ""
 
 
 def _problem(joined: dict[int, str], twice: str, nodes: int, timeout_s: float, hosts: Sequence[str]) -> str:

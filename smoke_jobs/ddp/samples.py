@@ -7,6 +7,7 @@ rest), so that a reader knows that it got the right bytes; of the user's files o
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import struct
 import time
@@ -113,13 +114,20 @@ class Share(Sampler[int]):
 
 
 def loader(samples: Samples, rank: int, ranks: int, workers: int, batch: int) -> DataLoader[int]:
-    """A DataLoader with worker processes over this rank's share."""
+    """A DataLoader with worker processes over this rank's share.
+
+    They come from a server of their own, never by a fork of the rank: once EFA has pinned huge pages a fork of the
+    process has to copy them, and fails for want of memory.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["torch.utils.data"])
     return DataLoader(
         samples,
         batch_size=batch,
         sampler=Share(len(samples), rank, ranks),
         num_workers=workers,
         worker_init_fn=ignore_in_loader_worker,
+        multiprocessing_context=context,
         prefetch_factor=4,
         drop_last=False,
     )

@@ -4,7 +4,7 @@ A record of thresholds.csv:
 
     instance    pattern of instance types (`p5.*`); `*` for all that have GPUs; `cpu` where there is none, whose figures
                 say more of what else the machine does than of a fabric, so that they are references. SageMaker's
-                `ml.p5.48xlarge` is p5.48xlarge
+                `ml.p5.48xlarge` is p5.48xlarge; `gpu:H100` for a word in the name of the device, whatever it is in
     nodes       `1`, `2-4`, `4+` or `*`
     metric      all_reduce, all_gather, reduce_scatter (bus bandwidth), scaling_efficiency, accelerator_utilisation, …
     min_bytes, max_bytes  window of message sizes, as nccl-tests counts them; empty where a size has no meaning
@@ -31,6 +31,9 @@ from .result import Figure, write_json
 
 CPU = "cpu"
 """The instance of a run without GPUs."""
+
+GPU = "gpu:"
+"""What the instance of a record begins with that speaks of a device."""
 
 STATISTICS = ("median", "p05")
 FIELDS = (
@@ -67,19 +70,22 @@ class Threshold:
         """Whether a figure is good enough."""
         return value >= self.floor if self.better == "higher" else value <= self.floor
 
-    def applies(self, instance: str, nodes: int, metric: str, size: int | None, nccl: str) -> bool:
+    def applies(self, instance: str, nodes: int, metric: str, size: int | None, nccl: str, model: str = "") -> bool:
         """Whether the record speaks of this run; `size` None where the metric has none."""
         return (
             metric == self.metric
-            and (
-                instance == self.instance
-                if CPU in (instance, self.instance)
-                else fnmatchcase(_bare(instance), self.instance)
-            )
+            and self._speaks_of(instance, model)
             and _in_nodes(self.nodes, nodes)
             and (size is None or self.min_bytes <= size <= self.max_bytes)
             and _in_versions(self.nccl, nccl)
         )
+
+    def _speaks_of(self, instance: str, model: str) -> bool:
+        if self.instance.startswith(GPU):
+            return re.search(rf"\b{re.escape(self.instance.removeprefix(GPU))}\b", model, re.IGNORECASE) is not None
+        if CPU in (instance, self.instance):
+            return instance == self.instance
+        return fnmatchcase(_bare(instance), self.instance)
 
     def entry(self, value: float | None) -> dict[str, Any]:
         """The threshold of a check in result.json."""
@@ -133,14 +139,22 @@ def load(path: Path) -> tuple[Threshold, ...]:
 
 
 def select(
-    thresholds: Sequence[Threshold], *, instance: str, nodes: int, metric: str, size: int | None = None, nccl: str = ""
+    thresholds: Sequence[Threshold],
+    *,
+    instance: str,
+    nodes: int,
+    metric: str,
+    size: int | None = None,
+    nccl: str = "",
+    model: str = "",
 ) -> Threshold | None:
-    """The record to compare with: gates before references, a named instance before a pattern, then the highest floor.
+    """The record to compare with: gates before references, a named instance or device before a pattern, then the
+    highest floor.
 
     The highest floor, because bandwidth grows with the message: of two windows that hold the size, the one that
     starts higher up says more.
     """
-    fitting = [t for t in thresholds if t.applies(instance, nodes, metric, size, nccl)]
+    fitting = [t for t in thresholds if t.applies(instance, nodes, metric, size, nccl, model)]
     key = lambda t: (t.kind == "gate", len(t.instance.replace("*", "")), t.floor)  # noqa: E731
     return max(fitting, key=key, default=None)
 

@@ -9,18 +9,22 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from . import result, thresholds
+from . import check_counters, flight, result, thresholds
+from .ends import second_hand
 from .inventory import code_version
 from .job import Job, RankMissing
 from .notice import Notice, leave_at_once
-from .options import CHECKS, UsageError, parse
-from .pulse import Pulse
+from .options import UsageError, listed, parse
+from .pulse import PULSE_S, Pulse
 from .result import Figure, Outcome
+
+_EXCHANGE = ("alltoall", "adapters", "gradients", "sharded", "interruption", "scaling")
+"""Checks that mean nothing where collectives give wrong answers."""
 
 STOPPED = 128 + 15
 """Exit code of a rank that torchrun stopped; the wrapper knows whether that was a preemption."""
@@ -73,6 +77,14 @@ class _Mark:
         result.write_json(self.path, document | {"message": message})
 
 
+class Posted(NamedTuple):
+    """What a rank says of a check: its outcome, whether it lost its process groups, and where it stood then."""
+
+    outcome: Outcome
+    lost: bool = False
+    stood: flight.Stand | None = None
+
+
 class Runner:
     """Runs the checks; every rank holds the same entries afterwards."""
 
@@ -80,6 +92,7 @@ class Runner:
         self.job = job
         self.mark = mark
         self.checking = "rendezvous"
+        self.listed = listed(job.options)
         self.pulse: Pulse | None = None
         self.started = float(os.environ.get("SMOKE_STARTED", time.time()))
         self.document = result.empty_document(job.options, self.started)
@@ -107,7 +120,7 @@ class Runner:
             self._add("rendezvous", outcome, time.monotonic() - before)
             if not hasattr(job, "store"):
                 raise
-        for number, name in enumerate(CHECKS, start=1):
+        for number, name in enumerate(self.listed, start=1):
             if name not in self.verdicts:
                 self._check(number, name)
         return self._finish()
@@ -119,19 +132,21 @@ class Runner:
         outcome, seconds = self._skip(name), 0.0
         if outcome is None:
             module = import_module(f"{__package__}.check_{name}")
-            lost = False
+            lost, stood = False, None
             try:
                 mine: Outcome = module.run(job)
             except Exception as error:
                 lost = True
                 mine = result.failed(f"rank {job.rank} on {job.host}: {_text(error)}")
                 mine.details["traceback"] = traceback.format_exc()
+                if not isinstance(error, result.CheckFailed):
+                    stood = flight.stand(job.clock_s)
                 # Before anything that may hang or take this process down: it may be the one who knows why.
                 self.mark.write("caught", f"{_text(error)} (in check {name})")
                 job.leave()
-            job.post(f"{name}/{job.rank}", (mine, lost))
+            job.post(f"{name}/{job.rank}", Posted(mine, lost, stood))
             if job.head:
-                merged = merge(self._collected(name))
+                merged = merge(self._collected(name), self._kept, job.hosts)
                 job.post(f"{name}/all", (*merged, time.monotonic() - before))
             outcome, lost, seconds = job.read(f"{name}/all")
             if lost:
@@ -139,21 +154,23 @@ class Runner:
         self._add(name, outcome, seconds)
         if name == "rendezvous" and job.inventories:
             self._describe()
+            if "counters" in job.options.checks:
+                job.counters_before = check_counters.take(job)
         if job.head:
             figure = result.figure_text(self.document["checks"][-1]["figure"])
             text = figure if figure and outcome.verdict == "pass" else outcome.reason
             print(
-                f"smoke: [{number:2}/{len(CHECKS)}] {name:<12} {outcome.verdict:<8} {seconds:5.1f} s  {text}",
+                f"smoke: [{number:2}/{len(self.listed)}] {name:<12} {outcome.verdict:<8} {seconds:5.1f} s  {text}",
                 flush=True,
             )
         self._save("progress.json")
 
-    def _collected(self, name: str) -> list[tuple[Outcome, bool]]:
+    def _collected(self, name: str) -> list[Posted]:
         """Every rank's outcome of a check. Raises RankMissing where one stays away, after which the job ends."""
-        posted = self.job.collect(name, lambda value: bool(value[1]))
+        posted = self.job.collect(name, lambda posted: bool(posted.lost))
         away = sorted(set(range(self.job.world_size)) - posted.keys())
         if away:
-            first = next(outcome.reason for outcome, lost in posted.values() if lost)
+            first = next(each.outcome.reason for each in posted.values() if each.lost)
             said = (
                 f"did not come back from check {name} in the {self.job.options.rank_timeout_s:.0f} s after another had "
                 f"failed ({first}): it lives, so its GPU, its driver or a file system hangs; look at its log, at "
@@ -164,12 +181,25 @@ class Runner:
             raise RankMissing(f"rank {', '.join(map(str, away))} {said}")
         return [posted[rank] for rank in range(self.job.world_size)]
 
+    def _kept(self, stands: Sequence[flight.Stand | None]) -> dict[int, str]:
+        """Rank -> how it kept the others in a collective; empty where nobody can tell."""
+        limit_s = self.job.options.collective_timeout_s
+        assert self.pulse is not None, "a check runs after the ranks have met"
+        paused = {
+            rank: f"gave no sign of life for {seconds:.0f} s"
+            for rank, seconds in self.pulse.pauses().items()
+            if seconds > limit_s / 2 + PULSE_S
+        }
+        if 0 in paused:  # this process, which heard nobody meanwhile
+            return {0: paused[0]}
+        return paused or flight.behind(stands, limit_s)
+
     def _skip(self, name: str) -> Outcome | None:
         if name not in self.job.options.checks and name != "rendezvous":  # the others build on it
             return result.skipped("not asked for")
         if self.verdicts.get("rendezvous") == "fail":
             return result.skipped("needs rendezvous, which failed")
-        if self.verdicts.get("collectives") == "fail" and name in ("gradients", "interruption", "scaling"):
+        if self.verdicts.get("collectives") == "fail" and name in _EXCHANGE:
             return result.skipped("needs collectives, which failed")
         return None
 
@@ -250,18 +280,31 @@ class Runner:
                     check["reason"] = f"worse than the recorded baseline: {dropped[0]}"
 
 
-def merge(outcomes: Sequence[tuple[Outcome, bool]]) -> tuple[Outcome, bool]:
-    """Rank 0's outcome, worsened by what other ranks found; and whether any rank lost its process groups."""
+Kept = Callable[[Sequence[flight.Stand | None]], Mapping[int, str]]
+"""From where each rank stood: which of them kept the others, and how."""
+
+
+def merge(posted: Sequence[Posted], kept: Kept, hosts: Sequence[str]) -> tuple[Outcome, bool]:
+    """Rank 0's outcome, worsened by what other ranks found; and whether any rank lost its process groups.
+
+    Where every rank only saw that a collective did not end, the ranks that `kept` the others are named.
+    """
     order = {"skipped": 0, "pass": 0, "below": 1, "fail": 2}
-    merged = outcomes[0][0]
-    lost = any(flag for _, flag in outcomes)
+    outcomes = [each.outcome for each in posted]
+    merged = outcomes[0]
+    lost = any(each.lost for each in posted)
     # Those that raised because a peer left come second to the peer that had the reason.
-    worst = max((o for o, _ in outcomes), key=lambda o: (order[o.verdict], "closed by peer" not in o.reason.lower()))
+    worst = max(outcomes, key=lambda o: (order[o.verdict], not second_hand(o.reason)))
     if worst is not merged and (order[worst.verdict] > order[merged.verdict] or lost):
-        worst.details.setdefault(
-            "other_ranks", [o.reason for o, _ in outcomes if o is not worst and o.verdict == "fail"]
-        )
-        return worst, lost
+        worst.details.setdefault("other_ranks", [o.reason for o in outcomes if o is not worst and o.verdict == "fail"])
+        merged = worst
+    if any(each.stood for each in posted):
+        merged.details["stood_in"] = [str(each.stood) if each.stood else "" for each in posted]
+        named = kept([each.stood for each in posted]) if second_hand(merged.reason) else {}
+        if named:
+            merged.details["seen"] = merged.reason
+            said = "; ".join(f"rank {rank} on {hosts[rank]} {how}" for rank, how in named.items())
+            merged.reason = f"{said}: its process or its GPU was held up; look at its log, at dmesg, and for Xid errors"
     return merged, lost
 
 

@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from trainyard.conventions import HOSTNAME_LABEL
 from trainyard.smoke_jobs.launch.extras import SMOKE, imported
 from trainyard.smoke_jobs.launch.job import LaunchError
 
@@ -90,6 +91,27 @@ class Cluster:
         """The pods with these labels, oldest first."""
         found = self._list("Pod", label_selector=",".join(f"{key}={value}" for key, value in selector.items()))
         return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
+
+    def nodes(self, selector: Mapping[str, str]) -> list[str]:
+        """Names of the nodes with these labels that take pods, as their hostname label says them.
+
+        Raises LaunchError where the server refuses, `Unavailable` where it is away.
+        """
+        labels = ",".join(f"{key}={value}" for key, value in selector.items())
+        try:
+            answer = json.loads(self._core.list_node(label_selector=labels, _preload_content=False).data)
+        except self._refusal as error:
+            raise _refused("listing nodes", error) from None
+        except self._unreachable as error:
+            raise Unavailable(f"listing nodes: {error}") from None
+        return sorted(
+            str(node["metadata"].get("labels", {}).get(HOSTNAME_LABEL, node["metadata"]["name"]))
+            for node in answer["items"]
+            if not node.get("spec", {}).get("unschedulable")
+            and any(
+                c["type"] == "Ready" and c["status"] == "True" for c in node.get("status", {}).get("conditions", [])
+            )
+        )
 
     def failed_creates(self, name: str) -> list[str]:
         """What the job controller could not do, from events."""

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trainyard.smoke_jobs.ddp.options import CHECKS
+from trainyard.smoke_jobs.ddp.options import LEVELS
 from trainyard.smoke_jobs.ddp.result import EXIT, LINE_PREFIX
 from trainyard.smoke_jobs.launch.start import PREFIX as DOCUMENT_PREFIX
 
 _CHECK_DONE = re.compile(
-    r"smoke: \[ *(?P<number>\d+)/\d+\] (?P<name>\w+) +(?P<verdict>\w+) +(?P<seconds>[\d.]+) s ?(?P<text>.*)"
+    r"smoke: \[ *(?P<number>\d+)/(?P<total>\d+)\] (?P<name>\w+) +(?P<verdict>\w+) +(?P<seconds>[\d.]+) s ?(?P<text>.*)"
 )
 
 KEEP_LINES = 200
@@ -31,6 +31,8 @@ class CheckDone:
     verdict: str
     seconds: float
     text: str
+    number: int = 0  # of the checks of the job, from 1
+    total: int = 0
 
 
 class View(Protocol):
@@ -78,10 +80,12 @@ class Follower:
         done = _CHECK_DONE.match(text)
         if done is None:
             return
-        self._view.check_done(CheckDone(done["name"], done["verdict"], float(done["seconds"]), done["text"].strip()))
-        number = int(done["number"])
-        if number < len(CHECKS):
-            self._view.status(f"check {number + 1} of {len(CHECKS)}: {CHECKS[number]}")
+        number, total = int(done["number"]), int(done["total"])
+        text = done["text"].strip()
+        self._view.check_done(CheckDone(done["name"], done["verdict"], float(done["seconds"]), text, number, total))
+        if number < total:
+            names = next((names for names in LEVELS.values() if len(names) == total), ())
+            self._view.status(f"check {number + 1} of {total}" + (f": {names[number]}" if names else ""))
 
     def lines(self, texts: Iterable[str]) -> None:
         """Takes several lines of the log."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.smoke_jobs.ddp.options import Options, UsageError, from_document
+from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, TRANSPORT
 from trainyard.smoke_jobs.launch.payload import digest
 
 MAX_NAME = 40
@@ -44,7 +45,9 @@ class SmokeSpec:
     name: str = "smoke"  # RFC 1035 label, at most `MAX_NAME` characters
     stack: str = ""
     pool: str = ""
+    level: str = "quick"  # quick, standard or full: which checks
     nodes: int = 1
+    hosts: tuple[str, ...] = ()  # nodes of the cluster that it runs on, by name; empty: any of the pool
     gpus_per_node: int = 0
     processes_per_node: int = 0  # 0: one a GPU, or one on CPU
 
@@ -64,11 +67,14 @@ class SmokeSpec:
     fabric_resource: str = ""  # extended resource of the fast interfaces between nodes
     fabric_interfaces: int = 0  # of a node
     hugepages_mib: int = 0  # 2 MiB pages that the fabric pins; besides the memory
+    fabric_claim: str = ""  # template, in the namespace, of a pod's claim on all fast interfaces of a node
+    fabric: str = ""  # how pods get the fast interfaces where no extended resource gives them: `gcp_fabrics.FABRICS`
 
     namespace: str = ""  # the team's
     queue: str = ""  # Kueue LocalQueue of the namespace; Slurm partition
     priority: str = ""  # Kueue WorkloadPriorityClass; Slurm QOS
     mounts: tuple[tuple[str, str], ...] = ()  # claim of the namespace -> absolute path
+    pod_annotations: tuple[tuple[str, str], ...] = ()  # what the mounts' driver wants on a pod
 
     checkpoint_uri: str = ""  # s3://bucket/prefix or a folder below a mount
     data_path: str = ""  # folder on the data tier
@@ -124,6 +130,17 @@ def check(spec: SmokeSpec, target: str, needs: Mapping[str, str]) -> None:
             problems.append(f"{name} is {getattr(spec, name)}: at least 1")
     if spec.shared_memory_gib >= spec.memory_gib:
         problems.append(f"shared_memory_gib is {spec.shared_memory_gib}: below memory_gib, which is {spec.memory_gib}")
+    if spec.fabric and spec.fabric not in FABRICS:
+        problems.append(f"fabric is {spec.fabric!r}: one of {', '.join(FABRICS)}, or empty")
+    elif spec.fabric and spec.transport != TRANSPORT:
+        promised = spec.transport or "nothing"
+        problems.append(f"transport is {promised}: over fabric {spec.fabric} the job has to prove {TRANSPORT}")
+    if spec.fabric and spec.fabric_claim:
+        problems.append(f"fabric is {spec.fabric} and fabric_claim {spec.fabric_claim}: one of the two")
+    if spec.fabric_claim and target != "kubernetes":
+        problems.append(f"a claim is not for target {target}: a Job on a cluster can carry it, kubernetes")
+    if spec.fabric and target != "kubernetes":
+        problems.append(f"fabric {spec.fabric} is not for target {target}: a Job on a cluster can carry it, kubernetes")
     problems += [
         f"mount of claim {claim} is at {path!r}: an absolute path" for claim, path in spec.mounts if path[:1] != "/"
     ]
@@ -141,6 +158,7 @@ def worker_options(spec: SmokeSpec, target: str, code_path: str = "", **fixed: A
         "stack": spec.stack,
         "pool": spec.pool,
         "target": target,
+        "level": spec.level,
         "instance": spec.instance,
         "capacity": spec.capacity,
         "image": spec.image,
@@ -149,6 +167,7 @@ def worker_options(spec: SmokeSpec, target: str, code_path: str = "", **fixed: A
         "expect_model": spec.gpu,
         "expect_devices": spec.gpus_per_node,
         "expect_memory_gib": spec.gpu_memory_gib,
+        "expect_adapters": spec.fabric_interfaces if spec.nodes > 1 and spec.transport in ("efa", "ib") else 0,
         "expect_transport": spec.transport if spec.nodes > 1 else "",
         "timeout_s": spec.run_timeout_s,
         "rendezvous_timeout_s": spec.rendezvous_timeout_s,

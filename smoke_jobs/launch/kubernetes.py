@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from trainyard.conventions import (
+    FABRIC,
     RERUN_ANNOTATION,
     SMOKE_POOL_LABEL,
     TRAINER_SERVICE_ACCOUNT,
@@ -27,6 +28,7 @@ from trainyard.conventions import (
 )
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
+from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, Pod
 from trainyard.smoke_jobs.launch.job import SmokeSpec, check, worker_options
 from trainyard.smoke_jobs.launch.kueue_status import PRIORITY_LABEL, QUEUE_LABEL
 from trainyard.smoke_jobs.launch.pod import (
@@ -86,11 +88,12 @@ class Rendering:
     config_map: Manifest
     service: Manifest
     job: Manifest
+    more: tuple[Manifest, ...] = ()  # what the pods of a fabric ask for by name
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:
         """All objects, in the order in which they have to be made."""
-        return self.config_map, self.service, self.job
+        return self.config_map, self.service, *self.more, self.job
 
 
 NEEDS = {
@@ -106,7 +109,7 @@ def render(spec: SmokeSpec, deferred: Deferred | None = None) -> Rendering:
     code = payload.files(spec.files)
     # First under a name of equal length, to take the hash of everything, then under its own.
     draft = _objects(spec, UNNAMED.format(spec.name), code, Deferred())
-    content = {"objects": [draft.job, draft.service], "code": code}
+    content = {"objects": [draft.job, draft.service, *draft.more], "code": code}
     name = f"{spec.name}-{payload.digest(json.dumps(content, sort_keys=True))}"
     return _objects(spec, name, code, deferred or Deferred(spec.namespace))
 
@@ -139,6 +142,11 @@ def queue_labels(spec: SmokeSpec) -> dict[str, str]:
     return {QUEUE_LABEL: spec.queue} | ({PRIORITY_LABEL: spec.priority} if spec.priority else {})
 
 
+def _annotated(spec: SmokeSpec) -> dict[str, Any]:
+    """What a pod's metadata say besides its labels."""
+    return {"annotations": dict(spec.pod_annotations)} if spec.pod_annotations else {}
+
+
 def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferred) -> Rendering:
     namespace = deferred.namespace
     files = config_map(spec, code, namespace)
@@ -162,7 +170,7 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
         result_dir=RESULT_PATH,
         shutdown_timeout_s=TRAINING_SHUTDOWN_SECONDS,
     )
-    container = {
+    container: Manifest = {
         "name": CONTAINER,
         "image": spec.image,
         "imagePullPolicy": "IfNotPresent",
@@ -184,6 +192,9 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
         "containers": [container],
         "volumes": volumes(spec, files["metadata"]["name"]),
     }
+    if spec.fabric_claim:
+        pod["resourceClaims"] = [{"name": FABRIC, "resourceClaimTemplateName": spec.fabric_claim}]
+        container["resources"]["claims"] = [{"name": FABRIC}]
     if spec.isolated_gpus:
         pod["initContainers"] = [_unasked(spec)]
     if spec.pool:
@@ -193,7 +204,7 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
     rerun = {RERUN_ANNOTATION: json.dumps(dict(spec.rerun_on), sort_keys=True)} if spec.rerun_on else {}
     if annotations := rerun | dict(deferred.annotations):
         metadata["annotations"] = annotations
-    job = {
+    job: Manifest = {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": metadata,
@@ -207,10 +218,13 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
             # The head ends with 0 only where every node has ended (`ddp/peers.py`). A node that is lost after that, and
             # before its own end, must not come again alone. Stable since Kubernetes 1.33.
             "successPolicy": {"rules": [{"succeededIndexes": "0"}]},
-            "template": {"metadata": {"labels": labels(spec)}, "spec": pod},
+            "template": {"metadata": {"labels": labels(spec), **_annotated(spec)}, "spec": pod},
         },
     }
-    return Rendering(name, files, service, job)
+    more: list[Manifest] = []
+    if spec.fabric:
+        FABRICS[spec.fabric](Pod(name, labels(spec), namespace, job["spec"]["template"], more))
+    return Rendering(name, files, service, job, tuple(more))
 
 
 def _unasked(spec: SmokeSpec) -> Manifest:

@@ -10,11 +10,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
-from trainyard.smoke_jobs.ddp.options import CHECKS, Options
+from trainyard.smoke_jobs.ddp.options import Options, listed
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch.extras import SMOKE, require
 from trainyard.smoke_jobs.launch.follow import Ended, Follower, View
@@ -71,7 +71,7 @@ def _run(chosen: Options, view: View) -> Ended:
         errors="replace",
         start_new_session=True,  # Ctrl-C reaches us alone, and the worker by way of us
     )
-    reader = threading.Thread(target=_read, args=(process, follower, view), daemon=True)
+    reader = threading.Thread(target=_read, args=(process, follower, view, listed(chosen)), daemon=True)
     reader.start()
     with _Forwarding(process, view):
         code = _wait(process, chosen.timeout_s + LAST_SECONDS)
@@ -82,13 +82,13 @@ def _run(chosen: Options, view: View) -> Ended:
     return follower.end(code, "" if path.exists() else f"the worker ended with exit code {code} and left no result")
 
 
-def _read(process: subprocess.Popen[str], follower: Follower, view: View) -> None:
+def _read(process: subprocess.Popen[str], follower: Follower, view: View, checks: Sequence[str]) -> None:
     assert process.stdout is not None
     first = True
     with process.stdout as stream:
         for line in stream:
             if first:
-                view.status(f"check 1 of {len(CHECKS)}: {CHECKS[0]}")
+                view.status(f"check 1 of {len(checks)}: {checks[0]}")
                 first = False
             follower.line(line)
 

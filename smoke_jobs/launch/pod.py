@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from trainyard.conventions import (
+    CHECKPOINTS_URI,
     GPU_RESOURCE,
+    HOSTNAME_LABEL,
     MLFLOW_CREDENTIALS_PATH,
     POOL_LABEL,
+    TEAM_STORAGE,
     TRAINER_SERVICE_ACCOUNT,
     gpu_node_labels,
 )
@@ -52,7 +55,11 @@ def resources(spec: SmokeSpec) -> dict[str, str]:
     return found
 
 
-def environment(spec: SmokeSpec, options: Options) -> list[dict[str, str]]:
+IN_TEAM_STORAGE = f"$({CHECKPOINTS_URI})"
+"""The team's part of the checkpoint tier, as the kubelet fills it in: the bucket's name is known to the cluster."""
+
+
+def environment(spec: SmokeSpec, options: Options) -> list[dict[str, Any]]:
     """Variables of the container; no secret is among them."""
     values = {
         "SMOKE_OPTIONS": document(options),
@@ -65,7 +72,15 @@ def environment(spec: SmokeSpec, options: Options) -> list[dict[str, str]]:
     if spec.tracking_secret:
         values["SMOKE_CREDENTIALS"] = MLFLOW_CREDENTIALS_PATH
     values |= dict(spec.environment)
-    return [{"name": name, "value": value} for name, value in values.items()]
+    told: list[dict[str, Any]] = []
+    if IN_TEAM_STORAGE in options.checkpoint_uri:  # first: the kubelet fills in what stands before
+        told = [
+            {
+                "name": CHECKPOINTS_URI,
+                "valueFrom": {"configMapKeyRef": {"name": TEAM_STORAGE, "key": CHECKPOINTS_URI}},
+            }
+        ]
+    return [*told, *({"name": name, "value": value} for name, value in values.items())]
 
 
 def volumes(spec: SmokeSpec, config_map: str) -> list[Manifest]:
@@ -103,5 +118,8 @@ def pool_affinity(spec: SmokeSpec) -> Manifest:
     Kueue writes there on admission, and applying the same Job again would be refused.
     """
     wanted = gpu_node_labels(spec.pool, spec.capacity) if spec.capacity else {POOL_LABEL: spec.pool}
-    term = {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in wanted.items()]}
+    expressions = [{"key": key, "operator": "In", "values": [value]} for key, value in wanted.items()]
+    if spec.hosts:
+        expressions.append({"key": HOSTNAME_LABEL, "operator": "In", "values": list(spec.hosts)})
+    term = {"matchExpressions": expressions}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}

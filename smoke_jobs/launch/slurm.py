@@ -28,7 +28,7 @@ INTERVAL_S = 1.0
 
 TEMPLATE = r"""#!/bin/bash
 {directives}
-# Trainyard's smoke job: ten checks of distributed training. Exit codes: 0 pass, 10 a check failed,
+# Trainyard's smoke job: checks of distributed training. Exit codes: 0 pass, 10 a check failed,
 # 20 below a threshold, 75 preempted, 124 out of time, 1 broken, 2 wrong options.
 set -u
 

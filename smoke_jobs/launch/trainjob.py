@@ -1,4 +1,4 @@
-"""The smoke job as a TrainJob of Kubeflow Trainer 2.3, on the platform's runtime `torch-distributed`.
+"""The smoke job as a TrainJob of Kubeflow Trainer 2.3, on the platform's runtime: of the pool where it has a fabric.
 
 What a member of a team may make: the Trainer makes the headless Service. The runtime restarts the job after a lost node
 and after an error, and not after a verdict (`components/k8s/runtimes.py`); `cluster_watch` ends with the first verdict.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from trainyard.conventions import TRAINING_SHUTDOWN_SECONDS
+from trainyard.conventions import TORCH_RUNTIME, TRAINING_SHUTDOWN_SECONDS, pool_runtime
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.job import SmokeSpec, check, worker_options
 from trainyard.smoke_jobs.launch.kubernetes import (
@@ -33,8 +33,6 @@ from trainyard.smoke_jobs.launch.pod import (
     resources,
     volumes,
 )
-
-RUNTIME = "torch-distributed"
 
 MANAGER = "trainyard.ml.platform/smoke"
 """Who wrote the patch; Kueue adds one of its own to the same list."""
@@ -68,6 +66,11 @@ def render(spec: SmokeSpec) -> Rendering:
     return Rendering(name, files, _train_job(spec, name, files["metadata"]["name"]))
 
 
+def runtime(spec: SmokeSpec) -> str:
+    """The runtime that users of the pool name: its own where it has a fabric."""
+    return pool_runtime(spec.pool) if spec.pool and spec.fabric_interfaces else TORCH_RUNTIME
+
+
 def _train_job(spec: SmokeSpec, name: str, config: str) -> Manifest:
     options = worker_options(
         spec, "trainjob", CODE_PATH, result_dir=RESULT_PATH, shutdown_timeout_s=TRAINING_SHUTDOWN_SECONDS
@@ -78,7 +81,7 @@ def _train_job(spec: SmokeSpec, name: str, config: str) -> Manifest:
         "kind": "TrainJob",
         "metadata": {"name": name, "namespace": spec.namespace, "labels": labels(spec) | queue_labels(spec)},
         "spec": {
-            "runtimeRef": {"name": RUNTIME},
+            "runtimeRef": {"name": runtime(spec)},
             "activeDeadlineSeconds": spec.start_timeout_s + spec.run_timeout_s + LAST_SECONDS,
             "trainer": {
                 "image": spec.image,

@@ -13,7 +13,6 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from trainyard.smoke_jobs.ddp.options import CHECKS
 from trainyard.smoke_jobs.ddp.result import figure_text
 from trainyard.smoke_jobs.launch.follow import CheckDone, Ended
 
@@ -77,9 +76,8 @@ class Progress:
     def check_done(self, done: CheckDone) -> None:
         """Shows a finished check."""
         style = STYLES.get(done.verdict, "")
-        number = CHECKS.index(done.name) + 1 if done.name in CHECKS else 0
         self._console.print(
-            f"[dim]{number:2}/{len(CHECKS)}[/] {done.name:<13} [{style}]{done.verdict:<8}[/] "
+            f"[dim]{done.number:2}/{done.total}[/] {done.name:<13} [{style}]{done.verdict:<8}[/] "
             f"[dim]{done.seconds:6.1f} s[/]  {escape(done.text)}",
             soft_wrap=True,
         )

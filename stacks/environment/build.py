@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import pulumi
 
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment import cluster as on_cluster
-from trainyard.stacks.environment.aws import build as aws
 from trainyard.stacks.environment.ground import Foundation, Ground
 
-_GROUNDS: Mapping[str, Callable[[Plan], Foundation]] = {"aws": aws.build}
-"""What makes the ground of a plan, by its kind."""
+_GROUNDS: Mapping[str, str] = {
+    "aws": "trainyard.stacks.environment.aws.build",
+    "gcp": "trainyard.stacks.environment.gcp.build",
+}
+"""The module that makes the ground of a plan, by its kind: imported when it is asked for, since a cloud's SDK takes a
+second or two."""
 
 
 def build_environment(plan: Plan) -> dict[str, pulumi.Input[Any]]:
     """Makes every resource of the environment; returns the stack's outputs by name."""
-    made = _GROUNDS[plan.ground.kind](plan)
+    made: Foundation = import_module(_GROUNDS[plan.ground.kind]).build(plan)
     first, *further = [_on_cluster(plan, planned, made.clusters[planned.name]) for planned in plan.clusters] or [{}]
     return {
         "client": plan.core.client,

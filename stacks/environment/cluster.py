@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypedDict
 
 import pulumi
 
@@ -10,17 +12,36 @@ from trainyard.components.k8s.egress_proxy import EgressProxy, EgressProxyArgs, 
 from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
 from trainyard.components.k8s.ingest import Ingest, IngestArgs
 from trainyard.components.k8s.job_guard import PoolNodeArgs
-from trainyard.components.k8s.kueue import Kueue
-from trainyard.components.k8s.mlflow import MlflowServer
-from trainyard.components.k8s.mlflow_pod import PORT as MLFLOW_PORT
+from trainyard.components.k8s.kueue import FlavorArgs, Kueue, KueueArgs
 from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PROXY_PORT
-from trainyard.components.k8s.runtimes import TrainingRuntimes
-from trainyard.components.k8s.teams import TeamArgs, TeamNamespaces, TeamNamespacesArgs
+from trainyard.components.k8s.runtimes import PoolRuntimeArgs, TrainingRuntimes
+from trainyard.components.k8s.teams import DeviceClaimArgs, TeamArgs, TeamNamespaces, TeamNamespacesArgs
 from trainyard.components.k8s.volumes import TeamVolumes
-from trainyard.conventions import GPU_RESOURCE, INGEST_NAMESPACE
-from trainyard.plan.parts import ClusterPlan, Plan, PoolPlan, TeamQueuePlan
-from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, Ground, chart, resource_prefix
+from trainyard.conventions import (
+    ARTIFACTS_URI,
+    CHECKPOINTS_URI,
+    GPU_RESOURCE,
+    INGEST_NAMESPACE,
+    MLFLOW_NAMESPACE,
+    MLFLOW_PORT,
+    SMOKE_LOCAL_QUEUE,
+    fabric_claim,
+    team_prefix,
+)
+from trainyard.plan.parts import (
+    ClusterPlan,
+    FabricPlan,
+    FlavorPlan,
+    NodeGroupPlan,
+    Plan,
+    PoolPlan,
+    RuntimePlan,
+    TeamQueuePlan,
+)
+from trainyard.stacks.environment.ground import Ground, chart, resource_prefix
+from trainyard.stacks.environment.monitoring import checkpoint_drill, monitoring
 from trainyard.stacks.environment.smoke import smoke_jobs
+from trainyard.stacks.environment.tracking import tracking_server
 
 
 @dataclass(frozen=True)
@@ -41,8 +62,37 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     def after(*waited_for: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(providers=list(ground.providers), depends_on=list(waited_for))
 
+    proxied = plan.core.egress.mode == "allowlist"
     gpu = GpuEnablement(f"{prefix}gpu", _gpu(plan, planned, ground), after())
-    teams = TeamNamespaces(f"{prefix}teams", _teams(plan, planned, ground), after())
+    runtimes = TrainingRuntimes(
+        f"{prefix}runtimes",
+        {
+            "jobset_chart": chart(plan, "jobset"),
+            "trainer_chart": chart(plan, "kubeflow-trainer"),
+            "image": plan.core.pins.image("pytorch"),
+            "mounts": dict(planned.smoke.mounts),
+            "environment": client_environment(ground.direct_names) if proxied else {},
+            "pod_annotations": dict(planned.smoke.pod_annotations),
+            "addresses": ground.addresses,
+            "node_selector": ground.system_nodes,
+            "cpu_nodes": ground.cpu_nodes if planned.cpu_pool is not None else None,
+            "pools": _pool_runtimes(planned),
+        },
+        after(),
+    )
+    # A team's LocalQueues are in its namespace, which has to go before its ClusterQueue and Kueue: each component waits
+    # for a part of the other.
+    later = {team.name: _deferred() for team in planned.teams}
+    try:
+        queues = _queues(plan, planned, ground, {team: namespace for team, (namespace, _) in later.items()}, after())
+        teams = TeamNamespaces(f"{prefix}teams", _teams(plan, planned, ground, queues, runtimes), after())
+    except Exception as error:
+        # A program that failed would not end: it waits for its outputs.
+        for _, resolve in later.values():
+            resolve(pulumi.Output.from_input(_failed(error)))
+        raise
+    for team, (_, resolve) in later.items():
+        resolve(teams.namespaces[team])
     volumes = TeamVolumes(
         f"{prefix}volumes",
         {
@@ -57,34 +107,28 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
         },
         after(*ground.volumes_wait_for),
     )
-    queues = _queues(plan, planned, ground, teams, after())
     ingest = Ingest(f"{prefix}ingest", _ingest(plan, planned, ground), after(*ground.volumes_wait_for, queues))
-    proxied = plan.core.egress.mode == "allowlist"
     if proxied:
         EgressProxy(f"{prefix}egress", _egress(plan, planned, ground, teams, ingest), after())
-    TrainingRuntimes(
-        f"{prefix}runtimes",
-        {
-            "jobset_chart": chart(plan, "jobset"),
-            "trainer_chart": chart(plan, "kubeflow-trainer"),
-            "image": plan.core.pins.image("pytorch"),
-            "mounts": dict(planned.smoke.mounts),
-            "environment": client_environment(ground.direct_names) if proxied else {},
-            "addresses": ground.addresses,
-            "node_selector": ground.system_nodes,
-            "cpu_nodes": ground.cpu_nodes if planned.cpu_pool is not None else None,
-        },
-        after(),
-    )
-    server = _mlflow(plan, planned, ground, teams, after(*ground.mlflow_identity.wait_for))
+    server = tracking_server(plan, planned, ground, teams, after(*ground.mlflow_identity.wait_for))
+    monitoring(plan, planned, ground, server, after(*ground.alertmanager_identity.wait_for))
     # A smoke job needs what a user's job needs. It waits for its team's identity, and nothing else does: if all objects
     # of all teams waited for the identities of all teams, a hundred teams would have a hundred thousand dependencies.
     needs = [*ground.jobs_wait_for, gpu, teams, volumes, queues, *([server] if server else [])]
+    checkpoint_drill(plan, planned, ground, teams, needs)
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
         queues=queues.local_queues,
         smoke_jobs=smoke_jobs(plan, planned, ground, teams, needs),
     )
+
+
+def _deferred() -> tuple[pulumi.Output[str], Callable[[pulumi.Output[str]], None]]:
+    return pulumi.deferred_output()
+
+
+async def _failed(error: Exception) -> str:
+    raise error
 
 
 def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
@@ -100,12 +144,21 @@ def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
     return args
 
 
-def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesArgs:
+def _teams(
+    plan: Plan, planned: ClusterPlan, ground: Ground, queues: Kueue, runtimes: TrainingRuntimes
+) -> TeamNamespacesArgs:
     args: TeamNamespacesArgs = {
-        "teams": [_team(team, ground) for team in planned.teams],
+        "teams": [_team(team, ground, queues, runtimes) for team in planned.teams],
         "addresses": ground.addresses,
         "allowed_images": [*ground.own_registries, *plan.core.allowed_images],
     }
+    claims: list[DeviceClaimArgs] = [
+        {"name": fabric_claim(pool.name), "device_class": fabric.device_class, "count": fabric.interfaces}
+        for pool in planned.pools
+        if (fabric := pool.node.fabric) is not None and fabric.device_class
+    ]
+    if claims:
+        args["device_claims"] = claims
     if plan.core.egress.mode == "allowlist":
         args["egress_proxy"] = {"namespace": EGRESS_PROXY.namespace, "port": PROXY_PORT}
     if plan.tracks(planned):
@@ -113,8 +166,10 @@ def _teams(plan: Plan, planned: ClusterPlan, ground: Ground) -> TeamNamespacesAr
     return args
 
 
-def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
+def _team(team: TeamQueuePlan, ground: Ground, queues: Kueue, runtimes: TrainingRuntimes) -> TeamArgs:
     volumes = ground.volumes[team.name]
+    # The jobs that people make in the namespace end with it, and the controllers that let go of them come after.
+    queue = pulumi.Output.all(queues.cluster_queues[team.name], runtimes.runtime).apply(lambda known: str(known[0]))
     return {
         "name": team.name,
         "namespace": team.namespace,
@@ -124,6 +179,12 @@ def _team(team: TeamQueuePlan, ground: Ground) -> TeamArgs:
         "claims": len(volumes),
         "claims_gib": sum(source["capacity_gib"] for source in volumes.values()),
         "service_account_annotations": ground.team_identities[team.name].annotations,
+        "subjects": ground.subjects.get(team.name, ()),
+        "storage": {
+            name: pulumi.Output.concat(root, "/", team_prefix(team.name).rstrip("/"))
+            for name, root in ((CHECKPOINTS_URI, ground.checkpoints_uri), (ARTIFACTS_URI, ground.artifacts_uri))
+        },
+        "cluster_queue": queue,
     }
 
 
@@ -144,7 +205,8 @@ def _ingest(plan: Plan, planned: ClusterPlan, ground: Ground) -> IngestArgs:
 
 def _egress(plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, ingest: Ingest) -> EgressProxyArgs:
     of_teams = {team.name: teams.namespaces[team.name] for team in planned.teams}
-    return {
+    sign_on = plan.core.mlflow.sign_on
+    args: EgressProxyArgs = {
         "image": plan.core.pins.image("egress-proxy"),
         "allow": plan.core.egress.allow,
         "addresses": ground.addresses,
@@ -152,91 +214,135 @@ def _egress(plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespa
         "team_namespaces": {**of_teams, INGEST_NAMESPACE: ingest.namespace},
         "node_selector": ground.system_nodes,
     }
+    if sign_on is not None and plan.tracks(planned):
+        args["sign_on"] = {"namespace": MLFLOW_NAMESPACE, "names": [sign_on.keys_host]}
+    return args
 
 
 def _queues(
-    plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, opts: pulumi.ResourceOptions
+    plan: Plan,
+    planned: ClusterPlan,
+    ground: Ground,
+    namespaces: Mapping[str, pulumi.Output[str]],
+    opts: pulumi.ResourceOptions,
 ) -> Kueue:
     groups = {group.name: group for group in planned.node_groups}
-    return Kueue(
-        f"{resource_prefix(plan, planned)}kueue",
-        {
-            "chart": chart(plan, "kueue"),
-            "cohort": planned.scheduling.cohort,
-            "flavors": [
-                {
-                    "name": flavor.name,
-                    "capacity": flavor.capacity,
-                    "node_labels": ground.flavor_labels(groups[flavor.name]),
-                }
-                for flavor in planned.scheduling.flavors
-            ],
-            "queues": [
-                {
-                    "team": team.name,
-                    "namespace": teams.namespaces[team.name],
-                    "cluster_queue": team.cluster_queue,
-                    "local_queue": team.local_queue,
-                    "quotas": [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas],
-                    "weight": team.weight,
-                }
-                for team in planned.teams
-            ],
-            "priorities": [
-                {"name": priority.name, "value": priority.value, "description": priority.description}
-                for priority in planned.scheduling.priorities
-            ],
-            "nodes": [_node(pool) for pool in planned.pools],
-            "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
-            "requeue_limit": planned.scheduling.requeue_limit,
-            "unrationed_resources": ground.unrationed_resources,
-            "addresses": ground.addresses,
-            "node_selector": ground.system_nodes,
-        },
-        opts,
-    )
+    args: KueueArgs = {
+        "chart": chart(plan, "kueue"),
+        "cohort": planned.scheduling.cohort,
+        "flavors": [_flavor(flavor, groups[flavor.name], ground) for flavor in planned.scheduling.flavors],
+        "queues": [
+            {
+                "team": team.name,
+                "namespace": namespaces[team.name],
+                "cluster_queue": team.cluster_queue,
+                "local_queue": team.local_queue,
+                "proof_queue": SMOKE_LOCAL_QUEUE,
+                "quotas": [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas],
+                "weight": team.weight,
+            }
+            for team in planned.teams
+        ],
+        "priorities": [
+            {"name": priority.name, "value": priority.value, "description": priority.description}
+            for priority in planned.scheduling.priorities
+        ],
+        "nodes": [
+            _node(pool, {runtime.pool: runtime for runtime in planned.runtimes}.get(pool.name))
+            for pool in planned.pools
+        ],
+        "pods_ready_timeout_minutes": planned.scheduling.pods_ready_timeout_minutes,
+        "requeue_limit": planned.scheduling.requeue_limit,
+        "unrationed_resources": ground.unrationed_resources,
+        "addresses": ground.addresses,
+        "node_selector": ground.system_nodes,
+    }
+    minutes = planned.scheduling.dry_capacity_minutes
+    if minutes and ground.autoscaled_groups:
+        args["keeper"] = {
+            "image": plan.core.pins.image("mlflow"),  # the smallest of the platform's images with Python
+            "groups": dict(ground.autoscaled_groups),
+            "spans": {
+                name: group.reservation.open_for_jobs
+                for name, group in groups.items()
+                if group.reservation and group.reservation.open_for_jobs
+            },
+            "retry_minutes": minutes,
+        }
+    if planned.ledger is not None and planned.ledger.hold:
+        args["budgets"] = {
+            "image": plan.core.pins.image("mlflow"),
+            "budgets_usd": {
+                team.name: team.monthly_budget_usd for team in plan.core.teams if team.name not in planned.ledger.exempt
+            },
+        }
+        if planned.ledger.drain_after_hours is not None:
+            args["budgets"]["drain_after_hours"] = planned.ledger.drain_after_hours
+    if planned.idle_jobs is not None:
+        args["idle_jobs"] = {
+            "image": plan.core.pins.image("mlflow"),
+            "after_minutes": planned.idle_jobs.after_minutes,
+            "grace_minutes": planned.idle_jobs.grace_minutes,
+        }
+    return Kueue(f"{resource_prefix(plan, planned)}kueue", args, opts)
 
 
-def _node(pool: PoolPlan) -> PoolNodeArgs:
+def _flavor(flavor: FlavorPlan, group: NodeGroupPlan, ground: Ground) -> FlavorArgs:
+    found: FlavorArgs = {
+        "name": flavor.name,
+        "capacity": flavor.capacity,
+        "node_labels": ground.flavor_labels(group),
+    }
+    if group.name in ground.queued:
+        found["queued"] = ground.queued[group.name]
+    return found
+
+
+def _pool_runtimes(planned: ClusterPlan) -> list[PoolRuntimeArgs]:
+    found: list[PoolRuntimeArgs] = []
+    for runtime in planned.runtimes:
+        node = planned.pool(runtime.pool).node
+        if node.fabric is not None:
+            found.append(
+                {
+                    "pool": runtime.pool,
+                    "image": runtime.image,
+                    "gpus": node.gpus,
+                    "cpu": runtime.cpu,
+                    "memory_gib": runtime.memory_gib,
+                    **_adapters(runtime.pool, node.fabric),
+                    "fabric_interfaces": node.fabric.interfaces,
+                    "hugepages_mib": node.fabric.hugepages_mib,
+                    "fabric_environment": dict(node.fabric.environment),
+                }
+            )
+    return found
+
+
+class _Adapters(TypedDict, total=False):
+    fabric_resource: str
+    fabric_claim: str
+
+
+def _adapters(pool: str, fabric: FabricPlan) -> _Adapters:
+    """By what a pod gets the fast interfaces of a node."""
+    return {"fabric_claim": fabric_claim(pool)} if fabric.device_class else {"fabric_resource": fabric.resource}
+
+
+def _node(pool: PoolPlan, runtime: RuntimePlan | None) -> PoolNodeArgs:
     node = pool.node
-    fabric = {node.fabric.resource: node.fabric.interfaces} if node.fabric else {}
-    return {
+    fabric = {node.fabric.resource: node.fabric.interfaces} if node.fabric and node.fabric.resource else {}
+    args: PoolNodeArgs = {
         "pool": pool.name,
         "cpu": node.vcpus,
         "memory_gib": node.memory_gib,
         "devices": {GPU_RESOURCE: node.gpus, **fabric},
         "largest_flavor_gpus": node.gpus * max(group.max_nodes for group in pool.node_groups),
     }
-
-
-def _mlflow(
-    plan: Plan, planned: ClusterPlan, ground: Ground, teams: TeamNamespaces, opts: pulumi.ResourceOptions
-) -> MlflowServer | None:
-    if ground.database is None:
-        return None
-    return MlflowServer(
-        f"{resource_prefix(plan, planned)}mlflow",
-        {
-            "namespace": MLFLOW_NAMESPACE,
-            "image": plan.core.pins.image("mlflow"),
-            "replicas": plan.core.mlflow.replicas,
-            "workers": plan.core.mlflow.workers,
-            "cpu": plan.core.mlflow.cpu,
-            "memory": plan.core.mlflow.memory,
-            "database": ground.database,
-            "artifacts_uri": ground.artifacts_uri,
-            "environment": ground.environment,
-            "node_selector": ground.system_nodes,
-            "addresses": ground.addresses,
-            "service_account_annotations": ground.mlflow_identity.annotations,
-            "team_namespaces": {team.name: teams.namespaces[team.name] for team in planned.teams},
-            "people": {
-                team.name: team.people
-                for team in plan.core.teams
-                if team.people and team.name in {queue.name for queue in planned.teams}
-            },
-            "default_permission": plan.core.mlflow.default_permission,
-            "password_version": plan.core.mlflow.password_version,
-        },
-        opts,
-    )
+    if runtime is not None:
+        args["runtime"] = runtime.name
+    if node.fabric is not None and node.fabric.device_class:
+        args["claim"] = fabric_claim(pool.name)
+    if pool.whole_nodes_only:
+        args["whole_nodes_only"] = True
+    return args

@@ -17,14 +17,15 @@ import pulumi
 
 from trainyard.components.k8s.charts import ChartArgs
 from trainyard.components.k8s.gpu import DevicePluginArgs
+from trainyard.components.k8s.kueue import QueuedNodesArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
+from trainyard.components.k8s.monitoring import GpuExporterArgs
+from trainyard.components.k8s.monitoring_values import AlertRouteArgs
 from trainyard.components.k8s.network_rules import AddressesArgs
+from trainyard.components.k8s.teams import SubjectArgs
 from trainyard.components.k8s.volumes import VolumeSourceArgs
 from trainyard.conventions import gpu_node_labels
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
-
-MLFLOW_NAMESPACE = "mlflow"
-"""Namespace of the MLflow server, whose service account the ground knows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,9 @@ class Ground:
     """What has to be there before a volume is made: storage drivers."""
     checkpoints_uri: pulumi.Output[str]
     """URI of the checkpoints tier, without a slash at its end; a team's checkpoints are below its `team_prefix`."""
+    smoke_checkpoints: str | None = None
+    """Where a team's own part of the checkpoints tier is mounted, for the smoke job where it does not speak to the
+    object store itself. Default: the smoke job writes to `checkpoints_uri`."""
     artifacts_uri: pulumi.Output[str]
     """URI below which MLflow keeps its artifacts."""
     database: MlflowDatabaseArgs | None
@@ -88,10 +92,32 @@ class Ground:
     """Device plugins that GPU nodes need besides the GPUs' own: that of the fabric."""
     unrationed_resources: Sequence[str]
     """Prefixes of the ground's own resources that queues do not count."""
+    autoscaled_groups: Mapping[str, pulumi.Input[str]]
+    """How the Cluster Autoscaler's name of a GPU node group begins, by the plan's name of the group; empty where the
+    ground has another autoscaler."""
     node_images: Mapping[str, pulumi.Output[str]]
     """What a new node starts with, by the plan's name of the node group; a smoke job runs again when it changes."""
     jobs_wait_for: Sequence[pulumi.Resource]
     """What a job needs besides on the cluster: an autoscaler, prepared file systems."""
+
+    queued: Mapping[str, QueuedNodesArgs] = field(default_factory=dict)
+    """How jobs ask for nodes of flex-start, by the plan's name of the node group."""
+    block_storage_class: pulumi.Input[str] | None = None
+    """StorageClass of the platform's own volumes. Default: the cluster's default."""
+    alert_route: AlertRouteArgs | None = None
+    """The way by which alerts leave the cluster. Default: none."""
+    alerts_by_log: bool = False
+    """Whether the ground's own monitoring reads alerts from a log on the cluster and tells people: no route then."""
+    gpu_exporter: GpuExporterArgs | None = None
+    """The pods of the ground's own that measure its GPUs. Default: `dcgm-exporter` of `gpu_add_ons`, if it is there."""
+    gpu_series: frozenset[str] | None = None
+    """What those measure; alerts on anything else are left out. Default: all that our own exporter does."""
+    name_service: bool = True
+    """Whether CoreDNS answers for the cluster's names, and gives figures."""
+    alertmanager_identity: WorkloadIdentity = field(default_factory=lambda: WorkloadIdentity())
+    """What Alertmanager's service account needs to use it."""
+    subjects: Mapping[str, Sequence[SubjectArgs]] = field(default_factory=dict)
+    """Who is of a team, as RBAC names them, by team. Default: the ground puts them into the team's group."""
 
     def flavor_labels(self, group: NodeGroupPlan) -> dict[str, str]:
         """Labels by which a queue finds the nodes of a group. Raises ValueError where jobs would not find them."""

@@ -1,8 +1,9 @@
 """The smoke jobs of an environment, through the queue that its users use, as part of `pulumi up`.
 
 They run beside each other, each in the queue of a team that owns what it proves, so that others who borrow it give
-way. A job that gets no nodes in time fails the `up`: a spot market without that instance, nodes that the owners' own
-work of at least the same priority fills, or, for a job larger than what its team owns, nodes that others use.
+way. A job that gets no nodes in time fails the `up`, unless it is advisory, as those on spot are: nodes that the
+owners' own work of at least the same priority fills, or, for a job larger than what its team owns, that others use.
+No output of the stack waits for any of them: a failed proof leaves the kubeconfig to find out why.
 """
 
 from __future__ import annotations
@@ -38,8 +39,13 @@ def smoke_jobs(
         args["namespace"] = teams.namespaces[team.name]
         # The team's own prefix: what its role may write.
         folder = f"/{team_prefix(team.name)}smoke/{prefix}{job.name}"
-        args["checkpoint_uri"] = pulumi.Output.concat(ground.checkpoints_uri, folder)
+        args["checkpoint_uri"] = (
+            pulumi.Output.concat(ground.checkpoints_uri, folder)
+            if ground.smoke_checkpoints is None
+            else f"{ground.smoke_checkpoints}/smoke/{prefix}{job.name}"
+        )
         args["node_image"] = ground.node_images[job.name]
+        args["advisory"] = job.capacity in cluster.smoke.advisory
         needs = [*after, *ground.team_identities[team.name].wait_for]
         opts = pulumi.ResourceOptions(providers=list(ground.providers), depends_on=needs)
         jobs[job.name] = SmokeJob(f"{SMOKE_COMPONENT_PREFIX}{prefix}{job.name}", args, opts)

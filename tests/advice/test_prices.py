@@ -180,3 +180,20 @@ def test_peaks_fall_with_precision():
         known = [gpu.peak_tflops(name) for name in ("fp32", "tf32", "bf16", "fp8")]
         present = [peak for peak in known if peak is not None]
         assert present == sorted(present), gpu.name
+
+
+def test_a_machine_of_google_costs_what_its_region_lists():
+    item = machine("g2-standard-48", "gcp")
+    here, there = price(item, "us-central1", "on-demand"), price(item, "europe-west4", "on-demand")
+    assert here is not None and there is not None
+    assert there.usd_per_hour.typical == 4.20595 != here.usd_per_hour.typical
+    assert "europe-west4" in there.figures[0].what
+    spot = price(item, "europe-west4", "spot")
+    assert spot is not None and spot.usd_per_hour.typical == pytest.approx(4.20595 * 0.6)
+    elsewhere = price(machine("a3-ultragpu-8g", "gcp"), "europe-west4", "on-demand")
+    assert elsewhere is not None and "us-central1" in elsewhere.figures[0].what, "none was read for the Netherlands"
+
+
+def test_machines_of_google_are_sold_where_their_zones_are():
+    assert "europe-west4" in machine("a2-highgpu-8g", "gcp").regions
+    assert "europe-west2" not in machine("a3-highgpu-8g", "gcp").regions

@@ -7,15 +7,16 @@ from functools import cache
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import WITH_CLUSTERS
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.works.flows.reach import Flows
 
 
-@pytest.fixture(scope="session", params=EXAMPLES)
-def stack(request: pytest.FixtureRequest) -> str:
-    """Every example stack, one after another."""
-    return request.param
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every example stack with a cluster, or those that a module names: a wall of AWS's is attacked where it stands."""
+    own = hasattr(metafunc.module, "stack")
+    if "stack" in metafunc.fixturenames and not own:
+        metafunc.parametrize("stack", getattr(metafunc.module, "STACKS", WITH_CLUSTERS), scope="session")
 
 
 @pytest.fixture(scope="session")

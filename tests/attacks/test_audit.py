@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EKS
 from tests.shared import ROOT
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT
 from trainyard.recorded.model import bare
@@ -42,7 +42,7 @@ class Stack:
         return found
 
 
-@pytest.fixture(scope="module", params=EXAMPLES)
+@pytest.fixture(scope="module", params=EKS)
 def stack(request, rehearsed):
     return Stack(rehearsed(request.param).resources)
 

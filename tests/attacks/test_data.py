@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import EKS
 from trainyard.conventions import (
     INGEST_GROUP,
     INGEST_NAMESPACE,
@@ -25,6 +26,7 @@ from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 from trainyard.rehearsal.works.rights.principals import Person, Pod
 from trainyard.rehearsal.works.rights.stack import Rights
 
+STACKS = EKS
 INGEST = Pod(INGEST_NAMESPACE, INGEST_NAMESPACE)
 WRITES = ("s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion", "s3:PutObjectTagging")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import WHOLE
 from tests.policies.mutants import Change, edit, put
 from trainyard.recorded.node_groups import LAUNCH_TEMPLATE
 from trainyard.recorded.resources import Resources
@@ -30,7 +31,7 @@ WITHIN = "allow-within-team"
 
 @pytest.fixture(scope="module")
 def demo(recorded) -> Resources:
-    return recorded("demo")
+    return recorded(WHOLE)
 
 
 def rule(direction: str, **given: Any) -> Callable[[dict[str, Any]], None]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.conftest import EKS
 from trainyard.recorded.read import value_at
 from trainyard.recorded.types import DATABASE
 from trainyard.rehearsal.works.flows.addresses import Addresses
@@ -15,6 +16,7 @@ from trainyard.rehearsal.works.flows.aws.places import HTTPS, KUBELET
 from trainyard.rehearsal.works.flows.model import Port
 
 SSH, NFS, POSTGRESQL, NCCL = Port(22), Port(2049), Port(5432), Port(29500)
+STACKS = EKS
 ANY = (Port(1), SSH, Port(80), HTTPS, POSTGRESQL, Port(8080), NCCL, Port(65535), Port(53, "UDP"), Port(8472, "UDP"))
 """Ports of every kind: of services, of what pods listen on, of rendezvous."""
 

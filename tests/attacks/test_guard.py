@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.components.k8s.admission import JOB_CONTROLLER, refusals
+from trainyard.rehearsal.works.workloads.read import filled
 
 POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 RUNTIME = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"
@@ -337,7 +338,36 @@ def test_a_train_job_runs_in_the_runtime_that_counts_it(wall: Wall) -> None:
     assert wall.said("trainjobs", {"metadata": {}, "spec": {"runtimeRef": {"name": "mine"}}}) == [], "not ours to say"
 
 
-@pytest.mark.parametrize(("name", "container"), [("torch-distributed", GPU), ("torch-distributed-cpu", CPU)])
+TRAIN = {"runtime": "torch-distributed-train"}
+NODE = {"name": "a", "resources": {"limits": {"nvidia.com/gpu": "8"}, "requests": {"memory": "300Gi"}}}
+IN_TRAIN = {"nodeSelector": {"ml.platform/pool": "train"}}
+
+
+def test_a_train_job_of_a_pool_with_a_fabric_says_nothing_or_names_its_gpus(wall: Wall) -> None:
+    bare = {"metadata": {}, "spec": {"runtimeRef": {"name": "torch-distributed-train"}, "trainer": {"numNodes": 2}}}
+    assert wall.said("trainjobs", bare) == []
+    assert wall.said("trainjobs", train_job(NODE, **TRAIN, **IN_TRAIN)) == []
+    few = copy.deepcopy(bare)
+    few["spec"]["trainer"]["resourcesPerNode"] = {"requests": {"cpu": "4"}}
+    (message,) = wall.said("trainjobs", few)
+    assert "starts a process for each core" in message
+
+
+def test_the_runtime_of_a_pool_runs_on_no_other(wall: Wall) -> None:
+    """It would be admitted there, hold GPUs, and fit no node: only its own pool has the adapters."""
+    for asked in (NODE, {"name": "a", "resources": {"limits": {"nvidia.com/gpu": "1"}}}):
+        (message,) = wall.said("trainjobs", train_job(asked, **TRAIN))  # patched to dev
+        assert "fits no node of a pool" in message
+    silent = train_job(NODE, **TRAIN)
+    del silent["spec"]["trainer"]["resourcesPerNode"]
+    (message,) = wall.said("trainjobs", silent)
+    assert "fits no node of a pool" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "container"),
+    [("torch-distributed", GPU), ("torch-distributed-cpu", CPU), ("torch-distributed-train", NODE)],
+)
 def test_the_job_set_and_pods_of_a_train_job_are_let_in(wall: Wall, name: str, container: dict[str, Any]) -> None:
     """As the Trainer makes them of a runtime: with the TrainJob's resources merged over the container's."""
     (runtime,) = [
@@ -345,8 +375,8 @@ def test_the_job_set_and_pods_of_a_train_job_are_let_in(wall: Wall, name: str, c
     ]
     spec = copy.deepcopy(runtime["spec"]["template"]["spec"])
     pod_template = spec["replicatedJobs"][0]["template"]["spec"]["template"]
-    pod_template["spec"]["containers"][0]["resources"] |= container["resources"]
-    pod_template["spec"]["nodeSelector"] = {"ml.platform/pool": "dev"}
+    pod_template["spec"] = filled(pod_template["spec"], {"resourcesPerNode": container["resources"]})
+    pod_template["spec"].setdefault("nodeSelector", {"ml.platform/pool": "dev"})
     owner = [{"kind": "TrainJob", "name": "x", "uid": "1", "controller": True, "apiVersion": "trainer.kubeflow.org/v1"}]
     made = {"metadata": {"ownerReferences": owner}, "spec": spec}
     assert wall.said("jobsets", made, TRAINER) == []

@@ -11,10 +11,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.conftest import EKS
 from trainyard.components.aws.on_cluster.kube_system import KUBE_SYSTEM_FLOWS
 from trainyard.components.k8s.flows import Place, Pods
+from trainyard.components.k8s.monitoring_flows import MONITORING_FLOWS
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
-from trainyard.conventions import TRAINER_SERVICE_ACCOUNT, team_prefix
+from trainyard.conventions import MLFLOW_NAMESPACE, TRAINER_SERVICE_ACCOUNT, team_prefix
 from trainyard.recorded.types import BUCKET, NAMESPACE
 from trainyard.rehearsal.works.flows.aws.places import HTTPS, KUBELET
 from trainyard.rehearsal.works.flows.model import Port
@@ -23,8 +25,11 @@ from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 from trainyard.rehearsal.works.rights.principals import Pod
 from trainyard.rehearsal.works.rights.stack import Rights
 
-FLOWS = (*PLATFORM_FLOWS, *KUBE_SYSTEM_FLOWS)
-PLATFORM = {pods.namespace for flow in FLOWS for pods in (flow.source, flow.destination) if isinstance(pods, Pods)}
+STACKS = EKS
+FLOWS = (*PLATFORM_FLOWS, *MONITORING_FLOWS, *KUBE_SYSTEM_FLOWS)
+_NAMED = {pods.namespace for flow in FLOWS for pods in (flow.source, flow.destination) if isinstance(pods, Pods)}
+PLATFORM = _NAMED - {MLFLOW_NAMESPACE}
+"""Of the tracking server's own flows nothing is told here."""
 PLACES = {
     Place.API_SERVER: "Kubernetes API",
     Place.NODES: "nodes",
@@ -63,7 +68,7 @@ def ports(flow):
 
 def test_every_kind_of_the_platforms_pods_is_in_the_table(flows):
     """A chart whose pods nobody declared would get through to nobody."""
-    known = PLATFORM | {"mlflow", "storage-setup"} | {place.pods.namespace for place in flows.teams.values()}
+    known = PLATFORM | {MLFLOW_NAMESPACE, "storage-setup"} | {place.pods.namespace for place in flows.teams.values()}
     assert {place.pods.namespace for place in flows.places.values() if place.pods} <= known
 
 
@@ -99,7 +104,7 @@ def test_what_is_not_declared_is_not(flows):
             out = destination.name == "object store" and (source.name, "internet", port) in declared
             if not out and (source.name, destination.name, port) not in declared:
                 verdict = flows.reaches(source, replace(destination, ports=()), port)
-                assert not verdict, verdict
+                assert not verdict, f"{source.name} reaches {destination.name} at {port}: {verdict}"
 
 
 def outside(flows, source, port):

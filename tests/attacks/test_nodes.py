@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from tests.attacks.test_guard import Wall, pod
+from tests.conftest import EKS
 from tests.policies.mutants import edit
 from trainyard.conventions import SYSTEM_NODES, SYSTEM_TOLERATION
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.recorded.resources import Resources
 
+STACKS = EKS
 EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute"}
 RUNTIME = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"
 TRIES = (

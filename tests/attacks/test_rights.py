@@ -6,7 +6,7 @@ team is there for is allowed.
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EKS
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, data_prefix, team_group, team_prefix
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import BUCKET, DATABASE, KEY, NAMESPACE, ROLE
@@ -53,7 +53,7 @@ class Stack:
             yield end, {**self.through("s3"), "kms:EncryptionContext:aws:s3:arn": self.bucket(end)}
 
 
-@pytest.fixture(scope="module", params=EXAMPLES)
+@pytest.fixture(scope="module", params=EKS)
 def stack(request, rehearsed):
     return Stack(rehearsed(request.param).resources)
 

@@ -25,6 +25,8 @@ from trainyard.rehearsal.engine.synthesised import Place, Subject, arn, identity
 TOKEN = re.compile(r"(aws|gcp|kubernetes|random|tls|pulumi):[\w.-]+(/[\w.-]+)?:\w+")
 
 OTHER_TABLES = {
+    "trainyard/rehearsal/refusals/gcp/generate.py": "which service of Google's documents describes a type",
+    "trainyard/rehearsal/refusals/gcp/names.py": "patterns of names, whose rule is the service's and no type's",
     "trainyard/rehearsal/engine/invokes.py": "functions, not resources",
     "trainyard/rehearsal/refusals/aws/formats.py": "single values that Amazon's models leave open",
     "trainyard/rehearsal/works/rights/aws/needs/functions.py": "where a caller names a function, and as whom it calls",
@@ -66,7 +68,7 @@ def test_every_other_type_of_the_examples_is_on_the_card_of_its_package() -> Non
 
 def test_a_type_without_a_card_gets_the_one_of_the_longest_beginning() -> None:
     assert cards.of("aws:s3/inventory:Inventory").type == "aws:s3/*"
-    assert cards.of("kubernetes:core/v1:ConfigMap").type == "kubernetes:*"
+    assert cards.of("kubernetes:core/v1:Endpoints").type == "kubernetes:*"
     assert cards.of("pulumi:providers:aws").type == "pulumi:providers:*"
     assert cards.of("acme:index:Rocket").type == "*"
 
@@ -182,3 +184,25 @@ def test_a_table_of_resource_types_is_found_however_it_is_written(tmp_path: Path
     module = tmp_path / "module.py"
     module.write_text('KEY = "aws:kms/key:Key"\nONE = {KEY: 1}\nTWO = {"aws:ec2/vpc:Vpc": 2}\nTHREE = {"vpc": 3}\n')
     assert tables_by_type(module) == [2, 3]
+
+
+def test_every_type_that_a_stack_makes_on_aws_or_a_cluster_says_what_replaces_it() -> None:
+    known = {card.type for card in cards.BY_TYPE.values() if card.type.startswith("aws:")} | set(recorded_types())
+    types = {type_ for type_ in known if type_.startswith(("aws:", "kubernetes:", "random:", "tls:"))}
+    assert len(types) > 100
+    assert sorted(type_ for type_ in types if cards.of(type_).replaced_by is None) == []
+
+
+def test_every_type_that_holds_data_says_what_replaces_it() -> None:
+    told = "take `replaced_by` from the provider's schema: each input that it marks as forcing a new resource"
+    assert [card.type for card in cards.BY_TYPE.values() if card.stateful and card.replaced_by is None] == [], told
+
+
+def test_what_replaces_a_resource_is_an_input_of_it() -> None:
+    """Of the types that the examples make: a word that no argument has would never be found changed."""
+    wrong = {}
+    for type_ in recorded_types():
+        first = {path.split(".")[0] for path in (*(cards.of(type_).replaced_by or ()), *cards.of(type_).unordered)}
+        if type_.startswith("aws:") and first - inputs(type_):
+            wrong[type_] = first - inputs(type_)
+    assert wrong == {}

@@ -14,7 +14,7 @@ from trainyard import catalog
 
 RESOURCES = Path(moto.ec2.__file__).parent / "resources"
 TYPES = [item.type for item in catalog.instances()]
-CPU_TYPES = [item.type for item in catalog.cpu_instances()]
+CPU_TYPES = [*(item.type for item in catalog.cpu_instances()), "t3.nano"]
 
 
 @lru_cache

@@ -1,6 +1,7 @@
 """The pin file: everything that is installed has a version, a source and a date."""
 
 import datetime
+import itertools
 import re
 
 import pytest
@@ -46,8 +47,8 @@ def test_images_have_tag_and_digest():
     assert catalog.pins().image("mlflow").startswith("burakince/mlflow:")
 
 
-@pytest.mark.parametrize("version", catalog.kubernetes_versions())
-def test_add_ons_are_pinned_for_every_version_that_may_be_chosen(version):
+@pytest.mark.parametrize("version", catalog.known_kubernetes_versions())
+def test_add_ons_are_pinned_for_every_version_that_an_environment_may_have(version):
     pinned, source = catalog.add_on_pins(version)
     assert {add_on.name for add_on in pinned} == {
         "vpc-cni", "coredns", "kube-proxy", "eks-pod-identity-agent", "aws-ebs-csi-driver", "metrics-server",
@@ -57,8 +58,27 @@ def test_add_ons_are_pinned_for_every_version_that_may_be_chosen(version):
         assert re.fullmatch(r"v\d+\.\d+\.\d+-eksbuild\.\d+", add_on.version)
     kube_proxy = next(add_on for add_on in pinned if add_on.name == "kube-proxy")
     assert kube_proxy.version.startswith(f"v{version}."), "kube-proxy follows the control plane"
-    assert catalog.kubernetes_versions()[version].cluster_autoscaler.startswith(f"v{version}.")
+    assert catalog.known_kubernetes_versions()[version].cluster_autoscaler.startswith(f"v{version}.")
+    assert catalog.node_release(version)[0].startswith(f"{version}.")
     assert version in source
+
+
+def test_no_step_to_the_next_version_takes_an_add_on_back():
+    def number(text):
+        return [int(part) for part in re.findall(r"\d+", text)]
+
+    known = list(catalog.known_kubernetes_versions())
+    for before, after in itertools.pairwise(known):
+        now = {add_on.name: add_on.version for add_on in catalog.add_on_pins(after)[0]}
+        for add_on in catalog.add_on_pins(before)[0]:
+            assert number(now[add_on.name]) >= number(add_on.version), (before, add_on.name)
+
+
+def test_what_ends_is_older_than_what_may_be_chosen():
+    known, chosen = list(catalog.known_kubernetes_versions()), list(catalog.kubernetes_versions())
+    assert known[-len(chosen) :] == chosen
+    minors = [int(version.partition(".")[2]) for version in known]
+    assert minors == list(range(minors[0], minors[-1] + 1)), "an upgrade goes one minor version at a time"
 
 
 def test_default_kubernetes_version_is_supported():

@@ -44,7 +44,7 @@ def test_the_demo_stack_passes():
     assert result.exit_code == 0, result.output
     assert f"{len(POLICIES)} judged: 0 mandatory and 0 advisory violations" in result.output
     assert result.output.startswith("demo is sound: nothing would be refused, all of it works, no policy is violated.")
-    assert len(result.output.splitlines()) <= 10 and "within the budget of 60,000 USD" in result.output
+    assert len(result.output.splitlines()) <= 10 and "within the budget of 70,000 USD" in result.output
 
 
 def test_a_mandatory_violation_is_exit_1_and_says_what_to_change(unsound):
@@ -132,7 +132,7 @@ def test_one_run_writes_every_format_for_every_stack_whatever_is_wrong_with_one(
     document = json.loads(files["json"].read_text())
     assert [one["stack"] for one in document["stacks"]] == ["wrong", "unsound", "demo"]
     assert [one["verdict"]["exit_code"] for one in document["stacks"]] == [2, 1, 0]
-    assert document["stacks"][2]["verdict"]["money"]["budget"] == 60000
+    assert document["stacks"][2]["verdict"]["money"]["budget"] == 70000
     [log] = json.loads(files["sarif"].read_text())["runs"]
     lines = {
         result["ruleId"]: result["locations"][0]["physicalLocation"]["region"]["startLine"] for result in log["results"]
@@ -142,7 +142,7 @@ def test_one_run_writes_every_format_for_every_stack_whatever_is_wrong_with_one(
     suites = ElementTree.fromstring(files["junit"].read_bytes())
     assert {suite.get("name"): suite.get("failures") for suite in suites} == {"wrong": "1", "unsound": "1", "demo": "0"}
     table = files["markdown"].read_text(encoding="utf-8")
-    assert re.search(r"\| demo \| ✅ sound \| [\d,]+ \| 60,000 \|", table)
+    assert re.search(r"\| demo \| ✅ sound \| [\d,]+ \| 70,000 \|", table)
 
 
 def test_a_machine_on_standard_output_leaves_the_log_to_people(unsound):

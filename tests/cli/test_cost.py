@@ -49,7 +49,7 @@ def test_over_budget_fails_only_when_asked():
     assert run(*dear).exit_code == 0
     result = run(*dear, "--fail-over-budget")
     assert result.exit_code == 1
-    assert "USD over the budget of 60,000 USD" in result.output
+    assert "USD over the budget of 70,000 USD" in result.output
     assert run("demo", "--fail-over-budget").exit_code == 0
 
 

@@ -62,3 +62,12 @@ def test_what_cannot_be_read_is_said_without_a_traceback(monkeypatch, rehearsed)
     result = run("uae-aws", "reach", "triage")
     assert result.exit_code == 3
     assert "cannot be told: configurationValues: no JSON" in result.stderr
+
+
+def test_what_is_paid_while_no_job_runs_and_what_assurance_decides_of_it():
+    told = json.loads(run("demo", "costs", "--json", "-").stdout)
+    assert told["stack"] == "demo"
+    assert told["floor"][-1]["what"] == "together"
+    assert told["assurance"][0]["setting"] == "storage.lustre.enabled"
+    some = run("demo", "costs", "database")
+    assert some.exit_code == 0 and "mlflow.database.multiAz" in some.stdout and "NAT" not in some.stdout

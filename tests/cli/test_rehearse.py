@@ -70,3 +70,29 @@ def test_wrong_settings_are_in_the_document_and_on_the_page(tmp_path: Path) -> N
     assert document["verdict"]["exit_code"] == 2
     assert {problem["key"]: problem["line"] for problem in document["problems"]}["region"] == 3
     assert "us-esat-1" in page.read_text(encoding="utf-8")
+
+
+def test_the_change_from_a_file_is_told_in_every_output(tmp_path: Path) -> None:
+    earlier, data, page = tmp_path / "earlier.json", tmp_path / "now.json", tmp_path / "now.html"
+    of = ["-C", str(PROJECT)]
+    CliRunner().invoke(app, ["rehearse", "demo", *of, "--json", str(earlier)])
+    document = json.loads(earlier.read_text(encoding="utf-8"))
+    vpc = next(each for each in document["resources"] if each["name"] == "network-vpc")
+    vpc["inputs"]["cidrBlock"] = "10.77.0.0/16"
+    earlier.write_text(json.dumps(document), encoding="utf-8")
+    ended = CliRunner().invoke(
+        app, ["rehearse", "demo", *of, "--from", str(earlier), "--json", str(data), "--html", str(page)]
+    )
+    assert ended.exit_code == 3
+    assert ended.stdout.startswith("demo must not be changed like this: ")
+    assert "change-other-network" in ended.stdout and "replaced Vpc network/network-vpc" in ended.stdout
+    told = json.loads(data.read_text(encoding="utf-8"))
+    assert told["verdict"]["state"] == "unsafe-change" and told["change"]["counts"]["replaced"] > 10
+    shown = page.read_text(encoding="utf-8")
+    assert "must not be changed like this" in shown and '<h2 id="change">The change</h2>' in shown
+    assert "the way out of the network" in shown and "Vpc network/network-vpc" in shown
+
+
+def test_from_nothing_is_a_wrong_command() -> None:
+    ended = CliRunner().invoke(app, ["rehearse", "demo", "-C", str(PROJECT), "--from", "no-such-thing"])
+    assert ended.exit_code == 2 and "must be a git reference, or a file" in ended.stderr

@@ -12,14 +12,16 @@ from tests.shared import ROOT
 from tests.smoke_jobs.report.support import document
 from trainyard.cli import smoke_fit, smoke_targets
 from trainyard.cli.main import app
-from trainyard.cli.smoke_options import CapacityName, JobOptions, Target, TargetOptions
+from trainyard.cli.smoke_options import CapacityName, JobOptions, Level, Target, TargetOptions
+from trainyard.cli.smoke_spec import of_stack
 from trainyard.cli.smoke_targets import Launcher
 from trainyard.conventions import CAPACITIES
 from trainyard.plan.resolve import resolve_stack
 from trainyard.plan.smoke import smoke_job
+from trainyard.smoke_jobs.ddp.options import LEVELS
 from trainyard.smoke_jobs.ddp.result import EXIT, problems
 from trainyard.smoke_jobs.launch.follow import CheckDone, Ended
-from trainyard.smoke_jobs.launch.job import LaunchError, job_name
+from trainyard.smoke_jobs.launch.job import LaunchError, job_name, worker_options
 
 PROJECT = ("--project", str(ROOT))
 QUICK = ("--check", "rendezvous", "--check", "devices")
@@ -167,7 +169,9 @@ def test_the_kubernetes_rendering_of_a_stack(cluster):
     assert [item["kind"] for item in (config_map, service, job)] == ["ConfigMap", "Service", "Job"]
     team = cluster.teams[0]
     assert job["metadata"]["namespace"] == team.namespace
-    assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == team.local_queue
+    assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "smoke", (
+        "open while an upgrade holds the teams' own"
+    )
     assert job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] in {p.name for p in cluster.scheduling.priorities}
     container = job["spec"]["template"]["spec"]["containers"][0]
     assert container["image"] == cluster.smoke.image
@@ -250,19 +254,31 @@ def test_a_rendering_of_one_capacity_runs_nowhere_else(cluster):
     assert json.dumps({"key": "ml.platform/capacity", "operator": "In", "values": [group.capacity]}) in json.dumps(job)
 
 
-def test_nodes_share_the_tiers_that_the_stack_has(plan):
+def test_the_team_s_part_of_the_bucket_is_the_tier_of_every_node(plan):
+    """The bucket's name is the cluster's to know: the kubelet fills it in from the team's ConfigMap."""
     pool = plan.clusters[0].pools[0].name
     spec = _spec(plan)
-    assert spec.nodes == 2
-    assert (spec.checkpoint_uri, spec.data_path) == (f"/scratch/smoke-{pool}/checkpoints", f"/scratch/smoke-{pool}")
-    smoke = plan.clusters[0].smoke
-    mounts = tuple(pair for pair in smoke.mounts if pair[0] != "scratch")
-    without = _with(plan, smoke=replace(smoke, mounts=mounts))
-    with pytest.raises(LaunchError, match=r"--checkpoint-uri: checkpoint and interruption on 2 nodes .*/teams/"):
-        _spec(without)
-    spec = _spec(without, "s3://b/teams/vision/smoke")
-    assert (spec.checkpoint_uri, spec.data_path) == ("s3://b/teams/vision/smoke", "")
-    assert _spec(without, checks=("devices",)).checkpoint_uri == ""
+    assert (spec.nodes, spec.checkpoint_uri) == (2, f"$(CHECKPOINTS_URI)/smoke/smoke-{pool}")
+    assert _spec(plan, "s3://b/teams/vision/smoke").checkpoint_uri == "s3://b/teams/vision/smoke"
+    for target in ("kubernetes", "trainjob"):
+        *_, job = yaml.safe_load_all(_run("demo", "-t", target, "--render", *PROJECT).stdout)
+        (told,) = [found for found in _lists_of_variables(job) if found[0]["name"] == "CHECKPOINTS_URI"]
+        assert told[0]["valueFrom"] == {"configMapKeyRef": {"name": "storage", "key": "CHECKPOINTS_URI"}}
+        (options,) = [variable["value"] for variable in told if variable["name"] == "SMOKE_OPTIONS"]
+        assert json.loads(options)["checkpoint_uri"].startswith("$(CHECKPOINTS_URI)/smoke/smoke-")
+        given = _run("demo", "-t", target, "--render", "--checkpoint-uri", "s3://b/mine", *PROJECT).stdout
+        assert "CHECKPOINTS_URI" not in given
+
+
+def _lists_of_variables(value):
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key == "env" and item:
+                yield item
+            yield from _lists_of_variables(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _lists_of_variables(item)
 
 
 def test_the_command_line_wins_over_the_stack(ended, plan):
@@ -341,3 +357,16 @@ def test_boto3_finds_the_region(plan, cluster, monkeypatch):
     for name, value in cluster.smoke.environment:
         monkeypatch.setenv(name, value)
     assert botocore.session.get_session().get_config_variable("region") == plan.ground.region
+
+
+@pytest.mark.parametrize(("level", "seconds"), [(None, 900), (Level.standard, 1500), (Level.full, 3600)])
+def test_the_level_reaches_the_worker_with_its_time(plan, level, seconds):
+    spec = of_stack(plan, Target.kubernetes, JobOptions(level=level, checkpoint_uri="s3://b/p"))
+    assert (spec.level, spec.timeout_s) == (level.value if level else "quick", seconds)
+    options = worker_options(spec, "kubernetes")
+    assert options.level == spec.level and options.checks == LEVELS[spec.level]
+    assert options.expect_adapters == (spec.fabric_interfaces if spec.nodes > 1 else 0)
+    assert (
+        of_stack(plan, Target.kubernetes, JobOptions(level=level, timeout=2, checkpoint_uri="s3://b/p")).timeout_s
+        == 120
+    )

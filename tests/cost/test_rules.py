@@ -17,9 +17,9 @@ def lines_of(cost):
 
 
 def test_a_type_without_a_rule_is_listed():
-    cost = priced(resource("aws:sagemaker/domain:Domain", "studio"))
+    cost = priced(resource("aws:sagemaker/endpoint:Endpoint", "studio"))
     (entry,) = cost.unpriced
-    assert (entry.resource, entry.reason) == ("studio", "no price rule for aws:sagemaker/domain:Domain")
+    assert (entry.resource, entry.reason) == ("studio", "no price rule for aws:sagemaker/endpoint:Endpoint")
     assert not cost.lines
 
 
@@ -178,6 +178,24 @@ def test_kubernetes_objects_that_make_something_in_the_cloud_are_paid_for():
     assert {line.resource for line in cost.lines} == {"outside", "disk"}
     assert lines_of(cost)["disk, 1024 GiB"].usd.floor == pytest.approx(1024 * 0.08)
     assert [entry.what for entry in cost.unpriced] == ["10 GiB of storage class fast"]
+
+
+def prometheus(**spec):
+    claim = {"storageClassName": "blocks", "resources": {"requests": {"storage": "50Gi"}}}
+    own = {"storageSpec": {"volumeClaimTemplate": {"spec": claim}}, **spec}
+    values = {"prometheus": {"prometheusSpec": own}}
+    return resource("kubernetes:helm.sh/v3:Release", "stack", {"chart": "kube-prometheus-stack", "values": values})
+
+
+def test_the_volume_of_prometheus_is_paid_for():
+    blocks = {"metadata": {"name": "blocks"}, "parameters": {"type": "gp3"}}
+    storage_class = resource("kubernetes:storage.k8s.io/v1:StorageClass", "blocks", blocks)
+    assert lines_of(priced(prometheus(), storage_class))["volume of Prometheus, 50 GiB"].usd.floor == pytest.approx(4)
+    two = priced(prometheus(replicas=2), storage_class)
+    assert lines_of(two)["volume of Prometheus, 50 GiB"].usd.floor == pytest.approx(8)
+    assert [entry.what for entry in priced(prometheus()).unpriced] == ["50 GiB for Prometheus"]
+    other = resource("kubernetes:helm.sh/v3:Release", "other", {"chart": "kueue", "values": {}})
+    assert not priced(other).lines and not priced(other).unpriced
 
 
 class TestNodeGroups:

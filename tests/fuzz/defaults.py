@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from tests.fuzz.fields import SELLING
 from tests.fuzz.files import Case, file_text
-from trainyard.plan.profiles import profile
 
 SIZES = (5, 6, 7, 9, 12, 16, 19, 20, 23, 30, 40, 50, 60)
 """Both ends of the medium profile, the least of the large one, and what lies between: figures grow in steps."""
 
 REGIONS = SELLING
-
-NOT_BUILT = tuple(range(1, int(profile("medium").figure("team_size.minimum").value)))
-"""Sizes that are refused in words: the small profile comes with managed training."""
 
 
 def default_case(region: str, size: int) -> Case:

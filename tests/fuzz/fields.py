@@ -18,11 +18,12 @@ from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
 from trainyard import catalog
+from trainyard.catalog import gcp
 from trainyard.plan.aws.logs import LOG_RETENTION_DAYS
 from trainyard.plan.aws.market import usable
 from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
 from trainyard.policies.pack import POLICIES
-from trainyard.settings import audit, aws, operations, types
+from trainyard.settings import api_access, audit, aws, operations, types
 from trainyard.settings.common import Settings
 from trainyard.settings.mistakes import fields_of
 
@@ -38,6 +39,7 @@ SELLING = tuple(name for name in catalog.regions() if any(usable(item, name) for
 class World:
     """What the values of one file have in common: without it no zone would fit its region."""
 
+    cloud: str
     region: str
     zones: tuple[str, ...]
     sold: tuple[str, ...]  # GPU instances of the region
@@ -47,9 +49,21 @@ class World:
 
 def world(rng: Random) -> World:
     """A region with what it sells, and how much its author wrote."""
+    if rng.random() < 0.12:
+        region = rng.choice(gcp.regions())
+        machines = [item.type for item in gcp.instances() if gcp.offered_zones(item.type, region)]
+        return World(
+            cloud="gcp",
+            region=region,
+            zones=gcp.zones(region),
+            sold=tuple(machines) or ("g2-standard-8",),
+            cpu=tuple(item.type for item in gcp.cpu_instances()),
+            density=rng.choice((0.03, 0.1, 0.2)),
+        )
     # Two regions have no GPU to sell: some files ask for one of them, most do not.
     region = rng.choice(SELLING if rng.random() < 0.95 else catalog.regions())
     return World(
+        cloud="aws",
         region=region,
         zones=catalog.zones(region),
         sold=tuple(item.type for item in catalog.instances() if usable(item, region)) or ("p4d.24xlarge",),
@@ -119,6 +133,7 @@ KINDS: Mapping[object, Draw] = {
     types.Label: lambda rng, _: rng.choice(("research", "cc-1200", "team ml", "a/b:c=d+e@f", "x" * 100, "ünï")),
     types.Cidr: _network,
     types.PublicCidr: _public_network,
+    api_access.SecurityGroup: lambda rng, _: f"sg-{rng.randrange(16**17):017x}",
     types.Image: lambda rng, _: f"registry.example/{rng.choice('ab')}:1@sha256:{rng.randrange(16**64):064x}",
     types.Cores: lambda rng, _: rng.choice(("500m", "1", "1.5", "2", "4")),
     types.Memory: lambda rng, _: rng.choice(("1Gi", "2Gi", "512Mi", "3G", "4096Mi")),
@@ -134,12 +149,32 @@ KINDS: Mapping[object, Draw] = {
 """By the settings' own kinds of text, which several fields share."""
 
 
+def _instant(rng: Random) -> str:
+    return f"20{rng.randint(26, 28)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}T11:30:00Z"
+
+
 def _some(rng: Random, of: tuple[str, ...], most: int) -> list[str]:
     return rng.sample(of, rng.randint(min(1, len(of)), min(most, len(of))))
 
 
+def machine(type_: str, place: World) -> Any:
+    """The catalogue's row of a machine with GPUs, of the file's cloud."""
+    return catalog.instance(type_) if place.cloud == "aws" else gcp.instance(type_)
+
+
 MEANT: Mapping[str, Draw] = {
+    "cloud": lambda _, place: place.cloud,
     "region": lambda _, place: place.region,
+    "stateRegion": lambda _, place: place.region,
+    "gcp.project": lambda rng, _: rng.choice(("acme-ml", "acme-ml-2026", "a" * 30)),
+    "gcp.projectNumber": lambda rng, _: f"{rng.randrange(10**11, 10**12)}",
+    "gcp.billingAccount": lambda rng, _: f"0{rng.randrange(10**5):05}-6789AB-CDEF01",
+    "gcp.billingCurrency": lambda rng, _: rng.choice(("USD", "EUR", "JPY")),
+    "gcp.organisationDomain": lambda rng, _: rng.choice(("acme.example", "ml.a-b.co")),
+    "gcp.databaseTier": lambda rng, _: rng.choice(("db-custom-1-3840", "db-custom-2-7680", "db-custom-4-15360")),
+    "managed.trainingTypes[]": lambda rng, _: rng.choice(("ml.g5.xlarge", "ml.g6.2xlarge", "ml.p4d.24xlarge")),
+    "managed.editorTypes[]": lambda rng, _: rng.choice(("ml.t3.medium", "ml.m5.xlarge", "ml.g5.xlarge")),
+    "monitoring.runbooks": lambda rng, _: rng.choice(("https://docs.acme.example/runbooks", "https://a.b.co")),
     "kubernetesVersion": lambda rng, _: rng.choice(tuple(catalog.kubernetes_versions())),
     "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
     "aws.accountId": lambda rng, _: f"{rng.randrange(10**11, 10**12)}",
@@ -147,18 +182,30 @@ MEANT: Mapping[str, Draw] = {
         f"o-{''.join(rng.choices(string.ascii_lowercase, k=rng.choice((10, 12, 32))))}"
     ),
     "aws.publicBuckets[]": _bucket,
+    "aws.assumeRole": lambda rng, place: _arn(rng, place, rng.choice(("role/ml", "role/path/to/it"))),
+    "aws.profile": lambda rng, _: rng.choice(("acme", "acme-prod", "sso.deploy@acme")),
+    "aws.permissionsBoundary": lambda rng, place: (
+        f"arn:{aws.partition_of(place.region)}:iam::123456789012:policy/{rng.choice(('boundary', 'teams/boundary'))}"
+    ),
+    "aws.rolePath": lambda rng, _: rng.choice(("/", "/ml/", "/teams/ml/")),
+    "aws.endpointZones": lambda rng, _: rng.randint(1, 4),
     "aws.flowLogRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
+    "aws.nodeRelease": lambda rng, _: catalog.node_release(rng.choice(tuple(catalog.kubernetes_versions())))[0],
     "aws.databaseInstanceClass": lambda rng, _: rng.choice(
         [price.key.removeprefix("rds.postgres.") for price in catalog.service_prices("rds.postgres.")]
     ),
     "teams[].principals[]": _principal,
     "network.zones": lambda rng, place: _some(rng, place.zones, 4),
     "gpuPools.*.purpose": lambda rng, _: rng.choice(("a run", "x" * 200, "日本語", "with: colon", "'quoted'")),
-    "gpuPools.*.gpu": lambda rng, place: catalog.instance(rng.choice(place.sold)).gpu,
+    "gpuPools.*.gpu": lambda rng, place: machine(rng.choice(place.sold), place).gpu,
     "gpuPools.*.instanceType": lambda rng, place: rng.choice(place.sold),
     "gpuPools.*.zone": lambda rng, place: rng.choice(place.zones),
-    "gpuPools.*.reserved.reservationId": lambda rng, _: f"cr-{rng.randrange(16**17):017x}",
+    "gpuPools.*.reserved.reservationId": lambda rng, place: (
+        f"cr-{rng.randrange(16**17):017x}" if place.cloud == "aws" else f"held-{rng.randrange(999)}"
+    ),
     "gpuPools.*.reserved.availabilityZone": lambda rng, place: rng.choice(place.zones),
+    "gpuPools.*.reserved.start": lambda rng, _: _instant(rng),
+    "gpuPools.*.reserved.end": lambda rng, _: _instant(rng),
     "gpuPools.*.spot.instanceTypes": lambda rng, place: _some(rng, place.sold, 3),
     "cpuPool.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
     "systemNodes.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
@@ -167,8 +214,17 @@ MEANT: Mapping[str, Draw] = {
     "storage.lustre.throughputMbpsPerTib": lambda rng, _: rng.choice(LUSTRE_THROUGHPUTS),
     "storage.lustre.zone": lambda rng, place: rng.choice(place.zones),
     "mlflow.cpu": lambda rng, _: rng.choice(("500m", "1", "1.5")),
+    "mlflow.database.restoreFrom": lambda rng, place: rng.choice(
+        ("before-the-move", f"arn:{aws.partition_of(place.region)}:rds:{place.region}:123456789012:snapshot:kept-1")
+    ),
     "mlflow.image": lambda rng, _: f"registry.example/mlflow:3.17.2@sha256:{rng.getrandbits(256):064x}",
     "mlflow.memory": lambda rng, _: rng.choice(("2Gi", "3Gi", "4096Mi")),
+    "mlflow.signOn.issuer": lambda rng, _: rng.choice(("https://login.acme.example", "https://a.b.co:8443/r/x/")),
+    "mlflow.signOn.audience": lambda rng, _: rng.choice(("6f1d3c0e", "api://tracking", "x" * 200)),
+    "mlflow.signOn.keysUrl": lambda rng, _: rng.choice(("https://login.acme.example/keys", "https://a.b.co/k?p=b2c_1")),
+    "mlflow.signOn.claim": lambda rng, _: rng.choice(("groups", "https://acme.example/roles")),
+    "mlflow.signOn.personClaim": lambda rng, _: rng.choice(("email", "preferred_username")),
+    "mlflow.signOn.teams.*": lambda rng, _: rng.choice(("ml", "acme:ML people", "x" * 200, str(rng.randrange(10**9)))),
     "smoke.team": lambda rng, _: rng.choice((*TEAMS, "everyone")),
     "audit.trail.reason": lambda rng, _: rng.choice(("the landing zone has one", "x" * 500)),
     "audit.threatDetection.reason": lambda rng, _: rng.choice(("the security account has one", "x" * 500)),
@@ -183,6 +239,7 @@ MEANT: Mapping[str, Draw] = {
 NAMES_OF: Mapping[str, tuple[str, ...]] = {
     "gpuPools": (*POOLS, "extra", "pretrain"),
     "gpuPools.*.owners": TEAMS,
+    "mlflow.signOn.teams": TEAMS,
     "scheduler.priorities": ("production", "standard", "development", "urgent"),
     "teams[].name": TEAMS,
 }

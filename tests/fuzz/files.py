@@ -10,10 +10,14 @@ from random import Random
 from typing import Any, Literal
 
 import yaml
+from pydantic.alias_generators import to_camel
 
-from tests.fuzz.fields import POOLS, World, draw_model, world
+from tests.fuzz.fields import POOLS, World, draw_model, machine, world
 from trainyard import catalog
-from trainyard.plan.profiles import PROFILE_NAMES
+from trainyard.catalog import gcp
+from trainyard.plan.aws.managed import OF_A_CLUSTER
+from trainyard.plan.profiles import PROFILE_NAMES, profile
+from trainyard.settings.clouds import NOT_ON_GCP
 from trainyard.settings.common import Settings
 from trainyard.settings.read import MOVED
 
@@ -88,10 +92,41 @@ def _settle(values: Values, rng: Random, place: World) -> None:
     _settle_network(values, place)
     _settle_audit(values.get("audit", {}), rng)
     _settle_cache(values, place)
+    if place.cloud == "gcp":
+        _settle_google(values)
+    if values["teamSize"] < int(profile("medium").figure("team_size.minimum").value):
+        _settle_managed(values)
     if "capacities" in values.get("smoke", {}):
         values["smoke"]["capacities"] = rng.choice((["on-demand"], ["on-demand", "spot"], ["reserved", "on-demand"]))
     if rng.random() < 0.85:
         values["monthlyBudgetUsd"] = rng.choice((40_000, 90_000, 400_000, 3_000_000, 50_000_000))
+
+
+def _settle_google(values: Values) -> None:
+    """What Google Cloud needs, and nothing that it does not read."""
+    values["gcp"] = {"project": "acme-ml", "projectNumber": "123456789012", **values.get("gcp", {})}
+    if values["gcp"].get("billingCurrency", "USD") != "USD":
+        values["gcp"]["billingUnitsPerUsd"] = 0.93
+    if not values["alertEmails"]:
+        values["gcp"].pop("billingAccount", None)
+    for path in NOT_ON_GCP:
+        _take_out(values, path)
+    for pool in values.get("gpuPools", {}).values():
+        pool.get("spot", {}).pop("instanceTypes", None)
+
+
+def _settle_managed(values: Values) -> None:
+    """What a team without a cluster can say."""
+    for path in OF_A_CLUSTER:
+        _take_out(values, path)
+    values.pop("stage", None)
+
+
+def _take_out(values: Values, path: str) -> None:
+    *above, key = (to_camel(step) for step in path.split("."))
+    for step in above:
+        values = values.get(step, {})
+    values.pop(key, None)
 
 
 def _settle_audit(audit: Values, rng: Random) -> None:
@@ -164,8 +199,14 @@ def _settle_network(values: Values, place: World) -> None:
     lustre = values.get("storage", {}).get("lustre", {})
     if "zone" in lustre:
         lustre["zone"] = zones[0]
-    if "endpointAccess" in values:
-        values["endpointAccess"] = values["endpointAccess"][:1]
+    if access := values.get("apiAccess"):
+        for key in ("cidrs", "networks", "securityGroups"):
+            access[key] = access.get(key, [])[:1]
+        reached = access["cidrs"] if access.get("mode") == "public" else access["networks"] + access["securityGroups"]
+        if access.get("mode") in ("public", "private") and not reached:
+            access.pop("mode")
+        if access.get("mode") in ("bastion", "private"):
+            access.pop("cidrs")
 
 
 def _settle_people(values: Values, rng: Random) -> None:
@@ -180,11 +221,15 @@ def _settle_people(values: Values, rng: Random) -> None:
     if "teams" in values:
         values["teams"] = teams
     people = sum(team["members"] for team in teams)
-    values["teamSize"] = max(people, rng.choice((5, 8, 12, 19, 20, 35, 60, 200)))
+    values["teamSize"] = max(people, rng.choice((1, 3, 5, 8, 12, 19, 20, 35, 60, 200)))
     if rng.random() < 0.8:
         values.pop("profile", None)
     elif values.get("profile") == PROFILE_NAMES[0]:
-        values["profile"] = PROFILE_NAMES[1]
+        values["teamSize"] = max(1, people)
+    sign_on = values.get("mlflow", {}).get("signOn")
+    if sign_on is not None:
+        values["mlflow"]["enabled"] = True
+        sign_on["teams"] = {team: f"ml-{team}" for team in [team["name"] for team in teams] or ["everyone"]}
     smoke = values.get("smoke", {})
     if "team" in smoke:
         smoke["team"] = rng.choice([team["name"] for team in teams] or ["everyone"])
@@ -208,8 +253,8 @@ def _settle_pool(name: str, pool: Values, rng: Random, place: World) -> None:
         if "minNodes" in nodes or (name not in POOLS and capacity in pool):
             nodes.setdefault("minNodes", 0)
             nodes["maxNodes"] = max(nodes["minNodes"], nodes.get("maxNodes", 2))
-    item = catalog.instance(pool["instanceType"]) if "instanceType" in pool else None
-    if item is None or not item.efa_interfaces:
+    item = machine(pool["instanceType"], place) if "instanceType" in pool else None
+    if item is None or not item.fabric_interfaces:
         pool.pop("fabric", None)
     if not pool.get("fabric"):
         pool.pop("zone", None)
@@ -219,15 +264,16 @@ def _settle_pool(name: str, pool: Values, rng: Random, place: World) -> None:
         reserved.pop("maxNodes", None)
         pool.pop("zone", None)
         if item is not None:
-            zones = [zone for zone in catalog.offered_zones(item.type, place.region) if zone in place.zones]
+            offered = catalog.offered_zones if place.cloud == "aws" else gcp.offered_zones
+            zones = [zone for zone in offered(item.type, place.region) if zone in place.zones]
             reserved["availabilityZone"] = rng.choice(zones or place.zones)
-            if not item.capacity_block:
+            if place.cloud != "aws" or not item.capacity_block:
                 reserved.pop("kind", None)
 
 
 def _alternatives(pool: Values, place: World) -> list[str]:
     """Spot instances that may stand in for the pool's: none, where the profile picks that."""
-    if "instanceType" not in pool:
+    if "instanceType" not in pool or place.cloud != "aws":
         return []
     own = catalog.instance(pool["instanceType"])
     return [

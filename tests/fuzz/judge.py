@@ -96,7 +96,9 @@ def _check_words(error: SettingsError) -> Iterator[str]:
 
 def _check_plan(plan: Plan, values: Mapping[str, Any]) -> Iterator[str]:
     """The planner's own promises, and that the plan can be written."""
-    for check in (properties.check_network, properties.check_pools, properties.check_queues, properties.check_money):
+    ours = (properties.check_network, properties.check_pools) if plan.clusters else (properties.check_network,)
+    of_the_cloud = ours if plan.ground.kind == "aws" else (properties.check_google,)
+    for check in (*of_the_cloud, properties.check_money, *((properties.check_queues,) if plan.clusters else ())):
         try:
             check(plan)
         except AssertionError as error:

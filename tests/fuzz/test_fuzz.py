@@ -27,14 +27,21 @@ def test_every_setting_is_drawn():
     assert list(without_generator()) == []
 
 
+def _at(values, path):
+    """What stands at a path of keys; nothing where it is not there."""
+    for key in path:
+        values = values.get(key, {})
+    return values or ()
+
+
 def test_what_is_drawn_of_a_kind_is_of_that_kind():
     """Else a field of another kind would be drawn wrong and refused for ever, and nothing behind it be tried."""
     rng = Random("kinds")
     for kind, draw in KINDS.items():
         for _ in range(50):
             TypeAdapter(kind).validate_python(draw(rng, world(rng)))
-    for field, kind in (("endpointAccess", PublicCidr), ("alertEmails", Email)):
-        drawn = [value for i in range(60) for value in case(f"k:{i}", "wild").values.get(field, ())]
+    for field, kind in ((("apiAccess", "cidrs"), PublicCidr), (("alertEmails",), Email)):
+        drawn = [value for i in range(60) for value in _at(case(f"k:{i}", "wild").values, field)]
         assert len(drawn) > 5
         for value in drawn:
             TypeAdapter(kind).validate_python(value)
@@ -123,7 +130,7 @@ def test_a_violation_that_nobody_asked_for_is_unsound():
         found = [SimpleNamespace(policy=name, level=level, message="m") for name, level in violations]
         return SimpleNamespace(rehearsal=SimpleNamespace(errors=()), policies=SimpleNamespace(violations=found))
 
-    asked = {"endpointAccess": ["198.51.100.0/24"], "protect": False}
+    asked = {"apiAccess": {"cidrs": ["198.51.100.0/24"]}, "protect": False}
     assert list(judge._check_asked(reviewed(("public-bucket", "mandatory")), asked)) == ["policy public-bucket: m"]
     assert list(judge._check_asked(reviewed(("public-bucket", "advisory")), asked)) == []
     lifted = reviewed(("stateful-resource-unprotected", "mandatory"))

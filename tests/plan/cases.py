@@ -3,6 +3,7 @@
 from tests.plan.stack_files import bought, gpu_pool, keys, node_range, people
 
 ID = "cr-0123456789abcdef0"
+LEAD = "arn:aws:iam::123456789012:role/lead"
 ON_CALL = "arn:aws:iam::123456789012:user/on-call"
 
 
@@ -16,6 +17,17 @@ def reserved(size=2, zone="us-east-1b", **fields):
 
 def lustre(**fields):
     return {"storage": keys(lustre=keys(**fields))}
+
+
+def sign_on(**fields):
+    """Single sign-on with changes."""
+    good = {
+        "issuer": "https://login.acme.example/tenant",
+        "audience": "6f1d3c0e",
+        "keys_url": "https://login.acme.example/tenant/keys",
+        "teams": {"vision": "ml-vision"},
+    }
+    return {"mlflow": keys(sign_on=keys(**{**good, **fields}))}
 
 
 def database(**fields):
@@ -43,8 +55,17 @@ CASES = [
     # people
     ({"teamSize": 0, "teams": ()}, "teamSize", 'got "0"; must be at least 1', ""),
     ({"teams": ()}, "teamSize", "got nothing; give teamSize", ""),
-    ({"teamSize": 3, "teams": ()}, "teamSize", "managed training is not available yet", "set profile: medium"),
-    ({"profile": "small"}, "profile", "managed training is not available yet", "set profile: medium"),
+    ({"profile": "small", "kubernetesVersion": "1.35"}, "kubernetesVersion", "is of a cluster", "set profile: medium"),
+    ({"profile": "small", "mlflow": keys(replicas=2)}, "mlflow.replicas", "is of a cluster", "set profile: medium"),
+    ({"profile": "small", "stage": "account"}, "stage", "waits for a cluster", "set profile: medium"),
+    (
+        {"profile": "small", "managed": keys(training_types=("g5.xlrge",))},
+        "managed.trainingTypes[0]",
+        "no instance type",
+        "g5.xlarge",
+    ),
+    ({"profile": "small", "managed": keys(space_gib=200)}, "managed.spaceGib", "at most managed.maxSpaceGib", ""),
+    ({"profile": "small", "managed": keys(idle_minutes=30)}, "managed.idleMinutes", "", ""),
     ({"profile": "medum"}, "profile", "must be small, medium or large", "did you mean medium?"),
     ({"teamSize": 5}, "teams", "12 members in all; must be at most teamSize, which is 5", ""),
     ({"teams": (people("a", 5), people("a", 5))}, "teams", "2 teams of the name a", ""),
@@ -188,10 +209,22 @@ CASES = [
         "",
     ),
     (
-        {"gpuPools": {"tune": gpu_pool(zone="us-east-1a")}},
-        "gpuPools.tune.zone",
-        "only a pool with a fabric",
+        {"gpuPools": {"tune": gpu_pool(gang_nodes=2)}},
+        "gpuPools.tune.gangNodes",
+        "only a pool with a fabric has jobs over several nodes",
         "set fabric: true",
+    ),
+    (
+        train(gang_nodes=3, on_demand=node_range(0, 2)),
+        "gpuPools.train.gangNodes",
+        "got 3; must be at most the nodes of one capacity that is not spot; the pool has 2 on-demand",
+        "raise gpuPools.train.onDemand.maxNodes, or set 1",
+    ),
+    (
+        train(gang_nodes=2, on_demand=node_range(0, 0)),
+        "gpuPools.train.gangNodes",
+        "the pool has none",
+        "",
     ),
     (train(zone="us-east-1f"), "gpuPools.train.zone", "does not sell p4d.24xlarge", ""),
     # network
@@ -245,8 +278,8 @@ CASES = [
     ({"kubernetesVersion": "1.29"}, "kubernetesVersion", "got 1.29; must be one of 1.35, 1.36", ""),
     ({"kubernetesVersion": "1.34"}, "kubernetesVersion", "got 1.34; must be one of 1.35, 1.36", "did you mean 1.3"),
     ({"logRetentionDays": 100}, "logRetentionDays", "got 100; must be one of", "nearest is 90"),
-    ({"endpointAccess": ("0.0.0.0/0",)}, "endpointAccess[0]", "open to the internet", ""),
-    ({"endpointAccess": ("1.2.3.4/16",)}, "endpointAccess[0]", "without host bits", ""),
+    ({"apiAccess": keys(cidrs=("0.0.0.0/0",))}, "apiAccess.cidrs[0]", "open to the internet", ""),
+    ({"apiAccess": keys(cidrs=("1.2.3.4/16",))}, "apiAccess.cidrs[0]", "without host bits", ""),
     (
         {"systemNodes": keys(min_nodes=9)},
         "systemNodes.minNodes",
@@ -324,11 +357,11 @@ CASES = [
     ({"mlflow": keys(replicas=0)}, "mlflow.replicas", "must be at least 1", ""),
     # owners of nodes
     (train(owners={"vison": 1}), "gpuPools.train.owners.vison", "must be one of the teams: vision,", "vision?"),
-    (train(owners={"vision": 2, "language": 2}), "gpuPools.train.owners", "got 4 nodes in all; must be at most 3", ""),
+    (train(owners={"vision": 3, "language": 2}), "gpuPools.train.owners", "got 5 nodes in all; must be at most 4", ""),
     (
         train(owners={"vision": 1, "language": 1, "platform": 0}),
         "gpuPools.train.owners",
-        "got 2 nodes in all; must be 3, the nodes of the pool's capacities, where it names every team",
+        "got 2 nodes in all; must be 4, the nodes of the pool's capacities, where it names every team",
         "leave a team out to give it the rest",
     ),
     (train(owners={"vision": 1.5}), "gpuPools.train.owners.vision", "must be a whole number", ""),
@@ -336,7 +369,7 @@ CASES = [
     (
         {"gpuPools": {"tune": gpu_pool(owners={"vision": 1})}},
         "gpuPools.tune.owners",
-        "only a pool of several GPUs a node and with a fabric has owners of nodes",
+        "only a pool of jobs that take whole nodes has owners of nodes",
         "the teams' shares decide",
     ),
     ({"scheduler": keys(requeue_limit=-1)}, "scheduler.requeueLimit", "must be at least 0", ""),
@@ -349,10 +382,10 @@ CASES = [
     ),
     # money
     (
-        {"monthlyBudgetUsd": 900},
+        {"monthlyBudgetUsd": 300},
         "monthlyBudgetUsd",
-        "got 900; must be at least 2,353 USD a month, the idle floor",
-        "FSx for Lustre (4800 GiB) 1,632",
+        "got 300; must be at least 530 USD a month, the idle floor",
+        "system nodes (2 m7i.xlarge) 294, EKS control plane 73",
     ),
     ({"budget": keys(anomaly_threshold_usd=0)}, "budget.anomalyThresholdUsd", "got 0; must be at least 1", ""),
     ({"monthlyBudgetUsd": 10**30}, "monthlyBudgetUsd", "must be at most 1e+09", ""),
@@ -370,6 +403,46 @@ CASES = [
     ({"client": "amzn", "environment": "s3-demo"}, "environment", "S3 keeps names that begin with amzn-s3-demo-", ""),
     ({"teams": (people("admin", 5),)}, "teams[0].name", "the name of MLflow's administrator", ""),
     ({"teams": ({**people("a", 5), "people": ["ada", "ada"]},)}, "teams[0].people[1]", "is there twice", ""),
+    (
+        {"teams": tuple({**people(name, 5), "principals": [LEAD]} for name in ("a", "b"))},
+        "teams[1].principals[0]",
+        "is teams[0].principals[0] too, and who signs in to the cluster is of one team",
+        "give each team a role of its own",
+    ),
+    # single sign-on
+    (
+        sign_on(issuer="http://login.acme.example"),
+        "mlflow.signOn.issuer",
+        "must be the issuer as its tokens spell it",
+        "",
+    ),
+    (sign_on(issuer="https://login.acme.example?x=1"), "mlflow.signOn.issuer", "must be the issuer", ""),
+    (sign_on(keys_url="http://login.acme.example/k"), "mlflow.signOn.keysUrl", "must be the address of the issuer", ""),
+    (sign_on(keys_url="https://login.acme.example:8443/k"), "mlflow.signOn.keysUrl", "no port", ""),
+    (sign_on(keys_url="https://10.0.0.1/k"), "mlflow.signOn.keysUrl", "must be the address of the issuer's keys", ""),
+    (sign_on(keys_url="https://user@login.acme.example/k"), "mlflow.signOn.keysUrl", "must be the address", ""),
+    (sign_on(audience=""), "mlflow.signOn.audience", "must be the audience", ""),
+    (sign_on(claim="two words"), "mlflow.signOn.claim", "must be the name of a claim", ""),
+    (sign_on(teams={}), "mlflow.signOn.teams", "at least 1", ""),
+    (sign_on(teams={"vision": " ", "language": "ml"}), "mlflow.signOn.teams.vision", "must be a group", ""),
+    (
+        sign_on(teams={"speech": "ml"}),
+        "mlflow.signOn.teams.speech",
+        "is of no team: there are language, platform, vis",
+        "",
+    ),
+    (
+        sign_on(teams={"vision": "ml", "language": "ml"}),
+        "mlflow.signOn.teams.language",
+        "is the group of team vision too",
+        "",
+    ),
+    (
+        {"mlflow": {**sign_on()["mlflow"], "enabled": False}},
+        "mlflow.signOn",
+        "is read only where mlflow.enabled is true",
+        "leave one of them out",
+    ),
     ({"owner": "aws:me"}, "owner", "not begin with aws:", ""),
     ({"costCentre": "AWS:me"}, "costCentre", "not begin with aws:", ""),
     # addresses
@@ -395,7 +468,7 @@ CASES = [
         for cidr in ("127.0.0.0/16", "169.254.0.0/16", "224.0.0.0/16", "100.64.0.0/16")
     ),
     *(
-        ({"endpointAccess": (cidr,)}, "endpointAccess[0]", "nobody comes from there over the internet", "")
+        ({"apiAccess": keys(cidrs=(cidr,))}, "apiAccess.cidrs[0]", "nobody comes from there over the internet", "")
         for cidr in (
             "0.0.0.0/8",
             "0.1.0.0/16",
@@ -534,7 +607,7 @@ CASES = [
     (
         {"systemNodes": keys(instance_types=["m7i.large"], min_nodes=1, max_nodes=1)},
         "systemNodes.maxNodes",
-        "too few: the platform's own pods request 2.7 cores",
+        "too few: the platform's own pods request 3.4 cores",
         "more nodes",
     ),
     (

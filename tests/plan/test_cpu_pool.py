@@ -45,6 +45,31 @@ def test_without_it_nobody_may_make_pods_without_gpus():
     assert "cpuPool.maxNodes is 0" in said[f"teams.{team.name}.cpu_only_pods"]
 
 
+@pytest.mark.parametrize(
+    ("members", "nodes", "pods"), [(12, None, 240), (895, 4, 440), (10_000, None, 1760), (60, 1, 110)]
+)
+def test_a_team_has_no_more_pods_than_the_nodes_hold(members, nodes, pods):
+    plan, _ = pool_of(teamSize=members, teams=(), cpuPool=keys(max_nodes=nodes))
+    (team,) = plan.clusters[0].teams
+    assert team.cpu_only_pods == pods
+    said = {decision.key: decision.source for decision in plan.core.decisions}
+    assert ("holds at its most" in said[f"teams.{team.name}.cpu_only_pods"]) == (pods != 20 * members)
+
+
+@pytest.mark.parametrize(("members", "nodes"), [(12, None), (3, None), (60, 1)])
+def test_a_team_has_no_more_cores_and_memory_than_the_nodes_have_for_pods(members, nodes):
+    """A pod within its team's part would wait for ever: the kubelet and the drivers take some of every node."""
+    plan, pool = pool_of(profile="medium", teamSize=members, teams=(), cpuPool=keys(max_nodes=nodes))
+    (team,) = plan.clusters[0].teams
+    smallest = min((catalog.cpu_instance(type_) for type_ in pool.instance_types), key=lambda item: item.memory_gib)
+    for bound, whole, wanted in (
+        (team.cpu_only_cores, smallest.vcpus, 4 * members),
+        (team.cpu_only_memory_gib, smallest.memory_gib, 16 * members),
+    ):
+        assert bound < whole * pool.max_nodes
+        assert bound == wanted or bound > 0.8 * whole * pool.max_nodes
+
+
 @pytest.mark.parametrize("item", catalog.cpu_instances(), ids=lambda item: item.type)
 def test_the_runtime_without_gpus_fits_every_type(item):
     """Its container asks for one core and 4 GiB."""

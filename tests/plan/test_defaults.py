@@ -15,13 +15,19 @@ NOTHING = {
     "images.cacheLogins.github",
     "environment", "teamSize", "profile", "owner", "costCentre", "teams.*.share", "aws.accountId",
     "aws.organizationId",  # the account alone
+    "aws.assumeRole", "aws.profile",  # the credentials as they are
+    "aws.permissionsBoundary",  # none
+    "teams.*.monthlyBudgetUsd",  # its share decides
     "scheduler.priorities",  # each has a decision of its own
     "gpuPools.*.purpose", "gpuPools.*.gpu", "gpuPools.*.fabric", "gpuPools.*.zone",  # what the pool or instance has
     "gpuPools.*.reserved.maxNodes", "gpuPools.*.spot.minNodes", "gpuPools.*.spot.maxNodes",
     "gpuPools.*.onDemand.minNodes", "gpuPools.*.onDemand.maxNodes",
+    "gpuPools.*.reserved.start", "gpuPools.*.reserved.end", "gpuPools.*.reserved.lastStartHours",  # a block's alone
     "gpuPools.*.owners",  # the teams' shares decide
     "audit.trail.reason", "audit.threatDetection.reason",  # a person's words
-    "stateBackend",  # whoever runs Pulumi decides
+    "gcp.project", "gcp.projectNumber",  # have to be given
+    "gcp.billingAccount", "gcp.organisationDomain",  # none
+    "stateBackend", "stateRegion",  # whoever runs Pulumi decides
 }  # fmt: skip
 """Settings without a default of their own, of which no single figure of a profile decides either."""
 
@@ -48,4 +54,5 @@ def test_a_figure_of_the_profile_is_what_is_told(name):
 def test_profiles_that_agree_are_told_once():
     assert in_words(DEFAULTS["logRetentionDays"]) == "365"
     assert in_words(DEFAULTS["mlflow.replicas"]) == "2 for 12 people, 3 for 40 people"
+    assert in_words(DEFAULTS["gcp.releaseChannel"]) == "REGULAR"
     assert in_words(DEFAULTS["gpuPools.*.rootDiskGib"]) == "200 (pool train)"

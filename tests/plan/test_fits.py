@@ -31,7 +31,7 @@ ROLE = "arn:aws:iam::123456789012:role"
         ),
         {"network": keys(cidr="10.20.0.0/16", service_cidr="10.100.0.0/16")},
         *(
-            {"endpointAccess": (cidr,)}
+            {"apiAccess": keys(cidrs=(cidr,))}
             for cidr in ("8.8.8.0/24", "198.51.100.0/24", "203.0.113.7/32", "223.255.255.0/24")
         ),
         *(
@@ -131,7 +131,7 @@ def test_a_quantity_is_an_amount(text, amount):
 )
 def test_a_network_reaches_the_cloud_with_its_length(written, spelt):
     """EKS takes neither an address alone nor a netmask."""
-    assert plan_of(endpointAccess=[written]).clusters[0].public_access_cidrs == (spelt,)
+    assert plan_of(apiAccess=keys(cidrs=[written])).clusters[0].public_access_cidrs == (spelt,)
 
 
 def test_people_of_another_account_are_let_in():

@@ -28,6 +28,7 @@ def test_registries_that_ask_for_no_login_are_cached_and_digests_stay():
     assert [(each.name, each.prefix) for each in cache.upstreams] == [
         ("public.ecr.aws", "acme-production/ecr"),
         ("registry.k8s.io", "acme-production/k8s"),
+        ("quay.io", "acme-production/quay"),
     ]
     published = pins().image("smoke").removeprefix("public.ecr.aws/")
     assert plan.core.pins.image("smoke") == f"{REGISTRY}/acme-production/ecr/{published}"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.plan.stack_files import bought, gpu_pool, people, plan_of
 from trainyard.plan.ownership import hand_out, largest_remainder, node_totals
 
+SMALL = {"train": gpu_pool(gang_nodes=1)}
 RESERVED = bought("cr-0123456789abcdef0", 1, "us-east-1b")
 
 
@@ -62,7 +63,7 @@ def test_the_example_that_was_proven_on_a_live_cluster():
     """Kueue facts 2b: one reserved, two spot, one on-demand node for three teams of 5, 4 and 3."""
     plan = plan_of(
         teams=[people("vision", 5), people("language", 4), people("tabular", 3)],
-        gpuPools={"train": gpu_pool(reserved=RESERVED)},
+        gpuPools={"train": gpu_pool(gang_nodes=1, reserved=RESERVED)},
     )
     assert owners(plan) == {
         "vision": {"reserved": 1, "on-demand": 1},
@@ -73,7 +74,7 @@ def test_the_example_that_was_proven_on_a_live_cluster():
 
 
 def test_the_plan_says_in_words_what_a_team_owns_may_borrow_and_gets_back():
-    plan = plan_of(gpuPools={"train": gpu_pool(reserved=RESERVED)})
+    plan = plan_of(gpuPools={"train": gpu_pool(gang_nodes=1, reserved=RESERVED)})
     assert said(plan, "teams.language.owns").value == (
         "train: 1 of 4 nodes (1 spot); tune: 4 of 12 GPUs (3 spot, 1 on-demand); dev: 1 of 4 GPUs (1 on-demand)"
     )
@@ -82,7 +83,7 @@ def test_the_plan_says_in_words_what_a_team_owns_may_borrow_and_gets_back():
 
 
 def test_a_team_whose_share_is_under_a_node_owns_none_and_is_told():
-    plan = plan_of(teams=[people("vision", 11), people("language", 1)])
+    plan = plan_of(teams=[people("vision", 11), people("language", 1)], gpuPools=SMALL)
     assert owners(plan)["language"] == {}
     assert said(plan, "teams.language.owns").value.startswith("train: none of 3 nodes (its share is under one); tune:")
     assert said(plan, "teams.language.gets_back").value.startswith("train: nothing; tune:")
@@ -90,7 +91,7 @@ def test_a_team_whose_share_is_under_a_node_owns_none_and_is_told():
 
 
 def test_more_teams_than_nodes_is_told_to_those_without():
-    plan = plan_of(teams=[people(f"team{index}", 1) for index in range(12)])
+    plan = plan_of(teams=[people(f"team{index:02}", 1) for index in range(12)], gpuPools=SMALL)
     last = plan.clusters[0].teams[-1]
     assert (
         "train: none of 3 nodes (its share is under one, fewer than the 12 teams)"
@@ -101,12 +102,12 @@ def test_more_teams_than_nodes_is_told_to_those_without():
 
 
 def test_the_stack_file_may_say_whose_nodes_are():
-    plan = plan_of(gpuPools={"train": gpu_pool(reserved=RESERVED, owners={"platform": 2})})
+    plan = plan_of(gpuPools={"train": gpu_pool(gang_nodes=1, reserved=RESERVED, owners={"platform": 2})})
     assert {team: sum(nodes.values()) for team, nodes in owners(plan).items()} == {
         "vision": 1, "language": 1, "platform": 2,
     }  # fmt: skip
     assert said(plan, "teams.platform.owns").source.startswith("setting gpuPools.train.owners; ")
-    none = plan_of(gpuPools={"train": gpu_pool(reserved=RESERVED, owners={"vision": 0})})
+    none = plan_of(gpuPools={"train": gpu_pool(gang_nodes=1, reserved=RESERVED, owners={"vision": 0})})
     assert "train: none of 4 nodes (by the stack file)" in said(none, "teams.vision.owns").value
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.plan.stack_files import STACK, bought, configuration, gpu_pool, keys, node_range, people
 from trainyard import catalog
+from trainyard.catalog import gcp
 from trainyard.components.aws.nodes import LONGEST_NODE_GROUP_NAME
 from trainyard.conventions import CAPACITIES
 from trainyard.plan.resolve import resolve
@@ -126,8 +127,31 @@ def check_network(plan):
     )
     assert all(subnet.subnet_of(vpc) for subnet in subnets)
     assert all(not a.overlaps(b) for a, b in itertools.pairwise(subnets))
-    assert plan.ground.network.nat_gateways in (1, len(zones))
+    least = 0 if plan.ground.managed else 1  # what SageMaker runs needs no way out of its own
+    assert plan.ground.network.nat_gateways in (least, 1, len(zones))
     assert plan.ground.lustre is None or plan.ground.lustre.zone in zones
+
+
+def check_google(plan):
+    """The network and the pools of a plan on Google Cloud."""
+    own = plan.ground.network
+    inside = [IPv4Network(cidr) for cidr in (own.node_cidr, own.pod_cidr)]
+    apart = [IPv4Network(cidr) for cidr in (own.service_cidr, own.private_services_cidr, own.control_plane_cidr)]
+    assert all(part.subnet_of(IPv4Network(own.cidr)) for part in inside)
+    assert not any(a.overlaps(b) for a, b in itertools.combinations([*inside, *apart], 2))
+    for cluster in plan.clusters:
+        assert len({group.name for group in cluster.node_groups}) == len(cluster.node_groups)
+        for pool in cluster.pools:
+            for group in pool.node_groups:
+                assert 0 <= group.min_nodes <= group.max_nodes >= 1
+                assert group.instance_types == (pool.node.instance_type,), "a node pool has one machine type"
+                assert group.zones and set(group.zones) <= set(gcp.zones(plan.ground.region))
+                assert set(group.zones) <= set(gcp.offered_zones(pool.node.instance_type, plan.ground.region))
+                assert (group.capacity == "reserved") == (group.reservation is not None)
+                assert group.placement_group == (bool(pool.node.fabric) and group.reservation is None)
+            if pool.node.fabric:
+                assert pool.node.fabric.device_class and pool.node.fabric.environment
+                assert len({group.zones for group in pool.node_groups}) == 1, "a fabric has one zone"
 
 
 def check_pools(plan):
@@ -167,13 +191,13 @@ def check_pools(plan):
 
 def check_queues(plan):
     (cluster,) = plan.clusters
+    machine = catalog.instance if plan.ground.kind == "aws" else gcp.instance
     flavors = cluster.scheduling.flavors
     assert {flavor.name for flavor in flavors} == {group.name for group in cluster.node_groups}
     pools = {pool.name: pool for pool in cluster.pools}
     groups = {group.name: group for group in cluster.node_groups}
-    prices = [
-        catalog.instance(pools[flavor.pool].node.instance_type).usd_per_gpu_hour or float("inf") for flavor in flavors
-    ]
+    machines = [machine(pools[flavor.pool].node.instance_type) for flavor in flavors]
+    prices = [found.usd_per_hour / found.gpus if found.usd_per_hour else float("inf") for found in machines]
     assert prices == sorted(prices), "cheapest pool first"
     for flavor in flavors:
         assert flavor.gpus == groups[flavor.name].max_nodes * pools[flavor.pool].node.gpus
@@ -214,10 +238,13 @@ def check_queues(plan):
 
 
 def check_money(plan):
-    assert sum(team.monthly_budget_usd for team in plan.core.teams) == plan.core.budget.monthly_usd
+    given_out = sum(team.monthly_budget_usd for team in plan.core.teams)
+    # Less where every team's is the client's word: the rest is nobody's.
+    assert 0 < given_out <= plan.core.budget.monthly_usd
     assert 0 < plan.core.idle_floor.monthly_usd <= plan.core.budget.monthly_usd
     floor = plan.core.idle_floor
-    priceless = {item.type for item in catalog.instances() if item.usd_per_hour is None}
+    machines = (*catalog.instances(), *gcp.instances())
+    priceless = {item.type for item in machines if item.usd_per_hour is None}
     for item in floor.items:
         assert item.source
         if item.monthly_usd is None:

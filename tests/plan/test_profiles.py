@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.plan.stack_files import gpu_pool, node_range, plan_of
+from tests.plan.stack_files import gpu_pool, keys, node_range, plan_of
 from trainyard.plan import people, profiles
 from trainyard.plan.people import resolve_profile
 from trainyard.plan.profiles import PROFILE_NAMES, Figure, Profile, profile
@@ -41,10 +41,12 @@ def test_bounds_of_the_profiles():
 @pytest.mark.parametrize(
     ("size", "name", "budget"),
     [
-        (1, "small", 5000),
-        (5, "medium", 16_000),
-        (6, "medium", 19_000),
-        (12, "medium", 43_000),
+        (1, "small", 500),
+        (3, "small", 10_168),
+        (4, "small", 15_000),
+        (5, "medium", 35_000),
+        (6, "medium", 37_600),
+        (12, "medium", 53_200),
         (20, "large", 75_000),
         (5000, "large", 500_000),
     ],
@@ -92,7 +94,18 @@ def test_every_figure_decides_something(monkeypatch):
 
     monkeypatch.setattr(people, "profile", lambda name: Watched(name, profile(name).figures))
     plan_of()
+    plan_of(storage={"lustre": {"enabled": True}})
     plan_of(gpuPools={"extra": gpu_pool(gpu="L4", spot=node_range(0, 1))})
     plan_of(teams=None, profile="medium")
+    block = keys(
+        reservation_id="cr-0123456789abcdef0",
+        kind="capacity-block",
+        nodes=2,
+        availability_zone="us-east-1b",
+        end="2026-12-15T11:30:00Z",
+    )
+    plan_of(gpuPools={"train": gpu_pool(reserved=block)})
+    google = keys(project="acme-ml", project_number="123456789012")
+    plan_of(cloud="gcp", region="us-central1", gcp=google)
     resolve_profile(12)
     assert read == set(profile("medium").figures)

@@ -75,10 +75,10 @@ def test_the_stack_names_the_environment_unless_the_settings_do():
         ({"residency": "mars"}, "residency", ["mars", "uae"]),
         ({"residency": "eu"}, "region", ["us-east-1", "eu-central-1"]),
         ({"kubernetesVersion": "1.3"}, "kubernetesVersion", ["1.3", "1.35"]),
-        ({"endpointAccess": ["0.0.0.0/0"]}, "endpointAccess[0]", ["0.0.0.0/0", "narrower"]),
-        ({"endpointAccess": ["10.0.0.0/24"]}, "endpointAccess[0]", ["10.0.0.0/24", "private"]),
-        ({"endpointAccess": ["198.18.5.1/24"]}, "endpointAccess[0]", ["host bits"]),
-        ({"endpointAccess": ["8.8.8.0/24", "8.8.8.128/25"]}, "endpointAccess[1]", ["overlap", "8.8.8.0/24"]),
+        ({"endpointAccess": ["0.0.0.0/0"]}, "apiAccess.cidrs[0]", ["0.0.0.0/0", "narrower"]),
+        ({"endpointAccess": ["10.0.0.0/24"]}, "apiAccess.cidrs[0]", ["10.0.0.0/24", "private"]),
+        ({"endpointAccess": ["198.18.5.1/24"]}, "apiAccess.cidrs[0]", ["host bits"]),
+        ({"endpointAccess": ["8.8.8.0/24", "8.8.8.128/25"]}, "apiAccess.cidrs[1]", ["overlap", "8.8.8.0/24"]),
         ({"aws": {"adminPrincipals": ["somebody"]}}, "aws.adminPrincipals[0]", ["ARN"]),
         ({"adminPrincipals": ["somebody"]}, "aws.adminPrincipals[0]", ["ARN"]),
         ({"aws": {"accountId": "1234"}}, "aws.accountId", ["12 digits"]),
@@ -187,3 +187,11 @@ def test_no_value_whatever_ends_in_a_traceback(key, value):
         resolve({**config(), key: json.dumps(value)}, "test")
     except SettingsError as error:
         assert error.problems
+
+
+def test_a_team_may_name_somebody_twice_and_the_data_theirs_too():
+    """One verdict with the policy `person-of-several-teams`, which is of teams alone."""
+    role = "arn:aws:iam::123456789012:role/vision"
+    teams = [{"name": "vision", "members": 12, "principals": [role, role]}]
+    plan = resolve(config(teams=teams, storage={"ingestPrincipals": [role]}), "test").plan
+    assert plan.core.storage.ingest_principals == (role,)

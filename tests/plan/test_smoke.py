@@ -48,7 +48,8 @@ def test_the_stack_file_may_name_the_team_and_is_told_what_the_job_can_count_on(
     assert {job.team for job in plan.clusters[0].smoke.jobs} == {"platform"}
     sources = {decision.key: decision.source for decision in plan.core.decisions}
     assert sources["smoke.jobs.train-spot.team"].startswith("setting smoke.team; it owns 0 of the 16 GPUs that the job")
-    owner = {decision.key: decision.source for decision in plan_of().core.decisions}
+    own_nodes = {"train": gpu_pool(owners={"vision": 4})}
+    owner = {decision.key: decision.source for decision in plan_of(gpuPools=own_nodes).core.decisions}
     assert "it takes back what it owns, at once" in owner["smoke.jobs.train-on-demand.team"]
 
 
@@ -60,8 +61,8 @@ def test_the_settings_turn_jobs_off(smoke):
 
 
 def test_without_lustre_there_is_no_folder_to_write_to():
-    (with_scratch,) = plan_of().clusters
-    (without,) = plan_of(storage={"lustre": {"enabled": False}}).clusters
+    (with_scratch,) = plan_of(storage={"lustre": {"enabled": True}}).clusters
+    (without,) = plan_of().clusters
     assert with_scratch.smoke.jobs[0].data_path == f"/scratch/smoke-{with_scratch.smoke.jobs[0].name}"
     assert {job.data_path for job in without.smoke.jobs} == {""}
     assert dict(without.smoke.mounts) == {"data": "/data", "checkpoints": "/checkpoints"}
@@ -110,3 +111,13 @@ def test_a_facts_change_makes_another_job():
         old.name for old, new in zip(before.smoke.jobs, after.smoke.jobs, strict=True) if old.rerun_on != new.rerun_on
     }
     assert changed == {"tune-spot"}
+
+
+@pytest.mark.parametrize(("level", "seconds"), [("quick", 900), ("standard", 1500), ("full", 3600)])
+def test_the_plan_says_which_level_an_up_waits_for(level, seconds):
+    plan = plan_of(smoke={"level": level})
+    (cluster,) = plan.clusters
+    assert cluster.smoke.level == level
+    assert {decision.value for decision in plan.core.decisions if decision.key == "smoke.level"} == {level}
+    specs = [smoke_spec(plan, cluster, job) for job in cluster.smoke.jobs]
+    assert specs and {(spec.level, spec.timeout_s) for spec in specs} == {(level, seconds)}

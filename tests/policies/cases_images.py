@@ -63,6 +63,22 @@ OPEN_END = PODS_HOLD.replace("aws/", "aws")
 LIKE = IMAGES.format("c.image.startsWith('docker.io/pytorch')")
 PATTERN = IMAGES.format("c.image.matches('^public[.]ecr[.]aws/.*@sha256:[0-9a-f]{64}$')")
 LISTED = IMAGES.format("['docker.io/pytorch', 'public.ecr.aws'].exists(r, c.image.startsWith(r + '/'))")
+HUB = ["public.ecr.aws", "docker.io"]
+HUB_WITHOUT_END = expression("pods", HUB).replace("startsWith('docker.io/')", "startsWith('docker.io')")
+SHORT = IMAGES.format("!c.image.matches('^[^/]*[.:][^/]*/') || c.image.startsWith('public.ecr.aws/')")
+_OWN = "!has(c.image) || c.image.startsWith('public.ecr.aws/')"
+HUB_INIT = (
+    f"object.spec.containers.all(c, {_OWN}) && (!has(object.spec.initContainers) || "
+    f"object.spec.initContainers.all(c, {_OWN} || c.image.startsWith('docker.io/')))"
+)
+CONTAINED = IMAGES.format("c.image.contains('public.ecr.aws/')")
+
+
+def by(kind, registries):
+    return guard(holds=expression(kind, registries), kind=kind), bound(kind=kind)
+
+
+OF_HUB = tuple(one for kind in JOBS for one in by(kind, HUB))
 
 
 def conditioned(text):
@@ -116,6 +132,14 @@ CASES = [
             (TEAM, *OF_JOBS, guard(holds=OPEN_END), bound()),
         ),
         ("an organisation that begins like it", VIOLATED, (TEAM, *OF_JOBS, guard(holds=LIKE), bound())),
+        ("the whole of Docker Hub", OK, (TEAM, *OF_HUB, *by("pods", HUB))),
+        ("Docker Hub in pods alone", OK, (TEAM, *OF_JOBS, *by("pods", HUB))),
+        ("Docker Hub in jobs alone", VIOLATED, (TEAM, *OF_HUB, guard(), bound())),
+        ("one organisation of Docker Hub", OK, (TEAM, *OF_JOBS, *by("pods", ["docker.io/pytorch"]))),
+        ("Docker Hub without an end", VIOLATED, (TEAM, *OF_HUB, guard(holds=HUB_WITHOUT_END), bound())),
+        ("Docker Hub, by short names only", VIOLATED, (TEAM, *OF_JOBS, guard(holds=SHORT), bound())),
+        ("Docker Hub in init containers", VIOLATED, (TEAM, *OF_JOBS, guard(holds=HUB_INIT), bound())),
+        ("a registry anywhere in the name", VIOLATED, (TEAM, *OF_JOBS, guard(holds=CONTAINED), bound())),
         ("by a pattern", OK, (TEAM, *OF_JOBS, guard(holds=PATTERN), bound())),
         ("a list of whole names", OK, (TEAM, *OF_JOBS, guard(holds=LISTED), bound())),
         *(

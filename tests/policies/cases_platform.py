@@ -31,10 +31,33 @@ RBAC = "rbac.authorization.k8s.io/v1"
 EKS = "aws:eks/cluster:Cluster"
 
 
+def fabric(*groups):
+    """A pool of nodes with an adapter: so many of each capacity."""
+    interfaces = [{"interfaceType": "efa"}]
+    template = made("aws:ec2/launchTemplate:LaunchTemplate", "t", {"networkInterfaces": interfaces})
+    return [
+        template,
+        *(
+            node_group(capacity, capacity=capacity, max=most, uses={"launchTemplate": [template]})
+            for capacity, most in groups
+        ),
+    ]
+
+
 def iam(role=POD_ROLE, **statement):
     statement = {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "*", **statement}
     inputs = {"policy": json.dumps({"Statement": [statement]})}
     return made("aws:iam/rolePolicy:RolePolicy", f"{role.name}-policy", inputs, uses={"role": [role]})
+
+
+def machine():
+    """An instance of its own with the role of nodes, by its profile."""
+    profile = made("aws:iam/instanceProfile:InstanceProfile", "profile", {"role": "node"}, uses={"role": [NODE_ROLE]})
+    one = made("aws:ec2/instance:Instance", "machine", {}, uses={"iamInstanceProfile": [profile]})
+    return [profile, one]
+
+
+NODES = made("aws:eks/nodeGroup:NodeGroup", "nodes", {}, uses={"nodeRoleArn": [NODE_ROLE]})
 
 
 def attached(name, role=POD_ROLE):
@@ -210,6 +233,9 @@ CASES = [
         ("S3 in the node's role", VIOLATED, [NODE_ROLE, attached("AmazonS3FullAccess", NODE_ROLE)]),
         ("inline", VIOLATED, [NODE_ROLE, iam(NODE_ROLE)]),
         ("a pod's role", OK, [NODE_ROLE, POD_ROLE, iam(), attached("AmazonS3FullAccess")]),
+        ("a machine's of its own", OK, [NODE_ROLE, iam(NODE_ROLE), *machine()]),
+        ("a profile that no machine has", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), machine()[0]]),
+        ("a machine's that a node group has too", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), *machine(), NODES]),
         ("allowed", OK, [NODE_ROLE, attached("Mine", NODE_ROLE)], {}, {"nodePolicies": ["Mine"]}),
         ("unknown", UNDECIDED, unknown(NODE_ROLE, "assumeRolePolicy")),
     ),
@@ -490,6 +516,27 @@ CASES = [
         ("no GPU", OK, node_group(types=["m7i.large"])),
         ("GKE", VIOLATED, gke_pool()),
         ("unknown", UNDECIDED, [node_group(), unknown(job("train"), "metadata")]),
+    ),
+    *table(
+        "gpu-nodes-over-zones",
+        ("one zone", OK, node_group(subnetIds=["subnet-a"])),
+        ("three", VIOLATED, node_group(subnetIds=["subnet-a", "subnet-b", "subnet-c"])),
+        ("not made yet", VIOLATED, node_group(subnetIds=[UNKNOWN, UNKNOWN])),
+        ("one node has nothing to even out", OK, node_group(subnetIds=["subnet-a", "subnet-b"], max=1)),
+        ("without GPUs", OK, node_group(subnetIds=["subnet-a", "subnet-b"], types=["m7i.large"])),
+        ("GKE", OK, gke_pool()),
+        ("unknown", UNDECIDED, node_group(subnetIds=UNKNOWN)),
+    ),
+    *table(
+        "gang-only-on-spot",
+        ("a gang on demand", OK, fabric(("spot", 2), ("on-demand", 2))),
+        ("a gang reserved", OK, fabric(("reserved", 2), ("spot", 4), ("on-demand", 1))),
+        ("a node of each", VIOLATED, fabric(("reserved", 1), ("spot", 2), ("on-demand", 1))),
+        ("spot alone", VIOLATED, fabric(("spot", 2))),
+        ("no gang at all", OK, fabric(("spot", 1), ("on-demand", 1))),
+        ("without a fabric", OK, node_group()),
+        ("GKE", OK, gke_pool()),
+        ("unknown", UNDECIDED, [*fabric(("spot", 2)), node_group("more", types=UNKNOWN)]),
     ),
     *table(
         "unsupported-kubernetes-version",

@@ -265,6 +265,17 @@ CASES = [
         ("a bucket without a region", VIOLATED, AT_HOME, UAE, {}, kept("s3://state")),
         ("a bucket elsewhere", VIOLATED, AT_HOME, UAE, {}, kept(f"{IN_UAE}&endpoint=s3.example.com")),
         ("Google's", VIOLATED, AT_HOME, UAE, {}, kept("gs://state")),
+        ("Google's, inside", OK, AT_HOME, {**UAE, "stateRegion": "me-central-1"}, {}, kept("gs://state")),
+        ("Google's, outside", VIOLATED, AT_HOME, {**UAE, "stateRegion": "us-central1"}, {}, kept("gs://state")),
+        ("a disk, whatever is said", VIOLATED, AT_HOME, {**UAE, "stateRegion": "me-central-1"}, {}, kept("file://~")),
+        (
+            "a URL says another",
+            VIOLATED,
+            AT_HOME,
+            {**UAE, "stateRegion": "me-central-1"},
+            {},
+            kept("s3://state?region=us-east-1"),
+        ),
         ("Google's, known", OK, AT_HOME, UAE, {"accepted": ["gs://state"]}, kept("gs://state")),
         ("Azure's", VIOLATED, AT_HOME, UAE, {}, kept("azblob://state?storage_account=acme")),
         (

@@ -83,6 +83,19 @@ def service(**more):
 
 
 GKE = "gcp:container/cluster:Cluster"
+PRIVATE_NODES = {"enablePrivateNodes": True}
+BY_NAME = {"controlPlaneEndpointsConfig": {"ipEndpointsConfig": {"enabled": False}}}
+
+
+def gke(**inputs):
+    closed = {"privateClusterConfig": {"enablePrivateNodes": True, "enablePrivateEndpoint": True}}
+    return made(GKE, "c", {**closed, **inputs})
+
+
+def networks(*cidrs):
+    return {"masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": cidr} for cidr in cidrs]}}
+
+
 GCS = "gcp:storage/bucket:Bucket"
 INTERNAL = {"service.beta.kubernetes.io/aws-load-balancer-scheme": "internal"}
 PUBLIC = "0.0.0.0/0"
@@ -194,8 +207,27 @@ CASES = [
         ),
         ("no private one", VIOLATED, cluster(endpointPrivateAccess=False)),
         ("unknown", UNDECIDED, cluster(endpointPublicAccess=UNKNOWN)),
-        ("GKE", OK, made(GKE, "c", {"privateClusterConfig": {"enablePrivateNodes": True}})),
-        ("GKE public nodes", VIOLATED, made(GKE, "c", {})),
+        ("GKE", OK, gke()),
+        ("GKE public nodes", VIOLATED, gke(privateClusterConfig={"enablePrivateEndpoint": True})),
+        ("GKE, address open to everybody", VIOLATED, gke(privateClusterConfig=PRIVATE_NODES)),
+        ("GKE, by its name alone", OK, gke(privateClusterConfig=PRIVATE_NODES, **BY_NAME)),
+        ("GKE, by address for nobody", OK, gke(privateClusterConfig=PRIVATE_NODES, masterAuthorizedNetworksConfig={})),
+        ("GKE, for an office", OK, gke(privateClusterConfig=PRIVATE_NODES, **networks("198.51.100.0/24"))),
+        ("GKE, for the internet", VIOLATED, gke(privateClusterConfig=PRIVATE_NODES, **networks("0.0.0.0/0"))),
+        (
+            "GKE, for everybody's machines",
+            VIOLATED,
+            gke(
+                privateClusterConfig=PRIVATE_NODES, masterAuthorizedNetworksConfig={"gcpPublicCidrsAccessEnabled": True}
+            ),
+        ),
+        (
+            "GKE, for an office where none may",
+            VIOLATED,
+            gke(privateClusterConfig=PRIVATE_NODES, **networks("198.51.100.0/24")),
+            {},
+            {"namedNetworks": False},
+        ),
     ),
     *table(
         "public-load-balancer",

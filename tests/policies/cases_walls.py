@@ -2,7 +2,7 @@
 
 from tests.policies import cases_data_walls, cases_guard, cases_pods, cases_reach, cases_rights, cases_tracking
 from tests.policies import cases_walls_network as network
-from tests.policies.truth import OK, UNDECIDED, UNKNOWN, VIOLATED, kubernetes, made, table, team, unknown
+from tests.policies.truth import OK, UNDECIDED, UNKNOWN, VIOLATED, kubernetes, made, node_group, table, team, unknown
 from trainyard.catalog import pins
 
 BUDGET = made("aws:budgets/budget:Budget", "budget", {"accountId": network.ACCOUNT})
@@ -136,6 +136,10 @@ def cpu(**hard):
     return cases_guard.quota("cpu", {"requests.cpu": "8", "requests.memory": "8Gi", "pods": "9", **hard}, "cpu-only")
 
 
+LARGE = node_group("cpu", types=["m7i.2xlarge"], max=200)
+HUGE = node_group("cpu", types=["m7i.48xlarge"], max=1000)
+SEA = kubernetes("core/v1:PersistentVolume", "sea", spec={"capacity": {"storage": "10Pi"}})
+
 QUOTAS = table(
     "team-without-quotas",
     ("a million pods", VIOLATED, (A, DEFAULTS, CLAIMS, cpu(pods="1000000"), SYSTEM)),
@@ -146,6 +150,18 @@ QUOTAS = table(
         "claims", {"persistentvolumeclaims": "4", "requests.storage": "999Pi"},
     ))),
     ("more is somebody's", OK, (A, DEFAULTS, CLAIMS, cpu(pods="20000"), SYSTEM), {}, {"most": {"pods": "50000"}}),
+    ("as many pods as the nodes hold", OK, (A, DEFAULTS, CLAIMS, cpu(pods="17900"), SYSTEM, LARGE)),
+    ("more pods than the nodes hold", VIOLATED, (A, DEFAULTS, CLAIMS, cpu(pods="30k"), SYSTEM, LARGE)),
+    ("many pods on few nodes", VIOLATED, (A, DEFAULTS, CLAIMS, cpu(pods="17900"), SYSTEM, node_group())),
+    ("more than somebody's, on large nodes", VIOLATED, (A, DEFAULTS, CLAIMS, cpu(pods="20"), SYSTEM, LARGE), {},
+     {"most": {"pods": "10"}}),
+    ("the cores of the nodes", OK, (A, DEFAULTS, CLAIMS, cpu(**{"requests.cpu": "150k"}), SYSTEM, HUGE)),
+    ("what the volumes hold", OK, (A, DEFAULTS, CPU, SYSTEM, SEA, cases_guard.quota(
+        "claims", {"persistentvolumeclaims": "4", "requests.storage": "19Pi"},
+    ))),
+    ("more than the volumes hold", VIOLATED, (A, DEFAULTS, CPU, SYSTEM, SEA, cases_guard.quota(
+        "claims", {"persistentvolumeclaims": "4", "requests.storage": "21Pi"},
+    ))),
     ("no defaults", VIOLATED, (A, *BOUNDS)),
     ("defaults of another namespace", VIOLATED, (A, *BOUNDS, cases_guard.defaults("team-b"))),
     ("defaults of CPU alone", VIOLATED, (A, *BOUNDS, cases_guard.defaults(defaultRequest={"cpu": "1"}))),
@@ -455,6 +471,13 @@ def squid(old="", new=""):
     return kubernetes("core/v1:ConfigMap", "proxy", "egress", data=data)
 
 
+DOORS = """http_port 3128
+http_port 127.0.0.1:3129
+acl door localport 3129
+acl keys dstdomain -n login.acme.example
+http_access deny door !keys
+http_access deny !door !allowed"""
+
 PROXIES = table(
     "proxy-lets-everything-out",
     ("a list", OK, squid()),
@@ -467,6 +490,14 @@ PROXIES = table(
         "http_access deny !allowed\nhttp_access deny inside", "http_access allow inside",
     )),
     ("the other way round", VIOLATED, squid("http_access deny !allowed", "http_access deny allowed")),
+    ("a second door", OK, squid("http_access deny !allowed", DOORS)),
+    ("a second door to everywhere", VIOLATED, squid(
+        "http_access deny !allowed", DOORS.replace("deny door !keys", "allow door tunnel"),
+    )),
+    ("a second door that nobody asks about", VIOLATED, squid(
+        "http_access deny !allowed", "http_port 3128\nhttp_port 3129\nacl door localport 3129\nhttp_access deny "
+        "!door !allowed",
+    )),
     ("a list by a program", OK, squid(
         "acl allowed dstdomain -n .hf.co\nacl allowed dstdomain -n pypi.org", "acl allowed external x",
     )),

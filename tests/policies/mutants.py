@@ -104,6 +104,11 @@ def _large_quota(inputs: dict[str, Any]) -> None:
         flavor["resources"][0]["nominalQuota"] = "48"
 
 
+def _nobody_is_told(inputs: Any) -> None:
+    config = inputs["values"]["alertmanager"]["config"]
+    config["route"] = {"receiver": "nobody", "routes": [{"receiver": "nobody", "matchers": ['severity="critical"']}]}
+
+
 def _no_forecast(inputs: dict[str, Any]) -> None:
     inputs["notifications"] = [alert for alert in inputs["notifications"] if alert["notificationType"] == "ACTUAL"]
 
@@ -147,7 +152,11 @@ MUTANTS = (
         "a bucket without the team's tag",
         change=edit("aws:s3/bucket:Bucket", "acme-demo-data", lambda inputs: inputs["tagsAll"].pop("team")),
     ),
-    Mutant("gpu-model-outside-profile", "H100s", {"gpuPools": {"train": {"gpu": "H100"}}, **RICH}),
+    Mutant(
+        "gpu-model-outside-profile",
+        "H100s",
+        {"gpuPools": {"huge": {"gpu": "H100", "onDemand": {"maxNodes": 1}}}, **RICH},
+    ),
     Mutant("gpu-count-over-profile", "ten nodes", {"gpuPools": {"train": {"spot": {"maxNodes": 10}}}, **RICH}),
     Mutant(
         "spot-share-below-target",
@@ -159,6 +168,18 @@ MUTANTS = (
         "idle-gpus-keep-running",
         "idle for three hours",
         change=edit(RELEASE, "autoscaler-release", put("values", "extraArgs", "scale-down-unneeded-time", value="3h")),
+    ),
+    Mutant(
+        "alerts-reach-nobody",
+        "everything goes to the receiver of what nobody is told",
+        change=edit(RELEASE, "monitoring-release", _nobody_is_told),
+    ),
+    Mutant(
+        "figures-shorter-than-a-month",
+        "two weeks",
+        change=edit(
+            RELEASE, "monitoring-release", put("values", "prometheus", "prometheusSpec", "retention", value="2w")
+        ),
     ),
     Mutant(
         "spot-pool-without-checkpoint-tier",
@@ -327,6 +348,29 @@ MUTANTS = (
         "placement-group-with-reservation",
         "both",
         change=edit(TEMPLATE, "gpu-nodes-train-reserved-template", put("placement", value={"groupName": "here"})),
+    ),
+    Mutant(
+        "gpu-nodes-over-zones",
+        "two zones of development nodes",
+        change=edit(
+            "aws:eks/nodeGroup:NodeGroup", "gpu-nodes-dev-on-demand", put("subnetIds", value=["subnet-a", "subnet-b"])
+        ),
+    ),
+    Mutant(
+        "gang-only-on-spot",
+        "one node on demand",
+        overrides={
+            "gpuPools": {
+                "train": {
+                    "gangNodes": 1,
+                    "reserved": {
+                        "reservationId": "cr-0123456789abcdef0",
+                        "nodes": 1,
+                        "availabilityZone": "us-east-1b",
+                    },
+                }
+            }
+        },
     ),
     Mutant("pool-without-smoke-job", "no smoke jobs", change=without_smoke_jobs),
     Mutant(

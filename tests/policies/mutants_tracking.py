@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
+from tests.policies.cases_sign_on import GOOD
 from tests.policies.mutants import DEPLOYMENT, Mutant, edit
 from trainyard.recorded.model import UNKNOWN
 
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 SECRET = "kubernetes:core/v1:Secret"
 Into = Callable[[dict[str, Any]], None]
 
@@ -63,7 +66,23 @@ def _secret(what: str, old: str, new: str) -> Mutant:
     return Mutant("tracking-open-to-other-teams", what, change=change)
 
 
+def _signed_on(**changes: Any) -> Into:
+    """Tells the guard of an identity provider, as the component does, with changes."""
+
+    def into(inputs: dict[str, Any]) -> None:
+        inputs["data"]["sign-on.json"] = json.dumps({**GOOD, **changes})
+
+    return into
+
+
+def _sign_on(what: str, **changes: Any) -> Mutant:
+    return Mutant("sign-on-lets-in-others", what, change=edit(CONFIG_MAP, "mlflow-runtime", _signed_on(**changes)))
+
+
 TRACKING = (
+    _sign_on("no audience", audience=""),
+    _sign_on("an issuer without TLS", issuer="http://login.acme.example/tenant"),
+    _sign_on("two teams of one group", teams={"vision": "ml", "language": "ml"}),
     _deployment("tracking-without-authentication", "no accounts", _without_option("--app-name")),
     _deployment("tracking-without-authentication", "no TLS", _without_option("--uvicorn-opts")),
     _deployment(

@@ -55,9 +55,7 @@ BREAKAGES = {
         "request.userInfo.username == 'system:kube-controller-manager'",
         "request.userInfo.username.startsWith('system:')",
     ),
-    "a whole public registry": said(
-        "teams-pods-images", "i.startsWith('docker.io/pytorch/pytorch/')", "i.startsWith('docker.io/')"
-    ),
+    "a registry anywhere in a name": said("teams-pods-images", "i.startsWith(", "i.contains("),
     "the identity of nodes over IPv6": out_of_vision("fd00:ec2::254/128", port=80),
     "the nodes' own network": out_of_vision("10.0.96.0/20"),
     "pod security of long ago": edit(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.conftest import WHOLE
 from tests.policies.mutants import MUTANTS
 from tests.policies.mutants_data_walls import DATA_WALLS
 from tests.policies.mutants_guard import GUARD
@@ -51,8 +52,8 @@ def _concerned(runs, changed):
 
 
 @pytest.fixture(scope="module")
-def demo():
-    return rehearse(ROOT, "demo")
+def demo(rehearsed):
+    return rehearsed(WHOLE)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,9 @@ ALL = (
 @pytest.mark.parametrize("mutant", ALL, ids=[f"{mutant.policy}: {mutant.what}" for mutant in ALL])
 def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(mutant, demo, sound):
     assert mutant.overrides or mutant.change or mutant.settings or mutant.others
-    rehearsal = rehearse(ROOT, "demo", config_overrides=mutant.overrides) if mutant.overrides else demo
+    rehearsal = (
+        rehearse(ROOT, "demo", config_overrides={"assurance": "high", **mutant.overrides}) if mutant.overrides else demo
+    )
     report = judge(rehearsal, mutant.change, mutant.settings, mutant.others, whole=bool(mutant.overrides))
     before = {(violation.policy, violation.urn, violation.message) for violation in sound.violations}
     caught = {violation.policy for violation in report.violations}

@@ -111,7 +111,7 @@ def test_it_judges_a_resource(analyzer):
     database = {"publiclyAccessible": True, "engineVersion": "17", "deletionProtection": True, "tagsAll": {}}
     answer = analyzer.Analyze(request("aws:rds/instance:Instance", "db", database), timeout=30)
     found = {diagnostic.policyName: diagnostic for diagnostic in answer.diagnostics}
-    assert {"public-database", "stateful-resource-unprotected", "costed-resource-without-cost-tags"} <= set(found)
+    assert {"public-database", "stateful-resource-unprotected"} <= set(found)
     assert found["public-database"].enforcementLevel == analyzer_pb2.MANDATORY
     assert found["public-database"].severity == analyzer_pb2.POLICY_SEVERITY_CRITICAL
     assert found["public-database"].message == "A database has no public address.\npubliclyAccessible is on"
@@ -140,6 +140,7 @@ def test_it_judges_a_stack(analyzer):
     answer = analyzer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=[resource]), timeout=30)
     urns = {item.policyName: item.urn for item in answer.diagnostics}
     assert urns["bucket-without-versioning"] == urns["public-bucket"] == bucket.urn
+    assert urns["costed-resource-without-cost-tags"] == bucket.urn
     assert urns["budget-without-alerts"] == ""
 
 

@@ -1,4 +1,4 @@
-"""Every policy says what its truth table says, through Pulumi's own analyser."""
+"""Every policy says what its truth table says, with and without Pulumi's own analyser."""
 
 from collections import Counter
 
@@ -7,15 +7,18 @@ import pytest
 from tests.policies import (
     cases_data,
     cases_data_walls,
+    cases_gcp,
     cases_guard,
     cases_images,
     cases_money,
+    cases_monitoring,
     cases_platform,
     cases_pods,
     cases_reach,
     cases_record,
     cases_rights,
     cases_security,
+    cases_sign_on,
     cases_tracking,
     cases_trust,
     cases_walls,
@@ -26,11 +29,14 @@ from trainyard.policies.pack import POLICIES
 
 CASES = [
     *cases_money.CASES,
+    *cases_monitoring.CASES,
     *cases_data.CASES,
     *cases_data_walls.CASES,
+    *cases_gcp.CASES,
     *cases_images.CASES,
     *cases_security.CASES,
     *cases_tracking.CASES,
+    *cases_sign_on.CASES,
     *cases_trust.CASES,
     *cases_walls.CASES,
     *cases_walls_network.CASES,
@@ -47,6 +53,7 @@ NOTHING_UNKNOWN = {"exception-expired", "key-in-the-stack-file"}  # look at no r
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.policy}: {case.label}" for case in CASES])
 def test_truth_table(case):
     assert case.outcome() == case.expected
+    assert case.outcome_by_analyser() == case.expected
 
 
 @pytest.mark.parametrize("policy", [policy.name for policy in POLICIES])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.conftest import WHOLE
 from tests.policies.mutants import MUTANTS
 from tests.policies.mutants_data_walls import DATA_WALLS
 from tests.policies.mutants_guard import HOLES
@@ -12,15 +13,13 @@ from tests.policies.mutants_subtle import SUBTLE
 from tests.policies.mutants_unsafe import UNSAFE
 from tests.policies.mutants_walls import WALLS
 from tests.policies.truth import UNKNOWN, made
-from tests.shared import ROOT
 from trainyard.policies.pack import POLICIES
 from trainyard.policies.rules import ResourceRule, StackRule
 from trainyard.rehearsal.engine.first_preview import seen_by_stack_policies
-from trainyard.rehearsal.rehearse import rehearse
 from trainyard.review.policy_check.check import check_policies
 
 STACK_RULES = tuple(policy for policy in POLICIES if isinstance(policy, StackRule))
-EXAMPLES = ("demo", "large-aws", "uae-aws")
+EXAMPLES = ("demo", WHOLE, "large-aws", "uae-aws")
 VIEWS = {  # what policies on one resource are shown, and what policies on the stack are
     "known": lambda preview, known: (known, known),
     "preview": lambda preview, known: (preview, preview),
@@ -30,8 +29,8 @@ VIEWS = {  # what policies on one resource are shown, and what policies on the s
 
 
 @pytest.fixture(scope="module")
-def rehearsals():
-    return {stack: rehearse(ROOT, stack) for stack in EXAMPLES}
+def rehearsals(rehearsed):
+    return {stack: rehearsed(stack) for stack in EXAMPLES}
 
 
 def judged(rehearsal, view, mutant=None, rules=POLICIES):
@@ -66,8 +65,8 @@ ALL = [
 def test_a_first_preview_finds_what_is_so_or_says_that_it_cannot(mutant, rehearsals):
     """`test_mutants` judges all policies in all views together; here it is the mutant's own, in each view alone."""
     rules = [policy for policy in POLICIES if policy.name == mutant.policy]
-    seen, undecided = judged(rehearsals["demo"], "engine", mutant, rules)
-    so, _ = judged(rehearsals["demo"], "known", mutant, rules)
+    seen, undecided = judged(rehearsals[WHOLE], "engine", mutant, rules)
+    so, _ = judged(rehearsals[WHOLE], "known", mutant, rules)
     assert so and seen <= so
     assert seen or undecided
 
@@ -83,7 +82,7 @@ def test_under_a_provider_without_its_inputs_nothing_is_shown():
 
 def test_what_a_provider_computes_is_unknown_where_nothing_is_given(rehearsals):
     shown = {
-        (found.type, found.name): found.inputs for found in seen_by_stack_policies(rehearsals["demo"].preview.resources)
+        (found.type, found.name): found.inputs for found in seen_by_stack_policies(rehearsals[WHOLE].preview.resources)
     }
     role = shown["aws:iam/role:Role", "cluster-node"]
     assert role["inlinePolicies"] is UNKNOWN and role["arn"] is UNKNOWN
@@ -98,8 +97,8 @@ def test_a_stack_rule_holds_its_tongue_where_an_object_shows_nothing(policy, reh
     """Every object of the cluster empty, everything else known: nothing is said that the known view does not say."""
     known = [
         replace(found, inputs={}) if found.type.startswith("kubernetes:") else found
-        for found in rehearsals["demo"].known.resources
+        for found in rehearsals[WHOLE].known.resources
     ]
     rule = next(found for found in STACK_RULES if found.name == policy)
-    report = check_policies("demo", [], known, rehearsals["demo"].settings, policies=(rule,))
+    report = check_policies("demo", [], known, rehearsals[WHOLE].settings, policies=(rule,))
     assert report.violations == ()

@@ -1,14 +1,16 @@
-"""Truth tables: resources as a recording holds them, judged by one policy through Pulumi's own analyser."""
+"""Truth tables: resources as a recording holds them, judged by one policy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tests.review.policy_check.analyzer import Answer, analyzed, in_the_stacks_context
+from trainyard.policies.analyzed import retained_urns
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import UNKNOWN, RecordedResource, has_unknown
-from trainyard.review.policy_check.check import check_policies
+from trainyard.review.policy_check.check import as_told, check_policies
 
 OK, VIOLATED, UNDECIDED, NOT_APPLICABLE = "ok", "violated", "undecided", "not applicable"
 BY_ID = {policy.name: policy for policy in POLICIES}
@@ -54,11 +56,29 @@ class Case:
             configuration=configuration,
             other_settings=self.others,
         )
-        if report.violations:
-            return VIOLATED
-        if report.undecided:
-            return UNDECIDED
-        return NOT_APPLICABLE if report.not_applicable else OK
+        return _outcome(report.violations, report.undecided, report.not_applicable)
+
+    def outcome_by_analyser(self) -> str:
+        """The same through Pulumi's own analyser, as under the engine."""
+        configuration = {self.policy: self.configuration} if self.configuration else {}
+        settings = {**as_told(self.settings), **self.others}
+        policies = (BY_ID[self.policy],)
+        retained = frozenset(resource.urn for resource in self.resources if resource.retain_on_delete)
+
+        def asked() -> Answer:
+            retained_urns.set(retained)  # what no engine tells
+            return analyzed(self.resources, policies, configuration)
+
+        said = in_the_stacks_context(settings, asked)
+        return _outcome(said.violations, said.undecided, said.reasons)
+
+
+def _outcome(violations: Collection[Any], undecided: Collection[Any], reasons: Collection[Any]) -> str:
+    if violations:
+        return VIOLATED
+    if undecided:
+        return UNDECIDED
+    return NOT_APPLICABLE if reasons else OK
 
 
 def table(policy: str, *rows: tuple[Any, ...]) -> list[Case]:

@@ -18,6 +18,7 @@ from trainyard.recorded.read import (
     number_at,
     path_text,
     steps,
+    text_at,
     value_at,
 )
 
@@ -113,3 +114,13 @@ def test_known_texts_pass_over_unknowns_and_what_is_left_out():
         "password.text": "hidden",
         "text": "12.5",
     }
+
+
+def test_a_text_is_a_text_or_nothing():
+    assert text_at({"a": {"b": "x"}}, "a", "b") == "x"
+    assert text_at({"a": {}}, "a", "b") is None
+    for wrong in ({}, ["x"], 7):
+        with pytest.raises(UnreadableInput, match=r"a\.b"):
+            text_at({"a": {"b": wrong}}, "a", "b")
+    with pytest.raises(UnknownInput):
+        text_at({"a": UNKNOWN}, "a", "b")

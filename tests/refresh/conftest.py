@@ -21,6 +21,8 @@ KEPT = {
     "commitments.csv": ("match", {"*"}),
     "blocks.csv": ("match", {"p4de.24xlarge", "a3-highgpu-8g"}),
     "gcp_instances.csv": ("type", {"g2-standard-4", "a3-highgpu-8g", "a2-highgpu-1g"}),
+    "gcp_cpu_instances.csv": ("type", {"e2-standard-4", "e2-medium"}),
+    "gcp_region_prices.csv": ("type", {"g2-standard-8"}),
 }
 
 

@@ -57,6 +57,41 @@ def test_a_machine_costs_its_cores_memory_and_gpus(folder, google):
     assert (row["usd_per_hour"], row["price_date"], row["gpu"]) == ("0.768", "2026-11-21", "L4")
 
 
+def test_a_machine_without_gpus_costs_its_cores_and_memory(folder, google):
+    e2 = [sku("E2 Instance Core running in Americas", 0.02), sku("E2 Instance Ram running in Americas", 0.003)]
+    google.pages = [(200, {"skus": e2})]
+    found = ask(folder, google)
+    (change,) = found.changes
+    assert (change.quote.table, change.quote.name) == ("gcp_cpu_instances.csv", "e2-standard-4")
+    assert change.quote.value == pytest.approx(4 * 0.02 + 16 * 0.003)
+    assert "shares its cores" in {entry.name: entry.reason for entry in found.skipped}["e2-medium"]
+
+
+def test_another_region_has_rows_of_its_own_and_leaves_the_catalogues_alone(folder, google):
+    there = ["europe-west1"]
+    google.pages = [
+        (
+            200,
+            {
+                "skus": [
+                    *L4[2:3],
+                    sku("G2 Instance Ram running in Belgium", 0.003, regions=there),
+                    sku("Nvidia L4 GPU running in Belgium", 0.7, regions=there),
+                ]
+            },
+        )
+    ]
+    before = (folder / "gcp_instances.csv").read_text()
+    found = refresh(
+        folder, today=TODAY, clouds=["gcp"], gcp_region="europe-west1", gcp_endpoint=google.url, environ=KEY
+    )
+    assert apply(found.changes, folder) == ("gcp_region_prices.csv",)
+    rows = list(csv.DictReader((folder / "gcp_region_prices.csv").read_text().splitlines()))
+    (row,) = [row for row in rows if row["type"] == "g2-standard-4"]
+    assert (row["region"], row["usd_per_hour"], row["date"]) == ("europe-west1", "4.348", "2026-11-21")
+    assert "europe-west1" in row["source"] and (folder / "gcp_instances.csv").read_text() == before
+
+
 def test_a_token_will_do(folder, google):
     google.pages = [(200, {"skus": L4})]
     ask(folder, google, {"GOOGLE_OAUTH_ACCESS_TOKEN": "a-token"})

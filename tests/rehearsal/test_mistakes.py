@@ -237,6 +237,27 @@ def test_what_has_no_account_needs_no_provider(run: Run) -> None:
     assert "default-provider" not in {finding.rule for finding in found.findings}
 
 
+@pytest.mark.parametrize(
+    ("program", "config", "refused"),
+    [
+        ("import pulumi_aws.ec2 as more\nmore.Vpc('a')", "config: {aws:region: eu-west-1}", False),
+        ("ec2.Vpc('a', opts=on_aws)\nec2.Vpc('b')", "config: {aws:region: eu-west-1}", False),
+        ("ec2.Vpc('a', opts=on_aws)\nec2.Vpc('b')", "", True),
+        ("ec2.Vpc('a')", 'config: {aws:region: eu-west-1, "pulumi:disable-default-providers": ["*"]}', True),
+        ("ec2.Vpc('a')", 'config: {aws:region: eu-west-1, "pulumi:disable-default-providers": ["aws"]}', True),
+        ("ec2.Vpc('a')", 'config: {aws:region: eu-west-1, "pulumi:disable-default-providers": ["gcp"]}', False),
+        ("core.Namespace('a')", "", False),
+        ("eks.Cluster('c', role_arn='arn:aws:iam::123456789012:role/c', vpc_config={'subnet_ids': ['subnet-1']},"
+         " opts=on_aws)\ncore.Namespace('a')", "", True),
+    ],
+)  # fmt: skip
+def test_the_default_provider_is_refused_only_where_it_is_not_meant(
+    run: Run, program: str, config: str, refused: bool
+) -> None:
+    found = run(program, config=config)
+    assert ("default-provider" in {finding.rule for finding in found.findings}) == refused
+
+
 def test_a_number_as_text_is_a_warning(run: Run) -> None:
     rehearsal = run(NODES.format(change='disk_size="100"'))
     assert rehearsal.errors == ()

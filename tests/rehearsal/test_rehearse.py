@@ -33,6 +33,7 @@ def inputs(recording: Recording, type_: str, name: str) -> Any:
 
 
 DOES_NOT_WORK = {
+    "paths-api-unreachable",  # an endpoint inside, and nobody inside
     "paths-dns-of-vpc",  # a VPC as AWS makes it
     "paths-nodes-cut-off",  # no way out of it, and no endpoint
     "rights-role-untrusted",  # one role for control plane and nodes, which only the nodes may take

@@ -11,6 +11,7 @@ VALUES = {
     "awsAccountId": "123456789012",
     "adminPrincipals": ["arn:aws:iam::123456789012:role/admin"],
     "createAutoscalingRole": True,
+    "endpointAccess": ["198.51.100.0/24"],
     "network.natPerZone": True,
     "network.flowLogRetentionDays": 400,
     "mlflow.database.instanceClass": "db.m7g.xlarge",

@@ -74,22 +74,24 @@ def test_a_smoke_job_on_too_many_gpus_or_without_its_pool_is_not(demo: Any) -> N
 
 def test_the_jobs_in_the_page_about_queues_are_let_in(demo: Any) -> None:
     jobs = [found for found in snippets() if found.get("kind") == "Job"]
-    assert len(jobs) == 2
+    assert len(jobs) == 3
     for job in jobs:
         assert said_of(demo, "jobs", job) == []
         assert refusals(policy(demo, "gpu-pods-need-a-queue"), admitted_pod(job)) == []
 
 
-def test_the_train_job_in_the_page_about_queues_is_let_in(demo: Any) -> None:
-    (job,) = [found for found in snippets() if found.get("kind") == "TrainJob"]
-    assert custom_resource_problems(job) == []
-    assert said_of(demo, "trainjobs", job) == []
-    del job["spec"]["runtimePatches"]
-    assert said_of(demo, "trainjobs", job) != [], "eight GPUs may go to pool tune"
+def test_the_train_jobs_in_the_page_about_queues_are_let_in(demo: Any) -> None:
+    jobs = {found["metadata"]["name"]: found for found in snippets() if found.get("kind") == "TrainJob"}
+    assert set(jobs) == {"pretrain", "tune"}
+    for job in jobs.values():
+        assert custom_resource_problems(job) == []
+        assert said_of(demo, "trainjobs", job) == []
+    del jobs["tune"]["spec"]["runtimePatches"]
+    assert said_of(demo, "trainjobs", jobs["tune"]) != [], "its memory may not go to pool dev"
 
 
 def test_the_stack_file_in_the_page_about_queues_is_understood() -> None:
-    (config,) = [found["config"] for found in snippets() if "config" in found]
+    config, _ = [found["config"] for found in snippets() if "config" in found]
     (pools,) = config.values()
     found = rehearse(ROOT, "demo", config_overrides={"gpuPools": {"train": {**pools["train"]}}})
     assert found.plan["clusters"][0]["teams"][0]["name"] == "vision"
@@ -98,3 +100,19 @@ def test_the_stack_file_in_the_page_about_queues_is_understood() -> None:
         for team in found.plan["clusters"][0]["teams"]
     }
     assert (owned["vision"], owned["language"]) == (2, 1)
+
+
+def _pool(found: Any, name: str) -> Any:
+    return next(pool for pool in found.plan["clusters"][0]["pools"] if pool["name"] == name)
+
+
+def test_the_capacity_block_in_the_page_about_queues_is_understood() -> None:
+    _, config = [found["config"] for found in snippets() if "config" in found]
+    (pools,) = config.values()
+    found = rehearse(ROOT, "demo", config_overrides={"gpuPools": pools})
+    (group,) = [one for one in _pool(found, "pretrain")["node_groups"] if one["capacity"] == "reserved"]
+    opens, closes = group["reservation"]["open_for_jobs"]
+    assert closes - opens == 7 * 86400 - 45 * 60 - 12 * 3600
+    (keeper,) = [item for item in found.known.resources if item.name == "kueue-keeper-deployment"]
+    (container,) = keeper.inputs["spec"]["template"]["spec"]["containers"]
+    assert f'"pretrain-reserved": [{opens}, {closes}]' in container["args"][0]

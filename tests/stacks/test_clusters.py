@@ -102,7 +102,7 @@ def test_the_second_cluster_is_whole() -> None:
     tracking = {
         (type_, name)
         for type_, name in of_first
-        if name.startswith(("mlflow", "random", "tls")) or name.endswith("-allow-mlflow")
+        if name.startswith(("mlflow", "random", "tls", "monitoring-certificates")) or name.endswith("-allow-mlflow")
     }
     assert of_first - tracking == of_second - tracking
     assert of_second & tracking == set()
@@ -185,7 +185,7 @@ def test_an_environment_without_a_cluster() -> None:
 def test_neither_cloud_nor_policy_refuses_it(further: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole review: what AWS and an API server would refuse, and every policy. No setting asks for it yet."""
     unusual = with_clusters(*further)
-    monkeypatch.setattr(resolve_module, "make_plan", lambda settings, stack: unusual)
+    monkeypatch.setattr(resolve_module, "make_plan", lambda *_: unusual)
     found = review(ROOT, ROOT / "stacks" / "Pulumi.large-aws.yaml")
     made = [r for r in found.rehearsal.resources if r.type == "aws:eks/cluster:Cluster"]
     assert len(made) == len(further)

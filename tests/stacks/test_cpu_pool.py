@@ -30,7 +30,10 @@ def test_neither_nodes_nor_a_runtime(rehearsal: Any) -> None:
     pools = {group.inputs["labels"]["ml.platform/pool"] for group in Resources(made).of(EKS_NODE_GROUP)}
     assert "cpu" not in pools
     assert "system" in pools
-    assert [item.name for item in made if item.type.endswith(":ClusterTrainingRuntime")] == ["runtimes-torch"]
+    assert [item.name for item in made if item.type.endswith(":ClusterTrainingRuntime")] == [
+        "runtimes-torch",
+        "runtimes-torch-train",
+    ], "what is left needs GPUs"
 
 
 def test_every_quota_of_such_pods_is_zero(rehearsal: Any) -> None:

@@ -22,7 +22,7 @@ def demo(**storage: Any) -> Rehearsal:
 
 @pytest.fixture(scope="module")
 def apart() -> Rehearsal:
-    return demo(dataAccess="team")
+    return demo(dataAccess="team", lustre={"enabled": True})
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ another cluster or for another namespace is not waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EKS, ON_GOOGLE, WITH_CLUSTERS
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.rehearse import Rehearsal
 
@@ -65,6 +65,7 @@ class Rule:
 
     why: str
     pairs: Callable[[Order], Iterator[Pair]]
+    of: Collection[str] = WITH_CLUSTERS  # the examples that have such a pair
 
 
 def each(firsts: tuple[str, ...], thens: tuple[str, ...]) -> Callable[[Order], Iterator[Pair]]:
@@ -113,10 +114,37 @@ def walls_of_the_platform(order: Order) -> Iterator[Pair]:
                     yield policy, runs
 
 
+def queues_and_namespaces(order: Order) -> Iterator[Pair]:
+    """Kueue, its flavors and the team's ClusterQueue, the team's namespace, its LocalQueues."""
+    for around in order.of(":index:Kueue"):
+        before = order.inside(around, ":Release", ":NetworkPolicy")
+        for queue in order.inside(around, ":ClusterQueue"):
+            labels = queue.inputs["spec"]["namespaceSelector"]["matchLabels"]
+            flavors = {
+                flavor["name"]
+                for group in queue.inputs["spec"].get("resourceGroups", [])
+                for flavor in group["flavors"]
+            }
+            used = [
+                each for each in order.inside(around, ":ResourceFlavor") if each.inputs["metadata"]["name"] in flavors
+            ]
+            (namespace,) = [
+                each
+                for each in order.of("core/v1:Namespace")
+                if labels.items() <= each.inputs["metadata"].get("labels", {}).items()
+                and each.provider == queue.provider
+            ]
+            for first in (*before, *used, queue):
+                yield first, namespace
+            for local in order.inside(around, ":LocalQueue"):
+                if local.inputs["spec"]["clusterQueue"] == queue.inputs["metadata"]["name"]:
+                    yield namespace, local
+
+
 RULES = {
-    "ways out before nodes": Rule("a node without a way out pulls no image", routes_of_private_subnets),
+    "ways out before nodes": Rule("a node without a way out pulls no image", routes_of_private_subnets, EKS),
     "endpoints before nodes": Rule(
-        "images and roles come through them", each(("vpcEndpoint:VpcEndpoint",), ("nodeGroup:NodeGroup",))
+        "images and roles come through them", each(("vpcEndpoint:VpcEndpoint",), ("nodeGroup:NodeGroup",)), EKS
     ),
     "firewall rules before they bind": Rule(
         "with the last rule alone no name resolves",
@@ -124,12 +152,17 @@ RULES = {
             ("resolverFirewallRule:ResolverFirewallRule",),
             ("resolverFirewallRuleGroupAssociation:ResolverFirewallRuleGroupAssociation",),
         ),
+        EKS,
     ),
-    "walls of kube-system before its pods": Rule("a strict network lets nothing by before them", in_kube_system),
+    "walls of kube-system before its pods": Rule("a strict network lets nothing by before them", in_kube_system, EKS),
     "walls before the platform's pods": Rule("a strict network lets nothing by before them", walls_of_the_platform),
     "controllers before their objects": Rule(
         "no kind before its definition; a finalizer needs its controller",
         within(":Kueue", (":Release",), (":ClusterQueue", ":LocalQueue", ":ResourceFlavor", ":Cohort")),
+    ),
+    "queues before namespaces, namespaces before their local queues": Rule(
+        "Workloads keep a namespace until Kueue has let them go, and a ClusterQueue until they are gone",
+        queues_and_namespaces,
     ),
     "trainer before its runtimes": Rule(
         "no kind before its definition", within(":TrainingRuntimes", (":Release",), (":ClusterTrainingRuntime",))
@@ -143,6 +176,7 @@ RULES = {
             for claim in order.of(":PersistentVolumeClaim", ":PersistentVolume")
             if driver.provider == claim.provider
         ),
+        EKS,
     ),
     "guards before jobs": Rule(
         "a job admitted before is not looked at again",
@@ -162,8 +196,37 @@ RULES = {
             for made in order.by_urn.values()
             if made.type.startswith("kubernetes:") and around.urn in clusters_of(order, made)
         ),
+        EKS,
+    ),
+    "gateway before nodes": Rule(
+        "a private node without one pulls no image",
+        each(("compute/routerNat:RouterNat",), ("container/nodePool:NodePool",)),
+        ON_GOOGLE,
+    ),
+    "services before what they make": Rule(
+        "a call to a service that is not enabled is refused",
+        each(("projects/service:Service",), ("container/cluster:Cluster", "sql/databaseInstance:DatabaseInstance")),
+        ON_GOOGLE,
+    ),
+    "private connection before the database": Rule(
+        "an instance with a private address is refused without, and the connection goes only after it",
+        each(("servicenetworking/connection:Connection",), ("sql/databaseInstance:DatabaseInstance",)),
+        ON_GOOGLE,
+    ),
+    "rights to a key before what it encrypts": Rule(
+        "the service's agent has to use the key",
+        lambda order: (
+            (right, made)
+            for made in order.of("storage/bucket:Bucket", "sql/databaseInstance:DatabaseInstance")
+            for right in order.of("kms/cryptoKeyIAMMember:CryptoKeyIAMMember")
+            if set(order.before(made.urn)).intersection(right.property_dependencies["cryptoKeyId"])
+            and right.inputs["member"].endswith(AGENTS[made.type.split(":")[1].split("/")[0]])
+        ),
+        ON_GOOGLE,
     ),
 }
+AGENTS = {"storage": "@gs-project-accounts.iam.gserviceaccount.com", "sql": "@gcp-sa-cloud-sql.iam.gserviceaccount.com"}
+"""The ends of the names of Google's service agents, by service (Google Cloud's documentation of service agents)."""
 
 
 def clusters_of(order: Order, resource: RecordedResource) -> set[str]:
@@ -172,21 +235,29 @@ def clusters_of(order: Order, resource: RecordedResource) -> set[str]:
     return {around.urn for around in order.of(":index:Cluster") if around.urn in waited}
 
 
-@pytest.fixture(scope="module", params=EXAMPLES)
-def order(request: pytest.FixtureRequest, rehearsed: Callable[[str], Rehearsal]) -> Order:
-    return Order(rehearsed(request.param).resources)
+@pytest.fixture(scope="module")
+def orders(rehearsed: Callable[[str], Rehearsal]) -> Callable[[str], Order]:
+    return cache(lambda stack: Order(rehearsed(stack).resources))
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_order(rule: str, order: Order) -> None:
+@pytest.fixture(scope="module", params=WITH_CLUSTERS)
+def order(request: pytest.FixtureRequest, orders: Callable[[str], Order]) -> Order:
+    return orders(request.param)
+
+
+@pytest.mark.parametrize(("stack", "rule"), [(stack, name) for name, rule in RULES.items() for stack in rule.of])
+def test_order(stack: str, rule: str, orders: Callable[[str], Order]) -> None:
     """The first is made before the second, and goes after it."""
+    order = orders(stack)
     pairs = list(RULES[rule].pairs(order))
     assert pairs, f"{rule}: nothing of these roles was found"
     assert order.missing(pairs) == [], RULES[rule].why
 
 
-def test_a_control_plane_waits_for_no_way_out(order: Order) -> None:
+@pytest.mark.parametrize("stack", EKS)
+def test_a_control_plane_waits_for_no_way_out(stack: str, orders: Callable[[str], Order]) -> None:
     """It needs none, and takes the longest: what its nodes wait for is made meanwhile."""
+    order = orders(stack)
     gateways = order.of("natGateway:NatGateway")
     planes = order.of("eks/cluster:Cluster")
     assert gateways

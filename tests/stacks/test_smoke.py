@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from tests.shared import ROOT
 from trainyard.conventions import NODE_IMAGE_ANNOTATION, gpu_node_labels
 from trainyard.plan.parts import Plan
 from trainyard.plan.resolve import resolve_stack
+from trainyard.stacks.environment.build import build_environment
 from trainyard.stacks.environment.ground import WorkloadIdentity
 from trainyard.stacks.environment.smoke import smoke_jobs
 
@@ -36,6 +38,7 @@ def jobs_of(plan: Plan) -> tuple[dict[str, Recorded], list[str]]:
         ground: Any = SimpleNamespace(
             providers=[],
             checkpoints_uri=pulumi.Output.from_input("s3://checkpoints"),
+            smoke_checkpoints=None,
             team_identities={team.name: WorkloadIdentity(wait_for=[role]) for team in cluster.teams},
             node_images={group.name: pulumi.Output.from_input(f"of {group.name}") for group in cluster.node_groups},
         )
@@ -73,3 +76,43 @@ def test_only_planned_jobs_are_made(plan: Plan) -> None:
     fewer = dataclasses.replace(cluster, smoke=dataclasses.replace(cluster.smoke, jobs=spot))
     _, keys = jobs_of(dataclasses.replace(plan, clusters=(fewer,)))
     assert keys == [job.name for job in spot] != []
+
+
+def test_spot_is_started_and_not_waited_for(plan: Plan) -> None:
+    """That a market has no machines today fails no `up`; what is bought is waited for."""
+    waited = {
+        name: job.inputs["metadata"]["annotations"].get("pulumi.com/skipAwait") != "true"
+        for name, job in jobs_of(plan)[0].items()
+    }
+    assert waited["smoke-train-reserved-job"] and waited["smoke-train-on-demand-job"]
+    assert not waited["smoke-train-spot-job"]
+    everything = resolve_stack(ROOT, "demo").plan
+    (cluster,) = everything.clusters
+    smoke = dataclasses.replace(cluster.smoke, advisory=())
+    jobs, _ = jobs_of(dataclasses.replace(everything, clusters=(dataclasses.replace(cluster, smoke=smoke),)))
+    assert not [job for job in jobs.values() if "pulumi.com/skipAwait" in job.inputs["metadata"]["annotations"]]
+
+
+def test_a_job_that_is_waited_for_ends_before_the_wait_does(plan: Plan) -> None:
+    """An hour at most, and then nothing of it runs on."""
+    for name, job in jobs_of(plan)[0].items():
+        if job.inputs["metadata"]["annotations"].get("pulumi.com/skipAwait") == "true":
+            continue
+        wait = int(job.custom_timeouts["create"].removesuffix("s"))
+        assert job.inputs["spec"]["activeDeadlineSeconds"] < wait <= 62 * 60, name
+
+
+def test_no_output_of_the_stack_hangs_on_a_proof() -> None:
+    """Outputs are registered at once, when the last is known: one that waits for a Job that fails leaves none."""
+    plan = resolve_stack(ROOT, "demo").plan
+    found: dict[str, Any] = {}
+
+    def program() -> None:
+        for name, value in build_environment(plan).items():
+            found[name] = asyncio.ensure_future(pulumi.Output.from_input(value).resources())
+
+    record(program)
+    made_of = {name: {resource._name for resource in task.result()} for name, task in found.items()}
+    assert made_of["kubeconfig"], "it is made of the cluster"
+    proofs = {name for names in made_of.values() for name in names if name.startswith("smoke-")}
+    assert proofs == set()

@@ -13,6 +13,7 @@ Pure: no cloud, no clock (the caller says what today is), no randomness. Units a
     recommendation.py          the options of every instance type and node count, ranked
     estimation.py              the same on hardware that is given
     onprem.py, managed.py      managed training, a cluster, owned hardware; assumed.py has what that assumes
+    assessment.py, assessed.py what a client answered before anything was made, and what follows from it
     report/, units.py          all of it as text, JSON and page; quantities as people write them
 """
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from trainyard import catalog
+from trainyard.catalog import gcp
 from trainyard.catalog.records import records
 from trainyard.problems import Problem, SettingsError, nearest
 
 CLOUDS = ("aws", "gcp")
-HOME_REGIONS = {"aws": "us-east-1", "gcp": "us-central1"}
+HOME_REGIONS = {"aws": "us-east-1", "gcp": gcp.HOME_REGION}
 """The regions that the prices are of."""
 
 PRECISIONS = ("bf16", "fp16", "fp8", "tf32", "fp32")
@@ -80,30 +81,6 @@ class Machine:
         return self.type.partition(".")[0] if self.cloud == "aws" else self.type.rpartition("-")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _GoogleInstance:
-    """A row of `gcp_instances.csv`."""
-
-    type: str
-    gpu: str
-    gpus: int
-    gpu_memory_gib: float
-    memory_gib: float
-    vcpus: int
-    nvlink: str
-    network_gbps: float
-    usd_per_hour: float | None
-    on_demand: bool
-    price_source: str
-    price_date: str
-    regions: tuple[str, ...]
-
-
-@lru_cache(maxsize=1)
-def _google_instances() -> tuple[_GoogleInstance, ...]:
-    return tuple(records(_GoogleInstance, "gcp_instances.csv"))
-
-
 @lru_cache(maxsize=1)
 def gpus() -> dict[str, Gpu]:
     """All GPU models by name."""
@@ -135,17 +112,18 @@ def left_out(cloud: str) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _sold(cloud: str) -> tuple[catalog.Instance, ...] | tuple[_GoogleInstance, ...]:
-    return catalog.instances() if cloud == "aws" else _google_instances()
+def _sold(cloud: str) -> tuple[catalog.Instance, ...] | tuple[gcp.GcpInstance, ...]:
+    return catalog.instances() if cloud == "aws" else gcp.instances()
 
 
-def _machine(cloud: str, item: catalog.Instance | _GoogleInstance) -> Machine | None:
+def _machine(cloud: str, item: catalog.Instance | gcp.GcpInstance) -> Machine | None:
     gpu = gpus().get(item.gpu)
     peak = gpu is not None and any(gpu.peak_tflops(precision) for precision in PRECISIONS)
     if gpu is None or item.usd_per_hour is None or not item.gpus or not peak:
         return None
-    if isinstance(item, _GoogleInstance):
-        fabric, on_demand, regions = item.network_gbps >= 1000, item.on_demand, item.regions  # A3 and later: GPUDirect
+    if isinstance(item, gcp.GcpInstance):
+        fabric, on_demand = item.network_gbps >= 1000, item.on_demand  # A3 and later: GPUDirect
+        regions = gcp.offered_regions(item.type)
     else:
         fabric, on_demand, regions = item.efa_interfaces > 0, True, catalog.offered_regions(item.type)
     return Machine(

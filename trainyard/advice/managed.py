@@ -7,11 +7,11 @@ of the family's name for every other type.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from trainyard.advice.hardware import Machine
 from trainyard.advice.prices import Figure
 from trainyard.advice.ranges import Range, exactly
+from trainyard.catalog.managed import managed_rows
 from trainyard.catalog.tables import rows
 
 
@@ -25,18 +25,13 @@ class ManagedPrice:
     figure: Figure
 
 
-@lru_cache(maxsize=1)
-def _listed() -> dict[tuple[str, str], dict[str, str]]:
-    return {(row["cloud"], row["type"]): row for row in rows("managed_prices.csv")}
-
-
 def managed_price(machine: Machine, rented_usd: Range) -> ManagedPrice:
     """The managed service's price of a machine that costs `rented_usd` an hour on demand.
 
     Raises:
         KeyError: the catalogue has no managed service of that cloud.
     """
-    row = _listed().get((machine.cloud, machine.type))
+    row = managed_rows().get((machine.cloud, machine.type))
     if row is not None:
         usd = float(row["usd_per_hour"])
         figure = Figure(f"{row['managed']} in {row['region']}, {usd:g} USD an hour", row["source"], row["date"])

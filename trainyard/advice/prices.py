@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
 from trainyard.advice.hardware import Machine
 from trainyard.advice.ranges import Range, exactly
+from trainyard.catalog import gcp
 from trainyard.catalog.blocks import Block, block_offer
 from trainyard.catalog.commitments import commitments
 from trainyard.catalog.spot_prices import closest_spot
@@ -58,8 +59,9 @@ def price(machine: Machine, region: str, capacity: Capacity) -> Price | None:
     """The price of a machine in a region; None where it is not sold that way or no figure exists.
 
     Spot of a type whose USD in the region is in the catalogue costs that; everything else but blocks is a part of the
-    on-demand price of `machine.price_region`.
+    on-demand price of `machine.price_region`, of Google's of the region itself where that was read.
     """
+    machine = _in_region(machine, region)
     if capacity == "spot":
         return _spot(machine, region)
     if capacity in BLOCKS:
@@ -75,6 +77,21 @@ def price(machine: Machine, region: str, capacity: Capacity) -> Price | None:
             figure = Figure(what, f"{offer.source} ({offer.evidence})", offer.date)
             return Price(capacity, _off(machine.usd_per_hour, offer.savings), (listed, figure), months=offer.months)
     return None
+
+
+def _in_region(machine: Machine, region: str) -> Machine:
+    """A machine of Google's with the price of the region; any other as it is."""
+    if machine.cloud != "gcp" or region == machine.price_region:
+        return machine
+    try:
+        found = gcp.machine_price(machine.type, region)
+    except KeyError:  # nodes that are none of the catalogue's
+        return machine
+    if found is None:
+        return machine
+    return replace(
+        machine, usd_per_hour=found.usd, price_region=found.region, price_source=found.source, price_date=found.date
+    )
 
 
 def _listed(machine: Machine) -> Figure:

@@ -26,7 +26,12 @@ field                   stands for
 Where the facts of Amazon's types are from: the operations that the AWS provider calls to make a resource, with
 botocore's models of them (1.44.5, 2026-11-21); ids and ARNs from the service authorization reference (ARN formats,
 read 2026-11) and the resource documentation; automatic names from the provider's own lengths and the services' as
-generally known.
+generally known. What replaces a resource (`replaced_by`, `unordered`) was taken from the schemas in the providers' own
+source: Terraform's AWS provider 6.58.0 (2026-08-05), from which Pulumi's 7.51.1 is made, each input that it marks as
+forcing a new resource or as a set, under its Pulumi name; Terraform's Google provider (2026-08-21) in the same way;
+pulumi-kubernetes (diff.go and helm_release.go, 2026-07-01);
+the documentation of the random and tls providers (2026-11). What an API server refuses to change (`refused`): the
+validation of updates in Kubernetes 1.34.
 """
 
 from __future__ import annotations
@@ -96,6 +101,9 @@ class Card:
     automatic_name: AutomaticName | None = None
     key_input: str = ""  # the top-level input that names the key it is encrypted with
     seconds_in_smoke_job: Seconds | None = None  # until it is done, where it is part of a smoke job
+    replaced_by: tuple[str, ...] | None = None  # inputs of which another value replaces it (`*`: all); None: not known
+    unordered: tuple[str, ...] = ()  # lists of which the provider knows no order
+    refused: tuple[str, ...] = ()  # inputs that cannot be changed, and for which nothing is replaced: the update fails
     unchangeable: tuple[str, ...] = ()  # inputs that the server refuses to change: another value makes a new object
     pod_spec: str = ""  # where a Kubernetes object holds the specification of its pods, as a path
     job_templates: str = ""  # where one holds a list of templates of jobs

@@ -22,7 +22,7 @@ from trainyard.catalog.instances import (
     regions,
     zones,
 )
-from trainyard.catalog.residency import regimes, residency_regions
+from trainyard.catalog.residency import is_served, regimes, residency_regions
 from trainyard.catalog.services import ServicePrice, service_price, service_prices
 from trainyard.catalog.versions import (
     KubernetesVersion,
@@ -30,7 +30,9 @@ from trainyard.catalog.versions import (
     ami_driver,
     default_kubernetes_version,
     image_pins,
+    known_kubernetes_versions,
     kubernetes_versions,
+    node_release,
     pins,
     postgresql_version,
 )
@@ -51,7 +53,10 @@ __all__ = [
     "image_pins",
     "instance",
     "instances",
+    "is_served",
+    "known_kubernetes_versions",
     "kubernetes_versions",
+    "node_release",
     "offered",
     "offered_regions",
     "offered_zones",

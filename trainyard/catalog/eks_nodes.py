@@ -17,6 +17,8 @@ addresses to Amazon EKS nodes with prefixes", 2026-11)."""
 MOST_PODS: Final = 250
 """Pods of a larger node with prefixes (same source)."""
 
+VCPUS_OF_A_LARGE_NODE: Final = 30
+
 PODS_OF_INTERFACES: Final = 234
 """Pods by the interfaces of types of 16 vCPUs, 8 of 30 addresses, without prefixes; smaller types have at most 58
 (EC2 User Guide, "IP addresses per network interface", 2026-11)."""
@@ -106,6 +108,11 @@ def pods_of_interfaces(type_: str) -> int | None:
     if family in ("t3", "t3a", "t4g"):
         return _PODS_OF_BURSTABLE.get(size)
     return _PODS_OF_INTERFACES.get(size) if _REGULAR.fullmatch(type_) else None
+
+
+def pods_of_prefixes(vcpus: int) -> int:
+    """Pods of a node whose network plugin hands out prefixes."""
+    return MAX_PODS if vcpus < VCPUS_OF_A_LARGE_NODE else MOST_PODS
 
 
 def is_arm(type_: str) -> bool:

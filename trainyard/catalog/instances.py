@@ -41,6 +41,11 @@ class Instance:
         return self.type.partition(".")[0]
 
     @property
+    def fabric_interfaces(self) -> int:
+        """Fast interfaces between nodes, at most."""
+        return self.efa_interfaces
+
+    @property
     def usd_per_gpu_hour(self) -> float | None:
         """Price of one GPU for one hour; None where the price or a whole GPU is missing."""
         return self.usd_per_hour / self.gpus if self.usd_per_hour is not None and self.gpus else None
@@ -122,6 +127,10 @@ def gpu_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.gpu for item in _instances().values()))
 
 
+SMALLEST_NODE_GIB = 2
+"""Below it the kubelet's own reserve leaves a node nothing."""
+
+
 def cpu_instance(type_: str) -> CpuInstance:
     """The instance type without GPU of that name.
 
@@ -132,8 +141,8 @@ def cpu_instance(type_: str) -> CpuInstance:
 
 
 def cpu_instances() -> tuple[CpuInstance, ...]:
-    """All instance types without GPU."""
-    return tuple(_cpu_instances().values())
+    """All instance types without GPU that a node may have; a smaller one stands in the table for what is no node."""
+    return tuple(item for item in _cpu_instances().values() if item.memory_gib >= SMALLEST_NODE_GIB)
 
 
 def offered(type_: str, region_name: str) -> bool:

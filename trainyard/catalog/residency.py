@@ -10,10 +10,11 @@ NONE = "none"
 
 
 @lru_cache
-def _regions() -> dict[str, tuple[str, ...]]:
-    table: dict[str, tuple[str, ...]] = {}
+def _regions() -> dict[str, dict[str, tuple[str, ...]]]:
+    table: dict[str, dict[str, tuple[str, ...]]] = {}
     for row in rows("residency.csv"):
-        table[row["regime"]] = (*table.get(row["regime"], ()), row["region"])
+        clouds = table.setdefault(row["regime"], {})
+        clouds[row["cloud"]] = (*clouds.get(row["cloud"], ()), row["region"])
     return table
 
 
@@ -22,10 +23,18 @@ def regimes() -> tuple[str, ...]:
     return (NONE, *_regions())
 
 
-def residency_regions(regime: str) -> tuple[str, ...]:
-    """The regions in which data may be kept; empty where the regime is `none`, which allows every region.
+def residency_regions(regime: str, cloud: str = "aws") -> tuple[str, ...]:
+    """The regions of a cloud in which data may be kept.
+
+    Empty where the regime is `none`, which allows every region, and where the cloud has no region that the regime
+    allows: `is_served` tells the two apart.
 
     Raises:
         KeyError: the regime is not in `residency.csv`.
     """
-    return () if regime == NONE else _regions()[regime]
+    return () if regime == NONE else _regions()[regime].get(cloud, ())
+
+
+def is_served(regime: str, cloud: str) -> bool:
+    """Whether a cloud has a region that a regime allows; raises KeyError for a regime that there is not."""
+    return regime == NONE or cloud in _regions()[regime]

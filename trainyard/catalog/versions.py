@@ -13,7 +13,7 @@ from trainyard.catalog.tables import tree
 
 @dataclass(frozen=True, slots=True)
 class KubernetesVersion:
-    """A Kubernetes version that may be chosen. `standard_support_until` is a date, None: not established."""
+    """A Kubernetes version with pins. `standard_support_until` is a date, None: not established."""
 
     version: str
     standard_support_until: str | None
@@ -81,21 +81,42 @@ def _table() -> dict[str, Any]:
 
 def kubernetes_versions() -> dict[str, KubernetesVersion]:
     """The versions that may be chosen, oldest first."""
-    return {
-        version: KubernetesVersion(
-            version,
-            str(entry["standard_support_until"]) if entry["standard_support_until"] else None,
-            f"{entry['source']}, {entry['date']}",
-            str(entry["cluster_autoscaler"]),
-        )
-        for version, entry in _table()["kubernetes"]["supported"].items()
-    }
+    return {version: _version(version, entry) for version, entry in _table()["kubernetes"]["supported"].items()}
+
+
+def known_kubernetes_versions() -> dict[str, KubernetesVersion]:
+    """The versions that an environment may have, oldest first: those that may be chosen, and earlier ones with pins."""
+    return {version: _version(version, entry) for version, entry in _known().items()}
+
+
+def _known() -> dict[str, Any]:
+    entry = _table()["kubernetes"]
+    return {**entry["ending"], **entry["supported"]}
+
+
+def _version(version: str, entry: Mapping[str, Any]) -> KubernetesVersion:
+    return KubernetesVersion(
+        version,
+        str(entry["standard_support_until"]) if entry["standard_support_until"] else None,
+        f"{entry['source']}, {entry['date']}",
+        str(entry["cluster_autoscaler"]),
+    )
 
 
 def default_kubernetes_version() -> tuple[str, str]:
     """The version that a new environment gets, and why."""
     entry = _table()["kubernetes"]
     return str(entry["default"]), f"catalog/versions.yaml: {entry['source']}, {entry['date']}"
+
+
+def node_release(kubernetes_version: str) -> tuple[str, str]:
+    """The release of the EKS node images for one of the known Kubernetes versions, and its source.
+
+    Raises:
+        KeyError: the version is not known.
+    """
+    entry, image = _known()[kubernetes_version], _table()["eks_ami"]
+    return str(entry["node_release"]), f"catalog/versions.yaml: {image['source']}, {image['date']}"
 
 
 def ami_driver() -> tuple[int, str]:
@@ -111,12 +132,12 @@ def postgresql_version() -> tuple[str, str]:
 
 
 def add_on_pins(kubernetes_version: str) -> tuple[tuple[AddOn, ...], str]:
-    """The managed add-ons for one of the supported Kubernetes versions, and the source of their versions.
+    """The managed add-ons for one of the known Kubernetes versions, and the source of their versions.
 
     Raises:
-        KeyError: the version is not supported.
+        KeyError: the version is not known.
     """
-    entry = _table()["kubernetes"]["supported"][kubernetes_version]["add_ons"]
+    entry = _known()[kubernetes_version]["add_ons"]
     source = f"catalog/versions.yaml: {entry['source']}, {entry['date']}"
     return tuple(AddOn(name, version) for name, version in entry["versions"].items()), source
 

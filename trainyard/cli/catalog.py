@@ -27,7 +27,7 @@ def refresh(
     apply: Annotated[bool, typer.Option("--apply", help="Write the new prices into the catalogue.")] = False,
     region: Annotated[str, typer.Option(help="The AWS region whose prices the catalogue is to hold.")] = "us-east-1",
     gcp_region: Annotated[
-        str, typer.Option(help="The Google Cloud region whose prices the catalogue is to hold.")
+        str, typer.Option(help="The Google Cloud region whose prices are asked for; the catalogue has each region's.")
     ] = "us-central1",
     cloud: Annotated[CloudName | None, typer.Option(help="Ask this cloud only. By default each that answers.")] = None,
     json_file: JsonOption = None,

@@ -12,6 +12,7 @@ from rich.markup import escape
 from trainyard.cli.files import check_outputs, write_whole
 from trainyard.cli.project import (
     EXIT_SETTINGS,
+    FromOption,
     ProjectOption,
     debugging,
     error_line,
@@ -19,7 +20,9 @@ from trainyard.cli.project import (
     fail_problems,
     file_option,
     find_project,
+    find_since,
     find_stack,
+    hint_at_locks,
     progress,
     stack_files,
     warn,
@@ -30,6 +33,7 @@ from trainyard.review.formats.names import Format
 from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 
 if TYPE_CHECKING:
+    from trainyard.review.change.source import Source
     from trainyard.review.told import Told
     from trainyard.review.verdict import State
 
@@ -70,6 +74,7 @@ def check(
         Path | None,
         file_option("--compare", help="JSON of an earlier check; the Markdown tells what changed.", metavar="OLD"),
     ] = None,
+    since: FromOption = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes at once; as many as cores, by default."),
@@ -79,7 +84,8 @@ def check(
     """Judge stacks offline: settings, program, policies and price. No account, no Pulumi login, no credentials.
 
     Every stack is judged, whatever is wrong with another. The exit code is that of the worst:
-    0 well; 1 a mandatory policy is violated; 3 the program is wrong; 2 the settings are wrong; 70 Trainyard failed.
+    0 well; 1 a mandatory policy is violated; 3 the program or the change is wrong; 2 the settings are wrong;
+    70 Trainyard failed.
     """
     also = {
         Format.JSON: json_file,
@@ -94,8 +100,9 @@ def check(
     files = _files(folder, stacks or [], every=every)
     before = _document(compare) if compare is not None else None
     configuration = _configuration(policy_config)
-    found = _judged(folder, files, outputs, configuration, before, jobs)
+    found = _judged(folder, files, outputs, configuration, before, find_since(since, folder), jobs)
     _write(found, outputs, before)
+    hint_at_locks(files)
     worst = max((told.verdict.state for told in found), key=_weight)
     if worst.exit_code:
         raise typer.Exit(worst.exit_code)
@@ -165,6 +172,7 @@ def _judged(
     outputs: Mapping[Format, Path],
     configuration: dict[str, Any] | None,
     before: Mapping[str, Any] | None,
+    since: Source | None,
     jobs: int | None,
 ) -> list[Told]:
     """Every stack judged and told, in the order of the files."""
@@ -179,6 +187,7 @@ def _judged(
         alone=len(files) == 1,
         policy_configuration=configuration,
         compared=before is not None,
+        since=since,
         debug=debugging(),
     )
     earlier = {file: before[stack_of(file)] for file in files if before and stack_of(file) in before}

@@ -82,8 +82,8 @@ def cost(
         assumptions = assumptions_of(rehearsal.plan).with_values(values)
     except SettingsError as error:
         fail("; ".join(f"assumption {problem}" for problem in error.problems))
-    found = price_stack(rehearsal.resources, rehearsal.plan, assumptions=assumptions)
-    others = alternatives(rehearsal.resources, rehearsal.plan, found, assumptions=assumptions) if compare else ()
+    found = price_stack(rehearsal.readable, rehearsal.plan, assumptions=assumptions)
+    others = alternatives(rehearsal.readable, rehearsal.plan, found, assumptions=assumptions) if compare else ()
     if json_file is not None:
         told = found.as_json()
         if compare:

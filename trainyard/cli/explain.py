@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -19,6 +20,7 @@ from trainyard.cli.project import (
     find_stack,
     progress,
     read_plan,
+    read_resolved,
     settings_of,
     warn_of,
 )
@@ -26,9 +28,12 @@ from trainyard.review.works.topics import TOPICS, tables_of
 
 if TYPE_CHECKING:
     from trainyard.rehearsal.rehearse import Rehearsal
+    from trainyard.review.works.model import Table
 
 REACH: Final = "reach"
 """Stands where a key does: what is asked for then is a team."""
+COSTS: Final = "costs"
+"""Stands where a key does: what is asked for then is what the environment costs while no job runs."""
 
 
 def explain(
@@ -36,7 +41,8 @@ def explain(
     key: Annotated[
         str,
         typer.Argument(
-            help=f"Only keys that hold this text, like pools.train or fsx; or one of {', '.join(('reach', *TOPICS))}."
+            help="Only keys that hold this text, like pools.train or fsx; or one of "
+            f"{', '.join(('reach', 'costs', *TOPICS))}."
         ),
     ] = "",
     about: Annotated[
@@ -48,15 +54,18 @@ def explain(
     """Every number of a stack's plan, and the setting, profile entry or rule that gave it.
 
     `explain STACK reach TEAM`: what the team's pods reach over the network, and what they and its members may do.
+    `explain STACK costs`: what is paid while no job runs, and what assurance decides of it.
 
     Exit codes: 0; 2 the settings are wrong, or there is no such team; 3 the program is wrong.
     """
     if key == REACH:
         _reach(stack, about, json_file, project)
+    elif key == COSTS:
+        _costs(stack, about, json_file, project)
     elif key in TOPICS:
         _topic(stack, key, about, json_file, project)
     elif about:
-        words = ", ".join((REACH, *TOPICS))
+        words = ", ".join((REACH, COSTS, *TOPICS))
         fail(f"{about}: nothing follows {key!r}, which is a key of the plan; something may follow {words}")
     else:
         _numbers(stack, key, json_file, project)
@@ -68,7 +77,12 @@ def _numbers(stack: str, key: str, json_file: Path | None, project: Path | None)
     from trainyard.output import console
 
     plan = read_plan(project, stack)
-    decisions = [decision for decision in plan.core.decisions if key in decision.key]
+    shared = _shared(project, stack)
+    decisions = [
+        replace(decision, source=_of_all(decision.source, shared))
+        for decision in plan.core.decisions
+        if key in decision.key
+    ]
     if json_file is not None:
         write_json(json_file, [{"key": row.key, "value": row.value, "source": row.source} for row in decisions])
         if str(json_file) == "-":
@@ -83,6 +97,29 @@ def _numbers(stack: str, key: str, json_file: Path | None, project: Path | None)
     for decision in decisions:
         table.add_row(decision.key, str(decision.value), decision.source)
     console().print(table)
+
+
+def _shared(project: Path | None, stack: str) -> frozenset[str]:
+    """The keys whose values somebody wrote into Pulumi.yaml, for every stack whose file says nothing of them."""
+    from trainyard.rehearsal.engine.project import read_stack
+    from trainyard.settings.common import Settings
+    from trainyard.settings.declarations import default_text
+    from trainyard.settings.mistakes import fields_of
+    from trainyard.settings.read import NAMESPACE
+    from trainyard.settings.unseen import stand_in
+
+    folder = find_project(project)
+    config = read_stack(folder, find_stack(folder, stack), stand_in=stand_in)
+    keys = {full.removeprefix(f"{NAMESPACE}:"): config.values[full] for full in config.shared}
+    known = fields_of(Settings)
+    return frozenset(key for key, text in keys.items() if key in known and text != default_text(key))
+
+
+def _of_all(source: str, shared: frozenset[str]) -> str:
+    """Where a value comes from, with the file where that is not the stack's own."""
+    word, _, setting = source.partition(" ")
+    key = setting.partition(";")[0].partition(".")[0]
+    return f"{source}, in Pulumi.yaml for every stack" if word == "setting" and key in shared else source
 
 
 def _rehearsed(stack: str, project: Path | None) -> Rehearsal:
@@ -100,20 +137,34 @@ def _rehearsed(stack: str, project: Path | None) -> Rehearsal:
 
 def _topic(stack: str, topic: str, about: str, json_file: Path | None, project: Path | None) -> None:
     rehearsal = _rehearsed(stack, project)
-    from trainyard.output import show
     from trainyard.recorded.read import UnreadableInput
     from trainyard.recorded.resources import Resources
-    from trainyard.review.reports import works
-    from trainyard.review.works.model import tables_json
 
     for error in rehearsal.errors:  # the answer is of what there is: who asks may want to know why it does not work
         error_line(str(error))
     try:
-        tables = tuple(table.about(about) for table in tables_of(topic, Resources(rehearsal.resources)))
+        tables = tuple(table.about(about) for table in tables_of(topic, Resources(rehearsal.readable)))
     except UnreadableInput as unreadable:
         fail(f"{rehearsal.stack}: cannot be told: {unreadable}", code=EXIT_PROGRAM)
+    _show(rehearsal.stack, tables, json_file)
+
+
+def _costs(stack: str, about: str, json_file: Path | None, project: Path | None) -> None:
+    from trainyard.review.floor import tables
+
+    resolved = read_resolved(project, stack)
+    with settings_of(stack):
+        told = tables(resolved.settings, resolved.plan)
+    _show(resolved.plan.core.stack, tuple(table.about(about) for table in told), json_file)
+
+
+def _show(stack: str, tables: tuple[Table, ...], json_file: Path | None) -> None:
+    from trainyard.output import show
+    from trainyard.review.reports import works
+    from trainyard.review.works.model import tables_json
+
     if json_file is not None:
-        write_json(json_file, tables_json(rehearsal.stack, tables))
+        write_json(json_file, tables_json(stack, tables))
         if str(json_file) == "-":
             return
     show(lambda out: out.print(works.report(tables)))
@@ -128,7 +179,7 @@ def _reach(stack: str, team: str, json_file: Path | None, project: Path | None) 
     if rehearsal.errors:
         fail(f"{rehearsal.stack}: {rehearsal.errors[0]}", code=EXIT_PROGRAM)
     try:
-        found = reach_of(rehearsal.stack, Resources(rehearsal.resources), team)
+        found = reach_of(rehearsal.stack, Resources(rehearsal.readable), team)
     except UnknownTeam as unknown:
         fail(str(unknown))
     except UnreadableInput as unreadable:

@@ -41,26 +41,32 @@ def check_outputs(files: Mapping[str, Path | None]) -> None:
             fail(f"{name} {file}: there is no folder {file.parent}")
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str, *, private: bool = False) -> None:
     """Writes `text` to `path` ('-': standard output). What was there stays until all of the new text is on the disk.
 
-    A link is followed; a pipe or a device (`/dev/stdout`) is written to, not replaced.
+    With `private` nobody else may read it. A link is followed; a pipe or a device (`/dev/stdout`) is written to, not
+    replaced.
     """
     if str(path) == "-":
         _print(text)
         return
+    write_bytes(path, text.encode(), private=private)
+
+
+def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:
+    """As `write_whole`, of what is no text, and never to standard output."""
     temporary = None
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
             return
         path = path.resolve()
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(0o666 & ~_umask())
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(0o600 if private else 0o666 & ~_umask())
         Path(temporary).replace(path)
     except OSError as error:
         if temporary is not None:
@@ -94,3 +100,24 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def write_new(folder: Path, content: dict[str, str]) -> None:
+    """Writes all files or none. A file that came to be since it was looked for is not overwritten."""
+    made: list[Path] = []
+    try:
+        for name, text in content.items():
+            path = folder / name
+            for parent in reversed([parent for parent in path.parents if not parent.exists()]):
+                parent.mkdir()
+                made.append(parent)
+            with path.open("x", encoding="utf-8") as file:
+                made.append(path)
+                file.write(text)
+    except OSError as error:
+        for path in reversed(made):
+            if path.is_dir():
+                path.rmdir()
+            else:
+                path.unlink()
+        fail(f"{error.filename or folder}: cannot be written: {error.strerror}; nothing is")

@@ -13,7 +13,29 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from trainyard.cli import catalog, check, cost, estimate, explain, images, init, recommend, rehearse, schema, smoke
+from trainyard.cli import (
+    assess,
+    catalog,
+    chargeback,
+    check,
+    cost,
+    destroy,
+    estimate,
+    explain,
+    fleet,
+    images,
+    init,
+    new,
+    plan,
+    preflight,
+    recommend,
+    rehearse,
+    report,
+    schema,
+    smoke,
+    upgrade,
+    way_in,
+)
 from trainyard.cli.project import DEBUG, debugging, error_line
 from trainyard.output import write_anything
 from trainyard.problems import in_one_line
@@ -50,17 +72,29 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Machine-learning training infrastructure: sized from a team, rehearsed offline, proven to train.",
 )
+app.command("assess")(assess.assess)
 app.command("rehearse")(rehearse.rehearse)
 app.command("check")(check.check)
 app.command("cost")(cost.cost)
+app.command("chargeback")(chargeback.chargeback)
+app.command("destroy")(destroy.destroy)
 app.command("estimate")(estimate.estimate)
 app.command("explain")(explain.explain)
 app.command("init")(init.init)
+app.command("new")(new.new)
+app.command("plan")(plan.plan)
+app.command("preflight")(preflight.preflight)
 app.command("recommend")(recommend.recommend)
+app.command("report")(report.report)
 app.command("schema")(schema.schema)
 app.command("smoke")(smoke.smoke)
+app.command("upgrade")(upgrade.upgrade)
+app.command("kubeconfig")(way_in.kubeconfig)
+app.command("open")(way_in.open_)
+app.command("tunnel")(way_in.tunnel)
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(images.app, name="images")
+app.add_typer(fleet.app, name="fleet")
 
 
 def _show_version(wanted: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -13,12 +13,15 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from trainyard.problems import SettingsError, nearest
+from trainyard.problems import Problem, SettingsError, nearest, some_of
 from trainyard.review.exit_codes import EXIT_PROGRAM, EXIT_SETTINGS, EXIT_VIOLATED
 
 if TYPE_CHECKING:
+    from trainyard.fleet.clients import Wave
     from trainyard.plan.parts import Plan
+    from trainyard.plan.resolve import Resolved
     from trainyard.rehearsal.rehearse import Rehearsal
+    from trainyard.review.change.source import Source
 
 __all__ = ["EXIT_PROGRAM", "EXIT_SETTINGS", "EXIT_VIOLATED"]
 
@@ -50,6 +53,16 @@ ProjectOption = Annotated[
     Path | None,
     file_option(
         "--project", "-C", help="The project's folder. By default the nearest Pulumi.yaml above.", metavar="DIR"
+    ),
+]
+
+FromOption = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="REF",
+        help="Judge the change from there too: a git reference, a `rehearse --json`, or a `pulumi stack export`.",
+        show_default=False,
     ),
 ]
 
@@ -86,6 +99,11 @@ def settings_of(stack: str) -> Iterator[None]:
 
 def read_plan(project: Path | None, stack: str) -> Plan:
     """A stack's plan, without its program; ends the command where the settings are wrong, and passes on warnings."""
+    return read_resolved(project, stack).plan
+
+
+def read_resolved(project: Path | None, stack: str) -> Resolved:
+    """As `read_plan`, with the settings."""
     from trainyard.plan.resolve import resolve_stack
 
     folder = find_project(project)
@@ -93,7 +111,7 @@ def read_plan(project: Path | None, stack: str) -> Plan:
     with settings_of(stack):
         resolved = resolve_stack(folder, file)
     warn(resolved.warnings)
-    return resolved.plan
+    return resolved
 
 
 def warn(texts: Iterable[str]) -> None:
@@ -105,6 +123,17 @@ def warn(texts: Iterable[str]) -> None:
 def warn_of(rehearsal: Rehearsal) -> None:
     """Passes on what the program logged as a warning, such as keys of the settings at their old place."""
     warn(rehearsal.logged_warnings)
+
+
+def hint_at_locks(files: Sequence[Path]) -> None:
+    """Says on standard error which stacks have no lock, so that a later change may move what lives; nothing if none."""
+    from trainyard.plan.lock import lock_path
+    from trainyard.rehearsal.engine.project import stack_of
+
+    without = [stack_of(file) for file in files if not lock_path(file).is_file()]
+    if without:
+        told = f"no lock for {some_of(without)}: a later change may move what lives; `trainyard plan STACK --lock`"
+        Console(stderr=True, highlight=False).print(f"[dim]hint: {escape(told)}[/]", soft_wrap=True)
 
 
 def fail_options(error: SettingsError) -> NoReturn:
@@ -155,6 +184,10 @@ def find_stack(project: Path, stack: str) -> Path:
     if path.suffix in {".yaml", ".yml"}:
         if not path.is_file():
             fail(f"{stack}: no such file")
+        if path.name.endswith(".lock.yaml"):
+            fail(f"{stack} is a stack's lock; the stack's file is {path.name.removesuffix('.lock.yaml')}.yaml")
+        if path.name.endswith(".answers.yaml"):
+            fail(f"{stack} holds answers; the stack's file is {path.name.removesuffix('.answers.yaml')}.yaml")
         if path.stem == "Pulumi":
             fail(f"{stack} is the project's file; a stack's is Pulumi.STACK.yaml")
         return path.resolve()
@@ -163,20 +196,45 @@ def find_stack(project: Path, stack: str) -> Path:
     known = {stack_of(file): file for file in stack_files(project)}
     if stack not in known:
         hint = nearest(stack, known)
-        there = f"there is {', '.join(known) or 'none'} in {_stack_folder(project)}"
+        there = f"there is {', '.join(known) or 'none'} in {stack_folder(project)}"
         fail(f"no stack {stack!r}; {there}{'; ' + hint if hint else ''}")
     return known[stack]
 
 
-def stack_files(project: Path) -> list[Path]:
-    """The project's stack files, by name."""
-    return sorted(_stack_folder(project).glob("Pulumi.*.yaml"))
-
-
-def _stack_folder(project: Path) -> Path:
-    from trainyard.rehearsal.engine.project import stack_folder
+def find_since(given: str | None, project: Path) -> Source | None:
+    """What `--from` names; None where it was not given. Ends the command where there is no such thing."""
+    if given is None:
+        return None
+    from trainyard.review.change.source import find_source
 
     try:
-        return stack_folder(project)
+        return find_source(given, project)
+    except SettingsError as error:
+        fail(str(error))
+
+
+def stack_files(project: Path) -> list[Path]:
+    """The project's stack files, by name."""
+    from trainyard.rehearsal.engine.project import stack_files
+
+    return stack_files(stack_folder(project))
+
+
+def stack_folder(project: Path) -> Path:
+    """Where the project keeps its stack files; ends the command where Pulumi.yaml is no such file."""
+    from trainyard.rehearsal.engine.project import stack_folder as folder_of
+
+    try:
+        return folder_of(project)
     except SettingsError as error:
         fail_problems(f"with the project in {escape(str(project))}", error)
+
+
+def wave_given(text: str) -> Wave:
+    """The wave that `--wave` names; ends the command where there is none of the name."""
+    from trainyard.fleet.clients import WAVES
+
+    for wave in WAVES:
+        if wave == text:
+            return wave
+    fail_options(SettingsError([Problem("--wave", text, f"must be one of {', '.join(WAVES)}", nearest(text, WAVES))]))

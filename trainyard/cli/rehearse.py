@@ -8,13 +8,16 @@ import typer
 
 from trainyard.cli.files import check_outputs, write_json, write_whole
 from trainyard.cli.project import (
+    FromOption,
     HtmlOption,
     JsonOption,
     ProjectOption,
     StackArgument,
     fail_settings,
     find_project,
+    find_since,
     find_stack,
+    hint_at_locks,
     progress,
 )
 from trainyard.problems import SettingsError
@@ -27,19 +30,24 @@ def rehearse(
     ] = False,
     json_file: JsonOption = None,
     html_file: HtmlOption = None,
+    since: FromOption = None,
     project: ProjectOption = None,
 ) -> None:
     """Run a stack's whole program offline, twice: what would be refused, what the policies say, what it costs.
 
-    Exit codes: 0 all is well; 1 a mandatory policy is violated; 2 the settings are wrong; 3 the program is wrong.
+    With --from, the way there too: what of that which stands is changed, replaced or deleted, and what stops meanwhile.
+
+    Exit codes: 0 all is well; 1 a mandatory policy is violated; 2 the settings are wrong; 3 the program, or the change,
+    is wrong.
     """
     check_outputs({"--json": json_file, "--html": html_file})
     folder = find_project(project)
     file = find_stack(folder, stack)
+    found_since = find_since(since, folder)
     with progress(f"rehearsing {stack}"):
         from trainyard.review.review import Unjudged, judge
 
-        found = judge(folder, file)
+        found = judge(folder, file, since=found_since)
     if json_file is not None:
         write_json(json_file, found.as_json())
     if html_file is not None:
@@ -53,5 +61,6 @@ def rehearse(
         from trainyard.review.reports import terminal
 
         show(lambda out: out.print(terminal.report(found, tree=tree)))
+    hint_at_locks([file])
     if found.verdict.exit_code:
         raise typer.Exit(found.verdict.exit_code)

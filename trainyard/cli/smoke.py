@@ -17,6 +17,7 @@ from trainyard.review.exit_codes import EXIT_INTERRUPTED
 if TYPE_CHECKING:
     from trainyard.cli.smoke_targets import Launcher
     from trainyard.smoke_jobs.launch.follow import Ended
+    from trainyard.smoke_jobs.launch.job import SmokeSpec
 
 
 @grouped
@@ -37,7 +38,7 @@ def smoke(
     where: TargetOptions,
     project: ProjectOption = None,
 ) -> None:
-    """Run the ten checks of the DDP smoke job, on this machine or where the stack's jobs run.
+    """Run the checks of the DDP smoke job, on this machine or where the stack's jobs run.
 
     Exit codes: 0 pass; 10 a check failed; 20 below a threshold; 75 preempted, run it again; 124 out of time; 1 the job
     broke; 2 the command line or the settings are wrong, or a package is missing.
@@ -57,6 +58,8 @@ def smoke(
             spec = replace(spec, queue=where.partition)
         if plan and not where.region:
             where = replace(where, region=plan.ground.region)
+        if where.sweep:
+            raise typer.Exit(_sweep(spec, where, json_file))
         launcher = smoke_targets.launcher(spec, target, where)
         if render:
             typer.echo(launcher.render(), nl=False)
@@ -68,6 +71,21 @@ def smoke(
         fail("stopped; the job was cancelled", code=EXIT_INTERRUPTED)
     _report(ended, json_file, html_file, job.record_baseline)
     raise typer.Exit(ended.exit_code)
+
+
+def _sweep(spec: "SmokeSpec", where: TargetOptions, json_file: Path | None) -> int:
+    """Runs the sweep, tells it, and returns its exit code."""
+    from rich.console import Console
+
+    from trainyard.smoke_jobs.report.terminal import Progress
+
+    with Progress(Console(stderr=True, highlight=False)) as view:
+        text, document, code = smoke_targets.sweep(spec, where, view)
+    if str(json_file) != "-":
+        typer.echo(text)
+    if json_file is not None:
+        write_whole(json_file, json.dumps(document, indent=1) + "\n")
+    return code
 
 
 def _watch(launcher: "Launcher") -> "Ended":

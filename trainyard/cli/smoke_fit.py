@@ -23,6 +23,7 @@ TARGETS: Final[Mapping[str, tuple[Target, ...]]] = {
     "team": _CLUSTER,
     "queue_timeout": _CLUSTER,
     "keep": _CLUSTER,
+    "sweep": (Target.kubernetes,),
     "context": _CLUSTER,
     "partition": (Target.slurm,),
     "account": (Target.slurm,),
@@ -46,6 +47,10 @@ OF_A_RESULT: Final = ("json_file", "html_file", "record_baseline", "result_dir")
 """Options that say where a result goes, which a rendering has none of."""
 
 
+OF_ONE_JOB: Final = ("html_file", "record_baseline", "render", "nodes")
+"""Options that a sweep has no use for."""
+
+
 def given_options(context: typer.Context) -> dict[str, str]:
     """What the command line holds, an option's default value included: parameter's name to how it is spelt."""
     found = {}
@@ -64,6 +69,8 @@ def check_options(given: Mapping[str, str], target: Target) -> None:
             problems.append(f"{flag} is for --target {_either(TARGETS[name])}, not {target}")
         elif name in OF_A_STACK and "stack" not in given:
             problems.append(f"{flag} chooses among what a stack has: name the STACK")
+        elif name in OF_ONE_JOB and "sweep" in given:
+            problems.append(f"{flag} is of one job, and --sweep runs many")
         elif name in OF_A_RESULT and "render" in given:
             problems.append(f"{flag} is for a result, and --render runs nothing")
     if target is Target.slurm and "image" in given and "container" not in given:

@@ -6,13 +6,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from trainyard.cli.smoke_options import JobOptions, Target
-from trainyard.conventions import Capacity, team_prefix
+from trainyard.conventions import Capacity
 from trainyard.plan.parts import NoSuchName, Plan, PoolPlan
 from trainyard.plan.smoke import cores_for, memory_gib_for, owner_of, smoke_job, smoke_spec
 from trainyard.problems import SettingsError, nearest
 from trainyard.smoke_jobs.ddp.entrypoint import visible_gpus
-from trainyard.smoke_jobs.ddp.options import CHECKS, Options
+from trainyard.smoke_jobs.ddp.options import TIMEOUT_S, Options
 from trainyard.smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec
+from trainyard.smoke_jobs.launch.pod import IN_TEAM_STORAGE
 from trainyard.user_files import read_text
 
 LOCAL_PROCESSES = 2
@@ -54,12 +55,10 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
         )
     spec = smoke_spec(plan, cluster, job)
     if on_cluster:
-        # The bucket's name is known to the engine only; without --checkpoint-uri the team's scratch has to do.
-        scratch = f"{spec.data_path}/checkpoints" if spec.data_path else ""
+        # The bucket's name is known to the cluster only.
+        tier = f"{IN_TEAM_STORAGE}/smoke/{spec.name}"
         secret = "" if options.tracking_uri else spec.tracking_secret
-        spec = _overridden(replace(spec, checkpoint_uri=scratch, tracking_secret=secret), target, options)
-        _check_checkpoint_tier(spec, owner.name)
-        return spec
+        return _overridden(replace(spec, checkpoint_uri=tier, tracking_secret=secret), target, options)
     instance = f"ml.{spec.instance}" if target is Target.sagemaker else spec.instance
     elsewhere = replace(
         spec, instance=instance, image="", queue="", priority="", mounts=(), data_path="", tracking_secret=""
@@ -76,17 +75,6 @@ def _check_capacity(pool: PoolPlan, capacity: Capacity | None) -> None:
         raise LaunchError(f"--capacity {capacity}: pool {pool.name} has nodes of {', '.join(capacities)} only")
 
 
-def _check_checkpoint_tier(spec: SmokeSpec, team: str) -> None:
-    """Refuses here what the worker would refuse after it has waited for nodes. Raises LaunchError."""
-    needing = {"checkpoint", "interruption"} & set(spec.options.get("checks", CHECKS))
-    if spec.nodes > 1 and needing and not (spec.checkpoint_uri or spec.options.get("checkpoint_uri")):
-        raise LaunchError(
-            f"--checkpoint-uri: {' and '.join(sorted(needing))} on {spec.nodes} nodes need a tier that all of them "
-            "reach, and this stack has no Lustre: "
-            f"give s3://BUCKET/{team_prefix(team)}smoke with the bucket of checkpoints"
-        )
-
-
 def _overridden(spec: SmokeSpec, target: Target, options: JobOptions) -> SmokeSpec:
     """What the command line says wins over the stack."""
     changes: dict[str, Any] = {
@@ -99,9 +87,11 @@ def _overridden(spec: SmokeSpec, target: Target, options: JobOptions) -> SmokeSp
         "data_path": options.data_path,
         "tracking_uri": options.tracking_uri,
     }
+    level = options.level.value if options.level else spec.level
     return replace(
         spec,
-        timeout_s=max(1, round(options.timeout * 60)),
+        level=level,
+        timeout_s=TIMEOUT_S[level] if options.timeout is None else max(1, round(options.timeout * 60)),
         start_timeout_s=round(options.start_timeout * 60),
         options=_worker_options(target, options),
         files=_files(target, options),

@@ -75,6 +75,16 @@ def _on_cluster(
     return Launcher(lambda: HOW_TO_APPLY + kubernetes.to_yaml(manifests(spec)), run)
 
 
+def sweep(spec: SmokeSpec, options: TargetOptions, view: View) -> tuple[str, dict[str, object], int]:
+    """A job on every node of the pool, then on pairs: the sweep as text, as a document, and its exit code."""
+    from trainyard.cli import smoke_sweep
+    from trainyard.smoke_jobs.launch.cluster import Cluster
+
+    nodes = Cluster.connect(spec.namespace, options.context).nodes(smoke_sweep.selector(spec))
+    results = smoke_sweep.sweep(spec, nodes, lambda one, view: _kubernetes(one, options).run(view), view)
+    return smoke_sweep.told(results)
+
+
 def _once(spec: SmokeSpec) -> SmokeSpec:
     """The same job under a name of this submission's own, so that it meets neither an earlier one nor the stack's."""
     now = datetime.now(UTC).isoformat()

@@ -12,20 +12,31 @@ from typing import Final, Literal
 
 Cloud = Literal["aws", "gcp", "kubernetes"]
 
-Capacity = Literal["reserved", "spot", "on-demand"]
-"""How a node is paid for. A reserved node is bound to a capacity reservation or a Capacity Block."""
+Capacity = Literal["reserved", "spot", "on-demand", "flex-start"]
+"""How a node is paid for. A reserved node is bound to a capacity reservation or a Capacity Block; those of flex-start
+come all at once when the cloud has them for a job that waits for them, and go after a time."""
+
+Standing = Literal["reserved", "spot", "on-demand"]
+"""Capacities that a job asks for and has in minutes, or has not."""
 
 ReservationKind = Literal["reservation", "block"]
 """What is bought ahead: capacity until it is given back, or for a span of days."""
 
-CAPACITIES: Final[tuple[Capacity, ...]] = ("reserved", "spot", "on-demand")
-"""All capacities in the order in which a queue tries them: what is paid for anyway, then the cheapest, then the
-rest."""
+STANDING: Final[tuple[Standing, ...]] = ("reserved", "spot", "on-demand")
+CAPACITIES: Final[tuple[Capacity, ...]] = (*STANDING, "flex-start")
+"""All capacities in the order in which a queue tries them: what is paid for anyway, then the cheapest, then the rest,
+and last what may take days to come."""
 
 HOURS_A_MONTH: Final = 730
 """A year of 8,760 hours in twelve parts: what clouds multiply an hourly price by for a month."""
 
 DAYS_A_MONTH: Final = 365 / 12
+
+# Tags
+
+CHANGING_TAGS: Final = ("cost-centre", "owner")
+"""Tags whose value may change while an environment lives. They are in nothing that a new value of them would replace or
+start anew, as a launch template is."""
 
 # Labels and annotations
 
@@ -40,6 +51,9 @@ CAPACITY_LABEL: Final = f"{LABEL_PREFIX}capacity"
 TEAM_LABEL: Final = f"{LABEL_PREFIX}team"
 """Label of namespaces: the team that they are for."""
 
+HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
+"""Kubernetes' own label of a node, by which a pod asks for it."""
+
 SMOKE_POOL_LABEL: Final = f"{LABEL_PREFIX}smoke-pool"
 """Label of smoke jobs: the GPU pool that they prove."""
 
@@ -51,6 +65,9 @@ RERUN_ANNOTATION: Final = f"{LABEL_PREFIX}rerun-on"
 
 NODE_IMAGE_ANNOTATION: Final = f"{LABEL_PREFIX}node-image"
 """Annotation of smoke jobs: image and launch template that the proven nodes start with."""
+
+QUEUE_ANNOTATION: Final = f"{LABEL_PREFIX}cluster-queue"
+"""Annotation of a team's namespace: the ClusterQueue that its jobs are counted in."""
 
 RUNTIME_CHECKSUM_ANNOTATION: Final = f"{LABEL_PREFIX}runtime-checksum"
 """Annotation of pods: digest of the programs that are mounted into them, so that a change of these starts new pods."""
@@ -124,6 +141,37 @@ CPU_ONLY_PRIORITY: Final = "cpu-only"
 """PriorityClass of the pods without GPUs in teams' namespaces, which it counts against the team's part of the CPU
 pool. Pods with GPUs have none: the queue rations them, and decides who goes first."""
 
+SMOKE_LOCAL_QUEUE: Final = "smoke"
+"""LocalQueue of a team's smoke jobs, to the same ClusterQueue as its others: an upgrade holds those, and has new nodes
+proven through this one before people's jobs run on them."""
+
+TORCH_RUNTIME: Final = "torch-distributed"
+"""ClusterTrainingRuntime of TrainJobs with GPUs."""
+TORCH_CPU_RUNTIME: Final = f"{TORCH_RUNTIME}-{CPU_POOL}"
+"""The runtime of TrainJobs without GPUs: its pods have the priority class that counts them, which a TrainJob itself
+cannot state. That each is used for what it is for, an admission policy asks of the TrainJob."""
+
+
+def pool_runtime(pool: str) -> str:
+    """Name of the runtime of a pool with a fabric."""
+    return f"{TORCH_RUNTIME}-{pool}"
+
+
+FABRIC: Final = "fabric"
+"""What a pod calls its claim on the fast interfaces, and the first container of a pool's runtime, which checks them."""
+
+
+def fabric_claim(pool: str) -> str:
+    """Name of the template, in each team's namespace, of a pod's claim on all fast interfaces of a node of a pool."""
+    return f"{FABRIC}-{pool}"
+
+
+TEAM_STORAGE: Final = "storage"
+"""ConfigMap in a team's namespace that tells where its part of the object store is, ready for `envFrom`."""
+CHECKPOINTS_URI: Final = "CHECKPOINTS_URI"
+"""Its key, and the variable, of the team's part of the checkpoint tier."""
+ARTIFACTS_URI: Final = "ARTIFACTS_URI"
+"""Its key, and the variable, of the team's part of the artifact tier."""
 TRAINER_SERVICE_ACCOUNT: Final = "trainer"
 """Name of the service account of training pods, in every team's namespace."""
 
@@ -176,10 +224,22 @@ MLFLOW_CREDENTIALS_SECRET: Final = "mlflow-credentials"  # noqa: S105 - a name
 """Name of the Secret that MLflow's clients need, in every team's namespace where the environment has an MLflow
 server."""
 
+MLFLOW_PEOPLE_SECRET: Final = "mlflow-people"  # noqa: S105 - a name
+"""Name of the Secret with the logins of people, in the server's own namespace; its keys spell `team+who` as
+`team.who`."""
+KUEUE_NAMESPACE: Final = "kueue-system"
+"""Where Kueue's manager runs, and the keepers beside it."""
+MLFLOW_NAMESPACE: Final = "mlflow"
+MLFLOW_SERVICE: Final = "mlflow"
+MLFLOW_PORT: Final = 5000
+"""Where the tracking server is on a cluster."""
+
 MLFLOW_ADMIN: Final = "admin"
 """The account that MLflow's server has from the start."""
 MLFLOW_PERMISSIONS: Final = ("READ", "NO_PERMISSIONS")
 """Rights that a team may have in what another made, as MLflow 3.17.2 spells them: with more, it could change it."""
+MLFLOW_SIGN_ON: Final = "sign-on.json"
+"""File that the guard of MLflow's server reads, beside it: the identity provider whose tokens open it."""
 MLFLOW_AUTHORIZATION: Final = "tracking_guard:authorize"
 """The function that lets a request on, of a module that lies beside the server's other programs."""
 MLFLOW_CREDENTIALS_PATH: Final = "/run/secrets/mlflow"
@@ -226,7 +286,7 @@ def gpu_node_labels(pool: str, capacity: str) -> dict[str, str]:
 def gpu_node_tolerations(capacity: str) -> list[dict[str, str]]:
     """Tolerations for every taint of a GPU node group of one capacity.
 
-    Raises ValueError for a capacity other than `reserved`, `spot` and `on-demand`.
+    Raises ValueError for an unknown capacity.
     """
     if capacity not in CAPACITIES:
         raise ValueError(f"a capacity is one of {', '.join(CAPACITIES)}, got {capacity}")

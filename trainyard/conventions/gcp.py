@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 GKE_ACCELERATORS: Final[Mapping[str, str]] = {
     "nvidia-tesla-t4": "T4",
@@ -17,3 +18,137 @@ GKE_ACCELERATORS: Final[Mapping[str, str]] = {
     "nvidia-b200": "B200",
 }
 """Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
+
+LOCAL_SSDS: Final[Mapping[str, int]] = {
+    "a3-highgpu-8g": 16,
+    "a3-megagpu-8g": 16,
+    "a3-ultragpu-8g": 32,
+    "a4-highgpu-8g": 32,
+}
+"""Local SSDs that a machine always has; the number of a node pool has to be this (cluster-toolkit, 2026-06-25)."""
+
+FABRIC_INTERFACES: Final[Mapping[str, int]] = {
+    "a3-highgpu-8g": 4,
+    "a3-megagpu-8g": 8,
+    "a3-ultragpu-8g": 8,
+    "a4-highgpu-8g": 8,
+}
+"""Fast interfaces of a machine besides its first one, or two (cluster-toolkit, 2026-06-25)."""
+
+LOCAL_SSD_GIB: Final = 375
+"""Size of one local SSD (Compute Engine, as generally known)."""
+
+_BUILT_IN_SSDS: Final = ("a2-ultragpu-", "a3-", "a4-", "a4x-")
+
+
+def has_built_in_ssds(machine_type: str) -> bool:
+    """Whether a machine always has its local SSDs and its price includes them (A2 Ultra, A3 and A4)."""
+    return machine_type.startswith(_BUILT_IN_SSDS)
+
+
+LONGEST_FLEX_START_SECONDS: Final = 604_800
+"""Seven days: no node of flex-start runs longer (cluster-toolkit, 2026-06-25)."""
+
+QUEUED_PROVISIONING: Final = "queued-provisioning.gke.io"
+"""The class of provisioning requests that GKE answers when it has all nodes of a job (cluster-toolkit, 2026-06-25)."""
+
+QUEUED_TAINT: Final = "cloud.google.com/gke-queued"
+"""Key of the taint, and of the label, of nodes of such pools (same source)."""
+
+DRANET_FAMILIES: Final = ("a3-", "a4-", "a4x-", "ct6e-", "tpu7x-")
+"""Families whose fast interfaces GKE sets up itself (`accelerator_network_profile`), from 1.34.1-gke.1829001 on
+(cluster-toolkit, 2026-06-25)."""
+
+
+DRANET_LABEL: Final = "cloud.google.com/gke-networking-dra-driver"
+"""Label, "true", of the nodes on which GKE's driver of their fast interfaces runs (cluster-toolkit, 2026-06-25)."""
+
+HYPERDISK_FAMILIES: Final = ("a3-ultragpu-", "a4-", "a4x-", "c4-", "c4a-", "c4d-", "n4-", "m4-", "x4-")
+"""Families whose disks are Hyperdisk alone: no persistent disk boots them (Compute Engine, "Choose a disk type", as
+generally known; of A3 Ultra also Vertex AI's DiskSpec, read 2026-11-23)."""
+
+RDMA_DEVICE_CLASS: Final = "mrdma.google.com"
+"""What GKE calls the RDMA interfaces of its nodes, where it sets them up itself (GKE, "Allocate network resources by
+using GKE managed DRANET", read 2026-11-23)."""
+
+GIB_TUNERS: Final[Mapping[str, str]] = {
+    "a3-ultragpu-8g": "/usr/local/gib/configs/tuner_config_a3u.txtpb",
+    "a4-highgpu-8g": "/usr/local/gib/configs/tuner_config_a4.txtpb",
+}
+"""Machines whose fast interfaces are RDMA, for which Google's plug-in of NCCL (gIB) is made, with its table of each."""
+
+_GIB_VARIABLES: Final[Mapping[str, str]] = {
+    "NCCL_NET": "gIB",
+    "LD_LIBRARY_PATH": "/usr/local/gib/lib64:/usr/local/nvidia/lib:/usr/local/nvidia/lib64",
+    "NCCL_CROSS_NIC": "0",
+    "NCCL_NET_GDR_LEVEL": "PIX",
+    "NCCL_P2P_NET_CHUNKSIZE": "131072",
+    "NCCL_NVLS_CHUNKSIZE": "524288",
+    "NCCL_IB_ADAPTIVE_ROUTING": "1",
+    "NCCL_IB_QPS_PER_CONNECTION": "4",
+    "NCCL_IB_TC": "52",
+    "NCCL_IB_FIFO_TC": "84",
+}
+
+
+def gib_environment(machine_type: str) -> dict[str, str]:
+    """Variables by which NCCL takes the plug-in on a machine or ends ("network gIB not found"), with Google's values.
+
+    They are what its script `set_nccl_env.sh` sets, for a TrainJob that brings its own command (Google's example of Ray
+    on GKE with H200 and B200, read 2026-11-23). The loader looks for the plug-in first, then for the driver, which GKE
+    mounts.
+    """
+    return {**_GIB_VARIABLES, "NCCL_TUNER_CONFIG_PATH": GIB_TUNERS[machine_type]}
+
+
+DCGM_PODS: Final = ("gke-managed-system", "gke-managed-dcgm-exporter")
+"""Namespace of GKE's own exporter of the GPUs' figures, and its label `app.kubernetes.io/name` (GKE's documentation of
+DCGM metrics, 2026); its port is called `metrics`."""
+
+DCGM_SERIES: Final = frozenset(
+    f"DCGM_FI_{field}"
+    for field in (
+        "DEV_FB_FREE", "DEV_FB_TOTAL", "DEV_FB_USED", "DEV_GPU_TEMP", "DEV_GPU_UTIL", "DEV_MEMORY_TEMP",
+        "DEV_MEM_COPY_UTIL", "DEV_POWER_USAGE", "DEV_SM_CLOCK", "DEV_TOTAL_ENERGY_CONSUMPTION", "PROF_DRAM_ACTIVE",
+        "PROF_GR_ENGINE_ACTIVE", "PROF_NVLINK_RX_BYTES", "PROF_NVLINK_TX_BYTES", "PROF_PCIE_RX_BYTES",
+        "PROF_PCIE_TX_BYTES", "PROF_PIPE_FP16_ACTIVE", "PROF_PIPE_FP32_ACTIVE", "PROF_PIPE_FP64_ACTIVE",
+        "PROF_PIPE_TENSOR_ACTIVE", "PROF_SM_ACTIVE",
+    )
+)  # fmt: skip
+"""What it measures: no XID, no remapped rows, no errors of links, no reasons of clocks (read off a cluster with H100s,
+2026; GKE's documentation of DCGM metrics has the same)."""
+
+
+def label_value(text: str) -> str:
+    """A text as a label's value: lower-case letters, digits, `_` and `-`, at most 63 (an address is none)."""
+    return re.sub(r"[^a-z0-9_-]", "_", text.lower())[:63]
+
+
+GOOGLE_APIS_CIDR: Final = "199.36.153.8/30"
+"""Addresses of private.googleapis.com, by which Google's services are reached from a network of one's own (Virtual
+Private Cloud, "Configure Private Google Access", as generally known)."""
+
+METADATA_CIDR: Final = "169.254.169.254/32"
+"""The metadata server: who a pod is, and the name server of the network (as generally known)."""
+
+
+def kubeconfig_document(cluster: str, name: Any) -> dict[str, Any]:
+    """A kubeconfig of a GKE cluster, as data in which a program's outputs may stand; `name` is the API's DNS name.
+
+    It holds no secret, and no authority either: the name has a certificate that every system believes. GKE's own
+    plugin fetches a token of the caller's at each use.
+    """
+    command = {
+        "apiVersion": "client.authentication.k8s.io/v1beta1",
+        "command": "gke-gcloud-auth-plugin",
+        "interactiveMode": "Never",
+        "provideClusterInfo": True,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": cluster,
+        "clusters": [{"name": cluster, "cluster": {"server": name}}],
+        "contexts": [{"name": cluster, "context": {"cluster": cluster, "user": cluster}}],
+        "users": [{"name": cluster, "user": {"exec": command}}],
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
@@ -9,17 +10,21 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from trainyard import catalog
-from trainyard.catalog import service_price
+from trainyard.catalog import gcp, service_price
 from trainyard.catalog.staleness import is_stale
 from trainyard.catalog.tables import rows
 from trainyard.cost.assumptions import Assumption, Assumptions
 from trainyard.cost.model import Amounts, LineItem, Saving, UnitPrice, Unpriced
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, NodeGroup, node_group
+from trainyard.recorded.node_groups import EKS_NODE_GROUP, NODE_GROUP_TYPES, NodeGroup, node_group
 from trainyard.recorded.read import UnreadableInput, number_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import AWS_PROVIDER, GCP_PROVIDER
 
 DEFAULT_REGION = "us-east-1"
+
+_ZONE = re.compile(r"(?P<region>[a-z]+-[a-z]+\d+)-[a-z0-9]+")
+"""A zone of Google Cloud, whose region comes before its last hyphen."""
 
 CostEntry = LineItem | Unpriced | Saving
 """What a rule may yield."""
@@ -74,8 +79,9 @@ class PriceContext:
             NotPriced: nobody names an instance type, or the fewest nodes are more than the most.
             UnreadableInput: something of it is unknown, or a size is missing.
         """
-        for size in ("minSize", "maxSize"):
-            number_at(resource.inputs, "scalingConfig", size)
+        if resource.type == EKS_NODE_GROUP:
+            for size in ("minSize", "maxSize"):
+                number_at(resource.inputs, "scalingConfig", size)
         group = node_group(resource, self.resources)
         if not group.instance_types:
             raise NotPriced("nodes", "neither the node group nor its launch template names an instance type")
@@ -85,22 +91,31 @@ class PriceContext:
 
     @cached_property
     def node_groups(self) -> tuple[NodeGroup, ...]:
-        """The EKS node groups that can be read; of another one its own rule says why not."""
+        """The node groups that can be read; of another one its own rule says why not."""
         found = []
-        for resource in self.resources.of(EKS_NODE_GROUP):
+        for resource in self.resources.of(*NODE_GROUP_TYPES):
             with suppress(NotPriced, UnreadableInput):
                 found.append(self.node_group(resource))
         return tuple(found)
 
     def region_of(self, resource: RecordedResource) -> str:
-        """The region that a resource is in: its own, else its provider's, else the stack's."""
-        provider = self.resources.provider_of(resource)
-        return _region_in(resource) or (_region_in(provider) if provider is not None else "") or self._region
+        """The region that a resource is in: its own, else its provider's, else the stack's.
 
-    @property
+        Of a bucket of Google's in several regions, the name that Google has for those.
+        """
+        provider = self.resources.provider_of(resource)
+        return _region_in(resource) or (_region_in(provider) if provider is not None else "") or self.stack_region
+
+    @cached_property
+    def cloud(self) -> str:
+        """The cloud that Kubernetes objects make load balancers and disks in: the one that the stack has, else AWS."""
+        return "gcp" if self.resources.of(GCP_PROVIDER) and not self.resources.of(AWS_PROVIDER) else "aws"
+
+    @cached_property
     def stack_region(self) -> str:
-        """The region that most of the stack is in: the first AWS provider's, else the plan's."""
-        return next(filter(None, map(_region_in, self.resources.of("pulumi:providers:aws"))), self._region)
+        """The region that most of the stack is in: the cloud's first provider's, else the plan's."""
+        providers = self.resources.of(AWS_PROVIDER) or self.resources.of(GCP_PROVIDER)
+        return next(filter(None, map(_region_in, providers)), self._region)
 
     def assumed(self, key: str) -> Assumption:
         """The assumption of that name."""
@@ -110,20 +125,27 @@ class PriceContext:
         """What an assumption says is used: floor, expected, ceiling; `times` as often."""
         return self.assumptions[key].amounts.times(times)
 
-    def service(self, key: str) -> UnitPrice:
-        """The list price of a service.
+    def service(self, key: str, resource: RecordedResource | None = None) -> UnitPrice:
+        """The list price of a service of the cloud that a resource is in; of AWS where none is named.
 
         Raises:
             NotPriced: the catalogue has none.
         """
+        google = resource is not None and self.cloud_of(resource) == "gcp"
         try:
-            price = service_price(key)
+            price = gcp.service_price(key, self.region_of(resource)) if google and resource else service_price(key)
         except KeyError:
-            raise NotPriced(key, "no such price in catalog/aws_services.csv") from None
+            table = "gcp_services.csv" if google else "aws_services.csv"
+            raise NotPriced(key, f"no such price in catalog/{table}") from None
         return UnitPrice(price.usd, price.unit, price.region, price.source, price.date)
 
+    def cloud_of(self, resource: RecordedResource) -> str:
+        """The cloud that bills a resource: by its type, of a Kubernetes object the stack's."""
+        package = resource.type.partition(":")[0]
+        return package if package in ("aws", "gcp") else self.cloud
+
     def instance(self, type_: str) -> UnitPrice:
-        """The on-demand price of an instance type, Linux, an hour.
+        """The on-demand price of an instance type of AWS, Linux, an hour.
 
         Raises:
             NotPriced: the catalogue has no such type, or no price of it.
@@ -139,6 +161,20 @@ class PriceContext:
         if entry.usd_per_hour is None:
             raise NotPriced(type_, "has no price in the catalogue")
         return UnitPrice(entry.usd_per_hour, "hour", _price_regions()[type_], entry.price_source, entry.price_date)
+
+    def machine(self, type_: str, region: str) -> UnitPrice:
+        """The on-demand price of a machine type of Google Cloud, an hour, GPUs and chips included.
+
+        Raises:
+            NotPriced: the catalogue has no such type, or no price of it.
+        """
+        try:
+            price = gcp.machine_price(type_, region)
+        except KeyError:
+            raise NotPriced(type_, "no such machine type in the catalogue") from None
+        if price is None:
+            raise NotPriced(type_, "has no price in the catalogue")
+        return UnitPrice(price.usd, "hour", price.region, price.source, price.date)
 
     def line(
         self,
@@ -157,7 +193,7 @@ class PriceContext:
 
         `price` may be the key of a service.
         """
-        unit = self.service(price) if isinstance(price, str) else price
+        unit = self.service(price, resource) if isinstance(price, str) else price
         at_list = quantity.times(unit.usd)
         usd = Amounts(at_list.floor * (1 - discount), at_list.expected * (1 - discount), at_list.ceiling).rounded()
         low = discount if discount_high is None else discount_high
@@ -178,7 +214,7 @@ class PriceContext:
             date=unit.date,
             region=unit.region,
             stale=is_stale(unit.date, self.today),
-            other_region=unit.region != self.region_of(resource),
+            other_region=unit.region not in (gcp.GLOBAL, self.region_of(resource)),
             note=note,
             pool=pool.pool,
             capacity=pool.capacity,
@@ -191,8 +227,14 @@ def unpriced(resource: RecordedResource, what: str, reason: str) -> Unpriced:
 
 
 def _region_in(resource: RecordedResource) -> str:
+    """The region that a resource's own inputs name: of Google's also by a location, which may be a zone."""
     region = value_at(resource.inputs, "region", unknown="")
-    return region if isinstance(region, str) else ""
+    if not region and resource.type.startswith("gcp:"):
+        region = value_at(resource.inputs, "location", unknown="")
+    if not isinstance(region, str):
+        return ""
+    zone = _ZONE.fullmatch(region) if resource.type.startswith("gcp:") else None
+    return zone["region"] if zone else region
 
 
 def core_of(plan: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -14,13 +14,14 @@ from typing import Any
 
 from trainyard.cost.assumptions import Assumptions, assumptions_for
 from trainyard.cost.context import DEFAULT_REGION, CostEntry, NotPriced, PriceContext, core_of, unpriced
-from trainyard.cost.model import NOTHING, Amounts, Cost, Free, LineItem, Saving, Share, Unpriced
+from trainyard.cost.model import CURRENCY, NOTHING, Amounts, Cost, Free, LineItem, Saving, Share, Unpriced
 from trainyard.cost.rules import RULES, USES_NOTHING, free_reason
 from trainyard.cost.teams import SHARED, shares_of_teams
 from trainyard.recorded.hiding import secrets_hidden
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import UnknownInput, UnreadableInput, number_at
+from trainyard.recorded.read import UnknownInput, UnreadableInput, number_at, value_at
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import GCP_BUDGET
 
 DEFAULT_PROFILE = "medium"
 BUDGET = "aws:budgets/budget:Budget"
@@ -138,6 +139,15 @@ def _sum(lines: Iterable[LineItem]) -> Amounts:
 
 def _budget(context: PriceContext, plan: Mapping[str, Any]) -> float | None:
     """The recorded monthly budget, else the plan's."""
+    for resource in context.resources.of(GCP_BUDGET):
+        amount = value_at(resource.inputs, "amount", "specifiedAmount", unknown=None)
+        monthly = value_at(resource.inputs, "budgetFilter", "calendarPeriod", unknown=None) in (None, "MONTH")
+        # One in another currency is no figure to hold these prices against: the plan may have one.
+        if monthly and value_at(amount, "currencyCode", unknown=None) == CURRENCY:
+            try:
+                return number_at(amount, "units")
+            except UnreadableInput:
+                continue
     for resource in context.resources.of(BUDGET):
         if resource.inputs.get("timeUnit") == "MONTHLY" and resource.inputs.get("limitUnit") == "USD":
             try:

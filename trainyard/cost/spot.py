@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trainyard.catalog import gcp
 from trainyard.catalog.spot_prices import closest_spot
 from trainyard.catalog.spread import Spread
 from trainyard.cost.assumptions import Assumptions
@@ -37,12 +38,14 @@ class SpotDiscount:
         )
 
 
-def family_of(instance_type: str) -> str:
-    """What rows of a family are of: p4d of p4d.24xlarge."""
-    return instance_type.partition(".")[0]
+def family_of(instance_type: str, cloud: str = "aws") -> str:
+    """What rows of a family are of: p4d of p4d.24xlarge, a3-highgpu of a3-highgpu-8g."""
+    return gcp.family(instance_type) if cloud == "gcp" else instance_type.partition(".")[0]
 
 
-def spot_discount(listed: UnitPrice, instance_type: str, region: str, assumptions: Assumptions) -> SpotDiscount:
+def spot_discount(
+    listed: UnitPrice, instance_type: str, region: str, assumptions: Assumptions, cloud: str = "aws"
+) -> SpotDiscount:
     """What spot of a type saves in a region, against its price `listed`.
 
     Where the type's spot price in that region is in the catalogue, an hour costs that, whatever region `listed` is of;
@@ -50,7 +53,7 @@ def spot_discount(listed: UnitPrice, instance_type: str, region: str, assumption
     table.
     """
     general = assumptions["spot_saving_percent"]
-    row = None if general.replaced else closest_spot("aws", instance_type, family_of(instance_type), region)
+    row = None if general.replaced else closest_spot(cloud, instance_type, family_of(instance_type, cloud), region)
     if row is None:
         saved = Spread(general.minimum / 100, general.value / 100, general.maximum / 100)
         return SpotDiscount(listed, saved, general.source, general.date, _note(saved))

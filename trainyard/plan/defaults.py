@@ -13,9 +13,16 @@ from trainyard.plan.resolve import resolve
 from trainyard.settings.schema import example, leaves
 
 TYPICAL: Mapping[str, int] = {"medium": 12, "large": 40}
-"""People of a typical team of each profile that can be planned today."""
+"""People of a typical team of each profile with a cluster."""
+
+MANAGED_PEOPLE = 3
+"""People of a typical small team, of which the block `managed` is the only one that no other profile reads."""
 
 _REQUIRED = {"client": "acme", "cloud": "aws", "region": "us-east-1"}
+_ON_GOOGLE = {
+    **{"client": "acme", "cloud": "gcp", "region": "us-central1"},
+    **{"gcp": json.dumps({"project": "acme-ml", "projectNumber": "123456789012"}), "alertEmails": '["a@acme.example"]'},
+}
 _STACK = "example"
 _SIZE = ("teamSize", "profile")  # they are what the others depend on
 
@@ -48,6 +55,28 @@ def defaults() -> dict[str, tuple[Default, ...]]:
                 of = next((text for prefix, text in pools.items() if key.startswith(prefix)), "")
                 entry = Default(profile, people, f"{decision.value}{of}", decision.source)
                 found.setdefault(path, []).append(entry)
+    return {
+        **{path: tuple(entries) for path, entries in found.items()},
+        **_of_block("managed", given, {"small": MANAGED_PEOPLE}, _REQUIRED),
+        **_of_block("gcp", given, TYPICAL, _ON_GOOGLE),
+    }
+
+
+def _of_block(
+    block: str, given: Mapping[str, Any], sizes: Mapping[str, int], required: Mapping[str, str]
+) -> dict[str, tuple[Default, ...]]:
+    """The same of a block that none of those stacks reads, by stacks that do; `sizes` is people by profile."""
+    found: dict[str, list[Default]] = {}
+    for profile, people in sizes.items():
+        left_out = {**required, "teamSize": str(people)}
+        whole = {**left_out, block: _text({**json.loads(required.get(block, "{}")), **given[block]})}
+        own = {decision.source: decision.key for decision in _decisions(whole)}
+        default = {decision.key: decision for decision in _decisions(left_out)}
+        for key in given[block]:
+            decision = default.get(own.get(f"setting {block}.{key}", ""))
+            if decision is not None and not decision.source.startswith(("setting ", "no ")):
+                entry = Default(profile, people, decision.value, decision.source)
+                found.setdefault(f"{block}.{key}", []).append(entry)
     return {path: tuple(entries) for path, entries in found.items()}
 
 

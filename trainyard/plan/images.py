@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from trainyard import catalog
 from trainyard.plan.context import Context
+from trainyard.plan.parts import ClusterPlan
 from trainyard.plan.registries import repository
 
+OPEN_REGISTRIES = ("docker.io", "ghcr.io", "public.ecr.aws", "quay.io", "registry.gitlab.com")
+"""Registries where whoever makes an account publishes images (Docker Hub, GitHub, Amazon ECR Public, Quay.io and GitLab
+in their documentation, 2026-11): a list that holds one as a whole keeps nobody's image out."""
 
-def plan_allowed_images(pulled_as: Callable[[str], str], context: Context) -> tuple[str, ...]:
+
+def plan_allowed_images(
+    pulled_as: Callable[[str], str], clusters: Sequence[ClusterPlan], context: Context
+) -> tuple[str, ...]:
     """Registries and repositories that teams may run images of, besides the account's own registry.
 
-    `pulled_as` says where the ground's nodes pull an image from.
+    `pulled_as` says where the ground's nodes pull an image from; the clusters' runtimes have theirs that way already.
     """
     own = context.settings.images.allowed_registries
     smoke, pins = context.settings.smoke, catalog.pins()
     ours = [pins.image("pytorch"), *([smoke.image or pins.image("smoke")] if smoke.enabled else [])]
-    allowed = tuple(dict.fromkeys([*(repository(pulled_as(image)) for image in ours), *own]))
+    pulled = [*map(pulled_as, ours), *(runtime.image for cluster in clusters for runtime in cluster.runtimes)]
+    allowed = tuple(dict.fromkeys([*map(repository, pulled), *own]))
     source = "the account's own registry, those of the runtimes and the smoke job, setting images.allowedRegistries"
+    for registry in sorted(set(allowed) & set(OPEN_REGISTRIES)):
+        source += f"; at {registry} anybody publishes images, an organisation of it (`{registry}/NAME`) is fewer"
     return context.ledger.decide("images.allowed_registries", allowed, source)

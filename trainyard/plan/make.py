@@ -1,55 +1,67 @@
 """From the settings to a plan: everything that can be decided without a cloud.
 
-Pure: the same settings give the same plan; nothing is read but the catalogue and the profiles. Every value of the plan
+Pure: the same settings and the same lock give the same plan; nothing is read but the catalogue and the profiles. Every
+value of the plan
 has a `Decision` that names the setting, the profile's figure or the rule it comes from.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import cast
 
 from trainyard import catalog
+from trainyard.catalog import gcp
 from trainyard.catalog.versions import Pins
 from trainyard.plan.aws.image_cache import cached, cached_pins
 from trainyard.plan.aws.make import plan_aws
-from trainyard.plan.aws.parts import ImageCachePlan
+from trainyard.plan.aws.managed import plan_managed_aws
+from trainyard.plan.aws.parts import AwsPlan, ImageCachePlan
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
 from trainyard.plan.egress import plan_egress
+from trainyard.plan.gcp.make import plan_gcp
 from trainyard.plan.images import plan_allowed_images
 from trainyard.plan.ledger import Ledger
-from trainyard.plan.parts import Core, Plan, ProfileName
+from trainyard.plan.lock import NOTHING, Lock
+from trainyard.plan.parts import ClusterPlan, Core, GroundPlan, IdleFloor, MlflowPlan, Plan, ProfileName
 from trainyard.plan.people import plan_teams, size_and_profile, teams_of
+from trainyard.plan.profiles import Profile
 from trainyard.plan.storage import plan_storage
-from trainyard.plan.tracking import plan_mlflow
+from trainyard.plan.tracking import NO_SERVER, plan_mlflow
 from trainyard.problems import SettingsError
+from trainyard.settings.clouds import CLOUD_NAMES
 from trainyard.settings.common import Settings
+from trainyard.settings.people import Team
 from trainyard.settings.types import NAME_ALLOWED, NAME_PATTERN
 
 MAX_PREFIX = 33
 """Longest `<client>-<environment>`, in characters: S3 allows 63, of which purpose and account id take up to 30."""
 
-_GROUNDS = {"aws": plan_aws}
-"""What plans the ground and the clusters on it, by the cloud."""
+_REGIONS: Mapping[str, Callable[[], tuple[str, ...]]] = {"aws": catalog.regions, "gcp": gcp.regions}
+"""The regions that the catalogue knows, by the cloud."""
 
-_STAND_IN_REGION = "us-east-1"
+_MANAGED = {"aws": plan_managed_aws}
+"""What plans the ground of managed training, by the cloud: for whom a cluster is too much to run."""
+
+_STAND_IN_REGIONS = {"aws": "us-east-1", "gcp": "us-central1"}
 """Region that stands in for one that the catalogue does not know, so that the rest of a stack file can still be
 checked."""
 
 
-def make_plan(settings: Settings, stack: str) -> Plan:
-    """The plan of an environment; `stack` is the stack's name.
+def make_plan(settings: Settings, stack: str, lock: Lock = NOTHING) -> Plan:
+    """The plan of an environment; `stack` is the stack's name, `lock` what was decided for it before.
 
     Raises:
         SettingsError: with everything that is wrong with the settings, each named by its key in a stack file.
     """
-    ledger = Ledger(region_known=settings.region in catalog.regions())
+    ledger = Ledger(region_known=settings.region in _REGIONS[settings.cloud]())
     _check_region(settings, ledger)
     environment = _environment(settings, stack, ledger)
-    team_size, figures, profile_known = size_and_profile(settings, ledger)
-    region = settings.region if ledger.region_known else _STAND_IN_REGION
-    context = Context(settings, figures, team_size, region, ledger)
+    team_size, figures, profile_known = size_and_profile(settings, lock.profile, ledger)
+    region = settings.region if ledger.region_known else _STAND_IN_REGIONS[settings.cloud]
+    context = Context(settings, _assured(figures, settings, ledger), team_size, region, ledger, lock)
     plan = _plan(context, environment, stack)
     if profile_known:
         check_budget(plan.core.budget.monthly_usd, plan.core.idle_floor, ledger)
@@ -58,14 +70,24 @@ def make_plan(settings: Settings, stack: str) -> Plan:
     return plan
 
 
+def _assured(figures: Profile, settings: Settings, ledger: Ledger) -> Profile:
+    """The profile's figures under the assurance that the stack file asks for, or the profile does."""
+    if settings.assurance is not None:
+        return figures.under(ledger.decide("assurance", settings.assurance, "setting assurance"))
+    return figures.under(ledger.decide("assurance", figures.figure("assurance").value, figures.source("assurance")))
+
+
 def _check_region(settings: Settings, ledger: Ledger) -> None:
-    known = catalog.regions()
-    allowed = catalog.residency_regions(settings.residency)
+    known = _REGIONS[settings.cloud]()
+    allowed = catalog.residency_regions(settings.residency, settings.cloud)
+    name = CLOUD_NAMES[settings.cloud]
+    if not catalog.is_served(settings.residency, settings.cloud):
+        ledger.problem("residency", settings.residency, f"{name} has no region that it allows")
     if not ledger.region_known:
         # Names of regions are alike: two near misses are both named.
         close = " or ".join(get_close_matches(settings.region, known, n=2, cutoff=0.8))
         hint = f"did you mean {close}?" if close else f"known: {', '.join(known)}"
-        ledger.problem("region", settings.region, "no such AWS region in the catalogue", hint)
+        ledger.problem("region", settings.region, f"no such {name} region in the catalogue", hint)
     elif allowed and settings.region not in allowed:
         ledger.problem("region", settings.region, f"residency allows {', '.join(allowed)} only")
     if allowed:
@@ -82,6 +104,7 @@ def _tell_what_leaves(settings: Settings, ledger: Ledger) -> None:
     )
     ledger.decide("residency.leaves", what, source)
     state = settings.state_backend or "where Pulumi.yaml says"
+    state += f", in {settings.state_region}" if settings.state_region else ""
     ledger.decide("residency.state", state, "setting stateBackend" if settings.state_backend else "no stateBackend")
 
 
@@ -103,10 +126,22 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     name = f"{settings.client}-{environment}"
     teams = teams_of(context)
     budget = plan_budget(context)
-    mlflow = plan_mlflow(teams, context)
+    managed = context.profile.name == "small" and settings.cloud in _MANAGED
+    if context.profile.name == "small" and not managed:
+        hint = "set profile: medium, which has a cluster"
+        given = "profile" if settings.profile else "teamSize"
+        allowed = f"the small profile has no managed training on {CLOUD_NAMES[settings.cloud]} yet"
+        context.ledger.problem(given, settings.profile or context.team_size, allowed, hint)
+    mlflow = NO_SERVER if managed else plan_mlflow(teams, context)
     storage = plan_storage(context)
     egress = plan_egress(context)
-    ground, clusters, floor = _GROUNDS[settings.cloud](name, teams, mlflow, context)
+    clusters: tuple[ClusterPlan, ...] = ()
+    ground: GroundPlan
+    if managed:
+        ground, floor = _MANAGED[settings.cloud](name, teams, context)
+    else:
+        ground, clusters, floor = _ground(name, environment, teams, mlflow, context)
+    cache = ground.image_cache if isinstance(ground, AwsPlan) else None
     return Plan(
         core=Core(
             client=settings.client,
@@ -119,17 +154,28 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             teams=plan_teams(teams, budget.monthly_usd, context),
             storage=storage,
             egress=egress,
-            allowed_images=plan_allowed_images(lambda image: cached(image, ground.image_cache), context),
+            allowed_images=()
+            if managed  # of pods, and there are none
+            else plan_allowed_images(lambda image: cached(image, cache), clusters, context),
             mlflow=mlflow,
             budget=budget,
             idle_floor=floor,
-            pins=_pins(ground.image_cache, settings, ledger),
+            pins=_pins(cache, settings, ledger),
             protect=ledger.decide("protect", settings.protect, "setting protect"),
             decisions=tuple(ledger.decisions),
         ),
         ground=ground,
         clusters=clusters,
     )
+
+
+def _ground(
+    name: str, environment: str, teams: Sequence[Team], mlflow: MlflowPlan, context: Context
+) -> tuple[GroundPlan, tuple[ClusterPlan, ...], IdleFloor]:
+    """What stands below everything else, and the clusters on it."""
+    if context.settings.cloud == "gcp":
+        return plan_gcp(name, _tag_values(context.settings, environment), teams, mlflow, context)
+    return plan_aws(name, teams, mlflow, context)
 
 
 def _pins(cache: ImageCachePlan | None, settings: Settings, ledger: Ledger) -> Pins:
@@ -145,7 +191,13 @@ def _pins(cache: ImageCachePlan | None, settings: Settings, ledger: Ledger) -> P
 
 
 def _tags(settings: Settings, environment: str, ledger: Ledger) -> tuple[tuple[str, str], ...]:
-    tags = (
+    tags = _tag_values(settings, environment)
+    ledger.decide("tags", [key for key, _ in tags], "every resource carries the same tags")
+    return tags
+
+
+def _tag_values(settings: Settings, environment: str) -> tuple[tuple[str, str], ...]:
+    return (
         ("client", settings.client),
         ("environment", environment),
         ("team", "shared"),
@@ -154,5 +206,3 @@ def _tags(settings: Settings, environment: str, ledger: Ledger) -> tuple[tuple[s
         ("managed-by", "trainyard"),
         ("project", f"{settings.client}-{environment}"),
     )
-    ledger.decide("tags", [key for key, _ in tags], "every resource carries the same tags")
-    return tags

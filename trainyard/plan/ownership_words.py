@@ -32,7 +32,7 @@ def in_words(
     mine = {quota.flavor: quota for quota in quotas}
     owns, borrows, returned, sources = [], [], [], []
     for pool in pools:
-        unit, size = ("node", 1) if pool.node.is_taken_whole else ("GPU", pool.node.gpus)
+        unit, size = ("node", 1) if pool.is_shared_out_in_nodes else ("GPU", pool.node.gpus)
         held = {group.capacity: group.max_nodes * size for group in pool.node_groups}
         own = {
             group.capacity: quota.gpus if (quota := mine[group.name]).nodes is None else quota.nodes

@@ -12,16 +12,25 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal
+
+from typing_extensions import TypeVar
 
 from trainyard.catalog.versions import Pins
-from trainyard.conventions import Capacity, ReservationKind, taken_whole
+from trainyard.conventions import CHANGING_TAGS, Capacity, ReservationKind, taken_whole
+from trainyard.monitoring.thresholds import Thresholds
 from trainyard.plan.aws.parts import AwsPlan
+from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.problems import nearest
 
 ProfileName = Literal["small", "medium", "large"]
 
 _Named = TypeVar("_Named", "PoolPlan", "TeamQueuePlan")
+
+GroundPlan = AwsPlan | GcpPlan
+"""A cloud's part of a plan."""
+
+OnGround = TypeVar("OnGround", bound=GroundPlan, covariant=True, default=GroundPlan)
 
 
 class NoSuchName(Exception):  # noqa: N818 - reads as what it says
@@ -79,6 +88,19 @@ class EgressPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class SignOnPlan:
+    """An identity provider whose tokens open the tracking server."""
+
+    issuer: str
+    audience: str
+    keys_url: str
+    keys_host: str  # the one name that the tracking server has to reach for it
+    claim: str
+    person_claim: str
+    teams: tuple[tuple[str, str], ...]  # team and its group
+
+
+@dataclass(frozen=True, slots=True)
 class MlflowPlan:
     """The tracking server; `cpu` and `memory` are Kubernetes quantities a replica."""
 
@@ -89,6 +111,7 @@ class MlflowPlan:
     workers: int
     default_permission: str  # what a team may do with what another made
     password_version: int
+    sign_on: SignOnPlan | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +132,7 @@ class FloorItem:
     what: str
     monthly_usd: float | None  # None: the catalogue has no price of it
     source: str
+    setting: str = ""  # that changes it; empty: the environment does not go without
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +176,16 @@ class Core:
     protect: bool
     decisions: tuple[Decision, ...]
 
+    @property
+    def lasting_tags(self) -> dict[str, str]:
+        """Those of the tags that stay what they are as long as the environment."""
+        return {key: value for key, value in self.tags if key not in CHANGING_TAGS}
+
+    @property
+    def changing_tags(self) -> dict[str, str]:
+        """Those of the tags that another line of the stack file may change at any time."""
+        return {key: value for key, value in self.tags if key in CHANGING_TAGS}
+
 
 # Clusters: nodes, queues, and the jobs that prove them
 
@@ -160,6 +194,7 @@ class Core:
 class CpuNodesPlan:
     """Nodes without GPUs: the platform's own, or those of people's pods."""
 
+    zones: tuple[str, ...]
     instance_types: tuple[str, ...]
     min_nodes: int
     max_nodes: int
@@ -170,10 +205,12 @@ class CpuNodesPlan:
 class FabricPlan:
     """The fast network between the nodes of one zone, and what their pods ask for to use it."""
 
-    name: str  # "efa": what the smoke job proves that the traffic takes
-    resource: str  # extended resource of a node, one an interface
+    name: str  # "efa", "gpudirect": what the smoke job proves that the traffic takes
+    resource: str  # extended resource of a node, one an interface; "": a claim gives them
+    device_class: str  # of the interfaces where a pod claims them (dynamic resource allocation); "": it does not
     interfaces: int  # of a node
     hugepages_mib: int  # 2 MiB pages that its driver pins on a node
+    environment: tuple[tuple[str, str], ...]  # variables by which NCCL has no other network
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +227,17 @@ class NodePlan:
     network_cards: int
     local_nvme_gb: int
     root_disk_gib: int
+    usd_per_hour: float | None  # list price on demand; None: the catalogue has none
 
     @property
     def fabric_interfaces(self) -> int:
         """Fast interfaces of a node; 0 without a fabric."""
         return self.fabric.interfaces if self.fabric else 0
+
+    @property
+    def usd_per_gpu_hour(self) -> float | None:
+        """List price of one of its GPUs for one hour; None where it has none."""
+        return None if self.usd_per_hour is None else self.usd_per_hour / self.gpus
 
     @property
     def is_taken_whole(self) -> bool:
@@ -209,6 +252,10 @@ class ReservationPlan:
     id: str  # as the cloud spells it
     kind: ReservationKind
     availability_zone: str
+    starts_at: str  # of a block, UTC, "2026-12-01T11:30:00Z"; "" where the stack file does not say
+    ends_at: str  # likewise
+    empty_at: str  # when its nodes are taken away, before the cloud does it
+    open_for_jobs: tuple[int, int] | None  # seconds since the epoch between which the queue sends jobs; None: always
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +263,8 @@ class NodeGroupPlan:
     """How nodes of a pool are bought: one node group, in one capacity.
 
     `instance_types` has one entry except for spot, where alternatives with the same GPU and GPU count widen the choice.
-    `zones` are the network's; exactly one where the pool needs a fabric or is reserved.
+    `zones` are the network's: one. A group over several is evened out by its autoscaling group, which takes away nodes
+    and asks no disruption budget.
     """
 
     name: str  # "train-spot"; unique in the cluster
@@ -238,6 +286,12 @@ class PoolPlan:
     purpose: str  # one line for people
     node: NodePlan
     node_groups: tuple[NodeGroupPlan, ...]  # reserved, spot, on-demand: those that have nodes
+    whole_nodes_only: bool  # whether jobs are refused whose pods leave GPUs of a node to others
+
+    @property
+    def is_shared_out_in_nodes(self) -> bool:
+        """Whether teams own whole nodes of it."""
+        return self.whole_nodes_only or self.node.is_taken_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +323,7 @@ class SchedulingPlan:
     pods_ready_timeout_minutes: int
     requeue_limit: int
     scale_down_after_minutes: int  # without work, until a GPU node goes
+    dry_capacity_minutes: int  # that a flavor without nodes is out of the queues; 0: it stays in
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +351,17 @@ class TeamQueuePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class RuntimePlan:
+    """The training runtime of a pool with a fabric: a node whole, with an image that can use the fabric."""
+
+    name: str  # of the ClusterTrainingRuntime
+    pool: str
+    image: str  # by digest; the smoke job's
+    cpu: int  # cores that a pod requests
+    memory_gib: int  # likewise
+
+
+@dataclass(frozen=True, slots=True)
 class SmokeJobPlan:
     """The smoke job that proves a pool's nodes of one capacity, or of whichever the queue picks. Sizes are a node's."""
 
@@ -318,12 +384,65 @@ class SmokePlan:
     """The DDP smoke jobs, part of `pulumi up`."""
 
     enabled: bool
+    level: str  # quick, standard or full: which checks an `up` waits for
     image: str  # by digest
     priority: str
     capacities: tuple[Capacity, ...]  # of a pool, that are proven
+    advisory: tuple[Capacity, ...]  # whose jobs `up` starts and does not wait for
     mounts: tuple[tuple[str, str], ...]  # claim -> path, of every training container of the platform
     environment: tuple[tuple[str, str], ...]  # variables of every training container
+    pod_annotations: tuple[tuple[str, str], ...]  # that every training pod carries for its volumes to be mounted
     jobs: tuple[SmokeJobPlan, ...]  # one a pool and capacity that is proven; none where the settings turn them off
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoringPlan:
+    """What a cluster is watched by; `cpu` and `memory` are Kubernetes quantities of Prometheus."""
+
+    retention_days: int
+    storage_gib: int
+    cpu: str
+    memory: str
+    runbooks: str  # the address that the alerts' pages are below, or the folder that they are in
+    thresholds: Thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class DrillPlan:
+    """The weekly job that restores a checkpoint. Sizes are its one pod's."""
+
+    team: str  # in whose queue and namespace it runs
+    image: str  # by digest
+    schedule: str  # cron's words, UTC
+    cpu: int
+    memory_gib: int
+    deadline_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlavorPricePlan:
+    """What an hour of one GPU of a flavor counts as."""
+
+    name: str  # the flavor's
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPlan:
+    """By what the ledger counts what teams hold, and what becomes of a team whose budget is spent."""
+
+    gpu_hour_usd: tuple[FlavorPricePlan, ...]  # a flavor without a price is not counted
+    hold: bool  # whether the team's LocalQueues are held
+    exempt: tuple[str, ...]  # teams that are told, and never held
+    drain_after_hours: int | None  # after which held teams' running jobs are evicted; None: they run to their end
+
+
+@dataclass(frozen=True, slots=True)
+class IdleJobsPlan:
+    """When a job that does nothing with its GPUs gives them back."""
+
+    after_minutes: int  # in which nothing was computed on any rank
+    grace_minutes: int  # between the warning and the eviction
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +458,12 @@ class ClusterPlan:
     scheduling: SchedulingPlan
     teams: tuple[TeamQueuePlan, ...]
     smoke: SmokePlan
+    runtimes: tuple[RuntimePlan, ...]  # one a pool with a fabric
     isolated_gpus: bool  # its nodes show a container no GPU that it did not ask for, whatever its variables say
+    monitoring: MonitoringPlan | None = None  # None: nothing of the platform's watches it
+    drill: DrillPlan | None = None  # None: nobody tries whether checkpoints can be restored
+    ledger: LedgerPlan | None = None  # None: nothing counts, because nothing watches
+    idle_jobs: IdleJobsPlan | None = None  # None: a job keeps its GPUs whatever it does with them
 
     @property
     def node_groups(self) -> tuple[NodeGroupPlan, ...]:
@@ -367,11 +491,11 @@ def _pick(kind: str, there: tuple[_Named, ...], name: str | None, cluster: str) 
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything that was decided for one environment."""
+class Plan(Generic[OnGround]):
+    """Everything that was decided for one environment; what knows one cloud only takes a plan of that one's ground."""
 
     core: Core
-    ground: AwsPlan
+    ground: OnGround
     clusters: tuple[ClusterPlan, ...]
 
     def tracks(self, cluster: ClusterPlan) -> bool:

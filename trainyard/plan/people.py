@@ -38,8 +38,17 @@ def resolve_profile(team_size: int) -> ProfileName:
     raise SettingsError(ledger.problems)
 
 
-def size_and_profile(settings: Settings, ledger: Ledger) -> tuple[int, Profile, bool]:
-    """Team size and profile, and whether they are the settings' own rather than stand-ins for wrong ones."""
+def profile_of(settings: Settings) -> ProfileName | None:
+    """The profile that settings come to; None where they are wrong of the team's size."""
+    _, found, known = size_and_profile(settings, None, Ledger())
+    return cast(ProfileName, found.name) if known else None
+
+
+def size_and_profile(settings: Settings, kept: ProfileName | None, ledger: Ledger) -> tuple[int, Profile, bool]:
+    """Team size and profile, and whether they are the settings' own rather than stand-ins for wrong ones.
+
+    `kept` is the profile that the stack's lock has: one person more does not make another environment.
+    """
     stand_in = profile(_STAND_IN_PROFILE)
     size = _team_size(settings, ledger)
     if size is None:
@@ -48,11 +57,11 @@ def size_and_profile(settings: Settings, ledger: Ledger) -> tuple[int, Profile, 
         name: str = ledger.decide("profile", resolve_profile(size), f"{size} people: bounds of the profiles")
     else:
         name = ledger.decide("profile", settings.profile, "setting profile")
-    if name == "small":
-        key, got = ("profile", name) if settings.profile else ("teamSize", f"{size}, which is the small profile")
-        allowed = "the small profile's managed training is not available yet in this version"
-        ledger.problem(key, got, allowed, "set profile: medium for a cluster of your own")
-        return size, stand_in, False
+    if kept is not None and name != kept:
+        key, got = ("profile", name) if settings.profile else ("teamSize", f"{size}, which is the {name} profile")
+        hint = f"set profile: {kept} to stay; or `trainyard plan STACK --relock profile` says what it would replace"
+        ledger.problem(key, got, f"the stack's lock keeps the {kept} profile", hint)
+        return size, profile(kept), True
     return size, profile(name), True
 
 
@@ -82,19 +91,38 @@ def weights_of(teams: Sequence[Team]) -> tuple[list[Fraction], str]:
 
 
 def teams_of(context: Context) -> tuple[Team, ...]:
-    """The teams of the settings; one of everybody where they name none."""
+    """The teams of the settings, the largest first; one of everybody where they name none.
+
+    Whoever comes first wins a tie over a node: that must not be for the order of a list to say, or another order would
+    hand out nodes anew and prove them again.
+    """
     if context.settings.teams:
-        return tuple(context.settings.teams)
+        return tuple(sorted(context.settings.teams, key=lambda team: (-(team.share or team.members), team.name)))
     name = context.ledger.decide("teams", EVERYONE, "no teams in the settings: one team of all")
     return (Team(name=name, members=context.team_size),)
 
 
 def plan_teams(teams: Sequence[Team], monthly_usd: int, context: Context) -> tuple[TeamPlan, ...]:
-    """Each team with its share of the budget: whole dollars that add up to it."""
+    """Each team with its budget: its own, or its share of what those leave of the whole, in whole dollars."""
     weights, source = weights_of(teams)
-    budgets = largest_remainder(monthly_usd, weights)
     whole = sum(weights)
+    named = sum(team.monthly_budget_usd or 0 for team in teams)
+    if named > monthly_usd:
+        allowed = f"must be at most {monthly_usd} together, the monthly budget"
+        context.ledger.problem("teams", f"budgets of {named} USD", allowed, "raise monthlyBudgetUsd")
+    others = [
+        weight if team.monthly_budget_usd is None else Fraction(0) for team, weight in zip(teams, weights, strict=True)
+    ]
+    shared = largest_remainder(max(0, monthly_usd - named), others) if any(others) else [0] * len(teams)
     decide = context.ledger.decide
+
+    def budget(team: Team, part: int) -> int:
+        key = f"teams.{team.name}.monthly_budget_usd"
+        if team.monthly_budget_usd is not None:
+            return decide(key, team.monthly_budget_usd, "setting teams: monthlyBudgetUsd")
+        rest = f" less {named} USD of teams with one of their own" if named else ""
+        return decide(key, part, f"{source}; of the monthly budget{rest}")
+
     return tuple(
         TeamPlan(
             name=team.name,
@@ -102,9 +130,7 @@ def plan_teams(teams: Sequence[Team], monthly_usd: int, context: Context) -> tup
             principals=tuple(team.principals),
             people=tuple(team.people),
             share_percent=decide(f"teams.{team.name}.share_percent", round(float(100 * weight / whole), 2), source),
-            monthly_budget_usd=decide(
-                f"teams.{team.name}.monthly_budget_usd", budget, f"{source}; of the monthly budget"
-            ),
+            monthly_budget_usd=budget(team, part),
         )
-        for team, weight, budget in zip(teams, weights, budgets, strict=True)
+        for team, weight, part in zip(teams, weights, shared, strict=True)
     )

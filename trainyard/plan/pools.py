@@ -8,31 +8,53 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
-from trainyard.catalog import Instance
+from trainyard.conventions import taken_whole
 from trainyard.plan.context import Context
 from trainyard.problems import nearest
-from trainyard.settings.pools import GpuPool, NodeRange, Reserved
+from trainyard.settings.pools import FlexStart, GpuPool, NodeRange, Reserved
 
 
-class Market(Protocol):
+class Machine(Protocol):
+    """A machine with GPUs, as far as its cloud does not matter."""
+
+    @property
+    def type(self) -> str:
+        """Name of the machine type."""
+
+    @property
+    def gpus(self) -> int:
+        """Whole GPUs of it."""
+
+    @property
+    def fabric_interfaces(self) -> int:
+        """Fast interfaces between nodes, at most."""
+
+
+Sold = TypeVar("Sold", bound=Machine)
+
+
+class Market(Protocol[Sold]):
     """What a region of a cloud sells. Each method records what is wrong with the settings."""
 
     def sells_gpus(self) -> bool:
         """Whether there is any GPU instance to be had."""
 
-    def pick(self, name: str, pool: GpuPool, known: bool) -> Instance | None:
+    def pick(self, name: str, pool: GpuPool, known: bool) -> Sold | None:
         """The instance of a pool; `known`: the profile has the pool."""
 
-    def fabric(self, name: str, pool: GpuPool, known: bool, item: Instance) -> bool:
+    def fabric(self, name: str, pool: GpuPool, known: bool, item: Sold) -> bool:
         """Whether the pool's nodes talk over the instance's fast interfaces."""
 
-    def spot_types(self, key: str, pool: GpuPool, item: Instance) -> tuple[str, ...] | None:
+    def spot_types(self, key: str, pool: GpuPool, item: Sold) -> tuple[str, ...] | None:
         """The alternatives that the stack file names for spot nodes; None where it names none."""
 
-    def check_reservation(self, key: str, reserved: Reserved, item: Instance | None) -> None:
+    def check_reservation(self, key: str, reserved: Reserved, item: Sold | None) -> None:
         """What only the cloud knows of a reservation: how its id is spelt, what is sold in it."""
+
+    def flex_start(self, key: str, pool: GpuPool) -> FlexStart | None:
+        """The nodes that a job waits for in the cloud's own queue, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +67,22 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True)
-class PoolDraft:
+class PoolDraft(Generic[Sold]):
     """A pool before zones are chosen. A capacity without nodes is None."""
 
     name: str
     purpose: str
-    instance: Instance
+    instance: Sold
     fabric: bool
     root_disk_gib: int
     reserved: Reserved | None
     spot: Nodes | None
     on_demand: Nodes | None
+    flex_start: FlexStart | None
     spot_types: tuple[str, ...] | None  # None: the catalogue's alternatives
     zone: str | None
+    gang_nodes: int  # of a job that a capacity other than spot holds
+    whole_nodes_only: bool
 
     @property
     def key(self) -> str:
@@ -65,12 +90,19 @@ class PoolDraft:
         return f"gpuPools.{self.name}"
 
     @property
+    def reserved_nodes(self) -> int:
+        """Nodes of the reservation that the pool uses; 0 without one."""
+        if self.reserved is None:
+            return 0
+        return self.reserved.nodes if self.reserved.max_nodes is None else self.reserved.max_nodes
+
+    @property
     def pinned_zone(self) -> str | None:
         """The zone that the pool cannot do without."""
         return self.reserved.availability_zone if self.reserved else self.zone
 
 
-def draft_pools(market: Market, context: Context) -> tuple[PoolDraft, ...]:
+def draft_pools(market: Market[Sold], context: Context) -> tuple[PoolDraft[Sold], ...]:
     """Drafts every pool of the profile and of the stack file; records what is wrong with those it leaves out."""
     if not market.sells_gpus():
         return ()
@@ -86,25 +118,31 @@ def draft_pools(market: Market, context: Context) -> tuple[PoolDraft, ...]:
         ledger.problem("gpuPools", "no enabled pool", "an environment needs at least one GPU pool")
     drafts = [_draft(name, asked.get(name, GpuPool()), name in of_profile, market, context) for name in enabled]
     found = tuple(draft for draft in drafts if draft is not None)
+    for draft in found:
+        _check_gang(draft, context)
     _check_owners(found, context)
     return found
 
 
-def _draft(name: str, pool: GpuPool, known: bool, market: Market, context: Context) -> PoolDraft | None:
+def _draft(name: str, pool: GpuPool, known: bool, market: Market[Sold], context: Context) -> PoolDraft[Sold] | None:
     key, ledger = f"gpuPools.{name}", context.ledger
     item = market.pick(name, pool, known)
     reserved = _reserved(key, pool.reserved, item, market, context)
     if item is None:
         return None
     found = len(ledger.problems)
-    spot, on_demand = _elastic(name, pool, known, item, context)
-    if not (pool.reserved or spot or on_demand) and len(ledger.problems) == found:
+    fabric = market.fabric(name, pool, known, item)
+    gang = _gang(name, pool, fabric, context)
+    flex_start = market.flex_start(key, pool)
+    enough = 0 if flex_start is None else flex_start.max_nodes
+    spot, on_demand = _elastic(name, pool, known, item, 1 if enough >= gang else gang, context)
+    if not (pool.reserved or spot or on_demand or flex_start) and len(ledger.problems) == found:
         ledger.problem(key, "no node", "needs nodes: reserved, or spot.maxNodes or onDemand.maxNodes of at least 1")
     return PoolDraft(
         name=name,
         purpose=pool.purpose or (str(context.figure(f"gpu_pools.{name}.purpose")) if known else f"pool {name}"),
         instance=item,
-        fabric=market.fabric(name, pool, known, item),
+        fabric=fabric,
         root_disk_gib=context.take(
             f"gpu_pools.{name}.root_disk_gib" if known else "gpu_pool_defaults.root_disk_gib",
             f"{key}.rootDiskGib",
@@ -114,13 +152,57 @@ def _draft(name: str, pool: GpuPool, known: bool, market: Market, context: Conte
         reserved=reserved,
         spot=spot,
         on_demand=on_demand,
+        flex_start=flex_start,
         spot_types=market.spot_types(key, pool, item),
         zone=pool.zone,
+        gang_nodes=gang,
+        whole_nodes_only=_whole_nodes_only(name, pool, item, fabric, context),
     )
 
 
+def _gang(name: str, pool: GpuPool, fabric: bool, context: Context) -> int:
+    """How many nodes a job has that the pool holds whole without spot: a job never spans two capacities."""
+    key, given = f"gpuPools.{name}.gangNodes", pool.gang_nodes
+    if given is not None and given > 1 and not fabric:
+        context.ledger.problem(key, given, "only a pool with a fabric has jobs over several nodes", "set fabric: true")
+    if given is None and not fabric:
+        return 1
+    path = "gpu_pool_defaults.gang_nodes"
+    return int(context.take(path, key, given, key=f"pools.{name}.gang_nodes"))
+
+
+def _check_gang(draft: PoolDraft[Sold], context: Context) -> None:
+    """Notes a problem where the stack file asks for a gang that no capacity but spot holds."""
+    given = context.settings.gpu_pools.get(draft.name, GpuPool()).gang_nodes
+    bought = {
+        "reserved": draft.reserved_nodes,
+        "on-demand": draft.on_demand.maximum if draft.on_demand else 0,
+        "flex-start": draft.flex_start.max_nodes if draft.flex_start else 0,
+    }
+    held = {capacity: nodes for capacity, nodes in bought.items() if nodes}
+    if given is not None and given > max(held.values(), default=0):
+        has = " and ".join(f"{nodes} {capacity}" for capacity, nodes in held.items()) or "none"
+        allowed = f"must be at most the nodes of one capacity that is not spot; the pool has {has}"
+        hint = f"raise {draft.key}.onDemand.maxNodes, or set 1: jobs over several nodes then wait for spot"
+        context.ledger.problem(f"{draft.key}.gangNodes", given, allowed, hint)
+
+
+def _whole_nodes_only(name: str, pool: GpuPool, item: Sold, fabric: bool, context: Context) -> bool:
+    """Whether small jobs are kept off the pool: on a node each they would break up what a large one waits for."""
+    default = taken_whole(item.gpus, item.fabric_interfaces if fabric else 0)
+    value = default if pool.whole_nodes_only is None else pool.whole_nodes_only
+    source = (
+        f"setting gpuPools.{name}.wholeNodesOnly"
+        if pool.whole_nodes_only is not None
+        else "small jobs on a node each would break up the nodes that a job over several waits for"
+        if default
+        else "small jobs share its nodes"
+    )
+    return context.ledger.decide(f"pools.{name}.whole_nodes_only", value, source)
+
+
 def _reserved(
-    key: str, reserved: Reserved | None, item: Instance | None, market: Market, context: Context
+    key: str, reserved: Reserved | None, item: Sold | None, market: Market[Sold], context: Context
 ) -> Reserved | None:
     """The reservation if nothing is wrong with it. Zones are checked when all of them are known."""
     if reserved is None:
@@ -134,7 +216,7 @@ def _reserved(
     return reserved if len(ledger.problems) == found else None
 
 
-def _check_owners(drafts: tuple[PoolDraft, ...], context: Context) -> None:
+def _check_owners(drafts: tuple[PoolDraft[Sold], ...], context: Context) -> None:
     """Notes a problem for each reservation that two pools name."""
     owners: dict[str, str] = {}
     for draft in drafts:
@@ -147,7 +229,7 @@ def _check_owners(drafts: tuple[PoolDraft, ...], context: Context) -> None:
 
 
 def _elastic(
-    name: str, pool: GpuPool, known: bool, item: Instance, context: Context
+    name: str, pool: GpuPool, known: bool, item: Sold, gang: int, context: Context
 ) -> tuple[Nodes | None, Nodes | None]:
     """Spot and on-demand nodes: the profile's GPUs in whole nodes, shared between the two, then the overrides."""
     of_profile = Nodes(0, 0, "not of the profile"), Nodes(0, 0, "not of the profile")
@@ -164,6 +246,10 @@ def _elastic(
             f"{percent} % of them on demand"
         )
         spot = nodes - on_demand
+        reserved = 0 if pool.reserved is None else pool.reserved.max_nodes or pool.reserved.nodes
+        if max(on_demand, reserved) < gang:
+            on_demand = gang
+            source += f"; {gang} on demand, so that a job of {gang} nodes does not depend on spot"
         of_profile = Nodes(min(least, spot), spot, source), Nodes(min(least, on_demand), on_demand, source)
     key = f"gpuPools.{name}"
     return (

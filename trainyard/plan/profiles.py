@@ -6,6 +6,9 @@ A leaf of a profile is a figure: `value` with `source`, and where it grows with 
     at(team_size) = value + per_member * max(0, team_size - from_members), kept within minimum and maximum,
                     rounded up to a whole number
 
+Under `assurance: high` a figure is what its `high` says, with a source of its own: what a scanner asks for, or what
+survives the loss of a zone, where the profile otherwise chooses for the customer's money.
+
 `extends: medium` takes the figures of another profile first.
 """
 
@@ -17,12 +20,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from trainyard.catalog.tables import tree
 
 PROFILE_NAMES = ("small", "medium", "large")
-_FIELDS = {"value", "unit", "source", "per_member", "from_members", "minimum", "maximum"}
+Assurance = Literal["standard", "high"]
+"""`standard` chooses for the customer's money, `high` for what scanners ask and what survives the loss of a zone."""
+_FIELDS = {"value", "unit", "source", "per_member", "from_members", "minimum", "maximum", "high"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class Figure:
     from_members: int = 0
     minimum: float | None = None
     maximum: float | None = None
+    high: Figure | None = None  # what it is under high assurance, where that is something else
 
     def at(self, team_size: int) -> int:
         """The figure for a team of that many people, rounded up."""
@@ -64,6 +70,12 @@ class Profile:
             KeyError: the profile has no such figure.
         """
         return self.figures[path]
+
+    def under(self, assurance: Assurance) -> Profile:
+        """The profile with the figures of that assurance."""
+        if assurance == "standard":
+            return self
+        return Profile(self.name, {path: figure.high or figure for path, figure in self.figures.items()})
 
     def names(self, group: str) -> tuple[str, ...]:
         """Names of the groups directly below a path, in the file's order."""
@@ -103,4 +115,15 @@ def _figures(tree: Mapping[str, Any], path: str) -> Iterator[Figure]:
         elif not node.get("source"):
             raise ValueError(f"{here}: a figure needs a source")
         else:
-            yield Figure(path=here, **{**node, "source": str(node["source"])})
+            yield _figure(here, node)
+
+
+def _figure(path: str, node: Mapping[str, Any]) -> Figure:
+    """A leaf as a figure. What `high` says takes the place of what it names; the rest stays."""
+    fields = {key: value for key, value in node.items() if key != "high"}
+    high = node.get("high")
+    if high is None:
+        return Figure(path=path, **{**fields, "source": str(fields["source"])})
+    if not isinstance(high, Mapping) or set(high) - (_FIELDS - {"high"}) or not {"value", "source"} <= set(high):
+        raise ValueError(f"{path}.high: a figure of high assurance needs a value and a source of its own")
+    return Figure(path=path, **{**fields, "source": str(fields["source"])}, high=_figure(path, {**fields, **high}))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trainyard import catalog
+from trainyard.plan.lock import NOTHING, Lock, gone_text, lock_path, read_lock, unlocked_text
 from trainyard.plan.make import make_plan
 from trainyard.plan.parts import Plan
 from trainyard.problems import SettingsError
@@ -25,13 +27,14 @@ class Resolved:
     warnings: tuple[str, ...]
 
 
-def resolve(config: Mapping[str, str], stack: str) -> Resolved:
+def resolve(config: Mapping[str, str], stack: str, lock: Lock = NOTHING) -> Resolved:
     """The settings and the plan of a stack.
 
     Args:
         config: values of the project's namespace as the engine hands them to a program: every value text, objects
             and arrays as JSON.
         stack: the stack's name.
+        lock: what was decided for it before.
 
     Raises:
         SettingsError: with every problem of the settings, of what must fit together, and of the plan.
@@ -40,17 +43,35 @@ def resolve(config: Mapping[str, str], stack: str) -> Resolved:
     problems = list(reading.problems)
     plan = None
     try:
-        plan = make_plan(reading.settings, stack)
+        plan = make_plan(reading.settings, stack, lock)
     except SettingsError as error:
         stood_in = {key for key in STAND_INS if key in reading.wrong}
         problems += [problem for problem in reading.new(error.problems) if problem.key not in stood_in]
     if problems or plan is None:
         raise SettingsError(dict.fromkeys(problems))
-    return Resolved(reading.settings, plan, reading.warnings)
+    told = (*unlocked_text(plan, lock), *gone_text(plan, lock), *_ending(plan))
+    return Resolved(reading.settings, plan, (*reading.warnings, *told))
+
+
+def _ending(plan: Plan) -> Iterator[str]:
+    """That a cluster has a version which no new one gets: its end is near, or here."""
+    chosen = catalog.kubernetes_versions()
+    for cluster in plan.clusters if plan.ground.kind == "aws" else ():
+        known = catalog.known_kubernetes_versions()[cluster.kubernetes_version]
+        if known.version not in chosen:
+            yield (
+                f"Kubernetes {known.version} is in standard support until {known.standard_support_until}, and EKS"
+                f" upgrades the control plane by itself then: `trainyard upgrade {plan.core.stack} --kubernetes"
+                f" {next(iter(chosen))}`"
+            )
 
 
 def resolve_all(
-    values: Mapping[str, str], stack: str, secret_keys: Collection[str] = (), project: str = NAMESPACE
+    values: Mapping[str, str],
+    stack: str,
+    secret_keys: Collection[str] = (),
+    project: str = NAMESPACE,
+    lock: Lock = NOTHING,
 ) -> Resolved:
     """The settings and the plan of a stack, from every key that the engine hands over, with its namespace.
 
@@ -59,13 +80,14 @@ def resolve_all(
         stack: the stack's name.
         secret_keys: those that hold something encrypted; no problem quotes their values.
         project: the project's name, under which the engine puts keys that have no namespace.
+        lock: what was decided for the stack before.
 
     Raises:
         SettingsError: as `resolve` does, and for keys whose namespace was meant to be ours.
     """
     problems = list(misplaced_keys(values))
     try:
-        resolved = resolve(namespace_values(values), stack)
+        resolved = resolve(namespace_values(values), stack, lock)
     except SettingsError as error:
         problems += error.problems
     if problems:
@@ -82,10 +104,15 @@ def resolve_stack(project: Path, stack: str | Path) -> Resolved:
     return resolve_config(read_stack(project, stack, stand_in=stand_in))
 
 
-def resolve_config(config: StackConfig) -> Resolved:
-    """The settings and the plan of a stack file that was read; raises `SettingsError`."""
+def resolve_config(config: StackConfig, lock: Lock | None = None) -> Resolved:
+    """The settings and the plan of a stack file that was read; raises `SettingsError`.
+
+    `lock` is what was decided before, by default what the lock beside the file says.
+    """
+    if lock is None:
+        lock = read_lock(lock_path(config.file)) or NOTHING
     try:
-        resolved = resolve_all(config.values, config.stack, config.secret_keys, config.project)
+        resolved = resolve_all(config.values, config.stack, config.secret_keys, config.project, lock)
     except SettingsError as error:
         raise SettingsError(config.joined(error.problems)) from None
     if config.problems:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from trainyard import catalog
 from trainyard.conventions import team_namespace
 from trainyard.plan.context import Context
 from trainyard.plan.ownership import hand_out, largest_remainder, node_totals
@@ -17,6 +17,16 @@ from trainyard.settings.people import Team
 
 MAX_FLAVORS = 64
 """Flavors of one resource group of a Kueue 0.19 ClusterQueue."""
+
+
+@dataclass(frozen=True, slots=True)
+class CpuRoom:
+    """What the nodes for pods without GPUs hold at their most."""
+
+    cores: int
+    memory_gib: int
+    pods: int
+
 
 WEIGHT_WITHOUT_GPUS = 1
 """The weight in fair sharing of a team that owns no GPUs: as if it owned one."""
@@ -33,7 +43,7 @@ def plan_scheduling(pools: Sequence[PoolPlan], context: Context) -> SchedulingPl
     own, ledger = context.settings.scheduler, context.ledger
 
     def price(pool: PoolPlan) -> float:
-        usd = catalog.instance(pool.node.instance_type).usd_per_gpu_hour
+        usd = pool.node.usd_per_gpu_hour
         return math.inf if usd is None else usd
 
     flavors = tuple(
@@ -66,6 +76,9 @@ def plan_scheduling(pools: Sequence[PoolPlan], context: Context) -> SchedulingPl
         scale_down_after_minutes=context.take(
             "scheduling.scale_down_after_minutes", "scheduler.scaleDownAfterMinutes", own.scale_down_after_minutes
         ),
+        dry_capacity_minutes=context.take(
+            "scheduling.dry_capacity_minutes", "scheduler.dryCapacityMinutes", own.dry_capacity_minutes
+        ),
     )
 
 
@@ -88,12 +101,13 @@ def plan_queues(
     scheduling: SchedulingPlan,
     context: Context,
     *,
-    without_gpus: bool,
+    room: CpuRoom | None,
 ) -> tuple[TeamQueuePlan, ...]:
     """Each team with what it owns: for every flavor the teams' quotas add up to its GPUs.
 
-    `weights` are what the quotas are in proportion to, `source` says where these come from. `without_gpus`: whether
-    there are nodes for pods without GPUs; where there are none, nobody may make such a pod, which would wait for ever.
+    `weights` are what the quotas are in proportion to, `source` says where these come from. `room` is what the nodes
+    for pods without GPUs hold, and with that the most that a team has of it; without such nodes nobody may make such a
+    pod, which would wait for ever.
     """
     ledger = context.ledger
     quotas = _quotas(teams, weights, pools, scheduling, context)
@@ -107,13 +121,13 @@ def plan_queues(
         for field, words, why in in_words(mine, pools, source, by_setting, len(teams)):
             ledger.decide(f"{key}.{field}", words, why)
         bounds = [
-            ledger.decide(f"{key}.{field}", int(context.figure(path)) * team.members, context.source(path))
-            if without_gpus
+            _bound(f"{key}.{field}", path, team, most, context)
+            if most is not None
             else ledger.decide(f"{key}.{field}", 0, "cpuPool.maxNodes is 0: no node would take pods without GPUs")
-            for field, path in (
-                ("cpu_only_cores", "teams.cpu_per_member"),
-                ("cpu_only_memory_gib", "teams.memory_gib_per_member"),
-                ("cpu_only_pods", "teams.pods_per_member"),
+            for field, path, most in (
+                ("cpu_only_cores", "teams.cpu_per_member", room.cores if room else None),
+                ("cpu_only_memory_gib", "teams.memory_gib_per_member", room.memory_gib if room else None),
+                ("cpu_only_pods", "teams.pods_per_member", room.pods if room else None),
             )
         ]
         queues.append(
@@ -139,6 +153,16 @@ def plan_queues(
     return tuple(queues)
 
 
+def _bound(key: str, path: str, team: Team, most: int, context: Context) -> int:
+    """So much a member, at most what there ever is room for: a bound that is never reached bounds nothing."""
+    wanted, source = int(context.figure(path)) * team.members, context.source(path)
+    return context.ledger.decide(
+        key,
+        min(wanted, most),
+        source if wanted <= most else f"what the CPU pool holds at its most; so many people would have {wanted}",
+    )
+
+
 def _quotas(
     teams: Sequence[Team],
     weights: Sequence[Fraction],
@@ -150,7 +174,7 @@ def _quotas(
     quotas: dict[str, list[QuotaPlan]] = {}
     for pool in pools:
         given = _owners(pool, teams, context)
-        if pool.node.is_taken_whole:
+        if pool.is_shared_out_in_nodes:
             capacities = [group.max_nodes for group in pool.node_groups]
             rows = hand_out(capacities, node_totals(sum(capacities), weights, given))
             for group, row in zip(pool.node_groups, rows, strict=True):
@@ -172,11 +196,9 @@ def _owners(pool: PoolPlan, teams: Sequence[Team], context: Context) -> list[int
     names = [team.name for team in teams]
     nodes, claimed = sum(group.max_nodes for group in pool.node_groups), sum(owners.values())
     found = len(ledger.problems)
-    if not pool.node.is_taken_whole:
-        allowed = (
-            "only a pool of several GPUs a node and with a fabric has owners of nodes; the quotas of others are GPUs"
-        )
-        ledger.problem(key, owners, allowed, "leave it out: the teams' shares decide")
+    if not pool.is_shared_out_in_nodes:
+        allowed = "only a pool of jobs that take whole nodes has owners of nodes; the quotas of others are GPUs"
+        ledger.problem(key, owners, allowed, "set wholeNodesOnly: true, or leave it out: the teams' shares decide")
     for name in owners:
         if name not in names:
             ledger.problem(

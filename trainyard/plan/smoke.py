@@ -15,11 +15,25 @@ from trainyard.conventions import (
     HOME_CLAIM,
     MLFLOW_CREDENTIALS_SECRET,
     SCRATCH_CLAIM,
+    SMOKE_LOCAL_QUEUE,
+    STANDING,
     Capacity,
+    fabric_claim,
+    pool_runtime,
 )
 from trainyard.plan.context import Context
-from trainyard.plan.parts import ClusterPlan, Plan, PoolPlan, SmokeJobPlan, SmokePlan, TeamQueuePlan
+from trainyard.plan.parts import (
+    ClusterPlan,
+    NodePlan,
+    Plan,
+    PoolPlan,
+    RuntimePlan,
+    SmokeJobPlan,
+    SmokePlan,
+    TeamQueuePlan,
+)
 from trainyard.problems import nearest, some_of
+from trainyard.smoke_jobs.ddp.options import TIMEOUT_S
 from trainyard.smoke_jobs.launch.job import SmokeSpec, job_name
 
 PRIORITY = "standard"
@@ -64,6 +78,7 @@ def plan_smoke(
     *,
     mounts: tuple[tuple[str, str], ...],
     environment: tuple[tuple[str, str], ...],
+    pod_annotations: tuple[tuple[str, str], ...] = (),
     pulled_as: Callable[[str], str],
     context: Context,
 ) -> SmokePlan:
@@ -77,7 +92,7 @@ def plan_smoke(
         allowed = f"must be one of the teams: {some_of(names)}"
         ledger.problem("smoke.team", own.team, allowed, nearest(own.team, names))
     for pool in pools if own.enabled else ():
-        has = [group.capacity for group in pool.node_groups]
+        has = [group.capacity for group in pool.node_groups if group.capacity in STANDING]
         if has and not set(has) & set(own.capacities):  # a pool without nodes has its own problem
             got = ", ".join(own.capacities) or "none"
             allowed = f"must name a capacity of pool {pool.name}, which has {', '.join(has)} nodes"
@@ -100,13 +115,56 @@ def plan_smoke(
             jobs.append(job)
     return SmokePlan(
         enabled=enabled,
+        level=ledger.decide(
+            "smoke.level", own.level, "setting smoke.level; quick by default, minutes; full is for new hardware"
+        ),
         image=ledger.decide("smoke.image", pulled_as(own.image or catalog.pins().image("smoke")), image_source),
         priority=PRIORITY,
         capacities=capacities,
+        advisory=ledger.decide(
+            "smoke.advisory",
+            tuple(dict.fromkeys(own.advisory)),
+            "setting smoke.advisory; spot by default, of which a market may have none today",
+        ),
         mounts=mounts,
         environment=environment,
+        pod_annotations=pod_annotations,
         jobs=tuple(jobs),
     )
+
+
+def plan_runtimes(pools: Sequence[PoolPlan], smoke: SmokePlan, context: Context) -> tuple[RuntimePlan, ...]:
+    """The runtimes of the pools with a fabric: of the image and the size that the smoke job proves."""
+    found = []
+    for pool in pools:
+        if pool.node.fabric is None:
+            continue
+        (cpu, cpu_source), (memory, memory_source) = _cores(pool.node), _memory_gib(pool.node)
+        runtime = RuntimePlan(pool_runtime(pool.name), pool.name, smoke.image, cpu, memory)
+        key = f"runtimes.{runtime.name}"
+        context.ledger.decide(f"{key}.image", runtime.image, "the smoke job's, which proves that it uses the fabric")
+        context.ledger.decide(f"{key}.cpu", runtime.cpu, f"as the smoke job: {cpu_source}")
+        context.ledger.decide(f"{key}.memory_gib", runtime.memory_gib, f"as the smoke job: {memory_source}")
+        found.append(runtime)
+    return tuple(found)
+
+
+def _cores(node: NodePlan) -> tuple[int, str]:
+    """Cores of a job that takes a node whole, and why."""
+    cores, source = min(
+        (node.vcpus - RESERVED_CORES, f"cores of a node less {RESERVED_CORES} for the kubelet and drivers"),
+        (cores_for(node.gpus), f"4 cores and {CORES_PER_GPU} a GPU"),
+    )
+    return max(1, cores), source
+
+
+def _memory_gib(node: NodePlan) -> tuple[int, str]:
+    """Memory of a job that takes a node whole, GiB, and why."""
+    memory, source = min(
+        (int(node.memory_gib * MEMORY_SHARE), f"{100 * MEMORY_SHARE:.0f} % of a node's memory"),
+        (memory_gib_for(node.gpus), f"16 GiB and {MEMORY_PER_GPU_GIB} a GPU"),
+    )
+    return max(4, memory), source
 
 
 def owner_of(queues: Sequence[TeamQueuePlan], pool: PoolPlan, capacity: Capacity | None) -> TeamQueuePlan:
@@ -156,14 +214,7 @@ def _sized(
         (max((group.max_nodes for group in groups), default=1), "nodes of the largest node group: no job spans two"),
     )
     nodes = max(1, nodes)
-    cpu, cpu_source = min(
-        (node.vcpus - RESERVED_CORES, f"cores of a node less {RESERVED_CORES} for the kubelet and drivers"),
-        (cores_for(node.gpus), f"4 cores and {CORES_PER_GPU} a GPU"),
-    )
-    memory, memory_source = min(
-        (int(node.memory_gib * MEMORY_SHARE), f"{100 * MEMORY_SHARE:.0f} % of a node's memory"),
-        (memory_gib_for(node.gpus), f"16 GiB and {MEMORY_PER_GPU_GIB} a GPU"),
-    )
+    (cpu, cpu_source), (memory, memory_source) = _cores(node), _memory_gib(node)
     facts = {
         "instance types": ",".join(sorted({kind for group in groups for kind in group.instance_types})),
         "capacities": ",".join(group.capacity for group in groups),
@@ -177,12 +228,12 @@ def _sized(
         pool=pool.name,
         capacity=capacity,
         nodes=nodes,
-        cpu=max(1, cpu),
-        memory_gib=max(4, memory),
+        cpu=cpu,
+        memory_gib=memory,
         shared_memory_gib=max(1, memory // 4),
         hugepages_mib=node.fabric.hugepages_mib if node.fabric else 0,
         data_path=f"{scratch}/smoke-{name}" if scratch else "",
-        usd_per_node_hour=catalog.instance(node.instance_type).usd_per_hour,
+        usd_per_node_hour=node.usd_per_hour,
         rerun_on=tuple(sorted(facts.items())),
     )
     return job, {
@@ -202,6 +253,8 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         name=job_name(job.pool, job.capacity or ""),
         stack=plan.core.stack,
         pool=job.pool,
+        level=cluster.smoke.level,
+        timeout_s=TIMEOUT_S[cluster.smoke.level],
         nodes=job.nodes,
         gpus_per_node=node.gpus,
         instance=node.instance_type,
@@ -211,17 +264,19 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         transport=node.fabric.name if node.fabric else "",
         usd_per_node_hour=job.usd_per_node_hour or 0.0,  # the worker's word for unknown
         image=cluster.smoke.image,
-        environment=cluster.smoke.environment,
+        environment=(*cluster.smoke.environment, *(node.fabric.environment if node.fabric else ())),
         cpu=job.cpu,
         memory_gib=job.memory_gib,
         shared_memory_gib=job.shared_memory_gib,
         fabric_resource=node.fabric.resource if node.fabric else "",
-        fabric_interfaces=node.fabric_interfaces,
+        fabric_interfaces=node.fabric_interfaces if node.fabric and node.fabric.resource else 0,
+        fabric_claim=fabric_claim(job.pool) if node.fabric and node.fabric.device_class else "",
         hugepages_mib=job.hugepages_mib,
         namespace=team.namespace,
-        queue=team.local_queue,
+        queue=SMOKE_LOCAL_QUEUE,
         priority=cluster.smoke.priority,
         mounts=cluster.smoke.mounts,
+        pod_annotations=cluster.smoke.pod_annotations,
         data_path=job.data_path,
         tracking_secret=MLFLOW_CREDENTIALS_SECRET if plan.tracks(cluster) else "",
         start_timeout_s=cluster.scheduling.pods_ready_timeout_minutes * 60,

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from trainyard.conventions import MLFLOW_ADMIN
 from trainyard.conventions.quantities import MEBIBYTE, quantity
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
-from trainyard.plan.parts import MlflowPlan
+from trainyard.plan.parts import MlflowPlan, SignOnPlan
 from trainyard.settings.people import Team
+from trainyard.settings.sign_on import SignOn
 
 WORKER_MIB = 200
 """Memory that a process of the server does not start with less of. Own choice: half of the 400 MiB, with headroom, of
 the profile."""
+
+
+NO_SERVER = MlflowPlan(
+    enabled=False,
+    replicas=0,
+    cpu="0",
+    memory="0",
+    workers=0,
+    default_permission="NO_PERMISSIONS",
+    password_version=1,
+    sign_on=None,
+)
+"""No server of our own: managed training has its cloud's tracking, or none."""
 
 
 def plan_mlflow(teams: Sequence[Team], context: Context) -> MlflowPlan:
@@ -39,6 +54,39 @@ def plan_mlflow(teams: Sequence[Team], context: Context) -> MlflowPlan:
         password_version=context.ledger.decide(
             "mlflow.password_version", own.password_version, "setting mlflow.passwordVersion"
         ),
+        sign_on=_sign_on(own.sign_on, enabled, teams, context.ledger),
+    )
+
+
+def _sign_on(own: SignOn | None, enabled: bool, teams: Sequence[Team], ledger: Ledger) -> SignOnPlan | None:
+    """Who signs on with what; a group opens one team's account."""
+    if own is None:
+        return None
+    if not enabled:
+        allowed = "is read only where mlflow.enabled is true"
+        ledger.problem("mlflow.signOn", "an identity provider", allowed, "leave one of them out")
+    names = {team.name for team in teams}
+    first: dict[str, str] = {}
+    for team, group in own.teams.items():
+        key = f"mlflow.signOn.teams.{team}"
+        if team not in names:
+            ledger.problem(key, group, f"is of no team: there are {', '.join(sorted(names))}")
+        if (other := first.setdefault(group, team)) != team:
+            ledger.problem(key, group, f"is the group of team {other} too, and a request has one account")
+    for key, value in (("issuer", own.issuer), ("audience", own.audience), ("claim", own.claim)):
+        ledger.decide(f"mlflow.sign_on.{key}", value, "setting mlflow.signOn")
+    return SignOnPlan(
+        issuer=own.issuer,
+        audience=own.audience,
+        keys_url=own.keys_url,
+        keys_host=ledger.decide(
+            "mlflow.sign_on.keys_host",
+            urlsplit(own.keys_url).hostname or "",
+            "setting mlflow.signOn.keysUrl: the tracking server reaches it, and no other pod does for that",
+        ),
+        claim=own.claim,
+        person_claim=own.person_claim,
+        teams=tuple(sorted(own.teams.items())),
     )
 
 

@@ -179,7 +179,7 @@ def bare(value: Any) -> Any:
         return value
     if isinstance(value, Secret):
         return bare(value.value)
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {key: bare(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [bare(item) for item in value]
@@ -194,7 +194,7 @@ def has_unknown(value: Any) -> bool:
         return True
     if isinstance(value, Secret):
         return has_unknown(value.value)
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return any(has_unknown(item) for item in value.values())
     if isinstance(value, (list, tuple)):
         return any(has_unknown(item) for item in value)
@@ -207,7 +207,7 @@ def has_secret(value: Any) -> bool:
         return False
     if isinstance(value, Secret):
         return True
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return any(has_secret(item) for item in value.values())
     if isinstance(value, (list, tuple)):
         return any(has_secret(item) for item in value)
@@ -220,7 +220,7 @@ def leaves(value: Any, path: str = "", *, secret: bool = False) -> Iterator[tupl
         yield path, value, secret
     elif isinstance(value, Secret):
         yield from leaves(value.value, path, secret=True)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, (dict, Mapping)):
         for key, item in value.items():
             yield from leaves(item, f"{path}.{key}" if path else str(key), secret=secret)
     elif isinstance(value, (list, tuple)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from trainyard.catalog import instance
 from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL, Capacity
-from trainyard.conventions.gcp import GKE_ACCELERATORS
+from trainyard.conventions.gcp import FABRIC_INTERFACES, GKE_ACCELERATORS
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, length_at, list_at, mapping_at, mappings_at, number_at, value_at
 from trainyard.recorded.resources import Resources
@@ -41,6 +41,7 @@ class NodeGroup:
     max_nodes: int
     capacity: Capacity
     in_capacity_block: bool  # paid for once, when the block is bought; its `capacity` is reserved
+    from_queue: bool = False  # Google's flex-start: sold below the price on demand, for a time
 
     @property
     def name(self) -> str:
@@ -142,11 +143,14 @@ def _gke(resource: RecordedResource) -> NodeGroup:
     models = (str(value_at(accelerator, "type", default="")) for accelerator in accelerators)
     labels = _labels(node)
     zones = max(1, len(list_at(resource.inputs, "nodeLocations")))  # limits that are not totals hold for each zone
-    fixed = number_at(resource.inputs, "nodeCount", default=0)
 
     def nodes(which: str) -> int:
-        each_zone = zones * number_at(scaling, f"{which}NodeCount", default=fixed)
-        return int(number_at(scaling, f"total{which.title()}NodeCount", default=each_zone))
+        total, each_zone = f"total{which.title()}NodeCount", f"{which}NodeCount"
+        if is_set(scaling, total):
+            return int(number_at(scaling, total))
+        # What the autoscaler decides has no number of its own, which is known once there are nodes.
+        fixed = 0 if scaling else number_at(resource.inputs, "nodeCount", default=0)
+        return int(zones * number_at(scaling, each_zone, default=fixed))
 
     return NodeGroup(
         resource=resource,
@@ -155,22 +159,34 @@ def _gke(resource: RecordedResource) -> NodeGroup:
         instance_types=tuple(map(str, list_at(node, "machineType"))),
         gpu_models=tuple(GKE_ACCELERATORS.get(model, model) for model in models),
         gpus_per_node=int(sum(number_at(accelerator, "count", default=0) for accelerator in accelerators)),
-        fabric_interfaces=length_at(resource.inputs, "networkConfig", "additionalNodeNetworkConfigs"),
+        fabric_interfaces=_gke_fabric(resource),
         min_nodes=nodes("min"),
         max_nodes=nodes("max"),
         capacity=_capacity(
             reserved=affine_to_reservation(resource),
             spot=is_on(node, "spot") or is_on(node, "preemptible"),
             labels=labels,
+            queued=is_on(node, "flexStart"),
         ),
         in_capacity_block=False,
+        from_queue=is_on(node, "flexStart"),
     )
 
 
-def _capacity(*, reserved: bool, spot: bool, labels: Mapping[str, str]) -> Capacity:
+def _gke_fabric(pool: RecordedResource) -> int:
+    """Fast interfaces of a node: those that are named, or those that GKE sets up itself (DRANET)."""
+    network = value_at(pool.inputs, "networkConfig", unknown=None)  # what GKE fills in is none that was asked for
+    named = length_at(network, "additionalNodeNetworkConfigs")
+    if not is_set(network, "acceleratorNetworkProfile"):
+        return named
+    machine = value_at(pool.inputs, "nodeConfig", "machineType", default="")
+    return named or FABRIC_INTERFACES.get(str(machine), 1)
+
+
+def _capacity(*, reserved: bool, spot: bool, labels: Mapping[str, str], queued: bool = False) -> Capacity:
     """The cloud's own word; the label comes last, which alone tells a reserved node from another on demand."""
-    if spot:
-        return "spot"
+    if spot or queued:
+        return "spot" if spot else "flex-start"
     return "reserved" if reserved or labels.get(CAPACITY_LABEL) == "reserved" else "on-demand"
 
 

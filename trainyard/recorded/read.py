@@ -43,6 +43,9 @@ def follow(value: Any, *path: str | int) -> Any:
     """
     secret = False
     for part in path:
+        if type(value) is dict:  # nearly always, and read a hundred thousand times a stack
+            value = value.get(part)
+            continue
         if isinstance(value, Secret):
             value, secret = value.value, True
         if value is UNKNOWN:
@@ -69,6 +72,19 @@ def value_at(value: Any, *path: str | int, default: Any = None, unknown: Any = R
             raise UnknownInput(next(part for part in above if _bare(follow(value, *part)) is UNKNOWN))
         return unknown
     return default if found is None else found
+
+
+def text_at(value: Any, *path: str | int) -> str | None:
+    """The text at `path`, such as a name that something is found by; None where there is nothing.
+
+    Raises:
+        UnknownInput: it is not known.
+        UnreadableInput: it is no text.
+    """
+    found = value_at(value, *path)
+    if found is not None and not isinstance(found, str):
+        raise UnreadableInput(path_text(path), f"{type(found).__name__} is not a text")
+    return found
 
 
 def is_set(value: Any, *path: str | int) -> bool:
@@ -152,12 +168,14 @@ def number_at(value: Any, *path: str | int, default: float | None = None, least:
 
 
 def as_number(value: Any) -> float | None:
-    """A number, also one written as text, as providers read it; None for anything else."""
+    """A finite number, also one written as text, as providers read it; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
         number = float(value)
     except (ValueError, OverflowError):
+        return None
+    if not math.isfinite(number):
         return None
     return value if isinstance(value, int) else number
 

@@ -18,7 +18,7 @@ from trainyard.recorded.node_labels import have_labels
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.queue_manager import MANAGER_CONFIGURATION, managers
 from trainyard.recorded.queues import CLUSTER_QUEUE, COHORT, RESOURCE_FLAVOR, nominal_gpus
-from trainyard.recorded.read import list_at, mapping_at, mappings_at, value_at
+from trainyard.recorded.read import list_at, mapping_at, mappings_at, text_at, value_at
 from trainyard.recorded.resources import Resources
 
 
@@ -64,7 +64,7 @@ def sharing_of(resources: Resources) -> Sharing:
         for _ in parents:  # at most as many steps as there are parents: a circle ends too
             top = parents.get(top, top)
         roots[cohort] = top
-    cohorts = [value_at(queue.inputs, "spec", "cohortName") for queue in resources.of(CLUSTER_QUEUE)]
+    cohorts = [text_at(queue.inputs, "spec", "cohortName") for queue in resources.of(CLUSTER_QUEUE)]
     return Sharing(
         roots=roots,
         queues=Counter(roots.get(name, name) for name in cohorts if name is not None),
@@ -155,7 +155,7 @@ def quota_flaws(quota: RecordedResource) -> Iterator[Flaw]:
     """
     scopes = set(list_at(quota.inputs, "spec", "scopes"))
     for expression in mappings_at(quota.inputs, "spec", "scopeSelector", "matchExpressions"):
-        scope, operator = value_at(expression, "scopeName"), value_at(expression, "operator")
+        scope, operator = text_at(expression, "scopeName"), value_at(expression, "operator")
         if scope == "PriorityClass" and operator in ("In", "Exists"):
             return
         scopes.add(scope)

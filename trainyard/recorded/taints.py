@@ -8,9 +8,10 @@ from trainyard.conventions import GPU_RESOURCE
 from trainyard.recorded.node_groups import GKE_NODE_POOL, NodeGroup
 from trainyard.recorded.read import mappings_at, value_at
 
-_EFFECTS: Final = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+EFFECTS: Final = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+"""Effects of taints as the clouds spell them, and as Kubernetes does."""
 
-TAINT_EFFECTS: Final = tuple(_EFFECTS.values())
+TAINT_EFFECTS: Final = tuple(EFFECTS.values())
 
 
 def taints_of(group: NodeGroup) -> list[dict[str, str]]:
@@ -26,7 +27,7 @@ def taints_of(group: NodeGroup) -> list[dict[str, str]]:
         {
             "key": str(value_at(taint, "key", default="")),
             "value": str(value_at(taint, "value", default="")),
-            "effect": _EFFECTS.get(effect := str(value_at(taint, "effect", default="")), effect),
+            "effect": EFFECTS.get(effect := str(value_at(taint, "effect", default="")), effect),
         }
         for taint in mappings_at(group.resource.inputs, *(("nodeConfig",) if google else ()), "taints")
     ]

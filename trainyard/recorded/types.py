@@ -47,6 +47,7 @@ DNS_FIREWALL_ASSOCIATION: Final = (
 )
 DNS_FIREWALL_NAMES: Final = "aws:route53/resolverFirewallDomainList:ResolverFirewallDomainList"
 DNS_FIREWALL_RULE: Final = "aws:route53/resolverFirewallRule:ResolverFirewallRule"
+INSTANCE_PROFILE: Final = "aws:iam/instanceProfile:InstanceProfile"
 EC2_INSTANCE: Final = "aws:ec2/instance:Instance"
 AMI_PERMISSION: Final = "aws:ec2/amiLaunchPermission:AmiLaunchPermission"
 BUCKET_ACCESS_POINT: Final = "aws:s3/accessPoint:AccessPoint"
@@ -126,18 +127,39 @@ VPC_ENDPOINT: Final = "aws:ec2/vpcEndpoint:VpcEndpoint"
 
 CLOUD_SQL: Final = "gcp:sql/databaseInstance:DatabaseInstance"
 GCP_BUCKET: Final = "gcp:storage/bucket:Bucket"
+GCP_AUDIT_CONFIG: Final = "gcp:projects/iAMAuditConfig:IAMAuditConfig"
+GCP_BUCKETS_ACCESS: Final = (
+    "gcp:storage/bucketAccessControl:BucketAccessControl",
+    "gcp:storage/defaultObjectAccessControl:DefaultObjectAccessControl",
+    "gcp:storage/objectAccessControl:ObjectAccessControl",
+)
 GCP_BUDGET: Final = "gcp:billing/budget:Budget"
 GCP_FIREWALL: Final = "gcp:compute/firewall:Firewall"
 GCP_KEY: Final = "gcp:serviceaccount/key:Key"
+GCP_CRYPTO_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
+GCP_FORWARDING_RULES: Final = (
+    "gcp:compute/forwardingRule:ForwardingRule",
+    "gcp:compute/globalForwardingRule:GlobalForwardingRule",
+)
+GCP_IDENTITY_PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
+GCP_LOG_BUCKET: Final = "gcp:logging/projectBucketConfig:ProjectBucketConfig"
 GCP_PROJECT_MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
+GCP_NAT: Final = "gcp:compute/routerNat:RouterNat"
+GCP_RESERVATION: Final = "gcp:compute/reservation:Reservation"
+GCP_SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105 (a type)
+GCP_TOPIC: Final = "gcp:pubsub/topic:Topic"
+GCP_SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"
 GKE_CLUSTER: Final = "gcp:container/cluster:Cluster"
 
 ADMISSION_BINDING: Final = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding"
 ADMISSION_POLICY: Final = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
+DAEMON_SET: Final = "kubernetes:apps/v1:DaemonSet"
 DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
 DISRUPTION_BUDGET: Final = "kubernetes:policy/v1:PodDisruptionBudget"
+CLUSTER_QUEUE: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
 HELM_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+ALERTMANAGER_CONFIG: Final = "kubernetes:monitoring.coreos.com/v1alpha1:AlertmanagerConfig"
 INGRESS: Final = "kubernetes:networking.k8s.io/v1:Ingress"
 JOB: Final = "kubernetes:batch/v1:Job"
 LOG_RESOURCE_POLICY: Final = "aws:cloudwatch/logResourcePolicy:LogResourcePolicy"
@@ -153,5 +175,6 @@ SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105 (a type)
 SERVICE: Final = "kubernetes:core/v1:Service"
 SERVICE_ACCOUNT: Final = "kubernetes:core/v1:ServiceAccount"
 STATEFUL_SET: Final = "kubernetes:apps/v1:StatefulSet"
+STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 VOLUME: Final = "kubernetes:core/v1:PersistentVolume"
 VOLUME_CLAIM: Final = "kubernetes:core/v1:PersistentVolumeClaim"

@@ -17,6 +17,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Any
 
+from trainyard.catalog.gcp import HOME_REGION
 from trainyard.catalog.tables import rows
 from trainyard.refresh.model import Found, Quote, RefreshError, Skipped
 from trainyard.refresh.tables import Table
@@ -26,7 +27,10 @@ COMPUTE_ENGINE = "6F81-5844-456A"
 """Compute Engine's service id."""
 
 TIMEOUT_SECONDS = 60.0
-TABLE = "gcp_instances.csv"
+TABLES = ("gcp_instances.csv", "gcp_cpu_instances.csv")
+"""Machines, with their prices in the catalogue's own region."""
+REGION_PRICES = "gcp_region_prices.csv"
+"""Their prices in other regions."""
 _CREDENTIALS = "set GOOGLE_API_KEY (a key that may call the Cloud Billing API) or GOOGLE_OAUTH_ACCESS_TOKEN"
 
 
@@ -43,36 +47,38 @@ def instance_quotes(
     endpoint: str = ENDPOINT,
     environ: Mapping[str, str] = os.environ,
 ) -> Found:
-    """The machine types of `gcp_instances.csv` whose families are sold as cores, memory and GPUs.
+    """The machine types of the catalogue whose families are sold as cores, memory and GPUs, in one region.
 
     Raises:
         RefreshError: no credentials, or the API refuses or cannot be reached.
     """
     prices = _on_demand_prices(_skus(endpoint, environ), region)
     quotes, skipped = [], []
-    for row in tables[TABLE].rows:
+    for table, row in ((name, row) for name in TABLES for row in tables[name].rows):
         type_ = row["type"]
         family = "-".join(type_.split("-")[:2])
         words = _products().get(family)
         if words is None:
-            skipped.append(
-                Skipped(TABLE, type_, f"{family} includes local disks or has no list price: not a sum of SKUs")
-            )
+            reason = f"{family} includes local disks, shares its cores or has no list price: not a sum of SKUs"
+            skipped.append(Skipped(table, type_, reason))
             continue
-        parts = {"core": float(row["vcpus"]), "memory": float(row["memory_gib"]), "gpu": float(row["gpus"])}
+        parts = {"core": float(row["vcpus"]), "memory": float(row["memory_gib"]), "gpu": float(row.get("gpus", 0))}
+        parts = {part: amount for part, amount in parts.items() if amount}
         found = {part: _matching(prices, words[part]) for part in parts}
         missing = [f"{words[part]} …" for part, usd in found.items() if len(usd) != 1]
         if missing:
             reason = f"no single SKU in {region} is described by {', '.join(missing)}"
-            skipped.append(Skipped(TABLE, type_, reason))
+            skipped.append(Skipped(table, type_, reason))
             continue
         usd = round(sum(amount * next(iter(found[part])) for part, amount in parts.items()), 6)
-        cells = {
-            "usd_per_hour": f"{usd:.10g}",
-            "price_source": f"Cloud Billing Catalog API, {region}: cores, memory and GPUs",
-            "price_date": today.isoformat(),
-        }
-        quotes.append(Quote(TABLE, (("type", type_),), "usd_per_hour", usd, "USD an hour", cells))
+        source, day = f"Cloud Billing Catalog API, {region}: cores, memory and GPUs", today.isoformat()
+        if region == HOME_REGION:
+            cells = {"usd_per_hour": f"{usd:.10g}", "price_source": source, "price_date": day}
+            quotes.append(Quote(table, (("type", type_),), "usd_per_hour", usd, "USD an hour", cells))
+        else:
+            cells = {"usd_per_hour": f"{usd:.10g}", "source": source, "date": day}
+            key = (("type", type_), ("region", region))
+            quotes.append(Quote(REGION_PRICES, key, "usd_per_hour", usd, "USD an hour", cells))
     return Found(tuple(quotes), tuple(skipped))
 
 

@@ -40,6 +40,10 @@ _TABLES = {
     "blocks.csv": (("cloud", "kind", "match"), "usd_per_hour", "USD an hour", "region", "source", "date"),
     "managed_prices.csv": (("managed",), "usd_per_hour", "USD an hour", "region", "source", "date"),
     "gcp_instances.csv": (("type",), "usd_per_hour", "USD an hour", "", "price_source", "price_date"),
+    "gcp_cpu_instances.csv": (("type",), "usd_per_hour", "USD an hour", "price_region", "price_source", "price_date"),
+    "gcp_region_prices.csv": (("type",), "usd_per_hour", "USD an hour", "region", "source", "date"),
+    "gcp_tpu_prices.csv": (("accelerator",), "usd_per_chip_hour", "USD an hour and chip", "region", "source", "date"),
+    "gcp_services.csv": (("key",), "usd", "USD {unit}", "region", "source", "date"),
 }
 
 

@@ -7,12 +7,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from trainyard.catalog.gcp import HOME_REGION
 from trainyard.refresh import aws_blocks, aws_market, aws_prices, gcp_prices
 from trainyard.refresh.model import Found, Refresh, RefreshError
 from trainyard.refresh.tables import Table, compare
 
 CLOUDS = ("aws", "gcp")
-AWS_REGION, GCP_REGION = "us-east-1", "us-central1"
+AWS_REGION, GCP_REGION = "us-east-1", HOME_REGION
 """Regions whose prices the catalogue holds unless it is refreshed for another one."""
 
 _AWS_TABLES = (
@@ -51,9 +52,9 @@ def refresh(
 ) -> Refresh:
     """Current prices beside those in `folder`, of every cloud that answers. Nothing is written.
 
-    A cloud without credentials or network is told in `failures`. The catalogue holds the prices of one region of each
-    cloud; a refresh for another region makes all that is sold there that region's. Capacity Blocks stay those of the
-    regions that their rows name.
+    A cloud without credentials or network is told in `failures`. The catalogue holds the prices of one region of
+    AWS; a refresh for another region makes all that is sold there that region's. Capacity Blocks stay those of the
+    regions that their rows name. Machines of Google Cloud have a row for each region that was asked for.
 
     Raises:
         RefreshError: none of the clouds answers; the text says what to set for each.
@@ -91,7 +92,7 @@ def _aws(folder: Path, region: str, today: date, client: AwsClient) -> Found:
 
 
 def _gcp(folder: Path, region: str, today: date, endpoint: str, environ: Mapping[str, str] | None) -> Found:
-    tables = {gcp_prices.TABLE: Table(folder, gcp_prices.TABLE)}
+    tables = {name: Table(folder, name) for name in gcp_prices.TABLES}
     if environ is None:
         return gcp_prices.instance_quotes(tables, region, today, endpoint=endpoint)
     return gcp_prices.instance_quotes(tables, region, today, endpoint=endpoint, environ=environ)

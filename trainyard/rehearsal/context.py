@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import UNKNOWN, Finding, Level, RecordedResource, Secret, bare, has_secret
 from trainyard.recorded.read import as_number, follow, steps, value_at
 from trainyard.recorded.resources import Resources
@@ -185,7 +186,7 @@ class Stack:
 
     def __init__(self, resources: Iterable[RecordedResource], context: ValueContext) -> None:
         self.context = context
-        everything = tuple(resources)
+        everything = self._everything = tuple(resources)
         self.resources = Resources(item for item in everything if item.is_made)
         self.components = [item for item in everything if not item.custom]
         self.providers = Resources(item for item in everything if item.is_provider)
@@ -204,6 +205,19 @@ class Stack:
         """The one resource of `type_` that this one's input refers to, as `View.referred` gives it."""
         found = self.resources.referred(resource, path, type_)
         return self._by_urn[found[0].urn] if len(found) == 1 else None
+
+    @property
+    def readable(self) -> Stack:
+        """The stack with what is of a wrong kind, as far as that is noted, unknown; itself where there is none."""
+        found = without_wrong_kinds(self._everything, self.findings)
+        return self if found is self._everything else Stack(found, self.context)
+
+    def take(self, other: Stack) -> None:
+        """Notes what was noted of the same resources in another stack."""
+        for urn, view in self._by_urn.items():
+            theirs = other._by_urn.get(urn)
+            if theirs is not None and theirs is not view:
+                view.findings += theirs.findings
 
     @property
     def findings(self) -> list[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trainyard.catalog import default_kubernetes_version
+from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.rehearsal.context import ValueContext
 from trainyard.rehearsal.engine.failures import failure_findings
@@ -32,20 +33,25 @@ def refused(
     found: list[Finding] = []
     for run in (preview, known):
         found += failure_findings(run, config.root)
-        found += check_recording(run, config.placeholders)
+        found += check_recording(run, config.placeholders, config.values)
     found += check_both_runs(preview, known)
     if config.unseen:
         found.append(Finding("warning", "unseen-settings", unseen_text(config.unseen)))
     schema = list(check_schema(best.resources, best.classes))
-    values = check_values(_unique(best.resources), _value_context(plan, best.resources))
+    readable = without_wrong_kinds(_unique(best.resources), schema)
+    values = check_values(readable, _value_context(config, plan, best.resources))
     found += schema
     found += [finding for finding in values if not any(_about_the_same(finding, other) for other in schema)]
     return found
 
 
-def broken(plan: Mapping[str, Any], best: Recording) -> list[Finding]:
-    """Everything that would be accepted and not work, of the run whose resources are checked."""
-    return check_works(_unique(best.resources), _value_context(plan, best.resources))
+def broken(config: StackConfig, plan: Mapping[str, Any], best: Recording, refused: Iterable[Finding]) -> list[Finding]:
+    """Everything that would be accepted and not work, of the run whose resources are checked.
+
+    Of what is refused as being of a wrong kind nothing is known.
+    """
+    readable = without_wrong_kinds(_unique(best.resources), refused)
+    return check_works(readable, _value_context(config, plan, best.resources))
 
 
 def _about_the_same(value: Finding, schema: Finding) -> bool:
@@ -56,8 +62,9 @@ def _about_the_same(value: Finding, schema: Finding) -> bool:
     return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
 
 
-def _value_context(plan: Mapping[str, Any], resources: Iterable[RecordedResource]) -> ValueContext:
-    """Version and region as the plan says; a program that publishes no plan is asked through its resources.
+def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Iterable[RecordedResource]) -> ValueContext:
+    """Version and region as the plan says; a program that publishes no plan is asked through its resources, and its
+    configuration for the provider that the engine makes by default.
 
     Where no cluster of the stack names a version either, it is the one that a new environment gets.
     """
@@ -68,6 +75,7 @@ def _value_context(plan: Mapping[str, Any], resources: Iterable[RecordedResource
             version = version or resource.inputs.get("version")
         elif resource.type == "pulumi:providers:aws":
             region = region or resource.inputs.get("region")
+    region = region or config.values.get("aws:region")
     return ValueContext(
         kubernetes_version=version if isinstance(version, str) else default_kubernetes_version()[0],
         region=region if isinstance(region, str) else "",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trainyard.capture import Captured, capturing
+from trainyard.capture import Captured, capturing, rehearsing
 from trainyard.problems import SettingsError
+from trainyard.recorded.kinds import without_wrong_kinds
 from trainyard.recorded.model import Finding, RecordedResource, masked
 from trainyard.rehearsal.engine.failures import exception_chain
 from trainyard.rehearsal.engine.loop import rare_collections
@@ -43,6 +44,11 @@ class Rehearsal:
     def errors(self) -> tuple[Finding, ...]:
         """The findings that make the program wrong."""
         return tuple(finding for finding in self.findings if finding.level == "error")
+
+    @property
+    def readable(self) -> Sequence[RecordedResource]:
+        """The resources, with inputs of a wrong kind unknown: what reports read, whatever the program says."""
+        return without_wrong_kinds(self.resources, self.findings)
 
     @property
     def logged_warnings(self) -> tuple[str, ...]:
@@ -132,7 +138,7 @@ def rehearse(
     captured = Captured()
     for phase, preview in (("preview", True), ("known", False)):
         before = time.perf_counter()
-        with capturing() as heard:
+        with rehearsing(config.file), capturing() as heard:
             recordings[phase] = run_program(config, deployment, preview=preview, timeout_seconds=timeout_seconds)
         seconds[phase] = time.perf_counter() - before
         _raise_settings_errors(config, recordings[phase])
@@ -146,7 +152,7 @@ def rehearse(
     findings = refused(config, captured.plan, preview_run, known_run, best)
     seconds["refusals"] = time.perf_counter() - before
     before = time.perf_counter()
-    findings += broken(captured.plan, best)
+    findings += broken(config, captured.plan, best, findings)
     seconds["works"] = time.perf_counter() - before
     before = time.perf_counter()
     path = critical_path(best.resources)

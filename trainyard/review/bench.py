@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainyard.rehearsal.engine.project import stack_files
+
 ROUNDS = 3
 BAR_SECONDS = 10.0
 CLIENTS = 100
@@ -48,7 +50,7 @@ def main() -> None:
     project = Path(__file__).resolve().parents[2]
     seconds = [_check(project).seconds for _ in range(ROUNDS)]
     median = statistics.median(seconds)
-    stacks = len(list((project / "stacks").glob("Pulumi.*.yaml")))
+    stacks = len(stack_files(project / "stacks"))
     print(
         f"check --all, {stacks} stacks: {median:.1f} s ({min(seconds):.1f}-{max(seconds):.1f}); bar {BAR_SECONDS:.0f} s"
     )

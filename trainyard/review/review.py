@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard.cost.model import Cost
 from trainyard.cost.price import price_stack
@@ -21,6 +23,10 @@ from trainyard.review.source import StackFile
 from trainyard.review.verdict import Verdict, verdict_on, verdict_on_failure, verdict_on_settings
 from trainyard.settings.unseen import stand_in
 
+if TYPE_CHECKING:
+    from trainyard.review.change.review import ChangeReview
+    from trainyard.review.change.source import Source
+
 
 @dataclass(frozen=True, slots=True)
 class Review:
@@ -33,12 +39,15 @@ class Review:
     seconds: Mapping[str, float]  # wall time by phase
     project: Path = Path()  # the project's folder
     outside: Path | None = None  # the stack's file where it does not lie in the project
+    change: ChangeReview | None = None  # from what is there; None: nobody asked, or the program is wrong
     verdict: Verdict = field(init=False)
 
     def __post_init__(self) -> None:
         """Makes the verdict, which follows from the rest."""
-        ended = any(map(proves, self.rehearsal.critical_path))
-        told = verdict_on(self.stack, self.rehearsal.findings, self.policies, self.cost, proves=ended)
+        early = self.rehearsal.settings.get("stage") == "account"
+        ended = None if early else any(map(proves, self.rehearsal.critical_path))
+        change = self.change.findings if self.change is not None else ()
+        told = verdict_on(self.stack, self.rehearsal.findings, self.policies, self.cost, proves=ended, change=change)
         object.__setattr__(self, "verdict", told)
 
     @property
@@ -63,6 +72,7 @@ class Review:
         return {
             "stack": stack,
             "verdict": self.verdict.as_json(),
+            **({"change": self.change.as_json()} if self.change is not None else {}),
             **told,
             "violations": [masked(violation.as_json()) for violation in violations],
             "cost": masked(self.cost.as_json()) if self.cost is not None else {},
@@ -108,13 +118,19 @@ Outcome = Review | Unjudged
 """What comes of looking at a stack."""
 
 
-def judge(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping[str, Any] | None = None) -> Outcome:
+def judge(
+    project_dir: Path,
+    stack_file: Path,
+    *,
+    policy_configuration: Mapping[str, Any] | None = None,
+    since: Source | None = None,
+) -> Outcome:
     """As `review`, but wrong settings are an outcome like any other.
 
     The configuration of the policies belongs to no stack: check it before (`read_configuration`, `reconcile`).
     """
     try:
-        return review(project_dir, stack_file, policy_configuration=policy_configuration)
+        return review(project_dir, stack_file, policy_configuration=policy_configuration, since=since)
     except SettingsError as error:
         return unreadable(project_dir, stack_file, error.problems)
 
@@ -145,32 +161,66 @@ def _outside(project_dir: Path, stack_file: Path) -> Path | None:
     return None if stack_file.is_relative_to(project_dir) else stack_file
 
 
-def review(project_dir: Path, stack_file: Path, *, policy_configuration: Mapping[str, Any] | None = None) -> Review:
-    """Rehearses a stack, judges it by the policy pack and prices it.
+def review(
+    project_dir: Path,
+    stack_file: Path,
+    *,
+    policy_configuration: Mapping[str, Any] | None = None,
+    since: Source | None = None,
+) -> Review:
+    """Rehearses a stack, judges it by the policy pack and prices it; and the way there from what is there, if asked.
 
     `policy_configuration` is as in a file for Pulumi's `--policy-pack-config`. Raises `SettingsError` when that, the
     settings, or an exception from a policy are wrong.
     """
     started = time.perf_counter()
     name = _shown(project_dir, stack_file)
-    rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in)
-    if rehearsal.errors:
-        return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir, _outside(project_dir, stack_file))
-    policies = check_policies(
-        rehearsal.stack,
-        rehearsal.preview.resources,
-        rehearsal.known.resources,
-        rehearsal.settings,
-        configuration=policy_configuration,
-        other_settings=rehearsal.other_settings,
-    )
-    before_price = time.perf_counter()
-    cost = price_stack(rehearsal.resources, rehearsal.plan)
-    done = time.perf_counter()
-    seconds = {
-        **rehearsal.seconds,
-        "policies": policies.seconds,
-        "price": done - before_price,
-        "total": done - started,
-    }
-    return Review(name, rehearsal, policies, cost, seconds, project_dir, _outside(project_dir, stack_file))
+    with _reading(since, project_dir, stack_file) as earlier:
+        rehearsal = rehearse(project_dir, stack_file, stand_in=stand_in)
+        if rehearsal.errors:
+            outside = _outside(project_dir, stack_file)
+            return Review(name, rehearsal, None, None, rehearsal.seconds, project_dir, outside)
+        policies = check_policies(
+            rehearsal.stack,
+            rehearsal.preview.resources,
+            rehearsal.known.resources,
+            rehearsal.settings,
+            configuration=policy_configuration,
+            other_settings=rehearsal.other_settings,
+        )
+        before_price = time.perf_counter()
+        cost = price_stack(rehearsal.resources, rehearsal.plan)
+        done = time.perf_counter()
+        seconds = {**rehearsal.seconds, "policies": policies.seconds, "price": done - before_price}
+        change = earlier(rehearsal) if earlier is not None else None
+    if change is not None:
+        seconds["change"] = time.perf_counter() - done
+    seconds["total"] = time.perf_counter() - started
+    outside = _outside(project_dir, stack_file)
+    return Review(name, rehearsal, policies, cost, seconds, project_dir, outside, change)
+
+
+@contextmanager
+def _reading(
+    since: Source | None, project_dir: Path, stack_file: Path
+) -> Iterator[Callable[[Rehearsal], ChangeReview] | None]:
+    """Reads what is there while the block runs, and gives what judges the change; None where nobody asked.
+
+    What cannot be read is told: the stack is not to blame, and must not pass for one that changes nothing.
+    """
+    if since is None:
+        yield None
+        return
+    from trainyard.review.change.review import not_compared, review_change
+
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(since.read, project_dir, stack_file)
+
+        def judged(rehearsal: Rehearsal) -> ChangeReview:
+            try:
+                earlier = reading.result()
+            except SettingsError as error:
+                return not_compared(since.words, str(error))
+            return review_change(earlier, rehearsal)
+
+        yield judged

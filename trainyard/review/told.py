@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard import output
 from trainyard.problems import in_one_line
@@ -14,6 +14,9 @@ from trainyard.review.formats.names import Format
 from trainyard.review.reports import terminal
 from trainyard.review.review import Outcome, Review, failed, judge
 from trainyard.review.verdict import Verdict
+
+if TYPE_CHECKING:
+    from trainyard.review.change.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Asked:
     alone: bool = False  # whether the text is of one stack alone, rather than of one among many
     policy_configuration: Mapping[str, Any] | None = None
     compared: bool = False  # whether there is an earlier check to compare with
+    since: Source | None = None  # from what the change of every stack is judged
     debug: bool = False  # whether a failure of Trainyard's own ends everything, with its traceback
 
 
@@ -41,7 +45,8 @@ class Told:
 def tell(asked: Asked, stack_file: Path, earlier: Mapping[str, Any] | None = None) -> Told:
     """Judges one stack and tells it. `earlier`: what an earlier check said of it (`markdown.kept_for_comparison`)."""
     try:
-        return told(asked, judge(asked.project, stack_file, policy_configuration=asked.policy_configuration), earlier)
+        found = judge(asked.project, stack_file, policy_configuration=asked.policy_configuration, since=asked.since)
+        return told(asked, found, earlier)
     except Exception as error:
         if asked.debug:
             raise

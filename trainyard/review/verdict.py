@@ -24,6 +24,7 @@ class State(enum.StrEnum):
     WARNED = "warned"  # deployable; something should be looked at
     OVER_BUDGET = "over-budget"  # deployable; expected to cost more than its budget
     VIOLATED = "violated"  # a mandatory policy forbids it
+    UNSAFE = "unsafe-change"  # sound by itself; what stands today would be lost, or the way there is refused
     REFUSED = "refused"  # the engine or a cloud would refuse it, or it would not work; nothing else was judged
     UNREADABLE = "wrong-settings"  # its settings are wrong, so its program did not run
     BROKEN = "broken"  # Trainyard failed on it: nothing is known
@@ -46,6 +47,7 @@ class State(enum.StrEnum):
 
 _EXIT_CODES = {
     State.VIOLATED: EXIT_VIOLATED,
+    State.UNSAFE: EXIT_PROGRAM,
     State.REFUSED: EXIT_PROGRAM,
     State.UNREADABLE: EXIT_SETTINGS,
     State.BROKEN: EXIT_BROKEN,
@@ -148,11 +150,19 @@ class Verdict:
 
 
 def verdict_on(
-    stack: str, findings: Sequence[Finding], policies: PolicyReport | None, cost: Cost | None, *, proves: bool
+    stack: str,
+    findings: Sequence[Finding],
+    policies: PolicyReport | None,
+    cost: Cost | None,
+    *,
+    proves: bool | None,
+    change: Sequence[Finding] = (),
 ) -> Verdict:
     """The verdict on a stack that was rehearsed.
 
-    Without `policies` and `cost` its program is wrong. `proves`: it has smoke jobs, so that `pulumi up` ends with them.
+    Without `policies` and `cost` its program is wrong. `proves`: it has smoke jobs, so that `pulumi up` ends with them;
+    None: it makes the account alone so far, and there is nothing to prove. `change`: what was found of the way from
+    what is there; nothing where nobody asked.
     """
     errors = [finding for finding in findings if finding.level == "error"]
     warnings = len(findings) - len(errors)
@@ -170,8 +180,13 @@ def verdict_on(
         )
     money = money_of(cost)
     mandatory, advisory = len(policies.mandatory), len(policies.violations) - len(policies.mandatory)
+    unsafe = [finding for finding in change if finding.level == "error"]
+    warnings += len(change) - len(unsafe)
     looked_at = _counts((warnings, "warning"), (advisory, "advisory violation"))
-    if mandatory:
+    if unsafe:
+        state = State.UNSAFE
+        headline = f"{stack} must not be changed like this: {count(len(unsafe), 'error')} on the way from what is there"
+    elif mandatory:
         state, headline = State.VIOLATED, f"{stack} must not be deployed: {count(mandatory, 'mandatory violation')}"
     elif money.over_budget:
         state, headline = State.OVER_BUDGET, f"{stack} can be deployed, and is {money.sentence}"
@@ -185,13 +200,20 @@ def verdict_on(
         stack=stack,
         state=state,
         headline=headline,
+        errors=len(unsafe),
         warnings=warnings,
         mandatory=mandatory,
         advisory=advisory,
         accepted=len(policies.accepted),
         money=money,
-        next_steps=tuple(_steps(stack, findings, policies, money, proves=proves)),
+        next_steps=_most([_undone(finding) for finding in unsafe])
+        or tuple(_steps(stack, (*findings, *change), policies, money, proves=proves)),
     )
+
+
+def _undone(finding: Finding) -> str:
+    """What to do about a change that must not be made."""
+    return f"{finding.name}: {finding.hint}" if finding.hint else f"take back {finding}"
 
 
 def verdict_on_settings(stack: str, problems: Sequence[Problem]) -> Verdict:
@@ -216,7 +238,7 @@ def verdict_on_failure(stack: str, reason: str) -> Verdict:
 
 
 def _steps(
-    stack: str, findings: Iterable[Finding], policies: PolicyReport, money: Money, *, proves: bool
+    stack: str, findings: Iterable[Finding], policies: PolicyReport, money: Money, *, proves: bool | None
 ) -> Iterator[str]:
     """What to do about a stack that was judged, weightiest first."""
     if policies.mandatory:
@@ -229,6 +251,9 @@ def _steps(
     warned = [f"look at {finding}" for finding in findings]
     advised = [f"{found.policy}: {found.remediation}" for found in policies.violations]
     yield from _most([*advised, *warned])
+    if proves is None:
+        yield f"`pulumi up --stack {stack}`; then join its network to yours, and take `stage` out"
+        return
     proof = "its smoke jobs prove that it trains" if proves else f"then `trainyard smoke {stack}` proves that it trains"
     yield f"`pulumi up --stack {stack}`; {proof}"
 

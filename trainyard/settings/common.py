@@ -13,18 +13,34 @@ from __future__ import annotations
 import ipaddress
 from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from trainyard.conventions import CPU_POOL, SYSTEM_POOL
-from trainyard.problems import Problem, shown
+from trainyard.problems import Problem
+from trainyard.settings.api_access import ApiAccess, api_access_checks
 from trainyard.settings.audit import Audit
-from trainyard.settings.aws import PRINCIPAL, PRINCIPAL_ALLOWED, Aws, partition_of
-from trainyard.settings.operations import BudgetAlerts, Images, Mlflow, PolicyException, Scheduler, Smoke, Storage
+from trainyard.settings.aws import Aws
+from trainyard.settings.clouds import cloud_advice, cloud_checks
+from trainyard.settings.gcp import Gcp
+from trainyard.settings.managed import Managed
+from trainyard.settings.monitoring import Monitoring
+from trainyard.settings.operations import (
+    BudgetAlerts,
+    IdleJobs,
+    Images,
+    Mlflow,
+    PolicyException,
+    Scheduler,
+    Smoke,
+    Storage,
+    TeamBudgets,
+)
 from trainyard.settings.people import Team
 from trainyard.settings.pools import CpuPool, GpuPool, SystemNodes
+from trainyard.settings.principals import principal_checks
 from trainyard.settings.types import (
     PRIVATE,
     Cidr,
@@ -33,9 +49,9 @@ from trainyard.settings.types import (
     Label,
     Model,
     Name,
-    PublicCidr,
     StateBackend,
     TextLikeNumber,
+    matching,
 )
 
 
@@ -56,7 +72,9 @@ class Egress(Model):
 class Network(Model):
     """Address ranges and zones of the environment's network."""
 
-    cidr: Cidr | None = Field(default=None, description="addresses of nodes and pods, /16 to /20")
+    cidr: Cidr | None = Field(
+        default=None, description="addresses of nodes and pods, /16 to /20; on Google Cloud /12 to /18"
+    )
     service_cidr: Cidr | None = Field(default=None, description="addresses of Kubernetes services")
     reserved_cidrs: list[Cidr] = Field(
         default=[], description="ranges in use elsewhere (offices, peered networks), which it must not overlap"
@@ -73,7 +91,7 @@ class Settings(Model):
             "Who the environment is for. Lower-case letters, digits and '-', at most 20; part of names and tags."
         )
     )
-    cloud: Literal["aws"] = Field(description="The cloud. Must be aws.")
+    cloud: Literal["aws", "gcp"] = Field(description="The cloud: aws, or gcp for Google Cloud.")
     region: str = Field(description="The cloud's region, like us-east-1.")
     environment: Name | None = Field(
         default=None, description="What the environment is for, like production. The stack's name by default."
@@ -83,6 +101,13 @@ class Settings(Model):
     )
     profile: Literal["small", "medium", "large"] | None = Field(
         default=None, description="The team-size profile (small, medium, large), where teamSize shall not pick it."
+    )
+    assurance: Literal["standard", "high"] | None = Field(
+        default=None,
+        description=(
+            "Where money buys safety or speed (standard, high): high has a standby of the database, AWS's endpoints "
+            "in every zone and a fast data tier. Each can be set by itself."
+        ),
     )
     teams: list[Team] = Field(
         default=[], description="The groups that share the GPUs. One team of everybody by default."
@@ -98,6 +123,12 @@ class Settings(Model):
         default=[], max_length=10, description="Who is told when the budget runs out, at most 10 addresses."
     )
     budget: BudgetAlerts = Field(default=BudgetAlerts(), description="The budget's alerts.")
+    team_budgets: TeamBudgets = Field(
+        default=TeamBudgets(), description="What happens at the queue when a team's part of the budget is spent."
+    )
+    idle_jobs: IdleJobs = Field(
+        default=IdleJobs(), description="What happens to jobs that hold GPUs and do nothing with them."
+    )
     owner: Label | None = Field(
         default=None, description="Who answers for the environment; a tag. The client by default."
     )
@@ -115,12 +146,22 @@ class Settings(Model):
             "residency."
         ),
     )
+    state_region: (
+        Annotated[str, matching(r"[a-z]{2,12}(-[a-z]+)+-?[0-9]{1,2}", "must be a region, like europe-west4")] | None
+    ) = Field(
+        default=None,
+        description="Region of the state's bucket or host where its URL does not say, as gs:// does not, for residency",
+    )
     storage: Storage = Field(default=Storage(), description="The storage tiers.")
     scheduler: Scheduler = Field(default=Scheduler(), description="The queues.")
     mlflow: Mlflow = Field(default=Mlflow(), description="The MLflow server.")
     smoke: Smoke = Field(default=Smoke(), description="The DDP smoke jobs, one a GPU pool and capacity.")
+    managed: Managed = Field(default=Managed(), description="Managed training, in place of a cluster.")
     images: Images = Field(default=Images(), description="Where container images come from.")
     audit: Audit = Field(default=Audit(), description="The record of what happened, and who is told.")
+    monitoring: Monitoring = Field(
+        default=Monitoring(), description="What every cluster is watched by, and its alerts."
+    )
     policy_exceptions: list[PolicyException] = Field(default=[], description="Violations accepted for a while.")
     network: Network = Field(default=Network(), description="Address ranges and zones of the network.")
     system_nodes: SystemNodes = Field(
@@ -132,11 +173,12 @@ class Settings(Model):
     kubernetes_version: TextLikeNumber | None = Field(
         default=None, description='The cluster\'s minor version, in quotes, like "1.35".'
     )
-    endpoint_access: list[PublicCidr] = Field(
-        default=[],
-        max_length=40,
+    api_access: ApiAccess = Field(default=ApiAccess(), description="From where the cluster's API is reached.")
+    stage: Literal["account", "cluster"] = Field(
+        default="cluster",
         description=(
-            "Public networks that may reach the cluster's API. None by default, the endpoint is then private only."
+            "How far the environment is made: `account` makes network, keys, storage and budget and no cluster, for a "
+            "first `up` whose network has to be joined to yours before the API is reached; `cluster` makes everything."
         ),
     )
     log_retention_days: int | None = Field(default=None, description="How long the cluster's logs are kept, in days.")
@@ -145,21 +187,18 @@ class Settings(Model):
         description="Protects what holds data (keys, buckets, database, file systems) from deletion.",
     )
     aws: Aws = Field(default=Aws(), description="What only AWS understands.")
+    gcp: Gcp = Field(default=Gcp(), description="What only Google Cloud understands.")
 
 
 def cross_checks(settings: Settings) -> Iterator[Problem]:
     """What no single field can tell: what the settings say of people, money and networks must fit together."""
     if settings.team_size is None and settings.profile is None and not settings.teams:
         yield Problem("teamSize", "nothing", "give teamSize (people), or profile, or teams with their members")
+    yield from cloud_checks(settings)
     yield from _team_checks(settings)
-    yield from _principal_checks(settings)
+    yield from principal_checks(settings)
     yield from _audit_checks(settings)
-    for index, cidr in enumerate(settings.endpoint_access):
-        for other in settings.endpoint_access[:index]:
-            if ipaddress.IPv4Network(cidr).overlaps(ipaddress.IPv4Network(other)):
-                yield Problem(
-                    f"endpointAccess[{index}]", cidr, f"must not overlap {other}, which is in the list already"
-                )
+    yield from api_access_checks(settings.api_access)
     yield from _address_checks(settings)
     for name, whose in ((SYSTEM_POOL, "the platform's own pods"), (CPU_POOL, "people's pods without GPUs")):
         if name in settings.gpu_pools:
@@ -169,6 +208,7 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
 
 def advice(settings: Settings) -> Iterator[str]:
     """What works and is seldom meant, a line each."""
+    yield from cloud_advice(settings)
     if settings.network.cidr is None:
         return
     network = ipaddress.IPv4Network(settings.network.cidr)
@@ -230,27 +270,3 @@ def _audit_checks(settings: Settings) -> Iterator[Problem]:
     if audit.break_glass.principals and audit.trail.by == "none":
         allowed = "needs a trail: without one nobody is told that the role was taken"
         yield Problem("audit.breakGlass.principals", "IAM users", allowed, "set audit.trail.by to stack")
-
-
-def _principal_checks(settings: Settings) -> Iterator[Problem]:
-    """Who a team's members are to the cloud is spelt as that cloud spells it, and is of the region's part of it."""
-    named = [
-        (f"teams[{index}].principals[{place}]", principal)
-        for index, team in enumerate(settings.teams)
-        for place, principal in enumerate(team.principals)
-    ]
-    named += [(f"aws.adminPrincipals[{place}]", arn) for place, arn in enumerate(settings.aws.admin_principals)]
-    named += [(f"storage.ingestPrincipals[{n}]", arn) for n, arn in enumerate(settings.storage.ingest_principals)]
-    named += [(f"aws.deployers[{place}]", arn) for place, arn in enumerate(settings.aws.deployers)]
-    named += [
-        (f"audit.breakGlass.principals[{place}]", arn)
-        for place, arn in enumerate(settings.audit.break_glass.principals)
-    ]
-    partition = partition_of(settings.region)
-    for key, principal in named:
-        found = PRINCIPAL.fullmatch(principal)
-        if found is None:
-            yield Problem(key, shown(principal), PRINCIPAL_ALLOWED)
-        elif found[1] != partition:
-            allowed = f"must be of the partition {partition}, as {settings.region} is: arn:{partition}:iam::…"
-            yield Problem(key, shown(principal), allowed)

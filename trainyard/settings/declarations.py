@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -23,6 +24,9 @@ runtime:
     toolchain: pip
     virtualenv: .venv
 {folder}requiredPulumiVersion: ">=3.219.0"
+# The number of nodes that run is the autoscaler's. A change of a node group sends the number that the state has, so the
+# state is read anew before every operation: without it, a raised maxNodes would end every node of the group.
+options: {{ refresh: always }}
 # Every key that a stack file may set; written from trainyard/settings by `make golden`. An optional scalar has the
 # default "", which means: the team-size profile decides (the engine refuses a declared key that has neither a value nor
 # a default). What the values may be is checked by the settings, all mistakes at once.
@@ -30,19 +34,34 @@ config:
 """
 
 
-def project_file(folder: str | None = None) -> str:
-    """The text of a `Pulumi.yaml` whose program and stack files lie in a folder, or beside it."""
-    head = HEAD.format(folder=f"main: {folder}\nstackConfigDir: {folder}\n" if folder else "")
-    return head + "".join(_declaration(key, field) for key, field in fields_of(Settings).items())
+def project_file(
+    program: str | None = None, stacks: str | None = None, defaults: Mapping[str, object] | None = None
+) -> str:
+    """The text of a `Pulumi.yaml` whose program and stack files lie in a folder each (the stack files in the program's,
+    where nothing else is said), or beside it. `defaults` are what all stacks have, by key."""
+    places = {"main": program, "stackConfigDir": stacks or program}
+    head = HEAD.format(folder="".join(f"{key}: {folder}\n" for key, folder in places.items() if folder))
+    given = defaults or {}
+    return head + "".join(
+        _declaration(key, field, _spelt(field, given[key]) if key in given else None)
+        for key, field in fields_of(Settings).items()
+    )
 
 
-def _declaration(key: str, field: FieldInfo) -> str:
+def _spelt(field: FieldInfo, value: object) -> str:
+    """A value as a default of the engine's type: a scalar that is no boolean is text."""
+    if _type(field) == "string" and not isinstance(value, str):
+        return json.dumps(json.dumps(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _declaration(key: str, field: FieldInfo, default: str | None = None) -> str:
     lines = [f"  {key}:", f"    type: {_type(field)}"]
     if _type(field) == "array":
         (item,) = get_args(field.annotation)
         lines.append(f"    items: {{ type: {'object' if models_in(item) else 'string'} }}")
-    if not field.is_required():
-        lines.append(f"    default: {_default(field)}")
+    if default is not None or not field.is_required():
+        lines.append(f"    default: {_default(field) if default is None else default}")
     lines.append("    description: |-")
     lines += _wrapped(field.description or "", indent=6)
     for model in models_in(field.annotation):
@@ -73,6 +92,14 @@ def _type(field: FieldInfo) -> str:
     if models_in(annotation) or get_origin(annotation) is dict:
         return "object"
     return "boolean" if annotation is bool else "string"
+
+
+def default_text(key: str) -> str | None:
+    """What a key comes to where nobody says anything of it, as it reaches a program; None for one that is required."""
+    field = fields_of(Settings)[key]
+    if field.is_required():
+        return None
+    return _default(field).removeprefix('""')
 
 
 def _default(field: FieldInfo) -> str:

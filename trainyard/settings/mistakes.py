@@ -42,8 +42,8 @@ _BOUNDS = {
 }
 
 
-def problem_of(detail: ErrorDetails) -> Problem:
-    """One of pydantic's errors, in words."""
+def problem_of(detail: ErrorDetails, root: type[BaseModel] = Settings) -> Problem:
+    """One of pydantic's errors of a model that a file was read for, in words."""
     path = detail["loc"]
     key = spell_path(step for step in path if step != "[key]")  # pydantic's mark for "the key itself is wrong"
     kind = detail["type"]
@@ -52,14 +52,14 @@ def problem_of(detail: ErrorDetails) -> Problem:
         return Problem(key, "nothing", "this key is required")
     if kind == "extra_forbidden":
         got = kind_of(detail["input"])  # what is meant by it is not known: it may be a password
-        known = sorted(fields_of(_model_at(path[:-1]) or Settings))
+        known = sorted(fields_of(_model_at(path[:-1], root) or root))
         meant = _NAMESPACE_AGAIN.sub("", str(path[-1]))
         close = f"did you mean {meant}?" if meant in known else nearest(meant, known)
         return Problem(key, got, f"no such key; known here: {', '.join(known)}", close)
     got = shown(detail["input"])
     if kind == "literal_error":
         allowed = f"must be {context['expected'].replace(chr(39), '')}"
-        return Problem(key, got, allowed, nearest(str(detail["input"]), _literals(path)))
+        return Problem(key, got, allowed, nearest(str(detail["input"]), _literals(path, root)))
     if kind == "value_error":
         return Problem(key, got, str(context["error"]))
     if kind in _KINDS:
@@ -78,9 +78,9 @@ def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-def field_at(path: tuple[int | str, ...]) -> FieldInfo | None:
+def field_at(path: tuple[int | str, ...], root: type[BaseModel] = Settings) -> FieldInfo | None:
     """The field that a path leads to, None for an entry of a list or a mapping, or where there is none."""
-    model = _model_at(path[:-1])
+    model = _model_at(path[:-1], root)
     return fields_of(model).get(str(path[-1])) if model else None
 
 
@@ -91,10 +91,10 @@ def models_in(annotation: Any) -> list[type[BaseModel]]:
     return [model for part in get_args(annotation) for model in models_in(part)]
 
 
-def annotation_at(path: Sequence[int | str]) -> Any:
-    """What the settings say of the value that a path leads to, through lists, mappings and optional fields; None where
-    no setting has such a place."""
-    annotation: Any = Settings
+def annotation_at(path: Sequence[int | str], root: type[BaseModel] = Settings) -> Any:
+    """What the settings, or another model, say of the value that a path leads to, through lists, mappings and optional
+    fields; None where there is no such place."""
+    annotation: Any = root
     for step in path:
         annotation = next((found for part in _parts(annotation) if (found := _inside(part, step)) is not None), None)
     return annotation
@@ -133,14 +133,14 @@ def _inside(annotation: Any, step: int | str) -> Any:
     return None
 
 
-def _model_at(path: Sequence[int | str]) -> type[BaseModel] | None:
+def _model_at(path: Sequence[int | str], root: type[BaseModel]) -> type[BaseModel] | None:
     """The model that a path leads to."""
-    parts = _parts(annotation_at(path))
+    parts = _parts(annotation_at(path, root))
     return next((part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)), None)
 
 
-def _literals(path: tuple[int | str, ...]) -> list[str]:
-    field = field_at(path)
+def _literals(path: tuple[int | str, ...], root: type[BaseModel]) -> list[str]:
+    field = field_at(path, root)
     return _strings_in(field.annotation) if field else []
 
 

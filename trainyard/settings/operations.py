@@ -6,15 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.conventions import CAPACITIES, Capacity
+from trainyard.conventions import STANDING, Standing
 from trainyard.conventions.aws import CACHE_SECRET
+from trainyard.settings.sign_on import SignOn
 from trainyard.settings.types import Cores, Date, Days, Image, Label, Memory, Model, Name, StandIn, matching
 
 
 class Lustre(Model):
     """The fast data tier: a Lustre file system linked to the data bucket."""
 
-    enabled: bool | None = Field(default=None, description="whether there is one")
+    enabled: bool | None = Field(
+        default=None, description="whether there is one; a size, a throughput or a zone asks for it"
+    )
     capacity_gib: int | None = Field(
         default=None, ge=1, le=10_000_000, description="size, GiB, in the steps that the cloud sells"
     )
@@ -69,9 +72,24 @@ class Scheduler(Model):
     scale_down_after_minutes: int | None = Field(
         default=None, ge=1, le=720, description="minutes without work after which a GPU node goes"
     )
+    dry_capacity_minutes: int | None = Field(
+        default=None,
+        ge=0,
+        le=1440,
+        description="minutes that a capacity without nodes stays out of the queues; 0: it stays in",
+    )
     priorities: dict[Name, Annotated[int, Field(ge=-1_000_000, le=1_000_000)]] | None = Field(
         default=None, description="name to value; a job without one has 0"
     )
+
+
+Snapshot = Annotated[
+    str,
+    matching(
+        r"(arn:aws[a-z-]*:rds:[a-z0-9-]+:[0-9]{12}:snapshot:)?(rds:)?[A-Za-z](-?[A-Za-z0-9]){0,254}",
+        "must be the name or the ARN of a snapshot of RDS",
+    ),
+]
 
 
 class Database(Model):
@@ -81,6 +99,13 @@ class Database(Model):
     max_storage_gib: int | None = Field(default=None, ge=20, le=65_536, description="how far the disk may grow, GiB")
     multi_az: bool | None = Field(default=None, description="a standby in another zone")
     backup_retention_days: int | None = Field(default=None, ge=1, le=35, description="days that backups are kept")
+    restore_from: Snapshot | None = Field(
+        default=None,
+        description=(
+            "the snapshot that the database is made from, by its name or ARN, in place of an empty one; it stays here "
+            "as long as the database, and docs/runbooks/tracking-database.md says how to set it"
+        ),
+    )
 
 
 ImageSource = Annotated[
@@ -140,7 +165,8 @@ class Mlflow(Model):
     image: Image | None = Field(
         default=None,
         description="of the server, by digest, in place of the public one: such as `images/mlflow` builds for a "
-        "registry of yours; of the MLflow that the server is configured for, with the database's driver and boto3",
+        "registry of yours; of the MLflow that the server is configured for, with the database's driver, boto3 and, "
+        "for signOn, joserfc",
     )
     database: Database = Field(default=Database(), description="its PostgreSQL")
     default_permission: Literal["READ", "NO_PERMISSIONS"] = Field(
@@ -152,6 +178,9 @@ class Mlflow(Model):
         ge=1,
         le=10_000,
         description="raised by one, every password of it is replaced; jobs that run keep the one before until the next",
+    )
+    sign_on: SignOn | None = Field(
+        default=None, description="single sign-on of people: tokens of an identity provider open it too"
     )
 
 
@@ -166,6 +195,48 @@ class BudgetAlerts(Model):
     )
 
 
+class TeamBudgets(Model):
+    """What a team's budget does at the queue; what is spent is what its jobs held, at the prices of the plan."""
+
+    hold: bool | None = Field(
+        default=None,
+        description=(
+            "whether nothing new of a team starts when its budget of the month is spent, until the next month, a "
+            "raised budget or an override; by default where monthlyBudgetUsd is set"
+        ),
+    )
+    exempt: list[Name] = Field(default=[], description="teams that are told and never held, such as production's")
+    drain_after_hours: int | None = Field(
+        default=None,
+        ge=0,
+        le=744,
+        description="hours after which a held team's running jobs are evicted; by default they run to their end",
+    )
+    gpu_hour_usd: dict[Name, Annotated[float, Field(gt=0, le=10_000)]] = Field(
+        default={},
+        description=(
+            "US dollars an hour of one GPU of a pool in a capacity, such as train-reserved: what a commitment or a "
+            "contract makes of it; by default list and spot prices"
+        ),
+    )
+
+
+class IdleJobs(Model):
+    """Jobs that hold GPUs and do nothing with them: warned, then evicted, and kept to go on from their checkpoint."""
+
+    evict: bool = Field(
+        default=True,
+        description=(
+            "whether they give their GPUs back where the monitoring measures what GPUs do; who needs them none the "
+            "less writes ml.platform/keep-until on the job"
+        ),
+    )
+    after_minutes: int = Field(
+        default=45, ge=15, le=1440, description="minutes in which nothing was computed on any rank"
+    )
+    grace_minutes: int = Field(default=15, ge=5, le=1440, description="minutes between the warning and the eviction")
+
+
 class Smoke(Model):
     """The DDP smoke jobs, one a GPU pool and capacity, that prove an environment as part of `pulumi up`."""
 
@@ -174,13 +245,25 @@ class Smoke(Model):
         default=None,
         description="by digest, for all pools; on a pool with a fabric it must hold the fabric's NCCL plugin",
     )
+    level: Literal["quick", "standard", "full"] = Field(
+        default="quick",
+        description="which checks an `up` waits for; standard adds minutes, full about an hour of every pool, and is "
+        "better run once on new hardware: `trainyard smoke STACK --pool POOL --level full`",
+    )
     team: Name | None = Field(
         default=None,
         description="in whose queue they run; by default, of each node group, that of the team that owns most of it",
     )
-    capacities: list[Capacity] = Field(
-        default=list(CAPACITIES),
-        description="which of a pool's capacities are proven; spot that is not to be had fails the `up`",
+    capacities: list[Standing] = Field(
+        default=list(STANDING),
+        description="which of a pool's capacities are proven",
+    )
+    advisory: list[Standing] = Field(
+        default=["spot"],
+        description=(
+            "capacities whose jobs `up` starts and does not wait for: that there is none to be had today is no fault "
+            "of the stack"
+        ),
     )
 
 

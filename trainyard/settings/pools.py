@@ -24,14 +24,48 @@ class SpotNodes(NodeRange):
     )
 
 
-class Reserved(Model):
-    """Capacity that is bought already: on AWS an On-Demand Capacity Reservation or a Capacity Block."""
+Instant = Annotated[
+    str,
+    matching(
+        r"20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z",
+        "must be an instant in UTC, like 2026-12-01T11:30:00Z",
+    ),
+]
 
-    reservation_id: Annotated[str, StandIn("cr-{number:017x}")] = Field(description="its id, on AWS cr-…")
+
+class Reserved(Model):
+    """Capacity that is bought already: on AWS an On-Demand Capacity Reservation or a Capacity Block, on Google Cloud
+    a reservation that is used by name, or a block of one."""
+
+    reservation_id: Annotated[str, StandIn("cr-{number:017x}")] = Field(
+        description="its id, on AWS cr-…; on Google Cloud NAME or projects/P/reservations/NAME, a block behind"
+    )
     kind: Literal["odcr", "capacity-block"] = Field(default="odcr", description="how it was bought")
     nodes: int = Field(ge=1, le=1000, description="instances in the reservation")
     max_nodes: int | None = Field(default=None, ge=1, description="nodes to use of it; all by default")
     availability_zone: str = Field(description="the zone that it is in")
+    start: Instant | None = Field(
+        default=None, description="when a Capacity Block begins: before, no job is sent there"
+    )
+    end: Instant | None = Field(
+        default=None,
+        description="when a Capacity Block ends: its nodes go 45 minutes before, and jobs are sent there until then",
+    )
+    last_start_hours: int | None = Field(
+        default=None,
+        ge=0,
+        le=4320,
+        description="hours before the nodes of a Capacity Block go from which on no job is sent there any more",
+    )
+
+
+class FlexStart(Model):
+    """Nodes that Google Cloud gives when it has all that a job waits for (Dynamic Workload Scheduler)."""
+
+    max_nodes: int = Field(ge=1, le=1000, description="most nodes")
+    max_hours: int = Field(
+        default=168, ge=1, le=168, description="hours after which a node is taken away, and its job with it"
+    )
 
 
 class GpuPool(Model):
@@ -47,16 +81,32 @@ class GpuPool(Model):
         default=None, description="fast interfaces between nodes, and one zone; where the instance is made for it"
     )
     zone: str | None = Field(
-        default=None, description="zone of a pool with a fabric; its reservation's, or the first that has the instance"
+        default=None, description="the pool's zone; its reservation's, or one that has the instance"
     )
     reserved: Reserved | None = Field(default=None, description="capacity that is bought already")
     spot: SpotNodes | None = Field(default=None, description="spot nodes")
     on_demand: NodeRange | None = Field(default=None, description="on-demand nodes")
+    flex_start: FlexStart | None = Field(
+        default=None,
+        description="on Google Cloud, nodes below the price on demand, for a time, for which a job waits in its queue",
+    )
     owners: dict[Name, Nodes] | None = Field(
         default=None,
         description=(
             "how many whole nodes teams own, by team, of a pool with several GPUs a node and a fabric; the others "
             "share the rest by their shares, which decide alone by default"
+        ),
+    )
+    gang_nodes: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="nodes of a job that a pool with a fabric promises to hold in a capacity other than spot",
+    )
+    whole_nodes_only: bool | None = Field(
+        default=None,
+        description=(
+            "refuse jobs whose pods leave GPUs of a node to others; where a pool has several GPUs a node and a fabric"
         ),
     )
     root_disk_gib: int | None = Field(default=None, ge=50, le=16_384, description="root disk of a node, GiB")

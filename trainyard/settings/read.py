@@ -22,6 +22,7 @@ checked."""
 
 MOVED: Mapping[str, str] = {
     "awsAccountId": "aws.accountId",
+    "endpointAccess": "apiAccess.cidrs",
     "adminPrincipals": "aws.adminPrincipals",
     "createAutoscalingRole": "aws.createAutoscalingRole",
     "network.natPerZone": "aws.natPerZone",
@@ -33,7 +34,7 @@ MOVED: Mapping[str, str] = {
 """Old place of a key -> where it is now. The old place is still understood."""
 
 
-_FILLED_IN: Mapping[str, object] = {"adminPrincipals": [], "createAutoscalingRole": "false"}
+_FILLED_IN: Mapping[str, object] = {"adminPrincipals": [], "endpointAccess": [], "createAutoscalingRole": "false"}
 """What an older `Pulumi.yaml`, which declares these old places, fills in there where nobody set them."""
 
 

@@ -132,7 +132,12 @@ def leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
         if here == "gpuPools":
             for pool in item.values():
                 yield from leaves(pool, f"{here}.*")
-        elif isinstance(item, dict) and here not in ("scheduler.priorities", "gpuPools.*.owners"):
+        elif isinstance(item, dict) and here not in (
+            "scheduler.priorities",
+            "gpuPools.*.owners",
+            "mlflow.signOn.teams",
+            "teamBudgets.gpuHourUsd",
+        ):
             yield from leaves(item, here)
         elif isinstance(item, list) and item and isinstance(item[0], dict):
             yield from leaves(item[0], f"{here}.*")

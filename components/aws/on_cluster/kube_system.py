@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import pulumi
 
 from trainyard.components.k8s.flows import DNS, NAME_PORTS, Flow, Place, Pods, fence, tcp
+from trainyard.components.k8s.monitoring_flows import READ_FROM_KUBE_SYSTEM
 from trainyard.components.k8s.network_rules import AddressesArgs
 
 NAMESPACE = "kube-system"
@@ -43,6 +44,7 @@ KUBE_SYSTEM_FLOWS: tuple[Flow, ...] = (
     Flow(DNS, Place.RESOLVERS, NAME_PORTS, "names that are not the cluster's are asked of the network's resolver"),
     Flow(METRICS_SERVER, Place.NODES, (tcp(KUBELET),), "the metrics server asks the kubelets"),
     Flow(Place.API_SERVER, METRICS_SERVER, (tcp(METRICS_PORT),), "the API server hands on what nodes and pods use"),
+    *READ_FROM_KUBE_SYSTEM,
     Flow(BUCKET_MOUNTS, Place.OBJECT_STORE, (tcp(443),), "a mount reads and writes its bucket"),
     Flow(BUCKET_MOUNTS, Place.IDENTITY, (), "a mount takes the role of the pod that uses it"),
     Flow(BUCKET_MOUNTS, DNS, NAME_PORTS, "a mount looks its bucket up"),

@@ -32,8 +32,10 @@ EFS_DRIVER = "efs.csi.aws.com"
 FSX_DRIVER = "fsx.csi.aws.com"
 S3_DRIVER = "s3.csi.aws.com"
 
-UNSIZED_CAPACITY_GIB = 1024
-"""Capacity that Kubernetes is told of a bucket or an EFS file system, which have no size."""
+NOMINAL_CAPACITY_GIB = 1024
+"""Capacity that Kubernetes is told of every file system and bucket. Nothing measures it, and it never changes: the API
+server refuses a larger request of a claim whose volume was not made for it ("only dynamically provisioned pvc can be
+resized"), so a file system that has grown would fail the next `up`."""
 
 
 class LustreVolumeArgs(TypedDict):
@@ -47,8 +49,6 @@ class LustreVolumeArgs(TypedDict):
     """Name that the directory of the data is mounted by: `abcdefgh/data`."""
     scratch_mount_name: pulumi.Input[str]
     """Name that the directory of the teams' scratch folders is mounted by: `abcdefgh/scratch`."""
-    capacity_gib: int
-    """Size of the file system, GiB."""
 
 
 class SharedVolumeArgs(TypedDict):
@@ -136,7 +136,7 @@ def _lustre(
         "attributes": {"dnsname": lustre["dns_name"], "mountname": pulumi.Output.concat(directory, below)},
         "mount_options": ["flock", *(["ro"] if read_only else [])],
         "access_mode": access_mode,
-        "capacity_gib": lustre["capacity_gib"],
+        "capacity_gib": NOMINAL_CAPACITY_GIB,
     }
 
 
@@ -149,7 +149,7 @@ def _bucket(
         "attributes": {"bucketName": bucket, "authenticationSource": "pod"},
         "mount_options": mount_options,
         "access_mode": access_mode,
-        "capacity_gib": UNSIZED_CAPACITY_GIB,
+        "capacity_gib": NOMINAL_CAPACITY_GIB,
     }
 
 
@@ -161,5 +161,5 @@ def _home(shared: SharedVolumeArgs, team: str) -> VolumeSourceArgs:
         # whatever has an access point (aws-efs-csi-driver pkg/driver/node.go, read 2026-11-22).
         "mount_options": ["iam"],
         "access_mode": "ReadWriteMany",
-        "capacity_gib": UNSIZED_CAPACITY_GIB,
+        "capacity_gib": NOMINAL_CAPACITY_GIB,
     }

@@ -12,10 +12,15 @@ database. A migration only goes forward: take a snapshot before a new MLflow ver
 The URI is of the owner of the tables. The server logs in as `SERVER_vVERSION`, with the password in the file, which may
 read and write rows and nothing else. The user of the version before stays, for the pods that a rollout replaces; older
 ones go.
+
+The administrator of the accounts gets this pod's password, whatever it was: after a version was left out, or a database
+restored, nobody else could, and no pod would be ready again.
 """
 
+import configparser
 import contextlib
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -76,6 +81,22 @@ def make_server_user(connection: Any, server: str, version: int, password: str) 
     log(f"user {user}: may log in")
 
 
+def set_administrator(connection: Any, configuration: str) -> None:
+    """Gives MLflow's administrator the password of its configuration; one that is not there yet the server makes."""
+    security: Any = importlib.import_module("werkzeug.security")
+    parser = configparser.ConfigParser()
+    parser.read_string(Path(configuration).read_text(encoding="utf-8"))
+    name, password = parser["mlflow"]["admin_username"], parser["mlflow"]["admin_password"]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT password_hash FROM users WHERE username = %s", (name,))
+        found = cursor.fetchone()
+        if found is None or security.check_password_hash(found[0], password):
+            return
+        kept_of_it = security.generate_password_hash(password)
+        cursor.execute("UPDATE users SET password_hash = %s WHERE username = %s", (kept_of_it, name))
+    log(f"account {name!r}: has the password of this pod now")
+
+
 def main(argv: list[str]) -> int:
     """Runs both migrations and makes the server's user; the exit status of the first that fails."""
     uri, *own = argv or [""]
@@ -92,6 +113,8 @@ def main(argv: list[str]) -> int:
             if status:
                 log(f"{what} tables: failed with status {status}")
                 return status
+        if connection is not None and "MLFLOW_AUTH_CONFIG_PATH" in os.environ:
+            set_administrator(connection, os.environ["MLFLOW_AUTH_CONFIG_PATH"])
         if own and connection is not None:
             make_server_user(connection, own[0], int(own[1]), Path(own[2]).read_text(encoding="utf-8").strip())
     log("up to date")

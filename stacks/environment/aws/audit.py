@@ -12,6 +12,7 @@ from trainyard.components.aws.security_alerts import SecurityAlerts
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.threat_detection import ThreatDetection
 from trainyard.components.aws.trail import AuditTrail
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.cluster import MadeCluster
 from trainyard.stacks.environment.aws.keys import Keys
@@ -19,7 +20,7 @@ from trainyard.stacks.environment.aws.storage import bound_to
 
 
 def make_audit(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     account: pulumi.Input[str],
     network: Network,
     storage: StorageTiers,
@@ -54,7 +55,7 @@ def make_audit(
     if audit.threat_detection is not None:
         ThreatDetection("threat-detection", {"runtime": audit.threat_detection.runtime}, opts)
     roles: dict[str, pulumi.Input[str]] = {}
-    if audit.break_glass_user_arns:
+    if audit.break_glass_user_arns and clusters:  # it is a way into these
         role = BreakGlass(
             "break-glass",
             {

@@ -5,14 +5,22 @@ What the workloads on each cluster need of it leaves as a `Ground`; nothing else
 
 from __future__ import annotations
 
+from typing import Any
+
 import pulumi
 import pulumi_aws
 
-from trainyard.components.aws.budget import BudgetAlerts
+from trainyard.components.aws.bastion import Bastion
+from trainyard.components.aws.budget import BudgetAlerts, BudgetAlertsArgs
 from trainyard.components.aws.dns_firewall import DnsFirewall
 from trainyard.components.aws.image_cache import CachedRegistryArgs, ImageCache
 from trainyard.components.aws.network import Network
+from trainyard.components.aws.storage import StorageTiers
+from trainyard.conventions.aws import SAGEMAKER, bastion_name
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import Plan
+from trainyard.stacks.environment.aws import managed
+from trainyard.stacks.environment.aws.account import bind_roles, provider
 from trainyard.stacks.environment.aws.audit import make_audit
 from trainyard.stacks.environment.aws.cluster import Shared, make_cluster, make_grounds
 from trainyard.stacks.environment.aws.keys import Keys, make_keys
@@ -21,9 +29,10 @@ from trainyard.stacks.environment.aws.storage import make_database, make_storage
 from trainyard.stacks.environment.ground import Foundation, resource_prefix
 
 
-def build(plan: Plan) -> Foundation:
+def build(plan: Plan[AwsPlan]) -> Foundation:
     """Makes the account with the clusters in it, and what only AWS needs on them."""
-    aws = _provider(plan)
+    bind_roles(plan.ground.roles)
+    aws = provider(plan)
     on_aws = pulumi.ResourceOptions(providers=[aws])
     account = _account(plan, aws)
     deployed_by = deployer(aws)
@@ -32,13 +41,20 @@ def build(plan: Plan) -> Foundation:
     network = _network(plan, account, keys, on_aws)
     _dns_firewall(plan, network, on_aws)
     _image_cache(plan, keys, on_aws)
-    clusters = [make_cluster(plan, planned, account, network, keys, deployed_by, aws) for planned in plan.clusters]
+    bastion = _bastion(plan, network, aws)
+    clusters = [
+        make_cluster(plan, planned, account, network, keys, deployed_by, bastion, aws) for planned in plan.clusters
+    ]
     clients = {f"{resource_prefix(plan, made.planned)}cluster": made.cluster.security_group_id for made in clusters}
-    storage = make_storage(plan, account, network, clients, keys, administrators, on_aws)
+    outside = managed.roles_outside(plan, account)
+    storage = make_storage(plan, account, network, clients, keys, [*administrators, *outside], on_aws)
     database = make_database(plan, account, network, clients, keys, on_aws)
     budget = _budget(plan, account, keys, on_aws)
+    training = _managed(plan, account, network, storage, keys, budget, on_aws)
     return Foundation(
-        clusters=make_grounds(plan, clusters, Shared(account, network, keys, storage, database), on_aws),
+        clusters=make_grounds(
+            plan, clusters, Shared(account, network, keys, storage, database, budget.topic_arn), on_aws
+        ),
         outputs={
             "region": plan.ground.region,
             "dataBucket": storage.data_bucket["name"],
@@ -46,12 +62,30 @@ def build(plan: Plan) -> Foundation:
             "artifactsBucket": storage.artifacts_bucket["name"],
             "budget": budget.budget_name,
             "alertTopic": budget.topic_arn,
+            **training,
             **make_audit(plan, account, network, storage, clusters, keys, administrators, on_aws),
         },
     )
 
 
-def _network(plan: Plan, account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> Network:
+def _managed(
+    plan: Plan[AwsPlan],
+    account: pulumi.Input[str],
+    network: Network,
+    storage: StorageTiers,
+    keys: Keys,
+    budget: BudgetAlerts,
+    opts: pulumi.ResourceOptions,
+) -> dict[str, pulumi.Input[Any]]:
+    """Managed training, where the plan has it; what the stack reports of it."""
+    if plan.ground.managed is None:
+        return {}
+    made = managed.make_managed(plan, plan.ground.managed, account, network, storage, keys, opts)
+    managed.make_alarms(plan, made, account, budget.topic_arn, budget.budget_name, opts)
+    return made.outputs
+
+
+def _network(plan: Plan[AwsPlan], account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> Network:
     own = plan.ground.network
     return Network(
         "network",
@@ -70,6 +104,7 @@ def _network(plan: Plan, account: pulumi.Input[str], keys: Keys, opts: pulumi.Re
             "nat_gateways": own.nat_gateways,
             "gateway_endpoints": own.gateway_endpoints,
             "interface_endpoints": own.interface_endpoints,
+            "endpoint_zones": own.endpoint_zones,
             "region": plan.ground.region,
             "account_id": account,
             "organization_id": plan.ground.organization_id,
@@ -82,15 +117,34 @@ def _network(plan: Plan, account: pulumi.Input[str], keys: Keys, opts: pulumi.Re
     )
 
 
-def _dns_firewall(plan: Plan, network: Network, opts: pulumi.ResourceOptions) -> None:
+def _dns_firewall(plan: Plan[AwsPlan], network: Network, opts: pulumi.ResourceOptions) -> None:
     own = plan.ground.network
     if own.dns_firewall == "off":
         return
-    names = [*plan.core.egress.allow, *own.dns_allow]
+    sign_on = plan.core.mlflow.sign_on
+    names = [*plan.core.egress.allow, *own.dns_allow, *([sign_on.keys_host] if sign_on else [])]
     DnsFirewall("dns", {"vpc_id": network.vpc_id, "names": names, "others": own.dns_firewall}, opts)
 
 
-def _image_cache(plan: Plan, keys: Keys, opts: pulumi.ResourceOptions) -> None:
+def _bastion(plan: Plan[AwsPlan], network: Network, aws: pulumi_aws.Provider) -> Bastion | None:
+    """The one of the environment, where a cluster of it is reached that way."""
+    types = [plane.access.bastion for plane in plan.ground.control_planes if plane.access.bastion is not None]
+    if not types:
+        return None
+    return Bastion(
+        "bastion",
+        {
+            "vpc_id": network.vpc_id,
+            "subnet_id": network.private_subnet_ids[plan.ground.network.zones[0].name],
+            "instance_type": types[0],
+            "name_tag": bastion_name(plan.core.name),
+            "tags": dict(plan.core.tags),
+        },
+        pulumi.ResourceOptions(providers=[aws], depends_on=list(network.ways_out)),
+    )
+
+
+def _image_cache(plan: Plan[AwsPlan], keys: Keys, opts: pulumi.ResourceOptions) -> None:
     cache = plan.ground.image_cache
     if cache is None:
         return
@@ -110,38 +164,33 @@ def _image_cache(plan: Plan, keys: Keys, opts: pulumi.ResourceOptions) -> None:
     )
 
 
-def _budget(plan: Plan, account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> BudgetAlerts:
+def _budget(plan: Plan[AwsPlan], account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> BudgetAlerts:
     own, alerts, tags = plan.core.budget, plan.ground.alerts, dict(plan.core.tags)
-    return BudgetAlerts(
-        "budget",
-        {
-            "account_id": account,
-            "key_arn": keys.platform.key_arn,
-            "budget_name": plan.core.name,
-            "scope": {"key": "project", "value": tags["project"]},
-            "monthly_usd": own.monthly_usd,
-            "actual_percents": own.actual_percents,
-            "forecast_percents": own.forecast_percents,
-            "emails": own.alert_emails,
-            "anomaly_threshold_usd": own.anomaly_threshold_usd,
-            "anomaly_detection": alerts.anomaly_detection,
-            "activate_cost_tags": alerts.activate_cost_tags,
-            "cost_tag_keys": list(tags),
-        },
-        opts,
-    )
+    args: BudgetAlertsArgs = {
+        "account_id": account,
+        "key_arn": keys.platform.key_arn,
+        "budget_name": plan.core.name,
+        "monthly_usd": own.monthly_usd,
+        "actual_percents": own.actual_percents,
+        "forecast_percents": own.forecast_percents,
+        "emails": own.alert_emails,
+        "anomaly_threshold_usd": own.anomaly_threshold_usd,
+        "anomaly_detection": alerts.anomaly_detection,
+        "activate_cost_tags": alerts.activate_cost_tags,
+        "cost_tag_keys": list(tags),
+    }
+    rules = managed.alert_rules(plan, account)
+    if rules:
+        args["event_rule_arns"] = rules
+    if plan.ground.managed is not None and not alerts.whole_account:
+        # People make jobs and editors, and what they forget to tag no budget of a tag sees.
+        args["services"] = [SAGEMAKER]
+    elif not alerts.whole_account:
+        args["scope"] = {"key": "project", "value": tags["project"]}
+    return BudgetAlerts("budget", args, opts)
 
 
-def _provider(plan: Plan) -> pulumi_aws.Provider:
-    return pulumi_aws.Provider(
-        "aws",
-        region=plan.ground.region,
-        allowed_account_ids=[plan.ground.account_id] if plan.ground.account_id else None,
-        default_tags={"tags": dict(plan.core.tags)},
-    )
-
-
-def _account(plan: Plan, aws: pulumi_aws.Provider) -> pulumi.Input[str]:
+def _account(plan: Plan[AwsPlan], aws: pulumi_aws.Provider) -> pulumi.Input[str]:
     if plan.ground.account_id is not None:
         return plan.ground.account_id
     caller = pulumi_aws.get_caller_identity_output(opts=pulumi.InvokeOutputOptions(provider=aws))

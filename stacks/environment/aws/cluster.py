@@ -11,6 +11,7 @@ import pulumi_kubernetes
 import pulumi_random
 import pulumi_tls
 
+from trainyard.components.aws.bastion import Bastion
 from trainyard.components.aws.cluster import Cluster, ClusterArgs
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.gpu_launch import GpuNodeGroupArgs, GpuPoolArgs
@@ -21,10 +22,14 @@ from trainyard.components.aws.on_cluster.kube_system import kube_system_walls
 from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogGroupArgs
 from trainyard.components.aws.on_cluster.volumes import ingest_volume, team_volumes
 from trainyard.components.aws.storage import StorageTiers
+from trainyard.components.aws.watchdog import Watchdog, WatchdogArgs
+from trainyard.components.k8s.monitoring_values import MESSAGE, SUBJECT, AlertRouteArgs
 from trainyard.conventions import CPU_NODES, INGEST_GROUP, SYSTEM_NODES, gpu_node_labels, team_group
-from trainyard.conventions.aws import RESERVATION_KINDS
+from trainyard.conventions.aws import RESERVATION_KINDS, tunnel_port
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan
 from trainyard.stacks.environment.aws import on_cluster as aws_on_cluster
+from trainyard.stacks.environment.aws.account import token_options
 from trainyard.stacks.environment.aws.addresses import direct_names, network_addresses
 from trainyard.stacks.environment.aws.identities import identity, pod_roles
 from trainyard.stacks.environment.aws.keys import Keys
@@ -39,6 +44,8 @@ class MadeCluster:
     planned: ClusterPlan
     cluster: Cluster
     gpu_nodes: GpuNodeGroups
+    way_in: Sequence[pulumi.Resource]
+    """What whoever deploys reaches the API through, which has to be there when objects are made and when they go."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +57,24 @@ class Shared:
     keys: Keys
     storage: StorageTiers
     database: Database | None
+    alert_topic: pulumi.Output[str]
 
 
 def make_cluster(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     planned: ClusterPlan,
     account: pulumi.Input[str],
     network: Network,
     keys: Keys,
     deployer: pulumi.Input[str],
+    bastion: Bastion | None,
     aws: pulumi_aws.Provider,
 ) -> MadeCluster:
     """Makes control plane and nodes. `deployer` administers a cluster for which the plan names nobody."""
-    cluster = _cluster(plan, planned, account, network, keys, deployer, _after(aws, network.ways_out))
+    cluster = _cluster(plan, planned, account, network, keys, deployer, bastion, _after(aws, network.ways_out))
     after_nodes = _after(aws, cluster.nodes_wait_for)
-    return MadeCluster(planned, cluster, _gpu_nodes(plan, planned, network, cluster, keys, after_nodes))
+    gpu_nodes = _gpu_nodes(plan, planned, network, cluster, keys, after_nodes)
+    return MadeCluster(planned, cluster, gpu_nodes, [bastion] if bastion is not None else [])
 
 
 def _after(aws: pulumi_aws.Provider, waited_for: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
@@ -72,7 +82,7 @@ def _after(aws: pulumi_aws.Provider, waited_for: Sequence[pulumi.Resource]) -> p
 
 
 def make_grounds(
-    plan: Plan, clusters: Sequence[MadeCluster], shared: Shared, opts: pulumi.ResourceOptions
+    plan: Plan[AwsPlan], clusters: Sequence[MadeCluster], shared: Shared, opts: pulumi.ResourceOptions
 ) -> dict[str, Ground]:
     """Makes the rights of the clusters' pods and what only AWS needs on them; the ground of each by its name."""
     if not clusters:
@@ -82,7 +92,7 @@ def make_grounds(
 
 
 def _ground(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     made: MadeCluster,
     shared: Shared,
     makers: Sequence[pulumi.ProviderResource],
@@ -91,21 +101,23 @@ def _ground(
     planned, cluster, storage = made.planned, made.cluster, shared.storage
     prefix, addresses = resource_prefix(plan, planned), network_addresses(plan.ground.network, shared.network)
     log_group = _team_log_group(plan, planned, shared.keys, opts)
-    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.keys, opts)
+    watchdog = _watchdog(plan, planned, shared, opts)
+    topics = [shared.alert_topic, watchdog.topic_arn] if watchdog else []
+    roles = pod_roles(plan, planned, cluster, storage, shared.database, log_group, shared.keys, topics, opts)
 
     def kubernetes_after(name: str, *waited_for: pulumi.Resource) -> pulumi_kubernetes.Provider:
         return pulumi_kubernetes.Provider(
             f"{prefix}{name}",
-            kubeconfig=cluster.kubeconfig,
+            kubeconfig=cluster.own_kubeconfig,
             cluster_identifier=planned.name,
             opts=pulumi.ResourceOptions(depends_on=list(waited_for)),
         )
 
     # CoreDNS and its like get through to nobody without these, so they come before it, while nodes still start; and
     # they go last, since every workload's provider waits for them.
-    early = kubernetes_after("kubernetes-walls", *cluster.api_ready)
+    early = kubernetes_after("kubernetes-walls", *cluster.api_ready, *made.way_in)
     walls = kube_system_walls(f"{prefix}kube-system", addresses, early, cluster.api_ready)
-    kubernetes = kubernetes_after("kubernetes", *cluster.ready, *walls)
+    kubernetes = kubernetes_after("kubernetes", *cluster.ready, *made.way_in, *walls)
     providers = [kubernetes, *makers]
     on_cluster = aws_on_cluster.build(
         plan,
@@ -115,6 +127,7 @@ def _ground(
         log_group=log_group,
         addresses=addresses,
         roles=roles,
+        volume_key=shared.keys.platform.key_arn,
     )
     volumes = mounted(plan, storage)
     return Ground(
@@ -139,12 +152,42 @@ def _ground(
         gpu_add_ons=["nvidia-device-plugin", "dcgm-exporter"],  # the image of the nodes has the driver only
         device_plugins=aws_on_cluster.device_plugins(plan, planned),
         unrationed_resources=UNRATIONED_RESOURCES,
+        autoscaled_groups={
+            name: pulumi.Output.concat("eks-", group, "-") for name, group in made.gpu_nodes.node_group_names.items()
+        },
         node_images=made.gpu_nodes.node_images,
         jobs_wait_for=on_cluster.ready,
+        block_storage_class=on_cluster.block_storage_class,
+        alert_route=_alert_route(plan, shared, watchdog) if watchdog else None,
+        alertmanager_identity=identity(roles, "alertmanager"),
     )
 
 
-def _team_log_group(plan: Plan, planned: ClusterPlan, keys: Keys, opts: pulumi.ResourceOptions) -> TeamLogGroup | None:
+def _watchdog(
+    plan: Plan[AwsPlan], planned: ClusterPlan, shared: Shared, opts: pulumi.ResourceOptions
+) -> Watchdog | None:
+    if planned.monitoring is None:
+        return None
+    args: WatchdogArgs = {
+        "key_arn": shared.keys.platform.key_arn,
+        "alert_topic_arn": shared.alert_topic,
+        "cluster_name": planned.name,
+    }
+    return Watchdog(f"{resource_prefix(plan, planned)}watchdog", args, opts)
+
+
+def _alert_route(plan: Plan[AwsPlan], shared: Shared, watchdog: Watchdog) -> AlertRouteArgs:
+    signed = {"sigv4": {"region": plan.ground.region}}
+    return {
+        "integration": "sns_configs",
+        "alerts": {"topic_arn": shared.alert_topic, **signed, "subject": SUBJECT, "message": MESSAGE},
+        "watchdog": {"topic_arn": watchdog.topic_arn, **signed},
+    }
+
+
+def _team_log_group(
+    plan: Plan[AwsPlan], planned: ClusterPlan, keys: Keys, opts: pulumi.ResourceOptions
+) -> TeamLogGroup | None:
     """Where the teams' containers' lines go, where the plan keeps them."""
     days = plan.ground.audit.container_log_retention_days
     if days is None:
@@ -154,25 +197,33 @@ def _team_log_group(plan: Plan, planned: ClusterPlan, keys: Keys, opts: pulumi.R
 
 
 def _cluster(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     planned: ClusterPlan,
     account: pulumi.Input[str],
     network: Network,
     keys: Keys,
     deployer: pulumi.Input[str],
+    bastion: Bastion | None,
     opts: pulumi.ResourceOptions,
 ) -> Cluster:
     control_plane, system_nodes = plan.ground.control_plane(planned.name), planned.system_nodes
+    clients: dict[str, pulumi.Input[str]] = {group: group for group in control_plane.access.security_groups}
+    if bastion is not None:
+        clients["bastion"] = bastion.security_group_id
     on_it = [team.name for team in planned.teams]
     args: ClusterArgs = {
         "cluster_name": planned.name,
         "region": plan.ground.region,
         "account_id": account,
         "kubernetes_version": planned.kubernetes_version,
+        "node_release": control_plane.node_release,
         "service_cidr": plan.ground.network.service_cidr,
-        "subnet_ids": list(network.control_subnet_ids.values()),
-        "node_subnet_ids": list(network.private_subnet_ids.values()),
+        "subnet_ids": [network.control_subnet_ids[zone] for zone in control_plane.zones],
+        "node_subnet_ids": [network.private_subnet_ids[zone] for zone in system_nodes.zones],
         "public_access_cidrs": planned.public_access_cidrs,
+        "api_clients": clients,
+        "token_options": token_options(plan),
+        "api_client_cidrs": control_plane.access.networks,
         "log_types": control_plane.log_types,
         "log_retention_days": control_plane.log_retention_days,
         "key_arn": keys.platform.key_arn,
@@ -190,9 +241,13 @@ def _cluster(
             "max_nodes": system_nodes.max_nodes,
             "disk_gib": system_nodes.disk_gib,
         },
-        "tags": dict(plan.core.tags),
+        "tags": plan.core.lasting_tags,
+        "changing_tags": plan.core.changing_tags,
         "deletion_protection": control_plane.deletion_protection,
+        "protect": plan.core.protect,
     }
+    if bastion is not None:
+        args["tunnel_port"] = tunnel_port(planned.name)
     if planned.cpu_pool is not None:
         args["cpu_pool"] = {
             "instance_types": planned.cpu_pool.instance_types,
@@ -204,7 +259,7 @@ def _cluster(
 
 
 def _gpu_nodes(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     planned: ClusterPlan,
     network: Network,
     cluster: Cluster,
@@ -217,12 +272,14 @@ def _gpu_nodes(
             "cluster_name": cluster.cluster_name,
             "cluster_security_group_id": cluster.security_group_id,
             "kubernetes_version": planned.kubernetes_version,
+            "node_release": plan.ground.control_plane(planned.name).node_release,
             "node_role_arn": cluster.node_role_arn,
             "vpc_id": network.vpc_id,
             "subnet_ids": network.private_subnet_ids,
             "key_arn": keys.platform.key_arn,
             "pools": _pools(planned),
-            "tags": dict(plan.core.tags),
+            "tags": plan.core.lasting_tags,
+            "changing_tags": plan.core.changing_tags,
         },
         opts,
     )
@@ -258,6 +315,7 @@ def _node_group(group: NodeGroupPlan) -> GpuNodeGroupArgs:
             "id": bound.id,
             "kind": RESERVATION_KINDS[bound.kind],
             "availability_zone": bound.availability_zone,
+            "empty_at": bound.empty_at,
         }
         if bound
         else None,

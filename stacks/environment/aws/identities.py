@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -14,6 +14,7 @@ from trainyard.components.aws.on_cluster import autoscaler, drivers, team_logs
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.workload_policies import (
     BucketPart,
+    alertmanager_policy,
     autoscaler_policy,
     bucket_mount_policy,
     efs_csi_policy,
@@ -22,11 +23,13 @@ from trainyard.components.aws.workload_policies import (
     mlflow_policy,
 )
 from trainyard.components.k8s import mlflow
-from trainyard.conventions import INGEST_NAMESPACE, TRAINER_SERVICE_ACCOUNT, data_prefix, team_prefix
+from trainyard.conventions import INGEST_NAMESPACE, MLFLOW_NAMESPACE, TRAINER_SERVICE_ACCOUNT, data_prefix, team_prefix
+from trainyard.conventions.monitoring import ALERTMANAGER_ACCOUNT, MONITORING_NAMESPACE
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.aws.keys import Keys
 from trainyard.stacks.environment.aws.storage import ARTIFACTS_PREFIX
-from trainyard.stacks.environment.ground import MLFLOW_NAMESPACE, WorkloadIdentity, resource_prefix
+from trainyard.stacks.environment.ground import WorkloadIdentity, resource_prefix
 
 
 def identity(roles: Mapping[str, PodRole], workload: str) -> WorkloadIdentity:
@@ -35,13 +38,14 @@ def identity(roles: Mapping[str, PodRole], workload: str) -> WorkloadIdentity:
 
 
 def pod_roles(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     planned: ClusterPlan,
     cluster: Cluster,
     storage: StorageTiers,
     database: Database | None,
     log_group: team_logs.TeamLogGroup | None,
     keys: Keys,
+    alert_topics: Sequence[pulumi.Input[str]],
     opts: pulumi.ResourceOptions,
 ) -> dict[str, PodRole]:
     """The AWS rights of everything that runs on a cluster, by workload."""
@@ -110,6 +114,9 @@ def pod_roles(
             team_logs.team_logs_policy(log_group.log_group_arn),
             "Agent on every node: what the teams' containers write",
         )
+    if alert_topics:
+        policy = alertmanager_policy(topic_arns=alert_topics, key_arn=keys.platform.key_arn, region=plan.ground.region)
+        add("alertmanager", MONITORING_NAMESPACE, ALERTMANAGER_ACCOUNT, policy, "Alertmanager: tells people of alerts")
     policy = bucket_mount_policy(
         read_write=[BucketPart(data["arn"], data_prefix(), keys.data.key_arn)], region=plan.ground.region
     )

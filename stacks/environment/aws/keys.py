@@ -11,10 +11,11 @@ from trainyard.components.aws.buckets import bucket_arn_pattern
 from trainyard.components.aws.cluster import control_role_name
 from trainyard.components.aws.encryption import EnvironmentKey, EnvironmentKeyArgs
 from trainyard.components.aws.storage import tier_name
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.ground import resource_prefix
 
-PUBLISHERS = ("sns", "budgets", "costalerts", "events")
+PUBLISHERS = ("sns", "budgets", "costalerts", "events", "cloudwatch")
 """Services that publish to the environment's topics."""
 
 
@@ -33,7 +34,7 @@ class Keys:
 
 
 def make_keys(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     account: pulumi.Input[str],
     administrators: Sequence[pulumi.Input[str]],
     opts: pulumi.ResourceOptions,
@@ -56,29 +57,35 @@ def make_keys(
     def bucket(purpose: str) -> list[pulumi.Input[str]]:
         return [bucket_arn_pattern(tier_name(plan.core.name, purpose))]
 
+    managed = plan.ground.managed is not None
+    editors = ["ec2", "sagemaker"] if managed else []  # homes and disks of editors
     data: EnvironmentKeyArgs = {
         **common("data", "Data: bucket, file systems"),
         "bucket_arns": bucket("data"),
-        "services": ["elasticfilesystem", "fsx"],
+        "services": ["elasticfilesystem", "fsx", *editors],
         "log_groups": ["/aws/fsx/*"],
     }
     checkpoints: EnvironmentKeyArgs = {**common("checkpoints", "Checkpoints"), "bucket_arns": bucket("checkpoints")}
     tracking: EnvironmentKeyArgs = {
         **common("tracking", "Experiment tracking: artifacts, database, its password"),
         "bucket_arns": bucket("artifacts"),
-        "services": ["rds", "secretsmanager"],
+        "services": ["rds", "secretsmanager", *(["sagemaker"] if managed else [])],  # and disks of jobs
         "log_groups": ["/aws/rds/*"],
     }
     platform: EnvironmentKeyArgs = {
         **common("platform", "Platform: secrets of clusters, volumes, logs, alerts"),
-        "services": ["ec2"],
+        "services": ["ec2", "sns"],
         "log_groups": ["*"],
         "role_arns": [
-            pulumi.Output.concat("arn:aws:iam::", account, f":role/{control_role_name(_cluster_name(plan, planned))}-*")
+            pulumi.Output.concat(
+                "arn:aws:iam::",
+                account,
+                f":role{plan.ground.roles.path}{control_role_name(_cluster_name(plan, planned))}-*",
+            )
             for planned in plan.clusters
         ],
         "publishers": [f"{service}.amazonaws.com" for service in PUBLISHERS],
-        "node_volumes": True,
+        "node_volumes": not managed,
         "create_autoscaling_role": plan.ground.create_autoscaling_role,
     }
     return Keys(
@@ -89,5 +96,5 @@ def make_keys(
     )
 
 
-def _cluster_name(plan: Plan, planned: ClusterPlan) -> str:
+def _cluster_name(plan: Plan[AwsPlan], planned: ClusterPlan) -> str:
     return f"{resource_prefix(plan, planned)}cluster"

@@ -9,12 +9,14 @@ import pulumi
 
 from trainyard.components.aws.identity import PodRole
 from trainyard.components.aws.on_cluster.autoscaler import ClusterAutoscaler
+from trainyard.components.aws.on_cluster.block_storage import BlockStorage
 from trainyard.components.aws.on_cluster.drivers import StorageDrivers, StorageDriversArgs
 from trainyard.components.aws.on_cluster.fabric import efa_device_plugin
 from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogs
 from trainyard.components.k8s.gpu import DevicePluginArgs
 from trainyard.components.k8s.network_rules import AddressesArgs
-from trainyard.conventions import CAPACITIES
+from trainyard.conventions import STANDING
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import ClusterPlan, Plan
 from trainyard.stacks.environment.ground import chart, resource_prefix
 
@@ -26,10 +28,12 @@ class OnCluster:
     drivers: StorageDrivers
     ready: list[pulumi.Resource]
     """The resources that a job waits for."""
+    block_storage_class: pulumi.Output[str] | None
+    """The StorageClass of the platform's own volumes, where there are any."""
 
 
 def build(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     planned: ClusterPlan,
     *,
     providers: Sequence[pulumi.ProviderResource],
@@ -37,6 +41,7 @@ def build(
     log_group: TeamLogGroup | None,
     addresses: AddressesArgs,
     roles: Mapping[str, PodRole],
+    volume_key: pulumi.Input[str],
 ) -> OnCluster:
     """Makes it. `node_groups` are the names of the GPU node groups in EKS by their names in the plan; `roles` those of
     pods by workload."""
@@ -55,7 +60,7 @@ def build(
             "scale_down_after_minutes": planned.scheduling.scale_down_after_minutes,
             "node_groups": {
                 capacity: [node_groups[group.name] for group in planned.node_groups if group.capacity == capacity]
-                for capacity in CAPACITIES
+                for capacity in STANDING
             },
         },
         after(roles["autoscaler"]),
@@ -76,10 +81,13 @@ def build(
             },
             after(roles["team-logs"]),
         )
-    return OnCluster(drivers, [scaler])
+    blocks: BlockStorage | None = None
+    if planned.monitoring is not None:
+        blocks = BlockStorage(f"{prefix}blocks", {"key_arn": volume_key, "tags": dict(plan.core.tags)}, after())
+    return OnCluster(drivers, [scaler], blocks.storage_class if blocks else None)
 
 
-def _drivers(plan: Plan, addresses: AddressesArgs) -> StorageDriversArgs:
+def _drivers(plan: Plan[AwsPlan], addresses: AddressesArgs) -> StorageDriversArgs:
     args: StorageDriversArgs = {
         "region": plan.ground.region,
         "s3_chart": chart(plan, "aws-mountpoint-s3-csi-driver"),
@@ -92,7 +100,7 @@ def _drivers(plan: Plan, addresses: AddressesArgs) -> StorageDriversArgs:
     return args
 
 
-def device_plugins(plan: Plan, planned: ClusterPlan) -> list[DevicePluginArgs]:
+def device_plugins(plan: Plan[AwsPlan], planned: ClusterPlan) -> list[DevicePluginArgs]:
     """The plugin of the Elastic Fabric Adapters, where a pool has any."""
     on_fabric = [group for pool in planned.pools if pool.node.fabric for group in pool.node_groups]
     types = {kind for group in on_fabric for kind in group.instance_types}

@@ -6,6 +6,7 @@ import pulumi
 import pulumi_aws
 import pulumi_aws.iam as iam
 
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import Plan
 
 
@@ -18,7 +19,7 @@ def deployer(aws: pulumi_aws.Provider) -> pulumi.Output[str]:
     return issuer
 
 
-def administrators_of(plan: Plan, deployed_by: pulumi.Input[str]) -> list[pulumi.Input[str]]:
+def administrators_of(plan: Plan[AwsPlan], deployed_by: pulumi.Input[str]) -> list[pulumi.Input[str]]:
     """Who may do what only administrators may with keys and, from anywhere, with buckets: those who deploy, by default
     whoever does, and the administrators of the clusters."""
     named = dict.fromkeys((*plan.ground.deployers, *plan.ground.admin_principal_arns))

@@ -15,6 +15,7 @@ from trainyard.components.aws.perimeter import BoundToArgs
 from trainyard.components.aws.storage import BucketReference, StorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.conventions import team_prefix
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.keys import Keys
 
@@ -23,7 +24,7 @@ ARTIFACTS_PREFIX = "mlflow"
 
 
 def make_storage(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     account: pulumi.Input[str],
     network: Network,
     clients: Mapping[str, pulumi.Input[str]],
@@ -74,7 +75,7 @@ def make_storage(
 
 
 def bound_to(
-    plan: Plan, account: pulumi.Input[str], network: Network, administrators: Sequence[pulumi.Input[str]]
+    plan: Plan[AwsPlan], account: pulumi.Input[str], network: Network, administrators: Sequence[pulumi.Input[str]]
 ) -> BoundToArgs:
     """Where the environment's buckets may be used from, and by whom elsewhere."""
     return {
@@ -85,7 +86,7 @@ def bound_to(
 
 
 def make_database(
-    plan: Plan,
+    plan: Plan[AwsPlan],
     account: pulumi.Input[str],
     network: Network,
     clients: Mapping[str, pulumi.Input[str]],
@@ -93,7 +94,8 @@ def make_database(
     opts: pulumi.ResourceOptions,
 ) -> Database | None:
     """PostgreSQL for MLflow, where the plan has a server; `clients` as for `make_storage`."""
-    if not any(plan.tracks(cluster) for cluster in plan.clusters):
+    planned = plan.ground.database
+    if planned is None or not any(plan.tracks(cluster) for cluster in plan.clusters):
         return None
     return Database(
         f"{plan.core.name}-mlflow",
@@ -103,20 +105,21 @@ def make_database(
             "subnet_ids": list(network.isolated_subnet_ids.values()),
             "client_security_group_ids": clients,
             "key_arn": keys.tracking.key_arn,
-            "engine_version": plan.ground.database.engine_version,
-            "instance_class": plan.ground.database.instance_class,
-            "storage_gib": plan.ground.database.storage_gib,
-            "max_storage_gib": plan.ground.database.max_storage_gib,
-            "multi_az": plan.ground.database.multi_az,
-            "backup_retention_days": plan.ground.database.backup_retention_days,
-            "deletion_protection": plan.ground.database.deletion_protection,
+            "engine_version": planned.engine_version,
+            "instance_class": planned.instance_class,
+            "storage_gib": planned.storage_gib,
+            "max_storage_gib": planned.max_storage_gib,
+            "restore_from": planned.restore_from,
+            "multi_az": planned.multi_az,
+            "backup_retention_days": planned.backup_retention_days,
+            "deletion_protection": planned.deletion_protection,
             "protect": plan.core.protect,
         },
         opts,
     )
 
 
-def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs | None:
+def mlflow_database(plan: Plan[AwsPlan], database: Database | None) -> MlflowDatabaseArgs | None:
     """How the MLflow server reaches its database; None where there is none."""
     if database is None:
         return None
@@ -132,7 +135,7 @@ def mlflow_database(plan: Plan, database: Database | None) -> MlflowDatabaseArgs
     }
 
 
-def mounted(plan: Plan, storage: StorageTiers) -> StorageVolumesArgs:
+def mounted(plan: Plan[AwsPlan], storage: StorageTiers) -> StorageVolumesArgs:
     """The storage tiers as far as pods mount them."""
     volumes: StorageVolumesArgs = {
         "region": plan.ground.region,
@@ -146,7 +149,6 @@ def mounted(plan: Plan, storage: StorageTiers) -> StorageVolumesArgs:
             "dns_name": storage.lustre["dns_name"],
             "data_mount_name": storage.lustre["data_mount_name"],
             "scratch_mount_name": storage.lustre["scratch_mount_name"],
-            "capacity_gib": plan.ground.lustre.capacity_gib,
         }
     if storage.shared is not None:
         volumes["shared"] = {

@@ -64,9 +64,13 @@ class TestTopic:
     def test_encrypted_with_the_environments_key(self) -> None:
         assert complete().one("aws:sns/topic:Topic").inputs["kmsMasterKeyId"] == KEY_ARN
 
-    def test_only_the_billing_services_of_this_account_publish(self) -> None:
+    def test_only_billing_and_alarms_of_this_account_publish(self) -> None:
         policy = json.loads(complete().one("aws:sns/topicPolicy:TopicPolicy").inputs["policy"])
-        assert [statement.pop("Sid") for statement in policy["Statement"]] == ["Budgets", "CostAnomalies"]
+        assert [statement.pop("Sid") for statement in policy["Statement"]] == [
+            "Budgets",
+            "CostAnomalies",
+            "Alarms",
+        ]
         common = {"Effect": "Allow", "Action": "sns:Publish", "Resource": topic_arn(complete())}
         ours = {"aws:SourceAccount": ACCOUNT}
         assert policy["Statement"] == [
@@ -82,6 +86,14 @@ class TestTopic:
                 **common,
                 "Principal": {"Service": "costalerts.amazonaws.com"},
                 "Condition": {"StringEquals": ours},
+            },
+            {
+                **common,
+                "Principal": {"Service": "cloudwatch.amazonaws.com"},
+                "Condition": {
+                    "StringEquals": ours,
+                    "ArnLike": {"aws:SourceArn": f"arn:aws:cloudwatch:*:{ACCOUNT}:alarm:*"},
+                },
             },
         ]
 

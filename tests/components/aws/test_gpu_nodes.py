@@ -233,6 +233,18 @@ class TestCapacities:
         assert "instanceType" not in launch
         assert node_group(recording, "train-reserved")["instanceTypes"] == ["p4d.24xlarge"]
 
+    def test_the_nodes_of_a_capacity_block_go_before_its_end(self) -> None:
+        """And none comes again: whoever waits for one would get it for minutes."""
+        ahead = changed(block_pool(), reservation={**BLOCK, "empty_at": "2099-12-08T10:45:00Z"})
+        (found,) = recorded(ahead).of_type("aws:autoscaling/schedule:Schedule")
+        sizes = {key: found.inputs[key] for key in ("minSize", "maxSize", "desiredCapacity", "startTime")}
+        assert sizes == {"minSize": 0, "maxSize": 0, "desiredCapacity": 0, "startTime": "2099-12-08T10:45:00Z"}
+        past = changed(block_pool(), reservation={**BLOCK, "empty_at": "2024-12-08T10:45:00Z"})
+        for pool in (past, block_pool()):
+            assert not recorded(pool).of_type("aws:autoscaling/schedule:Schedule"), (
+                "Auto Scaling takes none that is over"
+            )
+
     def test_capacity_block_has_type_and_market_in_the_template(self, recording: Recording) -> None:
         launch = template(recording, "large-reserved")
         assert launch["instanceMarketOptions"] == {"marketType": "capacity-block"}

@@ -205,10 +205,16 @@ def test_a_further_zone_changes_no_other_name() -> None:
     assert {(r.type, r.name) for r in two.resources} < {(r.type, r.name) for r in three.resources}
 
 
-@pytest.mark.parametrize("nat_gateways", [0, 2, 4])
-def test_nat_gateways_are_one_or_one_a_zone(nat_gateways: int) -> None:
-    with pytest.raises(ValueError, match=rf"nat_gateways: got {nat_gateways}; 1, or one a zone \(3\)"):
+@pytest.mark.parametrize("nat_gateways", [-1, 2, 4])
+def test_nat_gateways_are_none_one_or_one_a_zone(nat_gateways: int) -> None:
+    with pytest.raises(ValueError, match=rf"nat_gateways: got {nat_gateways}; none, 1, or one a zone \(3\)"):
         recorded(nat_gateways=nat_gateways)
+
+
+def test_without_nat_gateways_nothing_leads_out_of_the_private_subnets() -> None:
+    recording = recorded(nat_gateways=0)
+    types = {resource.type for resource in recording.resources}
+    assert "aws:ec2/natGateway:NatGateway" not in types and "aws:ec2/eip:Eip" not in types
 
 
 def test_one_zone_is_too_few() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import kubernetes_validate
 
-from tests.pulumi_harness import Recorded, Recording
+from tests.pulumi_harness import Recorded, Recording, plain
 from tests.shared import shared
 
 KUBERNETES_VERSION = "1.35"
@@ -59,7 +59,7 @@ def whole_numbers(value: Any) -> Any:
 
 
 def is_custom(resource: Recorded) -> bool:
-    return ".x-k8s.io/" in resource.type or ".kubeflow.org/" in resource.type
+    return any(group in resource.type for group in (".x-k8s.io/", ".kubeflow.org/", ":monitoring.coreos.com/"))
 
 
 def custom_resources(recording: Recording) -> list[Recorded]:
@@ -68,14 +68,14 @@ def custom_resources(recording: Recording) -> list[Recorded]:
 
 def check_plain_objects(recording: Recording) -> int:
     """Holds every built-in Kubernetes object against its strict schema; returns how many there were."""
-    plain = [
+    built_in = [
         resource
         for resource in recording.resources
         if resource.type.startswith("kubernetes:") and not is_custom(resource) and ":helm.sh/" not in resource.type
     ]
-    for resource in plain:
-        kubernetes_validate.validate(whole_numbers(resource.inputs), KUBERNETES_VERSION, strict=True)
-    return len(plain)
+    for resource in built_in:
+        kubernetes_validate.validate(whole_numbers(plain(resource.inputs)), KUBERNETES_VERSION, strict=True)
+    return len(built_in)
 
 
 def check_custom_resources(recording: Recording) -> int:

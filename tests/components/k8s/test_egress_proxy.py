@@ -79,21 +79,29 @@ def test_a_name_below_another_of_the_list_goes_with_it() -> None:
 
 
 @pytest.fixture(scope="module")
-def squid() -> Iterator[int]:
-    """Squid with the shipped configuration, but for its port, and names that it finds in a file; its port."""
+def doors() -> Iterator[tuple[int, int]]:
+    """Squid with the shipped configuration, but for its ports, and names that it finds in a file; its ports."""
     if not SQUID:
         pytest.skip("no Squid here")
     with tempfile.TemporaryDirectory() as name:
         yield from _squid(Path(name), free_port())
 
 
-def _squid(folder: Path, port: int) -> Iterator[int]:
+@pytest.fixture(scope="module")
+def squid(doors: tuple[int, int]) -> int:
+    """The teams' port."""
+    return doors[0]
+
+
+def _squid(folder: Path, port: int) -> Iterator[tuple[int, int]]:
     folder.chmod(0o755)
     (folder / "hosts").write_text(
-        "203.0.113.7 allowed.example deep.wide.example wide.example\n"
+        "203.0.113.7 keys.example allowed.example deep.wide.example wide.example\n"
         "127.0.0.1 rebound.wide.example\n10.0.0.1 private.wide.example\n169.254.169.254 metadata.wide.example\n"
     )
-    text = squid_configuration(ALLOW).replace("http_port 3128", f"http_port 127.0.0.1:{port}")
+    door = free_port()
+    text = squid_configuration(ALLOW, ["keys.example"]).replace("http_port 3128", f"http_port 127.0.0.1:{port}")
+    text = text.replace("http_port 3129", f"http_port 127.0.0.1:{door}").replace("localport 3129", f"localport {door}")
     text = text.replace("stdio:/dev/stdout", "none")
     text += f"hosts_file {folder}/hosts\nconnect_timeout 1 second\nconnect_retries 0\nforward_timeout 1 second\n"
     text += "dns_nameservers 127.0.0.1\ndns_timeout 1 second\n"
@@ -113,7 +121,7 @@ def _squid(folder: Path, port: int) -> Iterator[int]:
                 if process.poll() is not None:
                     pytest.fail(process.stderr.read() if process.stderr else "Squid ended")
                 time.sleep(0.1)
-            yield port
+            yield port, door
         finally:
             process.terminate()
 
@@ -155,3 +163,29 @@ def test_a_listed_name_is_opened(squid: int, name: str) -> None:
 )
 def test_everything_else_is_refused(squid: int, request_line: str) -> None:
     assert answer(squid, request_line) in (400, 403, 404)
+
+
+def test_the_tracking_servers_door_leads_to_the_keys_alone(doors: tuple[int, int]) -> None:
+    teams, door = doors
+    assert answer(door, "CONNECT keys.example:443") in (200, 503, 504)
+    assert answer(teams, "CONNECT keys.example:443") == 403
+    for asked in ("CONNECT allowed.example:443", "CONNECT keys.example:80", "CONNECT sub.keys.example:443"):
+        assert answer(door, asked) == 403
+    assert answer(door, "GET http://keys.example/") == 403
+
+
+def test_the_door_is_there_where_somebody_signs_on() -> None:
+    """And nothing is another without: a proxy that stands is not replaced."""
+    assert "3129" not in squid_configuration(ALLOW)
+    recording = run(sign_on={"namespace": "mlflow", "names": ["keys.example"]})
+    assert check_plain_objects(recording) == 9
+    ports = recording.one("kubernetes:core/v1:Service").inputs["spec"]["ports"]
+    assert [(port["name"], port["port"]) for port in ports] == [("proxy", 3128), ("sign-on", 3129)]
+    (policy,) = [
+        found.inputs["spec"]
+        for found in recording.of_type("kubernetes:networking.k8s.io/v1:NetworkPolicy")
+        if found.inputs["metadata"]["name"] == "allow-platform"
+    ]
+    (way,) = [rule for rule in policy["ingress"] if rule["ports"][0]["port"] == 3129]
+    assert way["from"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "mlflow"}}}]
+    assert "http_access deny !door all" in squid_configuration([], ["keys.example"])

@@ -79,9 +79,9 @@ def test_the_agents_still_see_every_gpu_of_their_node() -> None:
 
 
 def test_a_service_monitor_is_made_only_when_asked_for() -> None:
-    assert values(recorded(), "dcgm-exporter")["serviceMonitor"] == {"enabled": False}
+    assert values(recorded(), "dcgm-exporter")["serviceMonitor"]["enabled"] is False
     asked = recorded(service_monitors=True)
-    assert values(asked, "dcgm-exporter")["serviceMonitor"] == {"enabled": True}
+    assert values(asked, "dcgm-exporter")["serviceMonitor"] == {"enabled": True, "honorLabels": True}
     assert chart_value_problems(asked.one(RELEASE, "gpu-dcgm-exporter"), CHARTS["dcgm-exporter"]) == []
 
 

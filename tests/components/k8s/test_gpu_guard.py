@@ -8,8 +8,10 @@ import pytest
 from tests.components.k8s.admission import JOB_CONTROLLER, refusals
 from tests.components.k8s.checkers import check_plain_objects, depends_on
 from tests.pulumi_harness import record
-from trainyard.components.k8s.gpu_guard import END_GUARD, GPU_GUARD, POD_SET_LABEL, gpu_guard
+from trainyard.components.k8s.gpu_guard import END_GUARD, POD_SET_LABEL, gpu_guard, guard_of_pods
 from trainyard.components.k8s.pod_rules import MESSAGES
+
+GPU_GUARD = guard_of_pods(())
 
 
 class Parent(pulumi.ComponentResource):
@@ -143,7 +145,7 @@ def test_a_deletion_gives_a_pod_no_longer_than_it_may_ask_for(options: dict[str,
 
 
 def test_gpu_guard_binds_team_namespaces_only_and_denies() -> None:
-    recording = record(lambda: gpu_guard("queues", Parent()))
+    recording = record(lambda: gpu_guard("queues", (), Parent()))
     assert check_plain_objects(recording) == 4
     policies = recording.of_type("kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy")
     bindings = recording.of_type("kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding")

@@ -143,3 +143,27 @@ def test_there_is_a_policy_for_every_kind_that_a_queue_takes_where_there_are_poo
     assert ruled == set(KINDS)
     assert {policy.inputs["metadata"]["name"] for policy in policies} == {f"{kind}-fit-their-nodes" for kind in KINDS}
     assert not record(lambda: job_guard("queues", [], Parent())).of_type(policies[0].type)
+
+
+WHOLE: list[PoolNodeArgs] = [{**NODES[0], "whole_nodes_only": True, "runtime": "torch-distributed-train"}, *NODES[1:]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("gpus", "spec", "fits"),
+    [
+        ("8", chosen("train"), True),
+        ("4", chosen("train"), False),
+        ("1", {}, False),
+        ("1", chosen("dev"), True),
+        ("1", chosen("train", "affinity", "NotIn"), True),
+        ("4", chosen("tune"), True),
+    ],
+)
+def test_a_pool_of_whole_nodes_takes_no_smaller_pod(kind: str, gpus: str, spec: dict[str, Any], fits: bool) -> None:
+    """Four jobs of one GPU, on a node each, would keep the next whole-node job waiting with its quota held."""
+    item = made(kind, [container(gpu=gpus)], **spec)
+    item["spec"].setdefault("runtimeRef", {"name": "torch-distributed"})
+    found = refusals(specs(WHOLE)[kind], item)
+    assert bool(found) is not fits
+    assert all("to be taken with all 8 GPUs" in message for message in found)

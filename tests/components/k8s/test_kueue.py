@@ -15,7 +15,7 @@ from tests.components.k8s.checkers import (
     depends_on,
 )
 from tests.pulumi_harness import Recorded, Recording, record
-from trainyard.components.k8s.kueue import Kueue, KueueArgs
+from trainyard.components.k8s.kueue import Kueue, KueueArgs, _local_queues
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 QUEUE = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
@@ -225,6 +225,21 @@ def test_a_local_queue_called_default_is_made_once() -> None:
     assert [queue.inputs["metadata"]["name"] for queue in run(queues=queues).of_type(LOCAL)] == ["default", "default"]
 
 
+def test_a_queue_for_proofs_leads_to_the_same_quota_and_a_spent_budget_holds_it_too() -> None:
+    queues = [{**queue, "local_queue": "default", "proof_queue": "smoke"} for queue in arguments()["queues"]]
+    recording = run(queues=queues)
+    found = {
+        (queue.inputs["metadata"]["namespace"], queue.inputs["metadata"]["name"], spec(queue)["clusterQueue"])
+        for queue in recording.of_type(LOCAL)
+    }
+    assert {each for each in found if each[1] == "smoke"} == {
+        ("team-vision", "smoke", "vision"),
+        ("team-speech", "smoke", "speech"),
+    }
+    assert len(found) == 4
+    assert _local_queues(queues[0]) == ["default", "smoke"]
+
+
 def test_everything_of_kueue_goes_before_the_release_does() -> None:
     recording = run()
     for resource in custom_resources(recording):
@@ -294,10 +309,40 @@ def test_priorities_keep_their_value_beside_the_metadata() -> None:
         ({"when_can_borrow": "Borrow"}, "when_can_borrow is TryNextFlavor or MayStopSearch, got Borrow"),
         (
             {"flavors": [{**flavor, "capacity": "spott"} for flavor in arguments()["flavors"]]},
-            "a capacity is one of reserved, spot, on-demand, got spott",
+            "a capacity is one of reserved, spot, on-demand, flex-start, got spott",
         ),
     ],
 )
 def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run(**changes)
+
+
+def test_jobs_of_a_flavor_that_the_cloud_gives_wait_for_its_check_and_others_do_not() -> None:
+    queued = {
+        "provisioning_class": "queued.example.com",
+        "max_run_seconds": 259200,
+        "tolerations": [{"key": "example.com/queued", "operator": "Exists", "effect": "NoSchedule"}],
+    }
+    flavors = [*arguments()["flavors"], {"name": "train-flex-start", "capacity": "flex-start", "queued": queued}]
+    flavors[-1]["node_labels"] = {"ml.platform/pool": "train", "ml.platform/capacity": "flex-start"}
+    vision, speech = arguments()["queues"]
+    waits = {**vision, "quotas": [*vision["quotas"], {"flavor": "train-flex-start", "gpus": 8}]}
+    recording = run(flavors=flavors, queues=[waits, speech])
+    check_custom_resources(recording)
+    of_check = recording.one("kubernetes:kueue.x-k8s.io/v1beta2:AdmissionCheck", "queues-check-train-flex-start")
+    named = of_check.inputs["spec"]["parameters"]
+    config = recording.one(
+        "kubernetes:kueue.x-k8s.io/v1beta2:ProvisioningRequestConfig", "queues-provisioning-train-flex-start"
+    )
+    assert (named["kind"], named["name"]) == ("ProvisioningRequestConfig", config.inputs["metadata"]["name"])
+    assert config.inputs["spec"]["parameters"] == {"maxRunDurationSeconds": "259200"}
+    assert config.inputs["spec"]["managedResources"] == ["nvidia.com/gpu"]
+    own = recording.one(QUEUE, "queues-cluster-queue-vision")
+    assert own.inputs["spec"]["admissionChecksStrategy"] == {
+        "admissionChecks": [{"name": "train-flex-start", "onFlavors": ["train-flex-start"]}]
+    }
+    assert "admissionChecksStrategy" not in recording.one(QUEUE, "queues-cluster-queue-speech").inputs["spec"]
+    assert {"queues-check-train-flex-start", "queues-provisioning-train-flex-start"} <= depends_on(recording, own)
+    flavor = recording.one(FLAVOR, "queues-flavor-train-flex-start")
+    assert queued["tolerations"][0] in flavor.inputs["spec"]["tolerations"]

@@ -278,6 +278,7 @@ def test_it_is_reachable_from_teams_and_monitoring_only(recording: Recording) ->
         "ports": [{"protocol": "TCP", "port": 5000}],
     }
     assert monitoring["from"][0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "monitoring"}
+    assert monitoring["from"][0]["podSelector"]["matchLabels"] == {"app.kubernetes.io/name": "prometheus"}
     assert monitoring["ports"] == [{"protocol": "TCP", "port": pod.METRICS_PORT}]
 
 

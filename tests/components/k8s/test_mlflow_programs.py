@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from trainyard.components.k8s import mlflow_runtime
+from trainyard.components.k8s.mlflow_logins import auth_configuration
+from trainyard.components.k8s.mlflow_runtime import migrate, users
 
 FOLDER = Path(mlflow_runtime.__file__).parent
 
@@ -72,6 +74,78 @@ def test_programs_are_shipped_whole_and_need_nothing_of_the_project() -> None:
             word for line in text.splitlines() if line.strip().startswith(("import ", "from ")) for word in line.split()
         }
     assert sum(map(len, sources.values())) < 100_000  # a ConfigMap takes 1 MiB
+
+
+@pytest.mark.parametrize(
+    ("wanted", "works", "found"),
+    [
+        ({"vision": "p"}, {"vision"}, True),
+        ({"vision": "p"}, set(), False),
+        ({"vision": "p", "vision+ada": "q"}, {"vision"}, True),
+        ({"vision": None, "vision+2": "p", "vision+10": "q"}, {"vision+10"}, True),
+        ({"vision": None, "vision+2": "p", "vision+10": "q"}, {"vision+2"}, False),
+        ({"vision": "p", "vision+2": "q", "language": "r", "language+2": "s"}, {"vision+2", "language+2"}, True),
+        ({"vision": "p", "vision+2": "q", "language": "r", "language+2": "s"}, {"vision+2", "language"}, False),
+        ({"vision": None, "vision+ada": "q"}, {"vision+ada"}, False),
+        ({}, set(), False),
+    ],
+)
+def test_a_pod_of_before_a_rotation_asks_for_each_teams_last_login(
+    monkeypatch: pytest.MonkeyPatch, wanted: dict[str, str | None], works: set[str], found: bool
+) -> None:
+    def call(_server: object, account: users.Account, *_: object) -> tuple[int, str, dict[str, str]]:
+        return (200 if account.name in works else 401), "", {}
+
+    monkeypatch.setattr(users, "call", call)
+    assert users.teams_log_in(users.Server("https://x", "ca"), wanted) is found
+
+
+class Accounts:
+    """A table of MLflow's accounts, as a connection to it."""
+
+    def __init__(self, known: dict[str, str]) -> None:
+        self.known = known
+        self.row: tuple[str] | None = None
+
+    def __enter__(self) -> Accounts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def cursor(self) -> Accounts:
+        return self
+
+    def execute(self, statement: str, values: tuple[str, ...]) -> None:
+        if statement.startswith("UPDATE"):
+            self.known[values[1]] = values[0]
+        else:
+            self.row = (self.known[values[0]],) if values[0] in self.known else None
+
+    def fetchone(self) -> tuple[str] | None:
+        return self.row
+
+
+def test_the_migration_sets_the_administrators_password_where_it_is_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Read from MLflow's own configuration, which spells `%` twice."""
+    security = pytest.importorskip("werkzeug.security")
+    configuration = tmp_path / "basic_auth.ini"
+    configuration.write_text(
+        auth_configuration(database_uri="postgresql://x/%20", admin_password="new%word", default_permission="READ")
+    )
+    accounts = Accounts({"admin": security.generate_password_hash("old"), "vision": "another"})
+    migrate.set_administrator(accounts, str(configuration))
+    kept = accounts.known["admin"]
+    assert security.check_password_hash(kept, "new%word")
+    assert accounts.known["vision"] == "another"
+    migrate.set_administrator(accounts, str(configuration))
+    assert accounts.known["admin"] == kept, "nothing is written where it is right"
+    nobody = Accounts({})
+    migrate.set_administrator(nobody, str(configuration))
+    assert nobody.known == {}, "the server makes it"
+    assert "word" not in capsys.readouterr().err.replace("password", "")
 
 
 @pytest.mark.parametrize("name", ["users", "migrate", "metrics"])

@@ -22,10 +22,12 @@ from tests.smoke_jobs.launch.failure_policy import Pod, job_failure, job_set_act
 from trainyard import conventions
 from trainyard.components.k8s.runtimes import (
     PERMANENT_EXIT_CODES,
+    PoolRuntimeArgs,
     TrainingRuntimes,
     TrainingRuntimesArgs,
     training_pod,
 )
+from trainyard.rehearsal.works.workloads.read import filled
 from trainyard.smoke_jobs.ddp.result import EXIT
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -267,3 +269,105 @@ def test_the_permanent_codes_are_the_smoke_jobs_verdicts() -> None:
 def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run(**changes)
+
+
+FABRIC_IMAGE = "public.ecr.aws/deep-learning-containers/pytorch-training:2.7.1@sha256:" + "1" * 64
+EFA = "vpc.amazonaws.com/efa"
+POOL: PoolRuntimeArgs = {
+    "pool": "train",
+    "image": FABRIC_IMAGE,
+    "gpus": 8,
+    "cpu": 68,
+    "memory_gib": 208,
+    "fabric_resource": EFA,
+    "fabric_interfaces": 4,
+    "hugepages_mib": 5120,
+    "fabric_environment": {"NCCL_NET": "AWS Libfabric", "FI_PROVIDER": "efa"},
+}
+
+
+def of_pool() -> Any:
+    recording = run(pools=[POOL])
+    assert check_custom_resources(recording) == 3
+    made = recording.one(RUNTIME, "training-torch-train")
+    assert made.inputs["metadata"]["name"] == "torch-distributed-train"
+    return made.inputs["spec"]["template"]["spec"]
+
+
+def test_the_runtime_of_a_pool_with_a_fabric_takes_a_node_with_all_of_its_adapters() -> None:
+    pod = of_pool()["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    (node,) = pod["containers"]
+    whole = {"nvidia.com/gpu": "8", EFA: "4", "hugepages-2Mi": "5Gi"}
+    assert node["resources"] == {"requests": {"cpu": "68", "memory": "208Gi"}, "limits": whole}
+    assert node["image"] == FABRIC_IMAGE
+    assert pod["nodeSelector"] == {"ml.platform/pool": "train"}
+    kubernetes_validate.validate(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "node"}, "spec": pod}, KUBERNETES_VERSION, strict=True
+    )
+
+
+def test_its_pods_have_no_network_but_the_fast_one_and_are_asked_first() -> None:
+    """Variables and not a command: a TrainJob has a command of its own."""
+    spec = of_pool()
+    job = spec["replicatedJobs"][0]["template"]["spec"]
+    pod = job["template"]["spec"]
+    variables = {item["name"]: item["value"] for item in pod["containers"][0]["env"]}
+    assert variables["NCCL_NET"] == "AWS Libfabric"
+    assert variables["FI_PROVIDER"] == "efa"
+    assert "TORCH_DISABLE_SHARE_RDZV_TCP_STORE" in variables
+    (check,) = pod["initContainers"]
+    assert check["image"] == FABRIC_IMAGE
+    assert check["command"][:2] == ["python3", "-c"]
+    assert check["command"][3] == "4"
+    assert check["resources"]["limits"][EFA] == "4"
+    assert "nvidia.com/gpu" not in check["resources"]["limits"]
+    asked = [rule["onExitCodes"] for rule in job["podFailurePolicy"]["rules"] if "onExitCodes" in rule]
+    assert {rule["containerName"]: rule["values"] for rule in asked} == {"node": [10, 20], "fabric": [10, 20]}
+
+
+def test_a_train_job_that_names_gpus_keeps_the_adapters() -> None:
+    """As the Trainer merges them; a request of the runtime's beside another limit would make no pod."""
+    pod = of_pool()["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    asked = {"resourcesPerNode": {"limits": {"nvidia.com/gpu": "4"}, "requests": {"memory": "512Gi"}}}
+    (node,) = filled(pod, asked)["containers"]
+    assert node["resources"]["limits"] == {"nvidia.com/gpu": "4", EFA: "4", "hugepages-2Mi": "5Gi"}
+    assert node["resources"]["requests"] == {"cpu": "68", "memory": "512Gi"}
+    for name, amount in node["resources"]["limits"].items():
+        assert node["resources"]["requests"].get(name, amount) == amount
+
+
+def test_a_pool_without_an_image_by_digest_has_no_runtime() -> None:
+    with pytest.raises(ValueError, match="pinned by its digest"):
+        run(pools=[{**POOL, "image": "pytorch:latest"}])
+
+
+CLAIMED: PoolRuntimeArgs = {
+    "pool": "train",
+    "image": FABRIC_IMAGE,
+    "gpus": 8,
+    "cpu": 68,
+    "memory_gib": 208,
+    "fabric_claim": "fabric-train",
+    "fabric_interfaces": 8,
+    "hugepages_mib": 0,
+    "fabric_environment": {"NCCL_NET": "gIB", "LD_LIBRARY_PATH": "/usr/local/gib/lib64"},
+}
+
+
+def test_the_adapters_of_a_pool_may_be_a_claim_that_both_containers_share() -> None:
+    """The Trainer merges claims by name, so a TrainJob that names GPUs keeps this one (`MergeResourceRequirements`)."""
+    recording = run(pools=[CLAIMED])
+    assert check_custom_resources(recording) == 3
+    spec = recording.one(RUNTIME, "training-torch-train").inputs["spec"]["template"]["spec"]
+    pod = spec["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    assert pod["resourceClaims"] == [{"name": "fabric", "resourceClaimTemplateName": "fabric-train"}]
+    (node,), (check,) = pod["containers"], pod["initContainers"]
+    assert node["resources"]["limits"] == {"nvidia.com/gpu": "8"}
+    assert node["resources"]["claims"] == check["resources"]["claims"] == [{"name": "fabric"}]
+    assert check["command"][3] == "8"
+    assert check["env"] == [{"name": "LD_LIBRARY_PATH", "value": "/usr/local/gib/lib64"}]
+    asked = {"resourcesPerNode": {"limits": {"nvidia.com/gpu": "8"}}}
+    assert filled(pod, asked)["containers"][0]["resources"]["claims"] == [{"name": "fabric"}]
+    kubernetes_validate.validate(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "node"}, "spec": pod}, KUBERNETES_VERSION, strict=True
+    )

@@ -206,6 +206,7 @@ HELM: list[tuple[str, str, Any, str, str]] = [
     ),
     ("kueue-release", YAML, HEAD + "integrations: {frameworks: [batch/jobs]}", "kueue-configuration", ""),
     ("kueue-release", YAML, HEAD + "metrics: on", "kueue-configuration", ""),
+    ("kueue-release", YAML, HEAD + "featureGates: {KueueDRAIntegration: false}", "kueue-configuration", ""),
     (
         "kueue-release",
         YAML,

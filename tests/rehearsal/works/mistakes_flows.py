@@ -30,6 +30,17 @@ def without_rule(name: str, direction: str, index: int) -> Change:
 
 MISTAKES = [
     Mistake(
+        "database-admits-the-fabric",
+        "the database lets the fabric's group in, which no node of the platform has",
+        pointing(
+            INGRESS,
+            "acme-demo-mlflow-ingress-cluster",
+            "referencedSecurityGroupId",
+            at=("aws:ec2/securityGroup:SecurityGroup", "gpu-nodes-efa"),
+        ),
+        "flows-database",
+    ),
+    Mistake(
         "dns-tcp-alone",
         "a team may look up names over TCP alone",
         rule_of("teams-vision-allow-dns", "egress", 0, ports=[{"port": 53, "protocol": "TCP"}]),

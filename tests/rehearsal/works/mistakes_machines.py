@@ -47,6 +47,12 @@ def nodes(path: str, value: Any, name: str = TRAIN) -> Change:
 
 MISTAKES = [
     Mistake(
+        "parameter-of-no-such-word",
+        "a log level of another program",
+        edit("aws:rds/parameterGroup:ParameterGroup", "acme-demo-mlflow-parameters", put("parameters[1].value", "dml")),
+        "machines-parameter",
+    ),
+    Mistake(
         "standard-image",
         "GPU nodes have the standard image",
         nodes("amiType", "AL2023_x86_64_STANDARD"),

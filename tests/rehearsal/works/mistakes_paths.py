@@ -109,6 +109,12 @@ NO_ENDPOINT_OF_IMAGES = without(
 
 MISTAKES = [
     Mistake(
+        "registry-of-a-chart-not-listed",
+        "the DNS firewall lists every registry but that of Kueue's chart",
+        edit(NAMES, "dns-allowed", lambda inputs: inputs["domains"].remove("registry.k8s.io")),
+        "paths-name-blocked",
+    ),
+    Mistake(
         "nat-in-private-subnet",
         "the NAT gateway stands in a private subnet and so leads to itself",
         pointing(NAT, "network-nat-us-east-1a", "subnetId", at=(SUBNET, "network-private-us-east-1a")),

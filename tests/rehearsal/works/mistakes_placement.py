@@ -51,6 +51,18 @@ def apart(name: str, key: str = "kubernetes.io/hostname") -> dict[str, Any]:
 NO_NODE = "placement-no-node"
 MISTAKES = [
     Mistake(
+        "tag of another pool",
+        "the tags that the autoscaler reads were copied from another pool",
+        edit("aws:autoscaling/tag:Tag", "gpu-nodes-tune-spot-label-ml-platform-pool", put("tag.value", "train")),
+        "placement-scaling-tag",
+    ),
+    Mistake(
+        "tag of a taint that nodes lost",
+        "the taint of spot nodes was taken away, and its tag was not",
+        edit("aws:eks/nodeGroup:NodeGroup", "gpu-nodes-tune-spot", lambda inputs: inputs["taints"].pop(1)),
+        "placement-scaling-tag",
+    ),
+    Mistake(
         "a pool that is not called so",
         "the server was meant for the pool `systems`",
         edit(DEPLOYMENT, "mlflow-deployment", put(f"{POD}.nodeSelector.ml~platform/pool", "systems")),
@@ -281,6 +293,7 @@ MISTAKES = [
         "without tolerations of its own no file system is mounted on them",
         edit(HELM_RELEASE, "drivers-fsx", put("values.node.tolerations", [])),
         "placement-driver",
+        stack="demo-whole",
     ),
     Mistake(
         "more replicas than nodes",

@@ -21,6 +21,7 @@ JOB, FLAVOR = "smoke-train-spot-job", "kueue-flavor-train-spot"
 VISION, LANGUAGE, TABULAR = (f"kueue-cluster-queue-{team}" for team in ("vision", "language", "tabular"))
 ALL_QUEUES = (VISION, LANGUAGE, TABULAR)
 LOCAL = "kueue-local-queue-language-default"
+SMOKE_QUEUE = "kueue-local-queue-vision-smoke"
 RELEASE = "kueue-release"
 QUEUE_LABEL, PRIORITY_LABEL = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 
@@ -147,6 +148,12 @@ def job_set(replicas: int, made: dict[str, Any]) -> RecordedResource:
 
 MISTAKES: list[Mistake] = [
     Mistake(
+        "jobs-alone",
+        "integrations.frameworks has only plain Jobs, and the stack has runtimes for TrainJobs",
+        told(lambda c: c["integrations"].update(frameworks=["batch/job"])),
+        "queues-framework",
+    ),
+    Mistake(
         "train-job-of-too-many-nodes",
         "a TrainJob of three nodes, where the largest flavor has two",
         also(train_job(3)),
@@ -174,18 +181,17 @@ MISTAKES: list[Mistake] = [
         "queue-of-another-namespace",
         "the job runs in a namespace that has no queue of that name",
         each(
-            on(LOCAL, lambda i: i["metadata"].update(name="language")),
-            on("kueue-local-queue-vision-default", lambda i: i["metadata"].update(name="research")),
+            on(SMOKE_QUEUE, lambda i: i["metadata"].update(name="language")),
         ),
         "queues-no-local-queue",
     ),
     Mistake(
         "local-queue-in-the-platforms-namespace",
         "the LocalQueue stands in kueue-system instead of the team's namespace",
-        on(LOCAL, lambda i: i["metadata"].update(namespace="kueue-system")),
+        on(SMOKE_QUEUE, lambda i: i["metadata"].update(namespace="kueue-system")),
         "queues-no-local-queue",
     ),
-    Mistake("local-queue-forgotten", "a team has no LocalQueue", without(LOCAL), "queues-no-local-queue"),
+    Mistake("local-queue-forgotten", "a team has no LocalQueue", without(SMOKE_QUEUE), "queues-no-local-queue"),
     Mistake(
         "label-key-misspelt",
         "the label is kueue.x-k8s.io/queue_name",

@@ -128,6 +128,85 @@ SELECTOR = {"app.kubernetes.io/component": "tracking-server", "app.kubernetes.io
 
 MISTAKES: list[Mistake] = [
     Mistake(
+        "job-in-the-network-of-its-node",
+        "a job was given the node's network for its fabric, which the team's namespace does not allow",
+        edit(JOB, "smoke-train-spot-job", put("spec.template.spec.hostNetwork", True)),
+        "reference-pod-security",
+    ),
+    Mistake(
+        "query-of-another-cluster",
+        "the saved query asks for the logs of a cluster that has been renamed",
+        edit(
+            "aws:cloudwatch/queryDefinition:QueryDefinition",
+            "cluster-refused-requests",
+            put("logGroupNames[0]", "/aws/eks/acme/cluster"),
+        ),
+        "reference-log-group",
+    ),
+    Mistake(
+        "limit-below-the-job",
+        "somebody capped the containers of a team, and forgot its training jobs",
+        edit("kubernetes:core/v1:LimitRange", "teams-vision-defaults", put("spec.limits[0].max", {"memory": "64Gi"})),
+        "reference-limit-range",
+    ),
+    Mistake(
+        "default-limit-below-a-request",
+        "a range gives a limit that is lower than what a container asks for",
+        both(
+            edit("kubernetes:core/v1:LimitRange", "ingest-defaults", put("spec.limits[0].default", {"memory": "4Gi"})),
+            added(
+                "batch/v1:Job",
+                "import",
+                {
+                    "spec": {
+                        "template": {
+                            "spec": {
+                                "restartPolicy": "Never",
+                                "containers": [
+                                    {"name": "import", "image": "a", "resources": {"requests": {"memory": "8Gi"}}}
+                                ],
+                            }
+                        }
+                    }
+                },
+                "ingest",
+            ),
+        ),
+        "reference-limit-range",
+    ),
+    Mistake(
+        "quota-of-fewer-claims",
+        "a team's quota lets two claims in, and it gets three",
+        edit(
+            "kubernetes:core/v1:ResourceQuota",
+            "teams-vision-quota",
+            lambda inputs: inputs["spec"]["hard"].update({"persistentvolumeclaims": "2"}),
+        ),
+        "reference-quota",
+    ),
+    Mistake(
+        "quota-of-less-storage",
+        "a team's quota was sized before the file system was",
+        edit(
+            "kubernetes:core/v1:ResourceQuota",
+            "teams-tabular-quota",
+            lambda inputs: inputs["spec"]["hard"].update({"requests.storage": "2Ti"}),
+        ),
+        "reference-quota",
+    ),
+    Mistake(
+        "bucket-in-another-region",
+        "the mount option of a volume was copied from another environment",
+        edit(VOLUME, "volumes-vision-checkpoints-volume", put("spec.mountOptions[0]", "region us-west-2")),
+        "reference-bucket-region",
+    ),
+    Mistake(
+        "log-group-of-another-cluster",
+        "the group for the control plane's logs has the environment's short name",
+        edit("aws:cloudwatch/logGroup:LogGroup", "cluster-logs", put("name", "/aws/eks/demo/cluster")),
+        "reference-log-group",
+    ),
+    Mistake(
         "service: another component",
         "the component's label was renamed on the pods and not in the service",
         edit(SERVICE, "mlflow-service", put("spec.selector.app~kubernetes~io/component", "server")),

@@ -38,7 +38,7 @@ def test_the_terminal_names_what_matters(demo):
     text = text_of(cost, others)
     total = f"{cost.total.floor:,.0f} +{cost.total.expected:,.0f} +{cost.total.ceiling:,.0f}"
     assert len(re.findall(rf"total +{total}", text)) == 2, "by component and by team"
-    assert re.search(r"vision .* of 25,000", text)
+    assert re.search(r"vision .* of 29,167", text)
     assert "Saved already, and counted" in text
     assert "Could be saved by a commitment, not counted" in text
     assert re.search(r"use a price\s+older than 180 days", text)
@@ -47,11 +47,12 @@ def test_the_terminal_names_what_matters(demo):
 
 def test_what_is_not_priced_and_what_is_of_another_region_is_told():
     cost = priced(
-        resource("aws:sagemaker/domain:Domain", "studio"), resource("aws:ec2/eip:Eip", inputs={"region": "eu-west-1"})
+        resource("aws:elasticache/cluster:Cluster", "cache"),
+        resource("aws:ec2/eip:Eip", inputs={"region": "eu-west-1"}),
     )
     text = text_of(cost)
     assert "1 thing is not priced, and in no figure" in text
-    assert "studio, all of it: no price rule for aws:sagemaker/domain:Domain" in text
+    assert "cache, all of it: no price rule for aws:elasticache/cluster:Cluster" in text
     assert "1 of 1 lines use prices of us-east-1" in text
 
 

@@ -196,7 +196,7 @@ def test_the_pictures_are_well_formed_and_told_in_words(demo):
         assert svg.get("role") == "img"
         titles = {element.get("id"): element.text for element in svg if element.tag in ("title", "desc")}
         assert set(svg.get("aria-labelledby").split()) == set(titles) and all(titles.values())
-        assert "pool train with 32 A100-40GB GPUs at most" in " ".join(titles.values())
+        assert "pool train with 40 A100-40GB GPUs at most" in " ".join(titles.values())
         ids += titles
         words = {element.text for element in svg.iter("text")}
         assert {

@@ -32,7 +32,7 @@ def test_verdict_money_and_next_step_stand_in_ten_lines(demo, width):
     assert lines[0] == "demo is sound: nothing would be refused, all of it works, no policy is violated."
     for label in ("money", "budget", "policies", "program", "next"):
         assert re.search(rf"^{label} ", head, flags=re.MULTILINE), label
-    assert re.search(r"[\d,]+ expected", head) and "the budget of 60,000 USD" in head
+    assert re.search(r"[\d,]+ expected", head) and "the budget of 70,000 USD" in head
     assert "pulumi up --stack demo" in head
     assert len(lines) <= 10 and max(map(len, lines)) <= width
     assert "ec2.Vpc" not in "\n".join(lines)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from tests.conftest import WHOLE
 from tests.rehearsal.works.mistakes_flows import MISTAKES
 from trainyard.recorded.resources import Resources
 from trainyard.review.works.flows import tables
 
 
 def test_every_needed_flow_of_an_example_is_open_and_says_by_what(rehearsed):
-    needed, reached = tables(Resources(rehearsed("demo").resources))
+    needed, reached = tables(Resources(rehearsed(WHOLE).resources))
     assert {row[4] for row in needed.rows} == {"yes"}
     assert all(row[5] for row in needed.rows)
     assert {"names", "api", "webhooks", "database", "ranks", "lustre", "identity"} <= {row[0] for row in needed.rows}

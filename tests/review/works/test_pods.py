@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import WITH_CLUSTERS
 from tests.rehearsal.works.mistakes import edit, put
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import DEPLOYMENT
@@ -38,7 +38,7 @@ def test_a_pod_that_no_node_takes_is_told_so(rehearsed):
     assert pods["Deployment mlflow/mlflow"]["node groups"] == "none"
 
 
-@pytest.mark.parametrize("stack", EXAMPLES)
+@pytest.mark.parametrize("stack", WITH_CLUSTERS)
 def test_every_pod_of_an_example_has_a_node(rehearsed, stack):
     pods, nodes = rows(rehearsed(stack).resources)
     assert nodes

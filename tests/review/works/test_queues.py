@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import WITH_CLUSTERS
 from tests.rehearsal.works.mistakes_queues import JOB, VISION, each, on, quota, told
 from tests.rehearsal.works.queues.test_false_alarms import FOREIGN
 from trainyard.recorded.resources import Resources
@@ -66,7 +66,7 @@ def test_playing_leaves_nothing_behind(rehearsed):
     assert tables(resources) == tables(resources)
 
 
-@pytest.mark.parametrize("stack", EXAMPLES)
+@pytest.mark.parametrize("stack", WITH_CLUSTERS)
 def test_every_example_has_an_answer_in_which_every_promised_job_runs(rehearsed, stack):
     shares, jobs = tables(rehearsed(stack).resources)
     assert shares.rows

@@ -12,6 +12,15 @@ SAYS = {
     "devices": ("fail", "rank 1 on ", "uncorrected memory errors", "drain the node"),
     "collectives": ("fail", "the data of rank 1", "element 5 is 13 instead of 12", "take its node out"),
     "transport": ("fail", "the plan promises efa, rank 0", "uses socket", "aws-ofi-nccl"),
+    "memory": ("fail", "rank 1 on ", "1 words of its memory did not keep", "the first at byte 8388628", "replace the"),
+    "compute": ("below", "rank 1 on ", "the median is", "its clocks and its cooling"),
+    "stragglers": ("below", "slowest step against the median", "rank 1 on ", "without any communication"),
+    "alltoall": ("fail", "what rank 1 (", "sent to rank 0 (", "arrived changed"),
+    "adapters": ("fail", "adapter rdmap0 of ", "next to nothing", "look at the link"),
+    "sharded": ("fail", "saved by 2 ranks is another one where 1 load it"),
+    "storage": ("fail", "rank 1 on ", "what rank 0 wrote comes back changed"),
+    "dcgm": ("fail", "dcgm test memory failed on GPU 3: row remap failed"),
+    "counters": ("fail", "2 uncorrected memory errors more than before the run", "drain the node"),
     "gradients": ("fail", "parameter 0.weight differs on rank 1", "skips the all-reduce"),
     "checkpoint": ("fail", "none is whole", "sha256 differs from the manifest", "mount options"),
     "interruption": ("fail", "the uninterrupted run had", "lacks a part of the state"),
@@ -20,7 +29,12 @@ SAYS = {
     "scaling": ("below", "scaling efficiency", "a slow rank or a slow network", "lowered clocks"),
 }
 
-GATES = {"data": ("accelerator_utilisation",), "scaling": ("scaling_efficiency",)}
+GATES = {
+    "compute": ("compute_to_median",),
+    "stragglers": ("step_to_median",),
+    "data": ("accelerator_utilisation",),
+    "scaling": ("scaling_efficiency",),
+}
 """Metrics that a fault makes worse, which no machine meets then."""
 
 
@@ -32,6 +46,12 @@ def test_one_wrong_value_in_a_large_message_is_found(smoke: Callable[..., Any]) 
     for text in ("all-reduce of 4 MiB of bfloat16", "seen by rank 0 on", "seen by rank 1 on"):
         assert text in reason
     assert ran.check("devices")["verdict"] == "pass"
+
+
+def test_a_product_that_gives_two_answers_is_found(smoke: Callable[..., Any]) -> None:
+    ran = smoke("--nproc-per-node", "2", "--burn-s", "0.5", checks=("compute",), breaks=("compute-wrong",))
+    assert ran.code == 10, ran.output
+    assert "the same matrix product gave two answers under load; drain the node" in ran.check("compute")["reason"]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +67,15 @@ def test_one_wrong_value_in_a_large_message_is_found(smoke: Callable[..., Any]) 
         (("data", "devices"), ("data",), 20),
         (("tracking", "devices"), ("tracking",), 10),
         (("collectives", "scaling"), ("scaling",), 20),
+        (("memory", "devices"), ("memory",), 10),
+        (("compute", "devices"), ("compute",), 20),
+        (("stragglers", "devices"), ("stragglers",), 20),
+        (("alltoall", "devices"), ("alltoall",), 10),
+        (("adapters", "devices"), ("adapters",), 10),
+        (("sharded", "storage"), ("sharded",), 10),
+        (("storage", "sharded"), ("storage",), 10),
+        (("dcgm", "devices"), ("dcgm",), 10),
+        (("counters", "devices"), ("counters",), 10),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) and len(value) == 1 else "",
 )

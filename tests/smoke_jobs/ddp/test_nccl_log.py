@@ -8,6 +8,7 @@ ip-10:77:90 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa-direct
 ip-10:77:90 [0] NCCL INFO Using network AWS Libfabric
 ip-10:77:99 [0] NCCL INFO Channel 00/0 : 8[0] -> 0[0] [receive] via NET/AWS Libfabric/0/GDRDMA
 """
+PXN = "n:1:2 [0] NCCL INFO Channel 00/0 : 8[0] -> 0[0] [receive] via NET/AWS Libfabric/0(3)/GDRDMA\n"
 LIBFABRIC_TCP = EFA.replace("provider is efa, fabric is efa-direct", "Provider is tcp;ofi_rxm")
 TCPXO = "n:1:2 [0] NCCL INFO Using network FasTrak\nn:1:2 [0] NCCL INFO Channel 00/0 : 1[1] -> 9[1] via NET/FasTrak/3\n"
 GIB = "n:1:2 [0] NCCL INFO Using network gIB\n"
@@ -19,6 +20,7 @@ ROCE = "n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:10.0.
     ("text", "networks", "direct"),
     [
         (EFA, ("efa",), True),
+        (EFA.splitlines()[1] + "\n" + PXN, ("efa",), True),
         (FALLBACK, ("socket",), False),
         (TCPXO, ("gpudirect",), False),
         (GIB, ("gpudirect",), False),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -298,3 +299,30 @@ def test_a_node_that_waits_for_the_others_stops_at_once(start: Callable[..., Any
     output, _ = head.communicate(timeout=90)
     assert head.returncode == 75, output
     assert time.monotonic() - before < 60, "not at the rendezvous timeout"
+
+
+@pytest.mark.parametrize("beyond", [0, 1], ids=["of torchrun", "of the roll call"])
+def test_a_port_that_is_taken_is_named_in_a_result(
+    start: Callable[..., Any], nodes: Callable[..., Nodes], beyond: int
+) -> None:
+    port = free_ports(4)
+    with socket.create_server(("", port + beyond)):
+        job = nodes(*SHORT, "--port", str(port), "--rendezvous-timeout-s", "10")
+        codes = job.codes()
+    assert 0 not in codes
+    assert 124 not in codes
+    documents = [json.dumps(job.document(rank)) for rank in range(2)]
+    assert f"port {port + beyond}" in documents[0], job.outputs
+
+
+def test_a_result_that_cannot_be_written_is_told(start: Callable[..., Any], tmp_path: Path) -> None:
+    node = start(
+        Path("/proc/no-folder"), "--nproc-per-node", "1", "--check", "devices", "--break", "devices",
+        "--tracking-uri", "none",
+    )  # fmt: skip
+    output, _ = node.communicate(timeout=60)
+    assert node.returncode == 10, output
+    told = json.loads(next(line for line in output.splitlines() if line.startswith("SMOKE_RESULT ")).split(" ", 1)[1])
+    assert told["exit_code"] == 10
+    assert "/proc/no-folder" in output
+    assert "Traceback" not in output

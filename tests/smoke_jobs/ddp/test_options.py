@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainyard.smoke_jobs.ddp.options import CHECKS, Options, UsageError, from_document, parse, to_json
+from trainyard.smoke_jobs.ddp.options import LEVELS, Options, UsageError, from_document, parse, to_json
 
 
 def test_flags_win_over_the_document_and_the_document_over_defaults() -> None:
@@ -14,7 +14,7 @@ def test_flags_win_over_the_document_and_the_document_over_defaults() -> None:
     options = parse(["--nproc-per-node", "2", "--break", "data", "--break", "scaling"], {"SMOKE_OPTIONS": document})
     assert (options.nproc_per_node, options.seed, options.baseline_drop) == (2, 7, 0.1)
     assert options.breaks == ("data", "scaling")
-    assert options.checks == CHECKS
+    assert options.checks == LEVELS["quick"]
     assert options.timeout_s == Options().timeout_s
 
 

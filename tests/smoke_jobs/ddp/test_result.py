@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.options import CHECKS, Options, from_document
+from trainyard.smoke_jobs.ddp.options import LEVELS, Options, from_document
 from trainyard.smoke_jobs.ddp.result import Figure, Outcome, cost, empty_document, failed, passed
 
 
 def document() -> dict[str, Any]:
     options = from_document({"nodes": 2, "nproc_per_node": 4, "usd_per_node_hour": 10.0})
     made = empty_document(options, time.time())
-    made["checks"] = [passed("fine").entry(name, 1.0) for name in CHECKS]
+    made["checks"] = [passed("fine").entry(name, 1.0) for name in LEVELS["quick"]]
     made["verdict"], made["exit_code"] = "pass", 0
     return made
 
@@ -28,7 +28,7 @@ def test_a_complete_document_keeps_the_schema() -> None:
     [
         (lambda d: d.pop("cost"), "key 'cost' is missing"),
         (lambda d: d.update(extra=1), "key 'extra' is unknown"),
-        (lambda d: d["checks"].pop(), "not the ten checks"),
+        (lambda d: d["checks"].pop(), "not those of the level"),
         (lambda d: d["checks"][0].pop("reason"), "reason"),
         (lambda d: d["checks"][0].update(reason=""), "no reason"),
         (lambda d: d["checks"][0].update(verdict="ok"), "verdict 'ok'"),

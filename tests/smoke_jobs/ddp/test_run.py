@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.options import CHECKS
+from trainyard.smoke_jobs.ddp.options import LEVELS
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def full(smoke: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) ->
 def test_all_ten_checks_have_a_verdict_and_the_run_passes(full: Any) -> None:
     assert full.code == 0, full.output
     verdicts = full.verdicts()
-    assert tuple(verdicts) == CHECKS
+    assert tuple(verdicts) == LEVELS["quick"]
     assert verdicts.pop("transport") == "skipped"  # there is no fabric here, and none is promised
     assert "no GPU" in full.check("transport")["reason"]
     assert set(verdicts.values()) == {"pass"}
@@ -205,6 +205,23 @@ def test_a_rank_that_hangs_is_named_within_its_limit(
     assert any(f"rank {victim} on" in check["reason"] for check in document["checks"] if check["verdict"] == "fail")
     stat = Path(f"/proc/{pid}/stat")
     assert not stat.exists() or ") Z " in stat.read_text(), "ended, be it that nobody has asked how"
+
+
+def test_a_rank_that_keeps_the_others_for_a_while_is_named(start: Callable[..., Any], tmp_path: Path) -> None:
+    """Its sign of life comes back before anybody misses it; the collective of the others has ended by its limit."""
+    flags = ("--nproc-per-node", "2", "--collective-timeout-s", "4", "--rank-timeout-s", "60", "--check", "scaling")
+    process = start(tmp_path, *flags)
+    wait_for(tmp_path / "progress.json")
+    pid = json.loads((tmp_path / "ranks" / "rank-1.json").read_text())["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(9)
+    os.kill(pid, signal.SIGCONT)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 10, output
+    (check,) = [c for c in json.loads((tmp_path / "result.json").read_text())["checks"] if c["verdict"] == "fail"]
+    assert check["reason"].startswith("rank 1 on ") and "gave no sign of life for" in check["reason"], check
+    assert "its process or its GPU was held up" in check["reason"]
+    assert len(check["details"]["stood_in"]) == 2 and "out" in check["details"]["seen"].lower()
 
 
 def test_a_check_that_breaks_down_does_not_take_the_others_along(smoke: Callable[..., Any]) -> None:

@@ -1,4 +1,4 @@
-"""A Slurm cluster of one node on loopback with its own munge key, ports and state; gone after the test."""
+"""A Slurm cluster on loopback with its own munge key, ports and state; gone after the test."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+from tests.smoke_jobs.machines import Machines
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol")
 
@@ -32,52 +34,62 @@ def _free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def cluster(home: Path) -> Iterator[dict[str, str]]:
-    """Starts the daemons; yields the environment that Slurm's commands need."""
+def cluster(home: Path, machines: Machines | None = None) -> Iterator[dict[str, str]]:
+    """Starts the daemons; yields the environment that Slurm's commands need.
+
+    The nodes have two cores each and are this host, or `machines`. A step gets the cores that it asks for and no
+    others, as where a site binds them.
+    """
     environment = os.environ | {
         "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin",
         "SLURM_CONF": str(home / "slurm.conf"),
     }
     host, user = socket.gethostname().split(".")[0], getpass.getuser()
-    control, node = _free_ports(2)
+    control, port = _free_ports(2)
+    here = machines.here if machines else "127.0.0.1"
+    addresses = {machine.name: machine.address for machine in machines.machines} if machines else {host: here}
     for name in ("state", "spool"):
         (home / name).mkdir()
+    nodes = "\n".join(
+        f"NodeName={name} NodeAddr={address} Port={port} Sockets=1 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=8000 "
+        "CpuBind=core State=UNKNOWN"
+        for name, address in addresses.items()
+    )
     key = home / "munge.key"
     key.touch(mode=0o600)
     key.write_bytes(secrets.token_bytes(128))
     (home / "slurm.conf").write_text(
         f"""ClusterName=private
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({here})
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
 AuthInfo=socket={home}/munge.socket
 CredType=cred/munge
 SlurmctldPort={control}
-SlurmdPort={node}
 StateSaveLocation={home}/state
-SlurmdSpoolDir={home}/spool
+SlurmdSpoolDir={home}/spool/%n
 SlurmctldPidFile={home}/slurmctld.pid
-SlurmdPidFile={home}/slurmd.pid
+SlurmdPidFile={home}/slurmd-%n.pid
 SlurmctldLogFile={home}/slurmctld.log
-SlurmdLogFile={home}/slurmd.log
+SlurmdLogFile={home}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=task/affinity
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2
 MinJobAge=300
 KillWait=10
-NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=8000 State=UNKNOWN
-PartitionName=smoke Nodes={host} Default=YES MaxTime=60 State=UP
+{nodes}
+PartitionName=smoke Nodes={",".join(addresses)} Default=YES MaxTime=60 State=UP
 """
     )
     (home / "cgroup.conf").write_text("CgroupAutomount=no\n")
     with ExitStack() as stack:
 
         def start(*command: str) -> None:
-            log = stack.enter_context((home / f"{command[0]}.out").open("wb"))
+            log = stack.enter_context((home / f"{Path(command[0]).name}.out").open("ab"))
             process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
             stack.callback(_stop, process)
 
@@ -87,14 +99,20 @@ PartitionName=smoke Nodes={host} Default=YES MaxTime=60 State=UP
         )  # fmt: skip
         _until(lambda: (home / "munge.socket").exists(), home)
         start("slurmctld", "-D")
-        start("slurmd", "-D", "-N", host)
+        for name in addresses:
+            (home / "spool" / name).mkdir()
+        if machines is None:
+            start("slurmd", "-D", "-N", host)
+        else:
+            for machine in machines.machines:
+                start(*machine.command("slurmd", "-D", "-N", machine.name))
         _until(lambda: _idle(environment), home)
         yield environment
 
 
 def _idle(environment: dict[str, str]) -> bool:
     answer = subprocess.run(["sinfo", "-h", "-o", "%T"], env=environment, capture_output=True, text=True, check=False)
-    return answer.stdout.strip() == "idle"
+    return set(answer.stdout.split()) == {"idle"}
 
 
 def _until(ready, home: Path, seconds: float = 30) -> None:

@@ -17,7 +17,7 @@ def _document(exit_code: int = 0, verdict: str = "pass") -> dict:
 def test_a_line_of_progress_reaches_the_view_with_what_runs_next():
     view = RecordedView()
     Follower(view).line("smoke: [ 3/10] collectives  pass       1.2 s  busbw all_reduce 2 MiB 0.3 GB/s\n")
-    assert view.done == [CheckDone("collectives", "pass", 1.2, "busbw all_reduce 2 MiB 0.3 GB/s")]
+    assert view.done == [CheckDone("collectives", "pass", 1.2, "busbw all_reduce 2 MiB 0.3 GB/s", 3, 10)]
     assert view.statuses == ["check 4 of 10: transport"]
 
 

@@ -145,3 +145,43 @@ def _until(ready, seconds: float = 60) -> None:
     while not ready():
         assert time.monotonic() < deadline, "it did not come"
         time.sleep(0.2)
+
+
+@pytest.fixture
+def telling_cores(tmp_path):
+    """A Python that says first how many cores it was given."""
+    path = tmp_path / "python"
+    path.write_text(f'#!/bin/sh\necho "cores $(nproc)"\nexec {sys.executable} "$@"\n')
+    path.chmod(0o755)
+    return replace(SETTINGS, python=str(path))
+
+
+def test_the_step_gets_every_core_of_the_job_where_the_site_binds_them(cluster, tmp_path, telling_cores):
+    ended = slurm.run(ON_NODE, RecordedView(), telling_cores, tmp_path)
+    assert ended.exit_code == 0, "\n".join(ended.log)
+    assert "cores 2" in ended.log
+    script = tmp_path / "bare.sbatch"
+    script.write_text(render(ON_NODE, telling_cores).replace(" --cpus-per-task=2 \\\n", " \\\n"))
+    subprocess.run(["sbatch", "--wait", script], cwd=tmp_path, check=False, capture_output=True)
+    logs = [path.read_text() for path in tmp_path.glob("smoke-*.log")]
+    assert any("cores 1" in log for log in logs), "Slurm binds: without our asking the step would have one"
+
+
+def test_two_nodes_of_a_real_slurm(machines, tmp_path, monkeypatch):
+    lacking = private_slurm.missing()
+    if lacking:
+        pytest.skip(f"needs Slurm on this machine (Debian: slurm-wlm, munge); missing: {', '.join(lacking)}")
+    home = tmp_path / "slurm"
+    home.mkdir()
+    work = tmp_path / "work"
+    work.mkdir()
+    with private_slurm.cluster(home, machines(["n1", "n2"])) as environment:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        both = replace(ON_NODE, nodes=2, options={"checks": ["rendezvous", "collectives", "checkpoint"]})
+        ended = slurm.run(both, RecordedView(), SETTINGS, work)
+    assert ended.exit_code == 0, "\n".join(ended.log)
+    assert ended.document is not None
+    topology = ended.document["topology"]
+    assert (topology["nodes"], topology["world_size"]) == (2, 4)
+    assert {host["host"] for host in topology["hosts"]} == {"n1", "n2"}

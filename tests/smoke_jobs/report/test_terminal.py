@@ -59,7 +59,7 @@ def test_plain_progress_is_one_line_an_event():
     with Progress(console) as view:
         view.status("starting [x]")
         view.status("starting [x]")
-        view.check_done(CheckDone("devices", "pass", 0.5, "8 x [H100]"))
+        view.check_done(CheckDone("devices", "pass", 0.5, "8 x [H100]", 2, 10))
     assert _text(console).splitlines() == ["smoke: starting [x]", " 2/10 devices       pass        0.5 s  8 x [H100]"]
 
 

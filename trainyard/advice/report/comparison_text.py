@@ -28,7 +28,7 @@ def show(out: Console, comparison: Comparison, *, explain: bool) -> None:
     out.print(costs)
     servers = f"{comparison.servers} server{'s' if comparison.servers > 1 else ''} of 8"
     bullet(out, "purchase", f"{money(comparison.purchase_usd)} USD: {servers}, fabric and storage")
-    bullet(out, "payback", _payback(comparison))
+    bullet(out, "payback", payback_text(comparison))
     even = comparison.break_even_utilisation
     bullet(
         out,
@@ -38,10 +38,10 @@ def show(out: Console, comparison: Comparison, *, explain: bool) -> None:
         else "owned never costs less than the cluster on demand, even at full use",
     )
     bullets(out, "note", comparison.notes, "bold yellow")
-    used = [item for item in comparison.assumptions if _used(item.key, option)]
+    told = [item for item in comparison.assumptions if used(item.key, option)]
     listed = table("assumption (--assume KEY=VALUE)", "value")
     listed.add_column("unit and source" if explain else "unit", overflow="fold", style="dim")
-    for item in used:
+    for item in told:
         value = short(item.value) if item.given else money(item.range)
         listed.add_row(item.key, value, f"{item.unit}; {item.source}, {item.date} ({item.evidence})" if explain and not
                        item.given else item.unit + (" (given)" if item.given else ""))  # fmt: skip
@@ -51,11 +51,13 @@ def show(out: Console, comparison: Comparison, *, explain: bool) -> None:
         out.print("  [dim]--explain adds where each is from[/]")
 
 
-def _used(key: str, option: Option) -> bool:
+def used(key: str, option: Option) -> bool:
+    """Whether an assumption has to do with the option's GPU."""
     return "." not in key or key.endswith("." + option.machine.gpu.name)
 
 
-def _payback(comparison: Comparison) -> str:
+def payback_text(comparison: Comparison) -> str:
+    """When a purchase pays: `31 months (22 to 60) against the cluster on demand; never against …`."""
     months = comparison.payback_months
 
     def said(value: float) -> str:

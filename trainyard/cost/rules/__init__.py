@@ -10,6 +10,10 @@ from trainyard import cards
 from trainyard.cards.card import Free
 from trainyard.cost.context import CostEntry, PriceContext
 from trainyard.cost.rules import audit, compute, kubernetes, network, services, storage
+from trainyard.cost.rules.gcp import compute as gcp_compute
+from trainyard.cost.rules.gcp import network as gcp_network
+from trainyard.cost.rules.gcp import services as gcp_services
+from trainyard.cost.rules.gcp import storage as gcp_storage
 from trainyard.recorded.model import RecordedResource
 
 Rule = Callable[[RecordedResource, PriceContext], Iterable[CostEntry]]
@@ -22,6 +26,10 @@ USES_NOTHING = "as it is set, it costs nothing"
 _MODULES: Final[Mapping[str, ModuleType]] = {
     "audit": audit,
     "compute": compute,
+    "gcp.compute": gcp_compute,
+    "gcp.network": gcp_network,
+    "gcp.services": gcp_services,
+    "gcp.storage": gcp_storage,
     "kubernetes": kubernetes,
     "network": network,
     "services": services,
@@ -30,7 +38,7 @@ _MODULES: Final[Mapping[str, ModuleType]] = {
 
 
 def _named(name: str) -> Rule:
-    module, _, function = name.partition(".")
+    module, _, function = name.rpartition(".")
     rule: Rule = getattr(_MODULES[module], function)
     return rule
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from trainyard.catalog.blocks import block_offer
-from trainyard.catalog.commitments import commitments
 from trainyard.catalog.staleness import STALE_DAYS, is_stale
 from trainyard.conventions import HOURS_A_MONTH
 from trainyard.cost.context import NO_POOL, CostEntry, NotPriced, PoolCapacity, PriceContext, unpriced
-from trainyard.cost.model import NOTHING, Amounts, Saving, UnitPrice, Unpriced, always
+from trainyard.cost.model import NOTHING, Amounts, UnitPrice, Unpriced, always
 from trainyard.cost.rules.node_hours import billed_nodes, running_nodes
-from trainyard.cost.spot import family_of, spot_discount
+from trainyard.cost.rules.savings import a_month, commitment_savings, spot_saving
+from trainyard.cost.spot import spot_discount
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import NodeGroup
 from trainyard.recorded.read import is_set, mapping_at, mappings_at, number_at, value_at
@@ -68,7 +68,7 @@ def _machines(group: NodeGroup, context: PriceContext, pool: PoolCapacity) -> It
         note = f"the first type that has capacity; else {', '.join(group.instance_types[1:])}"
     yield context.line(resource, what, price, hours, note=note, pool=pool)
     if nodes.floor:
-        yield from _commitment_savings(group, price, nodes.floor, context)
+        yield from commitment_savings(resource, "aws", first, price, nodes.floor, context)
 
 
 def _reservation_id(group: NodeGroup) -> str:
@@ -85,13 +85,13 @@ def _capacity_block(group: NodeGroup, reservation: str, context: PriceContext) -
     listed = ""
     if offer is not None:
         old = f", older than {STALE_DAYS} days," if is_stale(offer.date, context.today) else ""
-        month = _month(offer.usd_per_hour, group.max_nodes)
+        month = a_month(offer.usd_per_hour, group.max_nodes)
         listed = f"; a month at the price listed on {offer.date}{old} is {month:,.0f} USD"
     try:
-        on_demand_usd: float | None = _month(context.instance(first).usd, group.max_nodes)
+        on_demand_usd: float | None = a_month(context.instance(first).usd, group.max_nodes)
         most = f"; on demand they would be up to {on_demand_usd:,.0f} USD"
     except NotPriced:  # it is sold in blocks only: their price is the most there is
-        on_demand_usd = _month(offer.usd_per_hour, group.max_nodes) if offer is not None else None
+        on_demand_usd = a_month(offer.usd_per_hour, group.max_nodes) if offer is not None else None
         most = ""
     reason = f"Capacity Block {reservation}: paid for once, when it is bought, at the price of its offer{listed}{most}"
     what = f"{group.max_nodes:g} {first}"
@@ -130,41 +130,7 @@ def _spot(
         hours_at_most = replace(NOTHING, ceiling=hours.ceiling)
         note = "the difference of the two prices, where only the larger type is to be had"
         yield context.line(resource, f"{dearest} in place of {first}", dearer, hours_at_most, note=note, pool=pool)
-    full = hours.expected * spot.listed.usd
-    paid = 100 * (1 - saved.typical)
-    yield Saving(
-        kind="spot",
-        status="counted",
-        what=f"{resource.name}: {hours.expected:,.0f} hours of {first} at {paid:.0f} % of on-demand",
-        usd=full * saved.typical,
-        low_usd=full * saved.low,
-        high_usd=full * saved.high,
-        source=spot.source,
-        date=spot.date,
-        stale=is_stale(spot.date, context.today),
-    )
-
-
-def _commitment_savings(group: NodeGroup, price: UnitPrice, nodes: float, context: PriceContext) -> Iterator[Saving]:
-    """What committing to the nodes that always run would save; not counted, since nobody has bought it."""
-    full = _month(price.usd, nodes)
-    for offer in commitments("aws", group.instance_types[0], family_of(group.instance_types[0])):
-        yield Saving(
-            kind="reservation",
-            status="possible",
-            what=f"{group.resource.name}: {nodes:g} {group.instance_types[0]} committed for {offer.months} months",
-            usd=full * offer.savings.typical,
-            low_usd=full * offer.savings.low,
-            high_usd=full * offer.savings.high,
-            source=offer.source,
-            date=offer.date,
-            stale=is_stale(offer.date, context.today),
-            months=offer.months,
-        )
-
-
-def _month(usd_per_hour: float, nodes: float) -> float:
-    return usd_per_hour * nodes * HOURS_A_MONTH
+    yield spot_saving(resource, first, spot, hours.expected, context)
 
 
 def _disks(group: NodeGroup, nodes: Amounts, context: PriceContext, pool: PoolCapacity) -> Iterator[CostEntry]:

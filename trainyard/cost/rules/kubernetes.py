@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from trainyard.conventions.quantities import GIBIBYTE
 from trainyard.conventions.quantities import quantity as parsed
 from trainyard.cost.context import CostEntry, NotPriced, PriceContext, unpriced
 from trainyard.cost.model import always
-from trainyard.cost.rules.network import load_balancer
+from trainyard.cost.rules import network
+from trainyard.cost.rules.gcp import network as gcp_network
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import length_at, value_at
+from trainyard.recorded.monitoring import CLAIM, SPEC, is_prometheus_stack, storage_class
+from trainyard.recorded.read import length_at, number_at, value_at
+
+VOLUMES: Final[Mapping[str, Mapping[str, str]]] = {
+    "aws": {"gp2": "ebs.gp2", "gp3": "ebs.gp3"},
+    "gcp": {kind: f"disk.{kind}" for kind in ("pd-balanced", "pd-ssd", "pd-standard")},
+}
+"""By the `type` that a StorageClass gives the cloud's driver, the price of a GiB-month."""
+
+DISKS: Final[Mapping[str, Mapping[str, str]]] = {
+    "aws": {"gp2": "ebs.gp2", "gp3": "ebs.gp3"},
+    "gcp": {"standard": "disk.pd-standard", "standard-rwo": "disk.pd-balanced", "premium-rwo": "disk.pd-ssd"},
+}
+"""Storage class to the price of what it makes, by cloud: GKE's are its own (GKE documentation, as generally known)."""
+
+INGRESS_CLASSES: Final[Mapping[str, tuple[str, ...]]] = {"aws": ("alb",), "gcp": ("gce", "gce-internal")}
+"""Ingress classes that make a load balancer in the cloud."""
 
 
 def gib(quantity: str) -> float:
@@ -28,7 +46,12 @@ def gib(quantity: str) -> float:
 def service(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """A service of type LoadBalancer makes one in the cloud."""
     if value_at(resource.inputs, "spec", "type") == "LoadBalancer":
-        yield from load_balancer(resource, context)
+        yield from _load_balancer(resource, context)
+
+
+def _load_balancer(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    rule = gcp_network.load_balancer if context.cloud_of(resource) == "gcp" else network.load_balancer
+    yield from rule(resource, context)
 
 
 def volume_claim(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
@@ -37,11 +60,12 @@ def volume_claim(resource: RecordedResource, context: PriceContext) -> Iterator[
     if value_at(resource.inputs, "spec", "volumeName") or storage_class == "":
         return
     size = gib(str(value_at(resource.inputs, "spec", "resources", "requests", "storage")))
-    if storage_class not in ("gp3", "gp2"):
+    disks = DISKS[context.cloud_of(resource)]
+    if storage_class not in disks:
         what = f"{size:g} GiB of storage class {storage_class or 'by default'}"
         yield unpriced(resource, what, "what the class makes is not in the recording")
         return
-    yield context.line(resource, f"disk, {size:g} GiB", f"ebs.{storage_class}", always(size))
+    yield context.line(resource, f"disk, {size:g} GiB", disks[storage_class], always(size))
 
 
 def stateful_set(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
@@ -53,8 +77,24 @@ def stateful_set(resource: RecordedResource, context: PriceContext) -> Iterator[
         yield unpriced(resource, what, "made by a storage class that is not in the recording")
 
 
+def release(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """Pods of a chart run on the nodes; Prometheus has a volume besides, one a replica."""
+    claim = value_at(resource.inputs, *CLAIM) if is_prometheus_stack(resource) else None
+    if claim is None:
+        return
+    size = gib(str(value_at(claim, "resources", "requests", "storage")))
+    replicas = number_at(resource.inputs, *SPEC, "replicas", default=1)
+    made = storage_class(context.resources, value_at(claim, "storageClassName"))
+    kind = value_at(made.inputs, "parameters", "type") if made is not None else None
+    price = VOLUMES[context.cloud_of(resource)].get(str(kind))
+    if price is None:
+        yield unpriced(resource, f"{size:g} GiB for Prometheus", "what its storage class makes is not in the recording")
+        return
+    yield context.line(resource, f"volume of Prometheus, {size:g} GiB", price, always(size * replicas))
+
+
 def ingress(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """An ingress of a cloud's class makes a load balancer."""
     name = value_at(resource.inputs, "spec", "ingressClassName")
-    if name == "alb":
-        yield from load_balancer(resource, context)
+    if name in INGRESS_CLASSES[context.cloud_of(resource)]:
+        yield from _load_balancer(resource, context)

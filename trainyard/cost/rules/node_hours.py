@@ -35,7 +35,7 @@ def running_nodes(group: NodeGroup, context: PriceContext) -> Amounts:
         peers = [peer for peer in context.node_groups if peer.pool == group.pool and peer.gpu_models]
         spot = [peer for peer in peers if peer.capacity == "spot"]
         rest = [peer for peer in peers if peer.capacity == "on-demand"]
-        if spot and rest:
+        if spot and rest and group.capacity in ("spot", "on-demand"):
             on_spot, on_demand = _split(spot, rest, used, context.assumed("spot_share_percent").value / 100)
             mine, total = (spot, on_spot) if group.capacity == "spot" else (rest, on_demand)
             return Amounts(fewest, _part(group, mine, total), most)

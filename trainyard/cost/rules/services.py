@@ -72,3 +72,16 @@ def budget_action(resource: RecordedResource, context: PriceContext) -> Iterator
 def alarm(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
     """An alarm is paid by the month, at standard resolution."""
     yield context.line(resource, "alarm", "cloudwatch.alarm", always(1))
+
+
+def dashboard(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """Three dashboards are free in an account; others may have taken them."""
+    yield context.line(resource, "dashboard", "cloudwatch.dashboard", Amounts(0, 0, 1), note="free for the first three")
+
+
+def tracking_server(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """An MLflow tracking server of SageMaker is paid by the hour, used or not."""
+    if value_at(resource.inputs, "trackingServerSize") in (None, "Small"):
+        yield context.line(resource, "tracking server", "sagemaker.tracking.small", always(HOURS_A_MONTH))
+    else:
+        yield unpriced(resource, "tracking server", "no price of its size in catalog/aws_services.csv")

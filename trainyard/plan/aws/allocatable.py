@@ -20,7 +20,8 @@ from trainyard.catalog.eks_nodes import (
 from trainyard.conventions.quantities import GIBIBYTE, MEBIBYTE, quantity
 from trainyard.plan.context import Context
 from trainyard.plan.ledger import Ledger
-from trainyard.plan.parts import CpuNodesPlan, MlflowPlan
+from trainyard.plan.parts import CpuNodesPlan, MlflowPlan, MonitoringPlan
+from trainyard.plan.sharing import CpuRoom
 
 DAEMONS_CORES = Fraction("0.25")
 DAEMONS_MIB = 450
@@ -46,6 +47,12 @@ SURGE = 1
 """Servers more than there are replicas, while an upgrade starts the new one before it stops the old one."""
 
 
+MONITORING_CORES = Fraction("0.19")
+MONITORING_MIB = 770
+"""Requests of what runs beside Prometheus: Alertmanager, Grafana with its sidecars, operator, kube-state-metrics
+(`components.k8s.monitoring_values`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Room:
     """Cores and MiB of memory."""
@@ -58,6 +65,10 @@ class Room:
         return math.floor(min(self.cores / other.cores, self.mib / other.mib))
 
 
+NOTHING_BESIDE = Room(Fraction(0), Fraction(0))
+SIDECARS = Room(SIDECAR_CORES, Fraction(SIDECAR_MIB))
+
+
 def allocatable(type_: str, *, team_logs: bool) -> Room:
     """What a system node of a type has for pods that do not run on every node, the agent of `team_logs` among those."""
     item = catalog.cpu_instance(type_)
@@ -66,8 +77,25 @@ def allocatable(type_: str, *, team_logs: bool) -> Room:
     return Room(cores - TEAM_LOGS_CORES, mib - TEAM_LOGS_MIB) if team_logs else Room(cores, mib)
 
 
-def check_system_nodes(nodes: CpuNodesPlan, mlflow: MlflowPlan, context: Context, *, team_logs: bool) -> None:
-    """Records where the system nodes at their most have no room for the platform or for an MLflow server."""
+def cpu_room(pool: CpuNodesPlan | None, *, team_logs: bool) -> CpuRoom | None:
+    """What the nodes for pods without GPUs hold at their most, all of the type that holds the least; None without."""
+    if pool is None or not pool.instance_types:
+        return None
+    rooms = [allocatable(type_, team_logs=team_logs) for type_ in pool.instance_types]
+    cores = min(room.cores for room in rooms) * pool.max_nodes
+    mib = min(room.mib for room in rooms) * pool.max_nodes
+    return CpuRoom(math.floor(cores), math.floor(mib / 1024), pool.max_nodes * MAX_PODS)
+
+
+def check_system_nodes(
+    nodes: CpuNodesPlan,
+    mlflow: MlflowPlan,
+    monitoring: MonitoringPlan | None,
+    context: Context,
+    *,
+    team_logs: bool,
+) -> None:
+    """Records where the system nodes at their most have no room for the platform, Prometheus or an MLflow server."""
     ledger = context.ledger
     if not nodes.instance_types or nodes.max_nodes < nodes.min_nodes:
         return  # a problem is recorded
@@ -76,6 +104,12 @@ def check_system_nodes(nodes: CpuNodesPlan, mlflow: MlflowPlan, context: Context
     type_ = min(rooms, key=lambda name: (rooms[name].cores, rooms[name].mib))
     each, most = rooms[type_], nodes.max_nodes
     platform = Room(PLATFORM_CORES, Fraction(PLATFORM_MIB))
+    prometheus = _pod(monitoring.cpu, monitoring.memory) if monitoring is not None else None
+    if monitoring is not None and prometheus is not None:
+        _fits_alone(prometheus, each, type_, "monitoring", (monitoring.cpu, monitoring.memory), ledger)
+        platform = Room(
+            platform.cores + prometheus.cores + MONITORING_CORES, platform.mib + prometheus.mib + MONITORING_MIB
+        )
     if each.cores * most < platform.cores or each.mib * most < platform.mib:
         allowed = (
             f"too few: the platform's own pods request {_said(platform)}, {most} {type_} have "
@@ -83,35 +117,46 @@ def check_system_nodes(nodes: CpuNodesPlan, mlflow: MlflowPlan, context: Context
         )
         ledger.problem("systemNodes.maxNodes", most, allowed, "give more nodes or larger systemNodes.instanceTypes")
         return
-    server = _server(mlflow) if mlflow.enabled else None
-    if server is not None and _fits_alone(server, each, type_, mlflow, ledger):
-        _check_replicas(server, each, type_, most, mlflow, ledger)
+    server = _pod(mlflow.cpu, mlflow.memory, SIDECARS) if mlflow.enabled else None
+    if server is not None and _fits_alone(server, each, type_, "mlflow", (mlflow.cpu, mlflow.memory), ledger, SIDECARS):
+        left = Room(each.cores * most - platform.cores, each.mib * most - platform.mib)
+        _check_replicas(server, each, left, type_, most, mlflow, ledger)
 
 
-def _server(mlflow: MlflowPlan) -> Room | None:
-    """What the pod of a server requests; None for what is no quantity, which the settings tell."""
-    cores, size = quantity(mlflow.cpu), quantity(mlflow.memory)
+def _pod(cpu: str, memory: str, beside: Room | None = None) -> Room | None:
+    """What a pod requests with its sidecars; None for what is no quantity, which the settings tell."""
+    cores, size = quantity(cpu), quantity(memory)
     if cores is None or size is None or cores <= 0 or size <= 0:
         return None
-    return Room(cores + SIDECAR_CORES, size / MEBIBYTE + SIDECAR_MIB)
+    beside = beside or NOTHING_BESIDE
+    return Room(cores + beside.cores, size / MEBIBYTE + beside.mib)
 
 
-def _fits_alone(server: Room, each: Room, type_: str, mlflow: MlflowPlan, ledger: Ledger) -> bool:
-    fits = True
+def _fits_alone(
+    pod: Room,
+    each: Room,
+    type_: str,
+    setting: str,
+    asked: tuple[str, str],
+    ledger: Ledger,
+    beside: Room | None = None,
+) -> bool:
+    fits, beside = True, beside or NOTHING_BESIDE
     kept = "less what kubelet, drivers and sidecars take"
     for key, got, wanted, had, most in (
-        ("cpu", mlflow.cpu, server.cores, each.cores, f"{float(each.cores - SIDECAR_CORES):.2f}"),
-        ("memory", mlflow.memory, server.mib, each.mib, f"{math.floor(each.mib - SIDECAR_MIB)}Mi"),
+        ("cpu", asked[0], pod.cores, each.cores, f"{float(each.cores - beside.cores):.2f}"),
+        ("memory", asked[1], pod.mib, each.mib, f"{math.floor(each.mib - beside.mib)}Mi"),
     ):
         if wanted > had:
             fits = False
             allowed = f"must be at most {most}, which a system node has for it ({type_}, {kept})"
-            ledger.problem(f"mlflow.{key}", got, allowed, "or take larger systemNodes.instanceTypes")
+            ledger.problem(f"{setting}.{key}", got, allowed, "or take larger systemNodes.instanceTypes")
     return fits
 
 
-def _check_replicas(server: Room, each: Room, type_: str, most: int, mlflow: MlflowPlan, ledger: Ledger) -> None:
-    left = Room(each.cores * most - PLATFORM_CORES, each.mib * most - PLATFORM_MIB)
+def _check_replicas(
+    server: Room, each: Room, left: Room, type_: str, most: int, mlflow: MlflowPlan, ledger: Ledger
+) -> None:
     fitting = min(left.holds(server), each.holds(server) * most)
     if mlflow.replicas + SURGE > fitting:
         allowed = (

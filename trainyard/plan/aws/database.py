@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trainyard import catalog
 from trainyard.plan.aws.parts import DatabasePlan
-from trainyard.plan.context import Context
+from trainyard.plan.context import LOCKED, Context
 from trainyard.problems import nearest
 
 MIN_HEADROOM = 1.1
@@ -39,6 +39,7 @@ def plan_database(context: Context) -> DatabasePlan:
         instance_class=class_,
         storage_gib=storage,
         max_storage_gib=maximum,
+        restore_from=_restore_from(context),
         multi_az=bool(context.take("database.multi_az", "mlflow.database.multiAz", own.multi_az)),
         backup_retention_days=int(
             context.take(
@@ -47,3 +48,14 @@ def plan_database(context: Context) -> DatabasePlan:
         ),
         deletion_protection=ledger.decide("database.deletion_protection", context.settings.protect, "setting protect"),
     )
+
+
+def _restore_from(context: Context) -> str | None:
+    """The snapshot that the database is made from. The lock keeps it: without it, the database would be made anew."""
+    key, kept = "mlflow.database.restoreFrom", context.lock.restored_from
+    given = context.settings.mlflow.database.restore_from
+    if kept is not None:
+        if given is not None and given != kept:
+            context.contradiction(key, given, kept, "restoredFrom")
+        return context.ledger.decide("database.restore_from", kept, LOCKED)
+    return context.ledger.decide("database.restore_from", given, f"setting {key}" if given else "it begins empty")

@@ -9,9 +9,9 @@ from trainyard import catalog
 from trainyard.catalog import Instance
 from trainyard.catalog.blocks import block_offer
 from trainyard.conventions.aws import RESERVATION_ID
-from trainyard.plan.context import Context
+from trainyard.plan.context import LOCKED, Context
 from trainyard.problems import nearest
-from trainyard.settings.pools import GpuPool, Reserved
+from trainyard.settings.pools import FlexStart, GpuPool, Reserved
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,9 @@ class AwsMarket:
         """The named instance, the cheapest with the named GPU, or the profile's first that is sold."""
         context, region, ledger = self.context, self.context.region, self.context.ledger
         key = f"gpuPools.{name}"
+        kept = context.lock.pools.get(name)
+        if kept is not None:
+            return self._kept(name, pool, kept.instance_type)
         if pool.instance_type is not None:
             item = self.named(f"{key}.instanceType", pool.instance_type)
             if item and pool.gpu and pool.gpu != item.gpu:
@@ -57,6 +60,22 @@ class AwsMarket:
         why = f"; {region} does not sell {', '.join(skipped)}" if skipped else ""
         ledger.decide(f"pools.{name}.instance_type", sold[0], context.source(path) + why)
         return catalog.instance(sold[0])
+
+    def _kept(self, name: str, pool: GpuPool, type_: str) -> Instance | None:
+        """The instance that the nodes of the pool are of; another one is another pool's."""
+        context, key = self.context, f"gpuPools.{name}"
+        if type_ not in [item.type for item in catalog.instances()]:
+            allowed = "no such GPU instance in the catalogue"
+            context.ledger.problem(f"lock: pools.{name}.instanceType", type_, allowed)
+            return None
+        item = catalog.instance(type_)
+        instead = f"add a pool of it beside {name}, and take {name} away when its jobs are done"
+        if pool.instance_type not in (None, type_):
+            context.contradiction(f"{key}.instanceType", pool.instance_type, type_, f"pools.{name}", instead)
+        elif pool.gpu not in (None, item.gpu):
+            context.contradiction(f"{key}.gpu", pool.gpu, item.gpu, f"pools.{name}", instead)
+        context.ledger.decide(f"pools.{name}.instance_type", type_, LOCKED)
+        return item
 
     def named(self, key: str, type_: str) -> Instance | None:
         """The instance of that name, if it is a whole-GPU instance that the region sells and the image can drive."""
@@ -119,6 +138,11 @@ class AwsMarket:
             else:
                 kept.append(type_)
         return tuple(dict.fromkeys(kept))
+
+    def flex_start(self, key: str, pool: GpuPool) -> FlexStart | None:
+        """None: EC2 has no queue, which a warning of the settings tells."""
+        del key, pool
+        return None
 
     def check_reservation(self, key: str, reserved: Reserved, item: Instance | None) -> None:
         """An id of a capacity reservation, and a type that is sold in Capacity Blocks where it is one."""

@@ -10,18 +10,23 @@ from trainyard.plan.aws.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones,
 from trainyard.plan.aws.logs import retention
 from trainyard.plan.aws.parts import DnsFirewall, NetworkPlan, Zone
 from trainyard.plan.context import Context
+from trainyard.plan.lock import LockedNetwork
 from trainyard.plan.parts import CpuNodesPlan, PoolPlan
 from trainyard.settings.types import PRIVATE, SPECIAL
 
 
-def plan_network(zone_names: Sequence[str], mlflow: bool, context: Context) -> NetworkPlan:
-    """The VPC with its subnets; `mlflow` says whether there is a tracking server.
+def plan_network(
+    zone_names: Sequence[str], mlflow: bool, context: Context, nat_gateways: int | None = None
+) -> NetworkPlan:
+    """The VPC with its subnets; `mlflow` says whether there is a tracking server, `nat_gateways` how many, decided.
 
     Where its range is wrong, the profile's stands in, so that the rest can be checked.
     """
     own, aws, ledger = context.settings.network, context.settings.aws, context.ledger
-    cidr = context.take("network.cidr", "network.cidr", own.cidr)
-    service_cidr = context.take("network.service_cidr", "network.serviceCidr", own.service_cidr)
+    kept, key = context.lock.network or LockedNetwork(), "network.serviceCidr"
+    cidr = context.keep("network.cidr", "network.cidr", own.cidr, kept.cidr, "network.cidr")
+    service_cidr = context.keep("network.service_cidr", key, own.service_cidr, kept.service_cidr, key)
+
     vpc, services = IPv4Network(cidr), IPv4Network(service_cidr)
     reserved = [IPv4Network(other) for other in own.reserved_cidrs]
     special = next((what for network, what in SPECIAL.items() if vpc.overlaps(network)), "")
@@ -40,15 +45,18 @@ def plan_network(zone_names: Sequence[str], mlflow: bool, context: Context) -> N
         if services.overlaps(other):
             key, allowed = f"network.reservedCidrs[{index}]", f"must not overlap network.serviceCidr {services}"
             ledger.problem(key, str(other), allowed)
-    zones = plan_zones(str(vpc) if good else str(context.figure("network.cidr")), zone_names)
-    per_zone = context.take("network.nat_per_zone", "aws.natPerZone", aws.nat_per_zone)
+    zones = plan_zones(str(vpc) if good else str(context.figure("network.cidr")), zone_names, context.lock.slots)
+    if nat_gateways is None:
+        per_zone = context.take("network.nat_per_zone", "aws.natPerZone", aws.nat_per_zone)
+        nat_gateways = ledger.decide("network.nat_gateways", len(zones) if per_zone else 1, "one a zone, or one in all")
     return NetworkPlan(
         cidr=cidr,
         service_cidr=service_cidr,
         zones=zones,
-        nat_gateways=ledger.decide("network.nat_gateways", len(zones) if per_zone else 1, "one a zone, or one in all"),
+        nat_gateways=nat_gateways,
         gateway_endpoints=context.listed("network.gateway_endpoints"),
         interface_endpoints=_interface_endpoints(mlflow, context),
+        endpoint_zones=_endpoint_zones(zone_names, context),
         flow_log_retention_days=retention(
             "network.flow_log_retention_days", "aws.flowLogRetentionDays", aws.flow_log_retention_days, context
         ),
@@ -73,6 +81,18 @@ def _interface_endpoints(mlflow: bool, context: Context) -> tuple[str, ...]:
     return context.ledger.decide(path, tuple(wanted), context.source(path))
 
 
+def _endpoint_zones(zone_names: Sequence[str], context: Context) -> tuple[str, ...]:
+    """The zones that interface endpoints are in, which cost by the hour in each: the first has the NAT gateway too."""
+    path, given = "network.endpoint_zones", context.settings.aws.endpoint_zones
+    most = len(zone_names)
+    if given is not None and not 1 <= given <= most:
+        context.ledger.problem("aws.endpointZones", given, f"must be 1 to {most}, the number of zones")
+        given = most
+    wanted = given if given is not None else min(int(context.figure(path)), most)
+    source = "setting aws.endpointZones" if given is not None else context.source(path)
+    return tuple(zone_names[: context.ledger.decide(path, wanted, source)])
+
+
 def check_addresses(
     network: NetworkPlan, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan], context: Context
 ) -> None:
@@ -80,7 +100,8 @@ def check_addresses(
     each = int(context.figure("network.addresses_per_node"))
     needs: list[tuple[int, int, Zone]] = []
     for zone in network.zones:
-        nodes = sum(math.ceil(group.max_nodes / len(network.zones)) for group in without_gpus)
+        here = [group for group in without_gpus if zone.name in group.zones]
+        nodes = sum(math.ceil(group.max_nodes / len(group.zones)) for group in here)
         for pool in pools:
             for group in pool.node_groups:
                 if zone.name in group.zones:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from trainyard.catalog.versions import AddOn
 
@@ -27,6 +28,7 @@ class Zone:
     """One availability zone of the network with its four subnets (CIDR blocks, disjoint, inside the VPC's)."""
 
     name: str  # us-east-1a
+    slot: int  # which part of the VPC's range its subnets have; stays with the name
     public_cidr: str  # NAT gateways only
     private_cidr: str  # nodes and pods
     isolated_cidr: str  # database and interface endpoints; no route to the internet
@@ -40,9 +42,10 @@ class NetworkPlan:
     cidr: str
     service_cidr: str  # Kubernetes services; outside `cidr`
     zones: tuple[Zone, ...]
-    nat_gateways: int  # 1, or one a zone
+    nat_gateways: int  # none, 1, or one a zone
     gateway_endpoints: tuple[str, ...]  # "s3"
     interface_endpoints: tuple[str, ...]  # "ecr.api", "sts", …
+    endpoint_zones: tuple[str, ...]  # zones that they are in; nodes of the others reach them across
     flow_log_retention_days: int
     public_buckets: tuple[str, ...]  # of others, that may be read
     dns_firewall: DnsFirewall
@@ -66,15 +69,33 @@ class DatabasePlan:
     instance_class: str
     storage_gib: int
     max_storage_gib: int
+    restore_from: str | None  # the snapshot that it was made from; None: it began empty
     multi_az: bool
     backup_retention_days: int
     deletion_protection: bool
 
 
 @dataclass(frozen=True, slots=True)
+class LoginPlan:
+    """As whom the program comes into the account: the provider, and the tokens for its clusters alike."""
+
+    assume_role: str | None  # ARN; None: as the credentials are
+    profile: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RolesPlan:
+    """What every IAM role of the environment has, because its account asks for it."""
+
+    path: str  # "/", "/teams/ml/"
+    boundary: str | None  # ARN of a policy
+
+
+@dataclass(frozen=True, slots=True)
 class AlertsPlan:
     """What AWS does besides the budget. Detection is off in a member account, which may not monitor a tag."""
 
+    whole_account: bool  # the budget counts the account; else what has the environment's tag
     anomaly_detection: bool
     activate_cost_tags: bool  # only once billing has seen the keys, and in the payer account
 
@@ -108,15 +129,27 @@ class AuditPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ApiAccessPlan:
+    """Who reaches the API's private address besides the nodes; the public ones are the cluster's."""
+
+    bastion: str | None  # its instance type, in the network and reached by Session Manager alone; None: no bastion
+    networks: tuple[str, ...]
+    security_groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EksPlan:
     """What EKS asks of a cluster besides what every cluster has. Retention in days."""
 
     cluster: str  # its name
+    zones: tuple[str, ...]  # of its interfaces: EKS keeps to those that it was made in
+    access: ApiAccessPlan
     admin_principal_arns: tuple[str, ...]  # get AmazonEKSClusterAdminPolicy through an access entry
     log_types: tuple[str, ...]
     log_retention_days: int
     add_ons: tuple[AddOn, ...]
     autoscaler_image_tag: str
+    node_release: str  # of the node images; another one starts every node anew
     deletion_protection: bool
 
 
@@ -140,6 +173,43 @@ class ImageCachePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class SeatPlan:
+    """A person's place in the editors."""
+
+    name: str  # of the user profile: 1 to 63 letters, digits and hyphens
+    team: str
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedSmokePlan:
+    """The smoke job as a managed training job."""
+
+    instance_type: str  # "ml.g4dn.xlarge"
+    image: str
+    level: str
+    max_runtime_minutes: int
+    usd: float | None  # that it costs at most; None: the catalogue has no price
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedPlan:
+    """Managed training in place of clusters: SageMaker, which spells instance types `ml.g5.xlarge`."""
+
+    private_domain: bool  # editors go out through the network's NAT gateway, and jobs with them
+    seats: tuple[SeatPlan, ...]
+    training_types: tuple[str, ...]  # that jobs may have
+    editor_types: tuple[str, ...]  # likewise editors
+    max_runtime_hours: int  # of a job
+    idle_minutes: int
+    kernel_idle_minutes: int
+    space_gib: int
+    max_space_gib: int
+    tracking: bool  # whether there is an MLflow App
+    deny_over_budget: bool  # whether nobody starts anything new over the budget
+    smoke: ManagedSmokePlan | None
+
+
+@dataclass(frozen=True, slots=True)
 class AwsPlan:
     """The ground on AWS: an account's region with what the clusters share there."""
 
@@ -151,17 +221,31 @@ class AwsPlan:
     control_planes: tuple[EksPlan, ...]  # one a cluster
     lustre: LustrePlan | None
     shared_file_system: bool  # EFS: home directories and code, where the profile says
-    database: DatabasePlan
+    database: DatabasePlan | None  # None: nothing of the environment needs one
     alerts: AlertsPlan
     deployers: tuple[str, ...]  # ARNs of who runs `pulumi up`; none: whoever runs it
+    login: LoginPlan
+    roles: RolesPlan
     audit: AuditPlan
     image_cache: ImageCachePlan | None  # None: images come from where they are published
+    managed: ManagedPlan | None  # None: there are clusters, or will be
     create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role
 
     @property
     def admin_principal_arns(self) -> tuple[str, ...]:
         """Whoever administers any of the clusters."""
         return tuple(dict.fromkeys(arn for each in self.control_planes for arn in each.admin_principal_arns))
+
+    def kept(self, clusters: Sequence[str]) -> dict[str, Any]:
+        """What a stack's lock keeps of the ground, for its clusters."""
+        return {
+            **({"nodeRelease": self.control_plane(clusters[0]).node_release} if clusters else {}),
+            "network": {"cidr": self.network.cidr, "serviceCidr": self.network.service_cidr},
+            "zones": [{"name": zone.name, "slot": zone.slot} for zone in self.network.zones],
+            "controlPlaneZones": [zone for each in self.control_planes[:1] for zone in each.zones],
+            "lustre": {"zone": self.lustre.zone, "capacityGib": self.lustre.capacity_gib} if self.lustre else None,
+            "restoredFrom": self.database.restore_from if self.database else None,
+        }
 
     def control_plane(self, cluster: str) -> EksPlan:
         """That of the cluster of that name, which is one of the plan's."""

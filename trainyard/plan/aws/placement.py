@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Sequence
 
 from trainyard import catalog
-from trainyard.conventions import Capacity, ReservationKind
-from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE, RESERVATION_KINDS
+from trainyard.catalog import Instance
+from trainyard.conventions import Capacity
+from trainyard.conventions.aws import EFA_ENVIRONMENT, EFA_HUGEPAGES_MIB, EFA_RESOURCE
 from trainyard.plan.aws.cidr import MAX_ZONES
-from trainyard.plan.context import Context
+from trainyard.plan.aws.reservations import reservation
+from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
 from trainyard.plan.pools import Nodes, PoolDraft
 from trainyard.problems import nearest
 
-_KINDS: Mapping[str, ReservationKind] = {name: kind for kind, name in RESERVATION_KINDS.items()}
-
 _NAMES_DIFFER = "zone names of older regions stand for different places in each account: compare with yours"
 
 
-def choose_zones(drafts: Sequence[PoolDraft], context: Context) -> tuple[str, ...]:
+def choose_zones(drafts: Sequence[PoolDraft[Instance]], context: Context) -> tuple[str, ...]:
     """The environment's zones: the stack file's, or as many as the profile says, best for the pools first.
 
     Every zone that something is bound to (a reservation, a pool's or the file system's zone) is among them.
@@ -34,6 +35,8 @@ def choose_zones(drafts: Sequence[PoolDraft], context: Context) -> tuple[str, ..
     pins += [(f"{draft.key}.zone", draft.zone) for draft in drafts if draft.zone is not None]
     pins += [("storage.lustre.zone", lustre_zone)] if lustre_zone is not None else []
     pins = [(key, zone) for key, zone in pins if _is_usable(key, zone, context)]
+    if context.lock.zones:
+        return _locked_zones(pins, context)
     if settings.network.zones is not None:
         requested = tuple(settings.network.zones)
         good = [zone for zone in requested if _is_usable("network.zones", zone, context)]
@@ -45,7 +48,7 @@ def choose_zones(drafts: Sequence[PoolDraft], context: Context) -> tuple[str, ..
             for key, zone in pins:
                 if zone not in requested:
                     ledger.problem(key, zone, f"must be one of network.zones, which are {', '.join(requested)}")
-            return ledger.decide("network.zones", requested, "setting network.zones")
+            return ledger.decide("network.zones", tuple(sorted(requested)), "setting network.zones")
         return usable
     count = min(int(context.figure("network.zones")), len(usable))
 
@@ -58,6 +61,31 @@ def choose_zones(drafts: Sequence[PoolDraft], context: Context) -> tuple[str, ..
     chosen = tuple(sorted((pinned + rest)[: max(count, len(pinned))]))
     why = f"{context.source('network.zones')}; those that sell most of the pools' instances; {_NAMES_DIFFER}"
     return ledger.decide("network.zones", chosen, why)
+
+
+def _locked_zones(pins: Sequence[tuple[str, str]], context: Context) -> tuple[str, ...]:
+    """The lock's zones, which hold whatever else is bound to one."""
+    kept, requested = context.lock.zone_names, context.settings.network.zones
+    if not set(kept) <= {fact.name for fact in catalog.region(context.region).zones}:
+        allowed = f"the stack's lock has zones of another region: {', '.join(kept)}"
+        hint = "an environment does not move: give the other region a stack of its own"
+        context.ledger.regional("region", context.region, allowed, hint)
+        return catalog.zones(context.region)[:MAX_ZONES]
+    if requested is not None and set(requested) != set(kept):
+        context.contradiction("network.zones", requested, kept, "zones")
+    for key, zone in pins:
+        if zone not in kept:
+            context.contradiction(key, zone, kept, "zones")
+    for where, zones in [
+        ("controlPlaneZones", context.lock.control_plane_zones),
+        *((f"nodeGroups.{name}", group.zones) for name, group in context.lock.node_groups.items()),
+    ]:
+        gone = [zone for zone in zones if zone not in kept]
+        if gone:
+            allowed = f"the stack's lock has no such zone, only {', '.join(kept)}"
+            hint = f"`trainyard plan STACK --relock zones --relock {where}` says what it would replace, and writes it"
+            context.ledger.problem(f"lock: {where}", gone, allowed, hint)
+    return context.ledger.decide("network.zones", kept, LOCKED)
 
 
 def _is_usable(key: str, zone: str, context: Context) -> bool:
@@ -73,11 +101,28 @@ def _is_usable(key: str, zone: str, context: Context) -> bool:
     return False
 
 
-def place(draft: PoolDraft, zones: Sequence[str], context: Context) -> PoolPlan | None:
-    """The pool with its node groups, or None where no zone of the environment sells its instance."""
+def zones_of_fabrics(drafts: Sequence[PoolDraft[Instance]], zones: Sequence[str], context: Context) -> frozenset[str]:
+    """Where the pools with a fabric stand: each has one zone for all of its nodes."""
+    found = set()
+    for draft in drafts:
+        sold = [zone for zone in zones if zone in catalog.offered_zones(draft.instance.type, context.region)]
+        if draft.fabric and sold:
+            found.add(draft.pinned_zone if draft.pinned_zone in sold else sold[0])
+    return frozenset(found)
+
+
+def place(
+    draft: PoolDraft[Instance], zones: Sequence[str], crowded: frozenset[str], context: Context
+) -> PoolPlan | None:
+    """The pool with its node groups, or None where no zone of the environment sells its instance.
+
+    `crowded` are the zones that others are kept out of where there is a choice: those of pools with a fabric.
+    """
     item, region, ledger = draft.instance, context.region, context.ledger
     sold = [zone for zone in zones if zone in catalog.offered_zones(item.type, region)]
-    if not sold:
+    kept = context.lock.pools.get(draft.name)
+    kept_zone = kept.zone if kept is not None and draft.fabric else None
+    if not sold and kept_zone is None:
         elsewhere = ", ".join(catalog.offered_zones(item.type, region))
         ledger.regional(
             f"{draft.key}.instanceType",
@@ -91,20 +136,23 @@ def place(draft: PoolDraft, zones: Sequence[str], context: Context) -> PoolPlan 
         ledger.problem(
             f"{draft.key}.zone", draft.zone, f"the reservation is in {own}; a pool with a fabric has one zone"
         )
-    elif draft.zone is not None and not draft.fabric:
-        ledger.problem(
-            f"{draft.key}.zone", draft.zone, "only a pool with a fabric is bound to one zone", "set fabric: true"
-        )
-    if own is not None and own not in sold:
+    if kept_zone is not None:
+        if own is not None and own != kept_zone:
+            key = f"{draft.key}.reserved.availabilityZone" if draft.reserved else f"{draft.key}.zone"
+            instead = "give the other zone a pool of its own"
+            context.contradiction(key, own, kept_zone, f"pools.{draft.name}", instead)
+        own = kept_zone
+    elif own is not None and own not in sold:
         key = f"{draft.key}.reserved.availabilityZone" if draft.reserved else f"{draft.key}.zone"
         if own in catalog.zones(region) and own not in catalog.offered_zones(item.type, region):
             ledger.regional(key, own, f"does not sell {item.type}; {', '.join(sold)} do")
         own = None
-    spread = tuple(sold)
+    spread = (draft.zone,) if draft.zone is not None and own is not None else tuple(sold)
     if draft.fabric:
         spread = (own or sold[0],)
         why = "the reservation's zone" if draft.reserved else "setting" if own else "the first zone that sells the type"
-        ledger.decide(f"pools.{draft.name}.zone", spread[0], f"a fabric needs one zone: {why}; {_NAMES_DIFFER}")
+        source = LOCKED if kept_zone is not None else f"a fabric needs one zone: {why}; {_NAMES_DIFFER}"
+        ledger.decide(f"pools.{draft.name}.zone", spread[0], source)
     return PoolPlan(
         name=draft.name,
         purpose=draft.purpose,
@@ -115,37 +163,75 @@ def place(draft: PoolDraft, zones: Sequence[str], context: Context) -> PoolPlan 
             gpu_memory_gib=item.gpu_memory_gib,
             vcpus=item.vcpus,
             memory_gib=item.memory_gib,
-            fabric=FabricPlan("efa", EFA_RESOURCE, item.efa_interfaces, EFA_HUGEPAGES_MIB) if draft.fabric else None,
+            fabric=_efa(item.efa_interfaces) if draft.fabric else None,
             network_cards=item.network_cards,
             local_nvme_gb=item.nvme_gb,
             root_disk_gib=draft.root_disk_gib,
+            usd_per_hour=item.usd_per_hour,
         ),
-        node_groups=_node_groups(draft, spread, own, context),
+        node_groups=_node_groups(draft, spread, own, crowded, context),
+        whole_nodes_only=draft.whole_nodes_only,
     )
 
 
+def _efa(interfaces: int) -> FabricPlan:
+    return FabricPlan("efa", EFA_RESOURCE, "", interfaces, EFA_HUGEPAGES_MIB, tuple(EFA_ENVIRONMENT.items()))
+
+
 def _node_groups(
-    draft: PoolDraft, spread: tuple[str, ...], own: str | None, context: Context
+    draft: PoolDraft[Instance], spread: tuple[str, ...], own: str | None, crowded: frozenset[str], context: Context
 ) -> tuple[NodeGroupPlan, ...]:
     groups = []
     reserved = draft.reserved
     if reserved is not None:
         size = reserved.nodes if reserved.max_nodes is None else reserved.max_nodes
         nodes = Nodes(0, size, f"setting {draft.key}.reserved")
-        bound = ReservationPlan(reserved.reservation_id, _KINDS[reserved.kind], reserved.availability_zone)
+        bound = reservation(draft, reserved, context)
         groups.append(_group(draft, "reserved", (draft.instance.type,), nodes, (own or spread[0],), bound, context))
     if draft.spot is not None:
         types = (draft.instance.type, *_alternatives(draft, spread, context))
-        groups.append(
-            _group(draft, "spot", types, draft.spot, _selling_all(types, draft, spread, context), None, context)
-        )
+        stands = f"{draft.name}-spot" in context.lock.node_groups
+        sold = spread if stands else _selling_all(types, draft, spread, context)
+        zone = _one_zone(draft, "spot", sold, (), crowded, context)
+        groups.append(_group(draft, "spot", types, draft.spot, zone, None, context))
     if draft.on_demand is not None:
-        groups.append(_group(draft, "on-demand", (draft.instance.type,), draft.on_demand, spread, None, context))
+        zone = _one_zone(draft, "on-demand", spread, [group.zones[0] for group in groups], crowded, context)
+        groups.append(_group(draft, "on-demand", (draft.instance.type,), draft.on_demand, zone, None, context))
     return tuple(groups)
 
 
+def _one_zone(
+    draft: PoolDraft[Instance],
+    capacity: Capacity,
+    zones: Sequence[str],
+    taken: Sequence[str],
+    crowded: frozenset[str],
+    context: Context,
+) -> tuple[str, ...]:
+    """The zone of a node group: the lock's, or another than those of the pool's other groups, where there is a choice.
+
+    Which of several follows from the group's own name, so that groups are spread over the zones, and none moves because
+    of what becomes of another pool.
+
+    A managed node group over several zones evens them out (AZRebalance, which cannot be turned off for good): it takes
+    away nodes, gives them 15 minutes, and asks no disruption budget (EKS user guide, "Managed node groups"; 2026-11).
+    """
+    key = f"pools.{draft.name}.node_groups.{draft.name}-{capacity}.zone"
+    kept = context.lock.node_groups.get(f"{draft.name}-{capacity}")
+    if kept is not None:
+        if draft.zone is not None and not draft.fabric and kept.zones != (draft.zone,):
+            context.contradiction(f"{draft.key}.zone", draft.zone, kept.zones, f"pools.{draft.name}")
+        return context.ledger.decide(key, kept.zones, LOCKED)
+    free = [zone for zone in zones if zone not in taken] or list(zones)
+    free = [zone for zone in free if zone not in crowded] or free
+    zone = free[zlib.crc32(f"{draft.name}-{capacity}".encode()) % len(free)]
+    why = "one zone, or the zones are evened out by taking nodes away"
+    why += "; another than the pool's other nodes', if one runs dry" if taken and zone not in taken else ""
+    return (context.ledger.decide(key, zone, why),)
+
+
 def _group(
-    draft: PoolDraft,
+    draft: PoolDraft[Instance],
     capacity: Capacity,
     types: tuple[str, ...],
     nodes: Nodes,
@@ -156,6 +242,7 @@ def _group(
     ledger = context.ledger
     name = f"{draft.name}-{capacity}"
     key = f"pools.{draft.name}.node_groups.{name}"
+    types, zones = _locked_group(name, draft, types, zones, reservation, context)
     return NodeGroupPlan(
         name=name,
         pool=draft.name,
@@ -170,7 +257,30 @@ def _group(
     )
 
 
-def _selling_all(types: tuple[str, ...], draft: PoolDraft, zones: tuple[str, ...], context: Context) -> tuple[str, ...]:
+def _locked_group(
+    name: str,
+    draft: PoolDraft[Instance],
+    types: tuple[str, ...],
+    zones: tuple[str, ...],
+    reservation: ReservationPlan | None,
+    context: Context,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Instance types and zones of a node group: what the lock keeps of a group that stands."""
+    kept = context.lock.node_groups.get(name)
+    if kept is None or kept.instance_types[:1] != types[:1]:  # of another type: the pool's own contradiction
+        return types, zones
+    if reservation is not None and kept.zones != zones:
+        context.contradiction(f"{draft.key}.reserved.availabilityZone", zones, kept.zones, f"nodeGroups.{name}")
+    named = name.endswith("-spot") and draft.spot_types is not None
+    if named and set(types) != set(kept.instance_types):
+        given, key = types[1:], f"{draft.key}.spot.instanceTypes"
+        context.contradiction(key, given, kept.instance_types[1:], f"nodeGroups.{name}")
+    return kept.instance_types, kept.zones
+
+
+def _selling_all(
+    types: tuple[str, ...], draft: PoolDraft[Instance], zones: tuple[str, ...], context: Context
+) -> tuple[str, ...]:
     """Those of the zones that sell every one of the types: a node group of any other cannot be made."""
     found = tuple(
         zone for zone in zones if all(zone in catalog.offered_zones(type_, context.region) for type_ in types)
@@ -184,7 +294,7 @@ def _selling_all(types: tuple[str, ...], draft: PoolDraft, zones: tuple[str, ...
     return found or zones
 
 
-def _alternatives(draft: PoolDraft, zones: tuple[str, ...], context: Context) -> tuple[str, ...]:
+def _alternatives(draft: PoolDraft[Instance], zones: tuple[str, ...], context: Context) -> tuple[str, ...]:
     """Spot types besides the pool's own: same family, GPU and count, at least as large, sold in all its zones."""
     item, region, ledger = draft.instance, context.region, context.ledger
     key = f"pools.{draft.name}.node_groups.{draft.name}-spot.instance_types"

@@ -32,6 +32,7 @@ class StackConfig:
     project: str
     stack: str
     root: Path  # where Pulumi.yaml lies
+    file: Path  # the stack's
     main: Path  # the folder in which the program runs
     values: Mapping[str, str]
     secret_keys: frozenset[str]
@@ -39,6 +40,7 @@ class StackConfig:
     unseen: tuple[str, ...] = ()  # the places of what only the CLI can decrypt
     problems: tuple[Problem, ...] = ()
     state: Mapping[str, str] = field(default_factory=dict)  # where Pulumi keeps the state (`conventions.state`)
+    shared: frozenset[str] = frozenset()  # full keys that Pulumi.yaml gives to every stack, and this one leaves so
 
     def joined(self, told: Collection[Problem]) -> list[Problem]:
         """The problems of the program's settings with those of the reading: one of both on a key is enough.
@@ -76,13 +78,13 @@ def read_stack(
     if path is None:
         path = folder / f"Pulumi.{stack}.yaml"
         if not path.is_file():
-            there = sorted(stack_of(found) for found in folder.glob("Pulumi.*.yaml"))
+            there = sorted(stack_of(found) for found in stack_files(folder))
             raise SettingsError([Problem("stack", str(stack), f"must be one of {', '.join(there) or 'none yet'}")])
     content = _load(path, path.name)
     given = dict(_mapping(content, "config", path.name))
     for key, value in (config_overrides or {}).items():
         given[_full_key(key, name)] = value
-    read = _Reading(name, stand_in).read(project, stack_of(path), project_directory, main, given)
+    read = _Reading(name, stand_in).read(project, path, project_directory, main, given)
     return replace(read, state=_state(project, content))
 
 
@@ -108,9 +110,24 @@ def stack_of(stack_file: Path) -> str:
     return stack_file.name.removeprefix("Pulumi.").rsplit(".", 1)[0]
 
 
+def stack_files(folder: Path) -> list[Path]:
+    """The stack files of a folder, by name. A lock and a client's answers lie beside a stack's file and are none."""
+    return sorted(
+        file for file in folder.glob("Pulumi.*.yaml") if not file.name.endswith((".lock.yaml", ".answers.yaml"))
+    )
+
+
 def stack_folder(project_directory: Path) -> Path:
     """Where a project keeps its stack files; raises `SettingsError` when its Pulumi.yaml is no YAML mapping."""
     return _stack_folder(project_directory, _load(project_directory / "Pulumi.yaml", "Pulumi.yaml"))
+
+
+def project_defaults(project_directory: Path) -> dict[str, str]:
+    """What Pulumi.yaml gives to every stack that says nothing of a key, as text by the declared key; raises
+    `SettingsError` when it is no YAML mapping."""
+    declared = _mapping(_load(project_directory / "Pulumi.yaml", "Pulumi.yaml"), "config", "Pulumi.yaml")
+    found = {str(key): _Reading.default_of(declaration) for key, declaration in declared.items()}
+    return {key: _text(default) for key, default in found.items() if default is not None}
 
 
 def _stack_folder(project_directory: Path, project: Mapping[str, Any]) -> Path:
@@ -150,9 +167,10 @@ class _Reading:
         self._problems: list[Problem] = []
 
     def read(
-        self, project: Mapping[str, Any], stack: str, root: Path, main: Path, given: Mapping[str, Any]
+        self, project: Mapping[str, Any], file: Path, root: Path, main: Path, given: Mapping[str, Any]
     ) -> StackConfig:
         values: dict[str, str] = {}
+        shared: set[str] = set()
         secrets: set[str] = set()
         declared = _mapping(project, "config", "Pulumi.yaml")
         for key, declaration in declared.items():
@@ -160,9 +178,10 @@ class _Reading:
             if full in given:
                 self._check(str(key), declaration, given[full])
                 continue
-            default = self._default(declaration)
+            default = self.default_of(declaration)
             if default is not None:
                 values[full] = _text(default)
+                shared.add(full)
             else:
                 self._problems.append(Problem(str(key), "nothing", "must be set: it has no default in Pulumi.yaml"))
         for key, value in given.items():
@@ -174,7 +193,8 @@ class _Reading:
                 secrets.add(full)
         return StackConfig(
             project=self._project,
-            stack=stack,
+            stack=stack_of(file),
+            file=file,
             root=root,
             main=main,
             values=values,
@@ -182,10 +202,12 @@ class _Reading:
             placeholders=frozenset(self._placeholders),
             unseen=tuple(self._unseen),
             problems=tuple(self._problems),
+            shared=frozenset(shared),
         )
 
     @staticmethod
-    def _default(declaration: Any) -> Any:
+    def default_of(declaration: Any) -> Any:
+        """What a declaration gives where a stack says nothing of the key; None where it gives nothing."""
         if isinstance(declaration, Mapping):
             value = declaration.get("value")
             return declaration.get("default") if value is None else value

@@ -108,14 +108,25 @@ class _Engine:
         return empty_pb2.Empty()
 
 
+def _default_providers(config: Mapping[str, Any]) -> dict[str, outputs.ProviderState]:
+    """The providers that the engine makes of the configuration, by package: `aws:region`."""
+    told: dict[str, dict[str, Any]] = {}
+    for key, value in config.items():
+        package, _, name = key.partition(":")
+        told.setdefault(package, {})[name] = value
+    return {package: outputs.ProviderState.of(package, inputs) for package, inputs in told.items()}
+
+
 class _Monitor:
     """The engine's resource monitor: answers registrations as Check and Create would, and records them."""
 
-    def __init__(self, recording: Recording, project: str, stack: str, stacks: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, recording: Recording, deployment: Deployment) -> None:
+        project, stack = deployment.project, deployment.stack
         self.recording = recording
         self._prefix = f"urn:pulumi:{stack}::{project}::"
         self._stack_urn = f"{self._prefix}{STACK_TYPE}::{project}-{stack}"
-        self._stacks = stacks
+        self._stacks = deployment.stack_outputs
+        self._by_default = _default_providers(deployment.config)
         self._providers: dict[str, outputs.ProviderState] = {}
         self._components: dict[str, str] = {}  # URN -> "environment/network"
         self._registered_outputs: set[str] = set()
@@ -158,6 +169,8 @@ class _Monitor:
         return found
 
     def _provider_of(self, request: Any) -> outputs.ProviderState | None:
+        if not request.provider:
+            return self._by_default.get((request.tok if hasattr(request, "tok") else request.type).partition(":")[0])
         return self._providers.get(request.provider.rsplit("::", 1)[0])  # without the provider's id
 
     def _about(self, request: Any, urn: str) -> dict[str, Any]:
@@ -321,7 +334,7 @@ def record(
             Settings(
                 project=deployment.project,
                 stack=deployment.stack,
-                monitor=_Monitor(recording, deployment.project, deployment.stack, deployment.stack_outputs),
+                monitor=_Monitor(recording, deployment),
                 engine=_Engine(recording),
                 dry_run=preview,
                 organization=deployment.organization,

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from trainyard.recorded.model import Alias, Finding, RecordedResource, Secret, leaves
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.engine.recorder import STACK_REFERENCE, STACK_TYPE, Recording, WrongProvider
 
 _URN = re.compile(r"urn:pulumi:[^:]+::[^:]+::[^:]+(:[^:]+)*::.+")
@@ -17,12 +18,16 @@ SHORTEST_SECRET = 8
 """Shorter secrets are not looked for in plain inputs: they occur by chance."""
 
 
-def check_recording(recording: Recording, placeholders: Collection[str] = ()) -> Iterator[Finding]:
-    """All rules that need one run only. `placeholders` are texts that stand for secrets of the stack file."""
+def check_recording(
+    recording: Recording, placeholders: Collection[str] = (), configuration: Mapping[str, str] | None = None
+) -> Iterator[Finding]:
+    """All rules that need one run only. `placeholders` are texts that stand for secrets of the stack file,
+    `configuration` is what the engine hands to the program, by full keys.
+    """
     yield from _duplicate_urns(recording.resources)
     yield from _aliases(recording.resources)
     yield from _timeouts(recording.resources)
-    yield from _providers(recording)
+    yield from _providers(recording, configuration or {})
     yield from _plain_secrets(recording, placeholders)
     by_urn = {resource.urn: resource for resource in recording.resources}
     for urn in recording.outputs_registered_twice:
@@ -134,10 +139,24 @@ _WITHOUT_CREDENTIALS: Final = frozenset({"random", "tls", "time", "null", "std",
 """Packages whose resources are worked out where the program runs: there is no account that one could mistake."""
 
 
-def _providers(recording: Recording) -> Iterator[Finding]:
+_CLUSTERS: Final = frozenset({EKS_CLUSTER, GKE_CLUSTER})
+
+
+def _providers(recording: Recording, configuration: Mapping[str, str]) -> Iterator[Finding]:
+    """Resources that would go to whatever account the shell has.
+
+    A program may mean that: it configures the package's default provider, or gives no resource of the package another
+    one. It does not where the engine is told to refuse default providers, where it handed over another provider, where
+    it has made one of the package and configures none by default, or where it has just made the cluster that objects go
+    to.
+    """
     wrong: Mapping[tuple[str, str], WrongProvider] = {
         (wrong.type, wrong.name): wrong for wrong in recording.wrong_providers if not wrong.key
     }
+    disabled = configuration.get("pulumi:disable-default-providers", "")
+    configured = {key.partition(":")[0] for key in configuration}
+    explicit = {found.type.rpartition(":")[2] for found in recording.resources if found.is_provider}
+    makes_clusters = any(found.type in _CLUSTERS for found in recording.resources)
     for resource in recording.resources:
         if not resource.custom or resource.is_provider or resource.type == STACK_REFERENCE or resource.provider:
             continue
@@ -145,12 +164,19 @@ def _providers(recording: Recording) -> Iterator[Finding]:
             continue
         handed = wrong.get((resource.type, resource.name))
         also = f"; it was handed one for {handed.package}" if handed else ""
-        yield Finding.of(
-            resource,
-            "default-provider",
-            f"has no explicit provider for {resource.package}{also}: it would use the ambient credentials",
-            hint="pass providers=[…] to the component, or provider=… to the resource",
-        )
+        if (
+            handed
+            or (resource.package in explicit and resource.package not in configured)
+            or (resource.package == "kubernetes" and makes_clusters)
+            or f'"{resource.package}"' in disabled
+            or '"*"' in disabled
+        ):
+            yield Finding.of(
+                resource,
+                "default-provider",
+                f"has no explicit provider for {resource.package}{also}: it would use the ambient credentials",
+                hint="pass providers=[…] to the component, or provider=… to the resource",
+            )
     for entry in recording.wrong_providers:
         if entry.key:
             yield Finding(

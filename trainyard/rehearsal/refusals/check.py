@@ -12,7 +12,9 @@ from trainyard.rehearsal.refusals.aws import (
     add_ons,
     buckets,
     database,
+    dns_firewall,
     eks,
+    events,
     files,
     formats,
     launch_templates,
@@ -22,6 +24,13 @@ from trainyard.rehearsal.refusals.aws import (
     network,
     policies,
 )
+from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
+from trainyard.rehearsal.refusals.gcp import container as gcp_container
+from trainyard.rehearsal.refusals.gcp import names as gcp_names
+from trainyard.rehearsal.refusals.gcp import services as gcp_services
+from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
+from trainyard.rehearsal.refusals.gcp import together as gcp_together
+from trainyard.rehearsal.refusals.gcp import values as gcp_values
 from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, by_type
 
@@ -31,7 +40,9 @@ RULES: Final = by_type(
         add_ons,
         buckets,
         database,
+        dns_firewall,
         eks,
+        events,
         files,
         formats,
         launch_templates,
@@ -39,6 +50,13 @@ RULES: Final = by_type(
         names,
         network,
         policies,
+        gcp_names,
+        gcp_compute,
+        gcp_container,
+        gcp_together,
+        gcp_storage,
+        gcp_services,
+        gcp_values,
     )
 )
 """The rules by resource type. The first of two findings about one place is kept, so the order of the modules is part of

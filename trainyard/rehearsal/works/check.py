@@ -15,6 +15,7 @@ from trainyard.rehearsal.works.charts import check as charts
 from trainyard.rehearsal.works.clusters import by_cluster
 from trainyard.rehearsal.works.flows import check as flows
 from trainyard.rehearsal.works.machines import check as machines
+from trainyard.rehearsal.works.managed import check as managed
 from trainyard.rehearsal.works.paths import check as paths
 from trainyard.rehearsal.works.placement import check as placement
 from trainyard.rehearsal.works.queues import check as queues
@@ -34,6 +35,7 @@ ROOMS: Final[Mapping[str, Room]] = {
     "flows": flows.check,
     "machines": machines.check,
     "charts": charts.check,
+    "managed": managed.check,
 }
 """By what a room plays, in the order in which the rooms speak."""
 

@@ -24,6 +24,7 @@ def stack_json(outcome: Outcome) -> dict[str, Any]:
     policies.pop("stack", None)
     return {
         **told,
+        **({"change": outcome.change.as_json()} if outcome.change is not None else {}),
         "findings": [finding.as_json() for finding in outcome.rehearsal.findings],
         **policies,
         "plan": masked(outcome.rehearsal.plan),

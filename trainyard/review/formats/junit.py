@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from trainyard.policies.pack import NAME, POLICIES
@@ -14,8 +15,11 @@ from trainyard.review.policy_check.model import PolicyReport, Violation
 from trainyard.review.review import Outcome, Review, Unjudged
 from trainyard.review.verdict import State, Verdict
 
-SETTINGS, PROGRAM, BUDGET = "settings", "program", "budget"
-"""Cases of every stack, beside one a policy."""
+if TYPE_CHECKING:
+    from trainyard.review.change.review import ChangeReview
+
+SETTINGS, PROGRAM, CHANGE, BUDGET = "settings", "program", "change", "budget"
+"""Cases of every stack, beside one a policy; the change where one is judged."""
 
 
 def part(outcome: Outcome) -> str:
@@ -86,10 +90,21 @@ def _judged(suite: ElementTree.Element, review: Review) -> None:
     if review.policies is None:
         _skip_from(suite, BUDGET, "the program is wrong")
         return
+    if review.change is not None:
+        _change(_case(suite, CHANGE), review.change)
     budget = _case(suite, BUDGET)
     if review.verdict.money is not None:
         ElementTree.SubElement(budget, "system-out").text = review.verdict.money.sentence
     _policies(suite, review.policies)
+
+
+def _change(case: ElementTree.Element, change: ChangeReview) -> None:
+    lines = [*map(str, change.findings), *(f"{what}: {happens}" for what, happens, _ in change.interrupted)]
+    said = f"from {change.source}: {change.summary}"
+    if any(finding.level == "error" for finding in change.findings):
+        _fail(case, said, lines)
+    else:
+        ElementTree.SubElement(case, "system-out").text = _xml("\n".join([said, *lines]))
 
 
 def _policies(suite: ElementTree.Element, report: PolicyReport) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from trainyard.review.change.markdown import lines as change_lines
 from trainyard.review.formats.document import stack_json
 from trainyard.review.formats.markdown_text import code, literal
-from trainyard.review.review import Outcome
+from trainyard.review.review import Outcome, Review
 from trainyard.review.verdict import State, Verdict, dollars
 
 MARKER = "<!-- trainyard check -->"
@@ -20,7 +21,9 @@ _IGNORED = ("decisions",)  # says in prose what the other keys say in figures
 
 def part(outcome: Outcome, earlier: Mapping[str, Any] | None = None, *, compared: bool = False) -> str:
     """One stack's section. `earlier`: the stack in an earlier check; `compared`: whether there was a check at all."""
-    return "\n".join(_section(stack_json(outcome), earlier, compared=compared)).rstrip() + "\n"
+    change = outcome.change if isinstance(outcome, Review) else None
+    told = list(change_lines(change)) if change is not None else []
+    return "\n".join(_section(stack_json(outcome), earlier, compared=compared, change=told)).rstrip() + "\n"
 
 
 def whole(parts: Sequence[str], verdicts: Sequence[Verdict], removed: Sequence[str] = ()) -> str:
@@ -60,9 +63,11 @@ def _table(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"| {literal(told.stack)} | {_MARKS[told.state.mood]} {told.state.value} | {month} | {budget} |"
 
 
-def _section(now: Mapping[str, Any], then: Mapping[str, Any] | None, *, compared: bool) -> list[str]:
+def _section(
+    now: Mapping[str, Any], then: Mapping[str, Any] | None, *, compared: bool, change: Sequence[str]
+) -> list[str]:
     told = now["verdict"]
-    lines = [f"### {_MARKS[State(told['state']).mood]} {literal(told['headline'])}", ""]
+    lines = [f"### {_MARKS[State(told['state']).mood]} {literal(told['headline'])}", "", *change]
     if told["money"] is not None:
         lines += [f"**Money**: {literal(told['money']['sentence'])}.", ""]
     lines += ["**Next**", "", *(f"- {literal(step)}" for step in told["next_steps"]), ""]

@@ -149,7 +149,8 @@ class _Results:
 
     def _judged(self, review: Review) -> Iterator[tuple[dict[str, Any], str]]:
         made = self._made_at(review)
-        for finding in review.rehearsal.findings:
+        change = review.change.findings if review.change is not None else ()
+        for finding in (*review.rehearsal.findings, *change):
             yield self._finding(finding, made), f"{finding.urn or finding.name}|{finding.path}"
         if review.policies is None:
             return

@@ -1,4 +1,4 @@
-"""The policy pack over a rehearsal, offline: Pulumi's own analyser, its configuration rules, the stack's exceptions.
+"""The policy pack over a rehearsal, offline: what an engine would show it, its configuration, exceptions.
 
 Three decisions, so that nothing mandatory hides behind an unknown:
 

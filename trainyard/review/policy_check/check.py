@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pulumi.runtime import Settings, configure, set_all_config
-from pulumi.runtime.proto import analyzer_pb2
+from pulumi_policy import EnforcementLevel
 
 from trainyard.policies import analyzed, exceptions, outcomes
 from trainyard.policies.pack import LEVEL, POLICIES
@@ -21,13 +21,12 @@ from trainyard.problems import Problem, SettingsError, nearest
 from trainyard.recorded.hiding import secrets_hidden
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.engine.first_preview import seen_by_stack_policies
-from trainyard.review.policy_check.analyzer import Analyzer
-from trainyard.review.policy_check.configuration import reconcile
-from trainyard.review.policy_check.light_analyzer import properties_read_once
+from trainyard.review.policy_check.configuration import PolicyConfiguration, reconcile
+from trainyard.review.policy_check.judge import Judge, View
 from trainyard.review.policy_check.model import SEVERITIES, Accepted, Level, PolicyReport, Undecided, Violation
 
 _ENGINE_VARIABLES = ("PULUMI_PROJECT", "PULUMI_STACK", "PULUMI_DRY_RUN", "PULUMI_CONFIG")
-"""What an engine would have started the pack with. The analyser looks for them and would take this process's over."""
+"""What an engine would have started the pack with. Pulumi reads settings there that the stack file does not give."""
 
 
 def check_policies(
@@ -47,12 +46,12 @@ def check_policies(
     what is encrypted. Raises `SettingsError` when the configuration or an exception is wrong.
     """
     started = time.perf_counter()
-    found = _Findings(policies, {resource.urn: resource for resource in (*preview, *known)})
-    analyzer = _analyzer(policies, configuration)
+    judge, reconciled = _judge(policies, configuration)
+    found = _Findings(reconciled, policies, {resource.urn: resource for resource in (*preview, *known)})
     _check_exceptions(settings, {policy.name for policy in POLICIES})
     context = contextvars.copy_context()
-    with _no_engine(), properties_read_once():
-        context.run(_analyze, analyzer, stack, preview, known, {**_own(settings), **(other_settings or {})}, found)
+    with _no_engine():
+        context.run(_ask, judge, stack, preview, known, {**as_told(settings), **(other_settings or {})}, found)
     return PolicyReport(
         stack=stack,
         policies=len(policies),
@@ -64,20 +63,23 @@ def check_policies(
     )
 
 
-_latest: tuple[Sequence[Rule], str, Analyzer] | None = None
+_latest: tuple[Sequence[Rule], str, Judge, Mapping[str, PolicyConfiguration]] | None = None
 
 
-def _analyzer(policies: Sequence[Rule], configuration: Mapping[str, Any] | None) -> Analyzer:
-    """An analyser of these policies: the latest one where nothing has changed, as for all stacks of one check."""
+def _judge(
+    policies: Sequence[Rule], configuration: Mapping[str, Any] | None
+) -> tuple[Judge, Mapping[str, PolicyConfiguration]]:
+    """A judge by these policies, with their configuration: the latest where nothing has changed, as in one check."""
     global _latest
     told = repr(configuration)
     if _latest is None or _latest[0] is not policies or _latest[1] != told:
-        _latest = (policies, told, Analyzer(policies, reconcile(policies, configuration, LEVEL)))
-    return _latest[2]
+        reconciled = reconcile(policies, configuration, LEVEL)
+        _latest = (policies, told, Judge(policies, reconciled), reconciled)
+    return _latest[2], _latest[3]
 
 
-def _analyze(
-    analyzer: Analyzer,
+def _ask(
+    judge: Judge,
     stack: str,
     preview: Sequence[RecordedResource],
     known: Sequence[RecordedResource],
@@ -87,31 +89,31 @@ def _analyze(
     """Runs in a context of its own: Pulumi keeps a stack's configuration in context variables."""
     configure(Settings(project=NAMESPACE, stack=stack, dry_run=True))
     set_all_config(dict(config), [])
-    heard: list[outcomes.Outcome] = []
-    outcomes.listener.set(heard)
-    answered: set[bytes] = set()
-    for run in (preview, known):
-        analyzed.inputs_by_urn.set({})
-        for resource, answer in analyzer.resources(run, answered):
-            found.take(answer, heard, resource.urn)
-            heard.clear()
+    at_preview, at_up = View(preview), View(known)
+    for view, answered in ((at_preview, None), (at_up, at_preview)):
+        for resource, outcome in judge.resources(view, answered):
+            found.take(outcome, resource.urn)
     # What the engine would say at the end of a first preview comes last: it knows the least.
     kept = frozenset(resource.urn for resource in known if resource.retain_on_delete)
-    views: list[tuple[Sequence[RecordedResource], frozenset[str] | None]] = [(known, kept)]
+    views: list[tuple[View, frozenset[str] | None]] = [(at_up, kept)]
     if preview:
-        views.append((seen_by_stack_policies(preview), None))
-    for shown, retained in views:
-        analyzed.inputs_by_urn.set({})
+        views.append((View(seen_by_stack_policies(preview)), None))
+    for view, retained in views:
         analyzed.retained_urns.set(retained)
-        for answer in analyzer.stack(shown):
-            found.take(answer, heard, "")
-            heard.clear()
+        for outcome in judge.stack(view):
+            found.take(outcome, "")
 
 
 class _Findings:
-    """Collects what the policies say, with the levels that the analyser gives their violations."""
+    """Collects what the policies say, with the levels that their configuration gives them."""
 
-    def __init__(self, policies: Sequence[Rule], resources: Mapping[str, RecordedResource]) -> None:
+    def __init__(
+        self,
+        configuration: Mapping[str, PolicyConfiguration],
+        policies: Sequence[Rule],
+        resources: Mapping[str, RecordedResource],
+    ) -> None:
+        self._configuration = configuration
         self._policies = {policy.name: policy for policy in policies}
         self._resources = resources
         self._hidden = secrets_hidden(resources.values())
@@ -120,23 +122,18 @@ class _Findings:
         self.accepted: list[Accepted] = []
         self.reasons: dict[str, str] = {}
 
-    def take(self, answer: Any, heard: Sequence[outcomes.Outcome], urn: str) -> None:
-        """One `AnalyzeResponse` with what the policies said for it; `urn`: the resource that was sent, if one was.
-
-        The analyser makes one diagnostic of every violation and of every policy that it cannot run, in their order.
-        """
-        for outcome in heard:
-            if isinstance(outcome, outcomes.Excepted):
+    def take(self, outcome: outcomes.Outcome, urn: str) -> None:
+        """One thing that a policy said; `urn`: the resource that it was asked about, if it was one."""
+        match outcome:
+            case outcomes.Excepted():
                 self._accept(outcome)
-        said = [outcome for outcome in heard if not isinstance(outcome, outcomes.Excepted)]
-        for outcome, diagnostic in zip(said, answer.diagnostics, strict=True):
-            if isinstance(outcome, outcomes.Undecidable):
+            case outcomes.Inapplicable():
+                self.reasons.setdefault(outcome.policy, outcome.reason)
+            case outcomes.Undecidable():
                 self.undecided.append(Undecided(outcome.policy, urn, outcome.message))
-            else:
-                violation = self._violation(outcome, diagnostic.enforcementLevel)
+            case outcomes.Violated():
+                violation = self._violation(outcome)
                 self.violations.setdefault((violation.policy, violation.urn, violation.message), violation)
-        for note in answer.not_applicable:
-            self.reasons.setdefault(note.policy_name, note.reason)
 
     def _accept(self, outcome: outcomes.Excepted) -> None:
         exception = outcome.exception
@@ -151,8 +148,9 @@ class _Findings:
             )
         )
 
-    def _violation(self, outcome: outcomes.Violated, enforcement_level: int) -> Violation:
-        level: Level = "advisory" if enforcement_level == analyzer_pb2.ADVISORY else "mandatory"
+    def _violation(self, outcome: outcomes.Violated) -> Violation:
+        advisory = self._configuration[outcome.policy].level is EnforcementLevel.ADVISORY
+        level: Level = "advisory" if advisory else "mandatory"  # what the engine would mend and cannot is mandatory
         policy, resource = self._policies[outcome.policy], self._resources.get(outcome.urn)
         return Violation(
             policy=policy.name,
@@ -193,7 +191,7 @@ def _check_exceptions(settings: Mapping[str, Any], known: set[str]) -> None:
         raise SettingsError(problems)
 
 
-def _own(settings: Mapping[str, Any]) -> dict[str, str]:
+def as_told(settings: Mapping[str, Any]) -> dict[str, str]:
     """The project's own settings by their full keys, as they reach a program."""
     return {f"{NAMESPACE}:{key}": _text(value) for key, value in settings.items() if value is not None}
 
@@ -205,7 +203,7 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def _no_engine() -> Iterator[None]:
-    """Hides an engine's environment from the analyser within the block."""
+    """Hides an engine's environment from the policies within the block."""
     kept = {name: os.environ.pop(name) for name in _ENGINE_VARIABLES if name in os.environ}
     try:
         yield

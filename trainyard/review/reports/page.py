@@ -11,6 +11,7 @@ from trainyard.output import page
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import UnreadableInput
 from trainyard.recorded.resources import Resources
+from trainyard.rehearsal.change.words import minutes
 from trainyard.review.reports.page_parts import FILTERS, counts_of, money_bar, shares_of, violated_policies
 from trainyard.review.reports.picture.layout import drawings
 from trainyard.review.reports.picture.lettering import STYLES
@@ -41,6 +42,7 @@ def as_html(outcome: Outcome) -> str:
         lettering=STYLES,
         colours=COLOURS,
         times=times,
+        minutes=minutes,
         **parts,
     )
 
@@ -51,7 +53,7 @@ def _parts_of(review: Review) -> dict[str, Any]:
     expected = review.cost.total.expected if review.cost is not None else None
     wrong = Counter(finding.urn for finding in rehearsal.errors)
     wrong.update(violation.urn for violation in (review.policies.mandatory if review.policies is not None else ()))
-    picture = picture_of(review.stack, rehearsal.resources, expected_usd=expected, wrong=wrong)
+    picture = picture_of(review.stack, rehearsal.readable, expected_usd=expected, wrong=wrong)
     return {
         "review": review,
         "drawings": drawings(picture),
@@ -61,7 +63,7 @@ def _parts_of(review: Review) -> dict[str, Any]:
         "longest": max((step.finish for step in rehearsal.critical_path), default=1.0),
         "totals": totals_of(review),
         "tree": tree_of(rehearsal),
-        "played": _played(rehearsal.resources),
+        "played": _played(rehearsal.readable),
         "violated": violated_policies(review.policies.violations if review.policies is not None else ()),
     }
 

@@ -53,7 +53,7 @@ def short_type(type_: str) -> str:
 def tree_of(rehearsal: Rehearsal) -> Branch:
     """The components as a tree, from the stack down."""
     root = Branch(rehearsal.stack, kind="stack")
-    resources = Resources(rehearsal.resources)
+    resources = Resources(rehearsal.readable)
     for resource in rehearsal.resources:
         branch = _branch(root, resource.component)
         if not resource.custom:

@@ -11,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from trainyard.rehearsal.rehearse import Rehearsal
+from trainyard.review.change import terminal as change_terminal
 from trainyard.review.policy_check.model import Accepted, PolicyReport, Violation
 from trainyard.review.reports.rehearsal import (
     Branch,
@@ -88,9 +89,14 @@ def alone(outcome: Outcome) -> RenderableType:
 
 def details(outcome: Outcome) -> RenderableType | None:
     """A stack among many, in full; None where there is nothing to say beyond its line."""
-    if isinstance(outcome, Review) and outcome.verdict.state is State.SOUND and not outcome.judged.accepted:
+    if isinstance(outcome, Review) and outcome.verdict.state is State.SOUND and _is_silent(outcome):
         return None
     return Group(Text(), head(outcome), *_details(outcome))
+
+
+def _is_silent(review: Review) -> bool:
+    """Whether a sound stack has nothing to tell: nothing accepted, and nothing that changes."""
+    return not review.judged.accepted and (review.change is None or review.change.nothing)
 
 
 def _labelled() -> Table:
@@ -129,6 +135,9 @@ def _details(outcome: Outcome) -> Iterator[RenderableType]:
         if outcome.mistakes:
             yield from _problems(outcome)
         return
+    if outcome.change is not None:
+        yield Text()
+        yield from change_terminal.parts(outcome.change)
     if outcome.rehearsal.findings:
         yield Text()
         yield from _findings(outcome.rehearsal)

@@ -20,7 +20,6 @@ LUSTRE = {
     "dns_name": "fs-0123456789abcdef0.fsx.us-east-1.amazonaws.com",
     "data_mount_name": "abcdefgh/data",
     "scratch_mount_name": "abcdefgh/scratch",
-    "capacity_gib": 2400,
 }
 
 
@@ -95,7 +94,7 @@ def test_lustre_is_mounted_by_its_names_and_read_only(per_team: bool, below: str
         "readOnly": True,
     }
     assert spec["mountOptions"] == ["flock", "ro"]
-    assert spec["capacity"] == {"storage": "2400Gi"}
+    assert spec["capacity"] == {"storage": "1Ti"}
     assert spec["accessModes"] == ["ReadOnlyMany"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, WHOLE
 from tests.rehearsal.works.mistakes import DROP, edit, put
 from tests.rehearsal.works.mistakes_charts import AUTOSCALER, MISTAKES, RELEASE, flag, values
 from trainyard.rehearsal.context import Stack, ValueContext
@@ -19,7 +19,7 @@ def findings(resources, *, region="us-east-1", ours=True):
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_a_mistake_is_told(rehearsed, mistake):
-    found = findings(mistake.change(rehearsed("demo").resources))
+    found = findings(mistake.change(rehearsed(WHOLE).resources))
     assert (mistake.rule is None) == (not found)
     assert mistake.rule in {None, *(finding.rule for finding in found)}, found
 
@@ -52,18 +52,18 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("what", UNUSUAL)
 def test_what_is_only_unusual_is_not_accused(rehearsed, what):
-    assert findings(UNUSUAL[what]()(rehearsed("demo").resources)) == []
+    assert findings(UNUSUAL[what]()(rehearsed(WHOLE).resources)) == []
 
 
 def test_a_repository_of_helms_own_list_has_no_scheme(rehearsed):
-    changed = edit(RELEASE, AUTOSCALER, put("repositoryOpts.repo", "autoscaler"))(rehearsed("demo").resources)
+    changed = edit(RELEASE, AUTOSCALER, put("repositoryOpts.repo", "autoscaler"))(rehearsed(WHOLE).resources)
     assert findings(changed, ours=False) == []
     changed = edit(RELEASE, AUTOSCALER, put("repositoryOpts.repo", "kubernetes.github.io/autoscaler"))(changed)
     assert [finding.rule for finding in findings(changed, ours=False)] == ["charts-repository"]
 
 
 def test_what_others_install_is_theirs(rehearsed):
-    changed = edit(RELEASE, "kueue-release", put("version", "0.18.6"))(rehearsed("demo").resources)
+    changed = edit(RELEASE, "kueue-release", put("version", "0.18.6"))(rehearsed(WHOLE).resources)
     changed = edit(RELEASE, "runtimes-jobset", put("chart", "podinfo"), put("values", DROP))(changed)
     assert findings(changed, ours=False) == []
     assert {finding.rule for finding in findings(changed)} == {"charts-version", "charts-unknown"}

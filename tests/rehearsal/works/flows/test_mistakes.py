@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, WHOLE
 from tests.rehearsal.works.mistakes_flows import MISTAKES
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.flows.check import check
@@ -19,7 +19,7 @@ def findings(resources):
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_a_mistake_is_told(rehearsed, mistake):
-    found = findings(mistake.change(rehearsed("demo").resources))
+    found = findings(mistake.change(rehearsed(WHOLE).resources))
     assert (mistake.rule is None) == (not found)
     assert mistake.rule in {None, *(finding.rule for finding in found)}, found
 

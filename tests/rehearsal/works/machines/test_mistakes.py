@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, WHOLE
 from tests.rehearsal.works.mistakes import DROP, both, edit, put
 from tests.rehearsal.works.mistakes_machines import (
     CLUSTER,
@@ -30,7 +30,7 @@ def findings(resources, region="us-east-1"):
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_a_mistake_is_told(rehearsed, mistake):
-    found = findings(mistake.change(rehearsed("demo").resources))
+    found = findings(mistake.change(rehearsed(WHOLE).resources))
     assert (mistake.rule is None) == (not found)
     assert mistake.rule in {None, *(finding.rule for finding in found)}, found
 
@@ -92,13 +92,13 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("what", UNUSUAL)
 def test_what_is_only_unusual_is_not_accused(rehearsed, what):
-    assert findings(UNUSUAL[what](rehearsed("demo").resources)) == []
+    assert findings(UNUSUAL[what](rehearsed(WHOLE).resources)) == []
 
 
 def test_where_the_gpu_operator_brings_the_driver_the_standard_image_will_do(rehearsed):
     from trainyard.recorded.model import RecordedResource
 
-    resources = nodes("amiType", "AL2023_x86_64_STANDARD")(rehearsed("demo").resources)
+    resources = nodes("amiType", "AL2023_x86_64_STANDARD")(rehearsed(WHOLE).resources)
     operator = RecordedResource(
         urn="urn:pulumi:demo::trainyard::kubernetes:helm.sh/v3:Release::operator",
         type="kubernetes:helm.sh/v3:Release",
@@ -113,7 +113,7 @@ def test_where_the_gpu_operator_brings_the_driver_the_standard_image_will_do(reh
 
 
 def test_a_type_that_the_region_does_not_sell_is_a_warning(rehearsed):
-    found = findings(rehearsed("demo").resources, region="eu-south-1")
+    found = findings(rehearsed(WHOLE).resources, region="eu-south-1")
     assert {(finding.level, finding.rule) for finding in found} == {("warning", "machines-region")}
 
 

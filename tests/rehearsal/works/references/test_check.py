@@ -174,6 +174,19 @@ def test_a_group_that_nobody_is_in():
     assert said([*FOREIGN, entry]) == []
 
 
+@pytest.mark.parametrize(
+    ("mode", "provider", "told"),
+    [("API", False, True), ("API_AND_CONFIG_MAP", False, False), (None, False, False), ("API", True, False)],
+)
+def test_a_group_may_be_told_by_a_provider_of_identities_or_an_older_config_map(mode, provider, told):
+    entry = resource("aws:eks/accessEntry:AccessEntry", "people", {"kubernetesGroups": ["oidc:platforms"]})
+    access = {"accessConfig": {"authenticationMode": mode}} if mode else {}
+    cluster = resource("aws:eks/cluster:Cluster", "own", {"name": "own", **access})
+    more = [resource("aws:eks/identityProviderConfig:IdentityProviderConfig", "sso", {})] if provider else []
+    rules = {finding.rule for finding in said([*FOREIGN, entry, cluster, *more])}
+    assert ("reference-subject" in rules) == told
+
+
 def test_a_chart_that_is_rendered_elsewhere_may_make_anything():
     broken = changed(FOREIGN, "service-web", "spec.selector", {"app": "other"})
     assert "reference-service-selects-nothing" in {finding.rule for finding in said(broken)}

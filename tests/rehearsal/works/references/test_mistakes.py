@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, WHOLE
 from tests.rehearsal.works.mistakes import context_of
 from tests.rehearsal.works.mistakes_references import MISTAKES
 from trainyard.rehearsal.context import Stack
@@ -20,7 +20,7 @@ def findings(resources, context):
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_a_mistake_is_told(rehearsed, mistake):
-    demo = rehearsed("demo")
+    demo = rehearsed(WHOLE)
     found = findings(mistake.change(demo.known.resources), context_of(demo))
     assert (mistake.rule is None) == (not found)
     assert mistake.rule in {None, *(finding.rule for finding in found)}, found

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import ON_AWS, WHOLE
 from tests.rehearsal.works.mistakes_rights import MISTAKES
 from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.rights.check import check
-
-REGIONS = {"demo": "us-east-1", "large-aws": "us-west-2", "uae-aws": "me-central-1"}
 
 
 def findings(resources, region="us-east-1"):
@@ -19,14 +17,15 @@ def findings(resources, region="us-east-1"):
     return stack.findings
 
 
-@pytest.mark.parametrize("stack", EXAMPLES)
+@pytest.mark.parametrize("stack", ON_AWS)
 def test_an_example_stack_lacks_nothing(rehearsed, stack):
-    assert findings(rehearsed(stack).resources, REGIONS[stack]) == []
+    rehearsal = rehearsed(stack)
+    assert findings(rehearsal.resources, rehearsal.plan["ground"]["region"]) == []
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_a_mistake_is_told(rehearsed, mistake):
-    found = findings(mistake.change(rehearsed("demo").resources))
+    found = findings(mistake.change(rehearsed(WHOLE).resources))
     rules = {finding.rule for finding in found}
     if mistake.rule is None:
         assert not rules, mistake.why

@@ -74,7 +74,8 @@ def test_a_train_job_fills_its_runtime_in():
     assert template.is_template
     assert template.namespace == ""
     assert (run.kind, run.replicas, run.queue, run.place) == ("TrainJob", 4, "default", "team/run")
-    assert run.spec["containers"] == [{"name": "node", "image": "mine", "resources": wanted}]
+    merged = {"requests": {"cpu": "1"}, **wanted}
+    assert run.spec["containers"] == [{"name": "node", "image": "mine", "resources": merged}]
     assert run.spec["nodeSelector"] == {"pool": "a", "zone": "b"}
     assert run.spec["tolerations"] == [{"key": "gpu"}]
 

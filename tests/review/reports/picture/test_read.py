@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EKS, WHOLE
 from tests.cost.recorded import node_group
 from tests.review.reports.picture.scenes import GATEWAY, VPC, made, subnet, table
 from trainyard.recorded.model import UNKNOWN, Secret
@@ -36,7 +36,7 @@ def flavor(name, pool, capacity):
     return made("kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor", name, inputs)
 
 
-@pytest.mark.parametrize("stack", EXAMPLES)
+@pytest.mark.parametrize("stack", (*EKS, WHOLE))
 def test_an_example_stack_is_shown_whole(rehearsed, stack):
     rehearsal = rehearsed(stack)
     found = drawn_of(*rehearsal.resources)
@@ -48,7 +48,8 @@ def test_an_example_stack_is_shown_whole(rehearsed, stack):
     resources = Resources(rehearsal.resources)
     assert sum(pool.gpus for pool in cluster.pools) == sum(group.gpus for group in gpu_node_groups(resources))
     assert [pool.gpu == "" for pool in cluster.pools] == [True, True] + [False] * (len(cluster.pools) - 2)
-    assert {"data", "checkpoints", "artifacts", "lustre"} <= {store.name for store in found.stores}
+    stores = {"data", "checkpoints", "artifacts"} | ({"lustre"} if rehearsal.plan["ground"]["lustre"] else set())
+    assert stores <= {store.name for store in found.stores}
     assert {team.name for team in found.teams} == {team["name"] for team in rehearsal.plan["core"]["teams"]}
     assert sum(team.gpus for team in found.teams) == sum(pool.gpus for pool in cluster.pools)
     assert [service.name for service in found.services] == ["MLflow"] and len(found.databases) == 1

@@ -40,6 +40,8 @@ def add_on(view: View) -> None:
         )
     if name == "vpc-cni":
         _network_plugin(view)
+    elif name in _KEYS:
+        _known_keys(view, name)
 
 
 _SETTINGS = (
@@ -55,6 +57,65 @@ _VARIABLES = (
     "DISABLE_INTROSPECTION", "DISABLE_METRICS", "ENABLE_SUBNET_DISCOVERY", "ENABLE_V6_EGRESS",
     "ENABLE_BANDWIDTH_PLUGIN", "ADDITIONAL_ENI_TAGS", "NETWORK_POLICY_ENFORCING_MODE", "ENI_CONFIG_LABEL_DEF",
 )  # fmt: skip
+
+_OF_PODS: Final = ("affinity", "nodeSelector", "podAnnotations", "podLabels", "resources", "tolerations",
+                   "topologySpreadConstraints", "priorityClassName")  # fmt: skip
+_KEYS: Final = {
+    "coredns": (
+        *_OF_PODS, "autoScaling", "computeType", "corefile", "livenessProbe", "podDisruptionBudget", "readinessProbe",
+        "replicaCount",
+    ),
+    "metrics-server": (),
+    "aws-ebs-csi-driver": ("controller", "defaultStorageClass", "node", "sidecars", "volumeAttributesClass"),
+}  # fmt: skip
+"""Settings of add-ons, as far as they are generally known (2026-11). The lists need not be whole: only what is spelt
+almost like one of them is told."""
+_MISTAKEN: Final = {("coredns", "replicas"): "replicaCount"}
+"""Settings that are called otherwise elsewhere."""
+
+
+def _known_keys(view: View, name: str) -> None:
+    text = view.text("configurationValues")
+    try:
+        settings = json.loads(text) if text is not None else {}
+    except json.JSONDecodeError:
+        return  # told by the check of the format
+    if not isinstance(settings, dict):
+        view.error("eks-addon-settings", "configurationValues", f"got {show(settings)}", allowed="a JSON object")
+        return
+    _near_misses(view, settings, _KEYS[name], name)
+    for key in settings:
+        meant = _MISTAKEN.get((name, key))
+        if meant is not None:
+            view.error("eks-addon-settings", "configurationValues", f"{name} has no setting {show(key)}", hint=meant)
+    if name == "coredns" and settings.get("replicaCount") == 0:
+        view.error("eks-addon-settings", "configurationValues", "replicaCount is 0: no pod finds a name", allowed="2")
+    for part in (settings, *(item for item in settings.values() if isinstance(item, dict))):
+        _pod_settings(view, part)
+
+
+def _pod_settings(view: View, part: dict[str, Any]) -> None:
+    """What every pod takes: the schemas of the add-ons hold the kinds of Kubernetes itself."""
+    selector, tolerations, count = part.get("nodeSelector"), part.get("tolerations"), part.get("replicaCount")
+    path = "configurationValues"
+    if selector is not None and not (
+        isinstance(selector, dict) and all(isinstance(value, str) for value in selector.values())
+    ):
+        view.error("eks-addon-settings", path, f"nodeSelector is {show(selector)}", allowed="a map of texts")
+    if tolerations is not None and not isinstance(tolerations, list):
+        view.error("eks-addon-settings", path, f"tolerations is {show(tolerations)}", allowed="a list")
+    for entry in tolerations if isinstance(tolerations, list) else ():
+        if not isinstance(entry, dict):
+            continue
+        for key, choices in (
+            ("operator", ("Equal", "Exists")), ("effect", ("NoSchedule", "PreferNoSchedule", "NoExecute")),
+        ):  # fmt: skip
+            if isinstance(entry.get(key), str) and entry[key] and entry[key] not in choices:
+                view.error("eks-addon-settings", path, f"a toleration's {key} is {show(entry[key])}",
+                           allowed=f"one of {', '.join(choices)}")  # fmt: skip
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+        view.error("eks-addon-settings", path, f"replicaCount is {show(count)}", allowed="a whole number")
+
 
 _BOOLEANS: Final = ("true", "false", "True", "False", "TRUE", "FALSE", "t", "f", "T", "F", "1", "0")
 _CHOICES: Final = {
@@ -97,11 +158,11 @@ def _network_plugin(view: View) -> None:
             )
 
 
-def _near_misses(view: View, given: dict[str, Any], known: Collection[str]) -> None:
+def _near_misses(view: View, given: dict[str, Any], known: Collection[str], add_on: str = "vpc-cni") -> None:
     for key in given:
         hint = "" if key in known else nearest(key, known)
         if hint:
-            view.error("eks-addon-settings", "configurationValues", f"vpc-cni has no setting {show(key)}", hint=hint)
+            view.error("eks-addon-settings", "configurationValues", f"{add_on} has no setting {show(key)}", hint=hint)
 
 
 RULES: Final[Rules] = {

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trainyard.recorded.read import as_number
+from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.rules import Rules
 
@@ -94,6 +94,16 @@ def lifecycle(view: View) -> None:
 
 def _filter(view: View, path: str, entry: Mapping[str, Any]) -> None:
     where = entry.get("filter")
+    for place, prefix in (
+        ("filter.prefix", follow(entry, "filter", "prefix")),
+        ("filter.and.prefix", follow(entry, "filter", "and", "prefix")),
+        ("prefix", entry.get("prefix")),
+    ):
+        if isinstance(prefix, str) and prefix.startswith("/"):
+            view.warning(
+                "s3-lifecycle-filter", f"{path}.{place}", f"{show(prefix)} is the beginning of no usual key: keys have "
+                "no slash in front", allowed=prefix.lstrip("/"),
+            )  # fmt: skip
     if where is None and entry.get("prefix") is None:
         view.warning(
             "s3-lifecycle-filter", f"{path}.filter", "is missing", allowed='{"prefix": ""} for the whole bucket'
@@ -195,6 +205,22 @@ def _transitions(view: View, path: str, entry: Mapping[str, Any]) -> None:
                     f"got {days:g} for {item['storageClass']}",
                     allowed="at least 30",
                 )
+            key_of_class = item.get("storageClass")
+            early = [
+                before
+                for other in listed(entry.get(key))[:index]
+                if isinstance(other, Mapping)
+                and other.get("storageClass") in ("STANDARD_IA", "ONEZONE_IA")
+                and (before := as_number(other.get(days_key))) is not None
+                and days < before + 30
+            ]
+            if early and key_of_class in ("GLACIER", "DEEP_ARCHIVE", "GLACIER_IR"):
+                view.error(
+                    "s3-lifecycle-transition",
+                    f"{here}.{days_key}",
+                    f"got {days:g} for {key_of_class}, {days - early[0]:g} days after infrequent access",
+                    allowed=f"at least {early[0] + 30:g}: infrequent access is paid for 30 days",
+                )
             if end is not None and days >= end:
                 view.error(
                     "s3-lifecycle-order",
@@ -226,9 +252,31 @@ def logging(view: View) -> None:
         view.error("s3-logging", "targetBucket", f"{target.name} has an object lock", allowed="a bucket without one")
 
 
+def object_lock(view: View) -> None:
+    """A retention has a mode and one length, on a bucket that keeps versions."""
+    rule = "rule.defaultRetention"
+    if view.has(rule) and not view.is_unknown(rule):
+        given = [key for key in ("days", "years") if view.has(f"{rule}.{key}")]
+        if len(given) != 1:
+            view.error("s3-object-lock", rule, f"has {' and '.join(given) or 'no length'}", allowed="days or years")
+        if view.lacks(f"{rule}.mode"):
+            view.error("s3-object-lock", f"{rule}.mode", "is missing", allowed="one of GOVERNANCE, COMPLIANCE")
+    bucket = view.referred("bucket", BUCKET)
+    for versioning in view.stack.of_type("aws:s3/bucketVersioning:BucketVersioning") if bucket is not None else ():
+        status = versioning.text("versioningConfiguration.status")
+        if versioning.referred("bucket", BUCKET) is bucket and status not in (None, "Enabled"):
+            versioning.error(
+                "s3-object-lock",
+                "versioningConfiguration.status",
+                f"got {show(status)} with an object lock",
+                allowed="Enabled",
+            )
+
+
 RULES: Final[Rules] = {
     name: (BUCKET, "aws:s3/bucketV2:BucketV2"),
     lifecycle: (LIFECYCLE,),
     encryption: ("aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",),
+    object_lock: ("aws:s3/bucketObjectLockConfiguration:BucketObjectLockConfiguration",),
     logging: ("aws:s3/bucketLogging:BucketLogging",),
 }

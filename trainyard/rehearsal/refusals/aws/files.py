@@ -5,6 +5,7 @@ Source: FSx for Lustre and EFS user guides as generally known; the provider and 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from trainyard.rehearsal.context import View, show
@@ -140,6 +141,17 @@ def lustre_options(view: View) -> None:
         view.error("fsx-import-path", "autoImportPolicy", "given without importPath", allowed="importPath")
 
 
+def lustre_log(view: View) -> None:
+    """Logs go to a group or a stream whose name FSx may write to."""
+    where = view.text("logConfiguration.destination")
+    found = re.match(r"arn:aws[\w-]*:(logs|firehose):[^:]*:\d*:(log-group:|deliverystream/)([^:]+)", where or "")
+    prefix = {"logs": "/aws/fsx/", "firehose": "aws-fsx"}[found[1]] if found else ""
+    if found and not found[3].startswith(prefix):
+        view.error(
+            "fsx-log", "logConfiguration.destination", f"got {show(found[3])}", allowed=f"a name that begins {prefix}"
+        )
+
+
 def association(view: View) -> None:
     """Only PERSISTENT_2 and SCRATCH_2 take associations, and two cannot share a path."""
     system = view.referred("fileSystemId", LUSTRE)
@@ -193,6 +205,7 @@ RULES: Final[Rules] = {
     lustre_capacity: (LUSTRE,),
     lustre_throughput: (LUSTRE,),
     lustre_options: (LUSTRE,),
+    lustre_log: (LUSTRE,),
     association: ("aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",),
     efs: ("aws:efs/fileSystem:FileSystem",),
 }

@@ -65,11 +65,13 @@ def number_in(rule_id: str, *numbers: int) -> Format:
 
 
 def _is_network(value: Any) -> bool:
+    if not isinstance(value, str) or "/" not in value:
+        return False
     try:
         ipaddress.ip_network(value, strict=True)
     except ValueError:
         return False
-    return "/" in value
+    return True
 
 
 def _is_json(value: Any) -> bool:

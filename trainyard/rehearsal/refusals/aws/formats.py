@@ -7,6 +7,7 @@ stands for each entry of a list.
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from trainyard.conventions.aws import RESERVATION_ID
@@ -47,6 +48,18 @@ _GROUP_RULE: Final = {
     "fromPort": between("security-group-port", -1, 65535),
     "toPort": between("security-group-port", -1, 65535),
 }
+_BUDGET_NAME: Final = matching("budget-name", r"[^:\\]{1,100}", "at most 100 characters without ':' and '\\'")  # [U]
+
+
+def _has_widgets(value: object) -> bool:
+    """Whether CloudWatch takes a dashboard's body (PutDashboard: "should have required property widgets")."""
+    try:
+        body = json.loads(value) if isinstance(value, str) else {"widgets": []}
+    except ValueError:
+        return False
+    return isinstance(body, dict) and isinstance(body.get("widgets"), list)
+
+
 _EMAIL = r"[^@\s]+@[^@\s]+\.[^@\s.]+"
 _KUBERNETES_VERSION = matching(
     "kubernetes-version",
@@ -234,8 +247,13 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
         "alarmActions[]": arn(),
         "okActions[]": arn(),
     },
+    "aws:cloudwatch/eventRule:EventRule": {"eventPattern": JSON},
+    "aws:cloudwatch/dashboard:Dashboard": {
+        "dashboardBody": Format("dashboard-body", _has_widgets, "must be JSON with a list of widgets"),
+    },
+    "aws:budgets/budgetAction:BudgetAction": {"budgetName": _BUDGET_NAME},
     "aws:budgets/budget:Budget": {
-        "name": matching("budget-name", r"[^:\\]{1,100}", "at most 100 characters without ':' and '\\'"),  # [U]
+        "name": _BUDGET_NAME,
         "timeUnit": one_of("budget-time-unit", "DAILY MONTHLY QUARTERLY ANNUALLY"),  # [P]
         "limitAmount": Format(
             "budget-amount",
@@ -253,6 +271,7 @@ FORMATS: Final[dict[str, dict[str, Format]]] = {
     },
     "aws:costexplorer/anomalySubscription:AnomalySubscription": {"monitorArnLists[]": arn("ce")},
     "aws:sns/topic:Topic": {
+        "signatureVersion": number_in("sns-signature", 1, 2),  # Amazon SNS API, SetTopicAttributes
         "name": matching(
             "sns-name", r"[A-Za-z0-9_-]{1,256}(\.fifo)?", "letters, digits, '_' and '-', at most 256"
         ),  # [P]

@@ -162,6 +162,36 @@ def registry_lifecycle(view: View) -> None:
         view.error("ecr-lifecycle", "policy", "has no rules", allowed="at least one rule")
 
 
+_CREDENTIALS: Final = ("registry-1.docker.io", "ghcr.io", "registry.gitlab.com")
+
+
+def image_cache(view: View) -> None:
+    """A cache of a registry that asks who pulls has a secret."""
+    upstream = view.text("upstreamRegistryUrl")
+    asks = upstream is not None and (upstream in _CREDENTIALS or upstream.endswith(".azurecr.io"))
+    if asks and view.lacks("credentialArn"):
+        view.error("ecr-cache-credential", "credentialArn", f"is missing for {upstream}", allowed="the ARN of a secret")
+
+
+_PARAMETERS: Final = ("String", "StringList", "SecureString")
+
+
+def parameter(view: View) -> None:
+    """A parameter of Systems Manager has a type and a name that it takes."""
+    kind, name = view.text("type"), view.text("name")
+    if kind is not None and kind not in _PARAMETERS:
+        view.error("ssm-parameter", "type", f"got {show(kind)}", allowed=f"one of {', '.join(_PARAMETERS)}")
+    if name is not None and (
+        ("/" in name and not name.startswith(("/", "arn:")))
+        or re.match(r"/?(aws|ssm)", name, re.I)
+        or not re.fullmatch(r"[A-Za-z0-9_.:/-]+", name)
+    ):
+        view.error(
+            "ssm-parameter", "name", f"got {show(name)}",
+            allowed="letters, digits and _.-, with a / in front where it has one, and no name of AWS's own",
+        )  # fmt: skip
+
+
 RULES: Final[Rules] = {
     key: ("aws:kms/key:Key",),
     topic: ("aws:sns/topic:Topic",),
@@ -170,5 +200,7 @@ RULES: Final[Rules] = {
     monitor: ("aws:costexplorer/anomalyMonitor:AnomalyMonitor",),
     anomaly_subscription: ("aws:costexplorer/anomalySubscription:AnomalySubscription",),
     alarm: ("aws:cloudwatch/metricAlarm:MetricAlarm",),
+    image_cache: ("aws:ecr/pullThroughCacheRule:PullThroughCacheRule",),
+    parameter: ("aws:ssm/parameter:Parameter",),
     registry_lifecycle: ("aws:ecr/lifecyclePolicy:LifecyclePolicy",),
 }

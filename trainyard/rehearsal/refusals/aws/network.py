@@ -128,6 +128,8 @@ def endpoint(view: View) -> None:
         view.error(
             "endpoint-kind", "routeTableIds", "given for an Interface endpoint", allowed="subnetIds, or type Gateway"
         )
+    if kind in ("Interface", "GatewayLoadBalancer"):
+        _one_subnet_a_zone(view)
     region = view.stack.context.region
     foreign = service is not None and not service.startswith(
         (f"com.amazonaws.{region}.", "com.amazonaws.s3-global.", "com.amazonaws.vpce.", "cn.com.", "aws.")
@@ -136,6 +138,69 @@ def endpoint(view: View) -> None:
         view.error(
             "endpoint-service", "serviceName", f"got {show(service)}", allowed=f"com.amazonaws.{region}.<service>"
         )
+
+
+def _one_subnet_a_zone(view: View) -> None:
+    seen: dict[str, str] = {}
+    for index, _ in enumerate(view.entries("subnetIds")):
+        subnet = view.referred(f"subnetIds[{index}]", SUBNET)
+        zone = subnet.text("availabilityZone") if subnet else None
+        if subnet is None or zone is None:
+            continue
+        if zone in seen:
+            view.error(
+                "endpoint-zone", f"subnetIds[{index}]", f"{subnet.name} lies in {zone}, as {seen[zone]} does",
+                allowed="one subnet a zone",
+            )  # fmt: skip
+        seen.setdefault(zone, subnet.name)
+
+
+_DESTINATIONS = ("destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId")
+_TABLE = "aws:ec2/routeTable:RouteTable"
+
+
+def route_destination(view: View) -> None:
+    """A route leads to one destination, to which its table has no other route, nor its VPC the local one."""
+    given = [key for key in _DESTINATIONS if view.has(key)]
+    if len(given) != 1:
+        view.error(
+            "route-destination", given[1] if given else _DESTINATIONS[0], f"{len(given)} destinations given",
+            allowed="exactly one",
+        )  # fmt: skip
+        return
+    path, table = given[0], view.referred("routeTableId", _TABLE)
+    where = view.text(path)
+    for other in view.stack.of_type(view.type) if table is not None and where is not None else ():
+        if other is view:
+            break
+        if other.text(path) == where and other.referred("routeTableId", _TABLE) is table:
+            view.error(
+                "route-destination", path, f"{other.name} leads from this table to {where} already",
+                allowed="one route a destination",
+            )  # fmt: skip
+
+
+def gateway(view: View) -> None:
+    """A public NAT gateway has an address of its own, a private one has none."""
+    kind = None if view.is_unknown("connectivityType") else view.text("connectivityType") or "public"
+    regional = view.text("availabilityMode") == "regional" or view.is_unknown("availabilityMode")
+    if kind == "public" and view.lacks("allocationId") and not regional:
+        view.error("nat-address", "allocationId", "is missing", allowed="the allocation of an Elastic IP")
+    if kind == "private" and view.has("allocationId"):
+        view.error("nat-address", "allocationId", "given for a private gateway", allowed="connectivityType public")
+
+
+_DESCRIPTION = re.compile(r"[a-zA-Z0-9. _\-:/()#,@\[\]+=&;{}!$*]{0,255}")
+
+
+def description(view: View) -> None:
+    """A security group and its rules are described in characters that EC2 takes."""
+    text = view.text("description")
+    if text is not None and not _DESCRIPTION.fullmatch(text):
+        view.error(
+            "security-group-description", "description", f"got {show(text)}",
+            allowed="at most 255 of letters, digits, blanks and ._-:/()#,@[]+=&;{}!$*",
+        )  # fmt: skip
 
 
 def security_group_rule(view: View) -> None:
@@ -203,6 +268,9 @@ RULES: Final[Rules] = {
     ),
     flow_log: ("aws:ec2/flowLog:FlowLog",),
     route: ("aws:ec2/route:Route",),
+    route_destination: ("aws:ec2/route:Route",),
+    gateway: ("aws:ec2/natGateway:NatGateway",),
+    description: (INGRESS, EGRESS, "aws:ec2/securityGroup:SecurityGroup"),
     endpoint: ("aws:ec2/vpcEndpoint:VpcEndpoint",),
     security_group_rule: (INGRESS, EGRESS),
     inline_rules: ("aws:ec2/securityGroup:SecurityGroup",),

@@ -9,20 +9,26 @@ from trainyard.rehearsal.refusals.kubernetes.schema import Checker
 
 
 def check(stack: Stack) -> None:
-    """Checks what the recording has of Kubernetes; reads no schema where it has nothing."""
+    """Checks what the recording has of Kubernetes; reads no schema where it has nothing.
+
+    What a schema calls of a wrong kind is unknown to everything that looks at objects together.
+    """
     found = [view for view in stack.views if view.type.startswith("kubernetes:")]
     if not found:
         return
-    known = Objects.of(stack)
     checker = Checker(stack.context.kubernetes_version)
     unread = () if kueue.is_known_version(stack) else ("kubernetes:kueue.x-k8s.io/",)
     for view in found:
         if view.type == charts.RELEASE:
             charts.check(view, checker)
-        elif view.has("kind"):
-            if not view.type.startswith(unread) and not checker.check(view, view.inputs):
-                kind = view.text("kind")
-                view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")
+        elif view.has("kind") and not view.type.startswith(unread) and not checker.check(view, view.inputs):
+            kind = view.text("kind")
+            view.warning("k8s-unchecked", "kind", f"no schema of {view.text('apiVersion')} {kind} is known here")
+    readable = stack.readable
+    known = Objects.of(readable)
+    for view in readable.views:
+        if view.type.startswith("kubernetes:") and view.type != charts.RELEASE and view.has("kind"):
             objects.check(view, known)
-    kueue.check(stack, known)
-    kueue_sharing.check(stack)
+    kueue.check(readable, known)
+    kueue_sharing.check(readable)
+    stack.take(readable)

@@ -37,6 +37,34 @@ _MAKERS: Final = frozenset(
 """Kinds, with their API group, whose controllers make secrets and config maps under names that stand elsewhere."""
 
 
+_KINDS_OF_KUBERNETES: Final = frozenset(
+    {
+        "Binding", "ClusterRole", "ClusterRoleBinding", "ConfigMap", "CronJob", "DaemonSet", "Deployment", "Endpoints",
+        "HorizontalPodAutoscaler", "Ingress", "IngressClass", "Job", "Lease", "LimitRange", "Namespace",
+        "NetworkPolicy", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "PodDisruptionBudget",
+        "PodTemplate", "PriorityClass", "ReplicaSet", "ReplicationController", "ResourceQuota", "Role", "RoleBinding",
+        "RuntimeClass", "Secret", "Service", "ServiceAccount", "StatefulSet", "StorageClass",
+        "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+    }
+)  # fmt: skip
+"""Its own kinds that something is asked of. Others have a Job (Volcano), a Service (Knative), a Role and a Policy (AWS
+controllers), a NetworkPolicy (Calico) of their own, which are different things."""
+
+
+def foreign_group(view: View) -> str:
+    """The API group of an object that is not of Kubernetes itself; empty for one that is."""
+    group = (view.text("apiVersion") or "").rpartition("/")[0]
+    own = "." not in group or (group.endswith(".k8s.io") and not group.endswith(".x-k8s.io"))
+    return "" if own else group
+
+
+def kind_of(view: View) -> str | None:
+    """The kind of an object, with its group where a kind of Kubernetes' own has the same name; None for no object."""
+    kind = view.text("kind")
+    group = foreign_group(view) if kind in _KINDS_OF_KUBERNETES else ""
+    return f"{kind}.{group}" if group else kind
+
+
 @dataclass(slots=True)
 class Objects:
     """The recorded objects by kind, namespace and name, and which of them have names that are not known yet.
@@ -65,7 +93,7 @@ class Objects:
                 if view.flag("createNamespace") and view.text("namespace"):
                     objects.known.add(("Namespace", "", str(view.text("namespace"))))
                 continue
-            kind = view.text("kind")
+            kind = kind_of(view)
             if not view.type.startswith("kubernetes:") or kind is None:
                 continue
             name, namespace = object_name(view), object_namespace(view)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import yaml
 
 from trainyard.problems import nearest
+from trainyard.recorded.queue_manager import minor_version
 from trainyard.rehearsal.context import View, listed, show
 
 _PATH: Final = "values.managerConfig.controllerManagerConfigYaml"
@@ -48,6 +49,13 @@ _STRATEGIES: Final = (
     ["LessThanOrEqualToFinalShare"], ["LessThanInitialShare"], ["LessThanOrEqualToFinalShare", "LessThanInitialShare"],
 )  # fmt: skip
 _CHECKS: Final = ("BlockUndeclared", "IgnoreUndeclared")
+_CLAIMS: Final = "KueueDRAIntegration"
+_NEED_CLAIMS: Final = {
+    "KueueDRAIntegrationExtendedResource": (0, 19),
+    "KueueDRAIntegrationPartitionableDevices": (0, 19),
+    "KueueDRAIntegrationConsumableCapacity": (99, 0),
+}
+"""Gates that need it, with the version since which each is on by default (validation.go of 0.19.2)."""
 _DURATION: Final = re.compile(r"0|(\d+(\.\d+)?(ns|us|ms|s|m|h))+")
 _FRAMEWORKS: Final = (
     "batch/job", "kubeflow.org/mpijob", "ray.io/rayjob", "ray.io/rayservice", "ray.io/raycluster",
@@ -147,6 +155,7 @@ def _combinations(release: View, config: Mapping[str, Any]) -> None:
             "the manager exits",
             allowed=" or ".join(f"[{', '.join(known)}]" for known in _STRATEGIES),
         )
+    _gates(release, section("featureGates"))
     if release.value("values.controllerManager.featureGates") and config.get("featureGates"):
         release.error(
             _RULE,
@@ -154,3 +163,19 @@ def _combinations(release: View, config: Mapping[str, Any]) -> None:
             "given beside featureGates of the configuration",
             allowed="one of them",
         )
+
+
+def _gates(release: View, gates: Mapping[str, Any]) -> None:
+    """A gate that is on, by default too, and needs another that is turned off."""
+    version = minor_version(release.resource)
+    if gates.get(_CLAIMS) is not False or version is None:
+        return
+    for gate, since in _NEED_CLAIMS.items():
+        if gates.get(gate, version >= since) is True:
+            release.error(
+                _RULE,
+                _PATH,
+                f"featureGates.{gate} is on {'' if gate in gates else 'by default '}and needs {_CLAIMS}, which is off: "
+                "the manager exits",
+                allowed=f"{gate}: false too",
+            )

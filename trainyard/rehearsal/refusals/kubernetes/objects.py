@@ -15,7 +15,8 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.refusals.aws.format_kinds import NETWORK
-from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
+from trainyard.rehearsal.refusals.kubernetes import cluster_objects, controllers, pod_rules, services
+from trainyard.rehearsal.refusals.kubernetes.index import Objects, kind_of, object_namespace
 from trainyard.rehearsal.refusals.kubernetes.pods import check_pod, check_port
 from trainyard.rehearsal.refusals.labels import check_label, is_label_key
 
@@ -36,13 +37,23 @@ _QUOTA_RESOURCES: Final = (
 )  # fmt: skip
 """What a ResourceQuota may count without a slash in its name; `hugepages-` besides (Kubernetes 1.35, core
 validation)."""
+_SELECTORS: Final = frozenset(
+    {
+        "ClusterQueue",
+        "NetworkPolicy",
+        "PodDisruptionBudget",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+    }
+)
+"""Kinds outside pods that hold label selectors somewhere in their specification."""
 _SELECTING: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 
 
 def check(view: View, objects: Objects) -> None:
     """Every check of one object."""
     _metadata(view, objects)
-    kind = view.text("kind") or ""
+    kind = kind_of(view) or ""
     card = _CARDS.get(kind)
     if kind == "Pod":
         check_pod(view, "spec", view.mapping("spec"), objects)
@@ -61,8 +72,11 @@ def check(view: View, objects: Objects) -> None:
         _network_policy(view)
     if kind in ("RoleBinding", "ClusterRoleBinding"):
         _binding(view, objects)
-    if kind == "Job":
-        _job(view)
+    if kind in _SELECTORS:
+        pod_rules.check_selectors(view, "spec")
+    controllers.check(view, kind)
+    services.check(view, kind)
+    cluster_objects.check(view, kind)
     if kind == "ValidatingAdmissionPolicyBinding":
         _validation_actions(view)
     if kind == "ResourceQuota":
@@ -70,7 +84,7 @@ def check(view: View, objects: Objects) -> None:
 
 
 def _metadata(view: View, objects: Objects) -> None:
-    kind, name = view.text("kind") or "", view.text("metadata.name")
+    kind, name = kind_of(view) or "", view.text("metadata.name")
     pattern, allowed = _SUBDOMAIN, "must be a DNS name: lower-case letters, digits, '-' and '.', at most 253"
     if kind in _NAMED_AS_LABEL:
         pattern, allowed = _LABEL, "must be a DNS label: lower-case letters, digits and '-', at most 63"
@@ -203,14 +217,6 @@ def _binding(view: View, objects: Objects) -> None:
             "roleRef.name",
             f"no Role {show(role)} in namespace {show(where)}",
             hint=nearest(role, objects.names("Role", where)),
-        )
-
-
-def _job(view: View) -> None:
-    policy = view.value("spec.template.spec.restartPolicy")
-    if view.lacks("spec.template.spec.restartPolicy") or policy == "Always":
-        view.error(
-            "k8s-job", "spec.template.spec.restartPolicy", f"got {show(policy)}", allowed="one of Never, OnFailure"
         )
 
 

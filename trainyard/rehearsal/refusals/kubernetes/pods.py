@@ -14,6 +14,7 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.kubernetes import pod_rules
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, object_namespace
 from trainyard.rehearsal.refusals.labels import check_label
 
@@ -84,6 +85,7 @@ def check_pod(view: View, path: str, spec: Mapping[str, Any], objects: Objects) 
             f"no priority class {show(priority)}",
             hint=nearest(priority, [*objects.names("PriorityClass", ""), *_BUILT_IN_CLASSES]),
         )
+    pod_rules.check(view, path, spec)
 
 
 def _container(view: View, path: str, container: Mapping[str, Any], seen: set[str], objects: Objects) -> None:

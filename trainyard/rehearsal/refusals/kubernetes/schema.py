@@ -217,7 +217,7 @@ class Checker:
         for kind in names:
             if kind in ("integer", "number"):
                 whole = not isinstance(value, bool) and isinstance(value, (int, float))
-                if whole and (kind == "number" or float(value).is_integer()):
+                if whole and (kind == "number" or isinstance(value, int) or value.is_integer()):
                     return True
             elif isinstance(value, _TYPES[kind]):
                 return True

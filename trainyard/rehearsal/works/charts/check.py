@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from trainyard.catalog import kubernetes_versions
+from trainyard.catalog import known_kubernetes_versions
 from trainyard.catalog.tables import tree
 from trainyard.catalog.versions import ChartPin, add_on_pins, pins
 from trainyard.problems import nearest
@@ -206,7 +206,7 @@ def _repository(release: View) -> None:
 
 def _add_on(add_on: View, version: str) -> None:
     name, given = add_on.text("addonName"), add_on.text("addonVersion")
-    if name is None or version not in kubernetes_versions():
+    if name is None or version not in known_kubernetes_versions():
         return
     known = {pin.name: pin.version for pin in add_on_pins(version)[0]}
     if name not in known:

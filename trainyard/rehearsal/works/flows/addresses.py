@@ -27,6 +27,14 @@ class Addresses:
         return _of(networks)
 
     @classmethod
+    def of_place(cls, network: str, place: int) -> Addresses:
+        """The address at a place of a CIDR block, 0 the first. Raises ValueError for no block, or a smaller one."""
+        version, first, last = _span(network)
+        if first + place > last:
+            raise ValueError(f"{network} has no address {place}")
+        return cls(((version, first + place, first + place),))
+
+    @classmethod
     def union(cls, parts: Iterable[Addresses]) -> Addresses:
         """What is in one of the sets."""
         return cls._joined(span for part in parts for span in part.spans)

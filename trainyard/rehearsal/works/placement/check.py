@@ -9,6 +9,7 @@ from trainyard.problems import nearest
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.placement.autoscaler import check_autoscaler
+from trainyard.rehearsal.works.placement.aws.scaling_tags import check_tags
 from trainyard.rehearsal.works.placement.drains import check_budgets
 from trainyard.rehearsal.works.placement.hosts import check_host_ports
 from trainyard.rehearsal.works.placement.kubernetes.said import amount_text
@@ -35,6 +36,7 @@ def check(stack: Stack) -> None:
             check_spread(verdict, world, views[verdict.workload.resource.urn])
     check_host_ports(world, views)
     check_autoscaler(world, views)
+    check_tags(stack)
     _devices(world, views)
     _share(world, views, [one for one in world.verdicts if id(one) not in told])
 

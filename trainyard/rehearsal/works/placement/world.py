@@ -11,8 +11,9 @@ from trainyard.conventions import GPU_RESOURCE
 from trainyard.recorded.model import UNKNOWN, RecordedResource, bare
 from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import EKS_CLUSTER, HELM_RELEASE
-from trainyard.rehearsal.works.placement.aws.nodes import nodes_of
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE
+from trainyard.rehearsal.works.placement.aws.nodes import nodes_of as nodes_of_eks
+from trainyard.rehearsal.works.placement.gcp.nodes import nodes_of as nodes_of_gke
 from trainyard.rehearsal.works.placement.kubernetes.flavors import PLAIN, Flavors, Way
 from trainyard.rehearsal.works.placement.kubernetes.images import architectures
 from trainyard.rehearsal.works.placement.kubernetes.nodes import Nodes
@@ -80,7 +81,7 @@ class World:
         self._resources = resources
         self._renders = any(one.type.startswith("kubernetes:") for one in components)
         self.workloads = [one for one in workloads(resources) if _is_here(one, resources, providers or resources)]
-        self.nodes = nodes_of(resources, region)
+        self.nodes = (nodes_of_gke if resources.of(GKE_CLUSTER) else nodes_of_eks)(resources, region)
         self._flavors = Flavors(resources)
         self._volumes = Volumes(resources)
         self._meant: dict[tuple[str, str], bool] = {}
@@ -207,7 +208,7 @@ def _is_here(workload: Workload, resources: Resources, providers: Resources) -> 
     if provider is None or workload.resource.package != "kubernetes" or not provider.inputs.get("kubeconfig"):
         return True
     made_of = {urn for urns in provider.property_dependencies.values() for urn in urns}
-    return any(cluster.urn in made_of for cluster in resources.of(EKS_CLUSTER))
+    return any(cluster.urn in made_of for cluster in resources.of(EKS_CLUSTER, GKE_CLUSTER))
 
 
 def _mounts_plugins(spec: Mapping[str, Any]) -> bool:

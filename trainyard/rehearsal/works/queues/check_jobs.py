@@ -16,6 +16,7 @@ from trainyard.rehearsal.works.queues.kubernetes.jobs import (
     QUEUE_LABEL,
     QueuedJob,
 )
+from trainyard.rehearsal.works.queues.kubernetes.manager import CLAIMS_UNCOUNTED
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue, LocalQueue, NoWorkload, Pending
 from trainyard.rehearsal.works.queues.room import ALWAYS_RESPECTED, Room
 
@@ -190,6 +191,17 @@ def _admitted(view: View, room: Room, job: QueuedJob, local: LocalQueue) -> None
         return
     if room.cluster.inactive(queue) or room.admits(queue, job.namespace) is not True or local.stop != "None":
         return  # told of the queue
+    claims = sorted({name for pods in job.workload.pod_sets for name in pods.claims})
+    if claims and room.manager.keeps_claims_out:
+        gates = ", ".join(sorted(CLAIMS_UNCOUNTED))
+        view.error(
+            "queues-claims",
+            "spec",
+            f"its pods claim devices ({', '.join(claims)}), of whose class the manager's deviceClassMappings say "
+            "nothing: it is never admitted",
+            allowed=f"a mapping of the class to a resource that the queue counts, or featureGates {gates}: false",
+        )
+        return
     verdict = room.cluster.fits_empty(job.workload)
     if isinstance(verdict, NoWorkload) or not isinstance(verdict, Pending) or verdict.reserved or job.workload.gated:
         return

@@ -56,6 +56,30 @@ def check_admission_check(view: View, room: Room) -> None:
                 )
 
 
+_OF_TRAINER: Final = ("trainer.kubeflow.org/trainjob", "jobset.x-k8s.io/jobset")
+"""Frameworks through which a TrainJob gets to a queue: its own, or that of the JobSet that is made of it."""
+_RUNTIMES: Final = (
+    "kubernetes:trainer.kubeflow.org/*:ClusterTrainingRuntime", "kubernetes:trainer.kubeflow.org/*:TrainingRuntime",
+)  # fmt: skip
+
+
+def check_frameworks(view: View | None, room: Room) -> None:
+    """Whether the manager looks after the jobs that the stack's runtimes are for."""
+    frameworks = room.manager.frameworks if room.manager is not None else None
+    runtimes = room.resources.of(*_RUNTIMES)
+    queues = room.resources.of("kubernetes:kueue.x-k8s.io/*:LocalQueue")
+    if view is None or frameworks is None or not runtimes or not queues:
+        return
+    is_stated = "frameworks:" in (view.text("values.managerConfig.controllerManagerConfigYaml") or "")
+    if is_stated and not set(_OF_TRAINER) & set(frameworks):
+        view.warning(
+            "queues-framework",
+            "values.managerConfig.controllerManagerConfigYaml",
+            f"integrations.frameworks names no TrainJobs and no JobSets: those of {runtimes[0].name} pass queues by",
+            allowed=f"{_OF_TRAINER[0]} in integrations.frameworks",
+        )
+
+
 def check_manager(view: View | None, room: Room) -> None:
     """Whether the manager waits long enough for pods whose nodes have to start first."""
     manager = room.manager

@@ -12,7 +12,7 @@ from trainyard.rehearsal.context import Stack, View, show
 from trainyard.rehearsal.works.placement.kubernetes.requests import requested
 from trainyard.rehearsal.works.queues.aws.fabric import of_fabric
 from trainyard.rehearsal.works.queues.check_flavors import check_flavor
-from trainyard.rehearsal.works.queues.check_manager import check_admission_check, check_manager
+from trainyard.rehearsal.works.queues.check_manager import check_admission_check, check_frameworks, check_manager
 from trainyard.rehearsal.works.queues.kubernetes.jobs import FRAMEWORKS, RUNTIME
 from trainyard.rehearsal.works.queues.kubernetes.model import ClusterQueue
 from trainyard.rehearsal.works.queues.kubernetes.tree import in_circles
@@ -61,7 +61,9 @@ def check_queues(stack: Stack, room: Room) -> None:
         check_flavor(view("ResourceFlavor", name), room, flavor, is_used=name in used)
     for name in room.configuration.checks:
         check_admission_check(view("AdmissionCheck", name), room)
-    check_manager(views[room.recorded.release.urn] if room.recorded.release else None, room)
+    release = views[room.recorded.release.urn] if room.recorded.release else None
+    check_manager(release, room)
+    check_frameworks(release, room)
 
 
 def _words(selector: object) -> str:

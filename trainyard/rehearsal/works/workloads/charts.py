@@ -92,7 +92,7 @@ def _made(
             resource=resource,
             name=entry["name"],
             kind=entry.get("kind", "Deployment"),
-            namespace=entry.get("namespace", namespace),
+            namespace=_namespace(entry, values, namespace),
             labels={key: str(value).replace("RELEASE", release) for key, value in entry.get("labels", {}).items()}
             or None,
             spec=spec,
@@ -133,6 +133,12 @@ def _account(entry: Mapping[str, Any], values: Any, release: str) -> str:
     if given is UNKNOWN:
         return ""
     return str(given or default).replace("RELEASE", release)
+
+
+def _namespace(entry: Mapping[str, Any], values: Any, of_release: str) -> str:
+    """That of the release, unless the chart names another or has a value for one."""
+    given = _at(values, entry["namespace_at"]) if "namespace_at" in entry else None
+    return given if isinstance(given, str) and given else str(entry.get("namespace", of_release))
 
 
 def _only(entry: Mapping[str, Any], values: Any) -> dict[str, tuple[str, ...]]:

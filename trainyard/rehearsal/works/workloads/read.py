@@ -125,7 +125,7 @@ def _of_train_job(
             _or(_or(follow(inputs, "spec", "trainer", "numNodes"), follow(runs, "spec", "mlPolicy", "numNodes")), 1)
         )
         if is_trainer:
-            spec = _filled(spec, follow(inputs, "spec", "trainer"))
+            spec = filled(spec, follow(inputs, "spec", "trainer"))
         for patch in _patches(inputs, follow(one, "name")):
             spec = _patched(spec, patch)
         yield Workload(
@@ -141,19 +141,23 @@ def _of_train_job(
         )
 
 
-def _filled(spec: Mapping[str, Any], trainer: Any) -> Mapping[str, Any]:
+def filled(spec: Mapping[str, Any], trainer: Any) -> Mapping[str, Any]:
     """A runtime's pod with what a TrainJob's `trainer` says of the container `node`."""
     containers = spec.get("containers")
     if not isinstance(trainer, Mapping) or not isinstance(containers, list):
         return spec
-    replaced = {"resourcesPerNode": "resources", "image": "image", "command": "command", "args": "args"}
+    replaced = {"image": "image", "command": "command", "args": "args"}
     given = {key: trainer[name] for name, key in replaced.items() if trainer.get(name) is not None}
+
+    asked = trainer.get("resourcesPerNode")
 
     def one(container: Any) -> Any:
         if not isinstance(container, Mapping) or container.get("name") != _NODE:
             return container
+        # Merged, resource by resource (2.3.0, `MergeResourceRequirements`).
+        resources = {"resources": merged(container.get("resources"), asked)} if asked is not None else {}
         env = [*_list(container.get("env")), *_list(trainer.get("env"))]
-        return {**container, **given, **({"env": env} if env else {})}
+        return {**container, **given, **resources, **({"env": env} if env else {})}
 
     return {**spec, "containers": [one(container) for container in containers]}
 

@@ -147,9 +147,9 @@ def services(resources: Resources) -> Iterator[Service]:
 
 
 def _mlflow_image(deployment: RecordedResource) -> str:
-    """The image of the first container that runs MLflow; empty where none does."""
+    """The image of the first container that serves MLflow; empty where none does. Without a port it serves nothing."""
     containers = entries(deployment.inputs, "spec", "template", "spec", "containers")
-    images = (told(container, "image") for container in containers)
+    images = (told(container, "image") for container in containers if entries(container, "ports"))
     return next((image for image in images if "mlflow" in image.split("@")[0].rpartition("/")[2]), "")
 
 

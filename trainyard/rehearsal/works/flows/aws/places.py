@@ -5,14 +5,14 @@ Each has the addresses of its subnets, the security groups of its interfaces and
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, LAUNCH_TEMPLATE
-from trainyard.recorded.read import as_number, is_on, mappings_at, texts_at, value_at
+from trainyard.recorded.node_labels import OTHER_NODES
+from trainyard.recorded.read import as_number, follow, is_on, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import (
     DATABASE,
@@ -65,6 +65,29 @@ def node_interfaces(resources: Resources) -> Interfaces:
     return Interfaces(_addresses(resources, subnets) or PRIVATE, frozenset(groups), frozenset(subnets))
 
 
+def interfaces_of(resources: Resources, selector: Mapping[str, Any], every: Interfaces) -> Interfaces:
+    """The interfaces of the nodes that a pod's node selector leaves to it; all where none is left, or that is not sure.
+
+    Raises UnknownInput.
+    """
+    nodes = resources.of(EKS_NODE_GROUP)
+    labels = [follow(group.inputs, "labels") for group in nodes]
+    set_by_groups = set[str]().union(*(found for found in labels if isinstance(found, Mapping)))
+    wanted = {key: value for key, value in selector.items() if key in set_by_groups}
+    if not wanted or any(found is UNKNOWN for found in labels) or resources.of(*OTHER_NODES):
+        return every
+    left = [
+        group
+        for group, found in zip(nodes, labels, strict=True)
+        if isinstance(found, Mapping) and all(found.get(key) in (value, UNKNOWN) for key, value in wanted.items())
+    ]
+    if not left:
+        return every
+    subnets = {subnet for group in left for subnet in texts_at(group.inputs, "subnetIds")}
+    groups = {group for found in left for group in _groups_of_group(resources, found)}
+    return Interfaces(_addresses(resources, subnets) or PRIVATE, frozenset(groups), frozenset(subnets))
+
+
 def places_of_nodes(resources: Resources) -> Iterator[tuple[RecordedResource, Place]]:
     """The nodes of each group by themselves. Raises UnknownInput."""
     for group in resources.of(EKS_NODE_GROUP):
@@ -109,8 +132,7 @@ def places(resources: Resources) -> Iterator[Place]:
     yield from _file_systems(resources)
     yield from _endpoints(resources)
     for vpc in resources.of(VPC):
-        network = ipaddress.ip_network(str(value_at(vpc.inputs, "cidrBlock")))
-        third = Addresses.of(str(network[2]), RESOLVER)
+        third = Addresses.of_place(str(value_at(vpc.inputs, "cidrBlock")), 2) | Addresses.of(RESOLVER)
         yield Place("the VPC's name service", "link-local", third, ports=(Port(53, "UDP"), Port(53)))
     yield Place("instance metadata", "link-local", Addresses.of(METADATA), ports=(Port(80),))
     yield Place("Pod Identity agent", "link-local", Addresses.of(POD_IDENTITY), ports=(Port(80),))
@@ -135,7 +157,7 @@ def _kubernetes_api(resources: Resources, cluster: RecordedResource) -> Iterator
     addresses = _addresses(resources, subnets)
     services = value_at(cluster.inputs, "kubernetesNetworkConfig", "serviceIpv4Cidr")
     if services:  # the service `kubernetes` has the first address
-        addresses = addresses | Addresses.of(str(ipaddress.ip_network(str(services))[1]))
+        addresses = addresses | Addresses.of_place(str(services), 1)
     public = is_on(network, "endpointPublicAccess") or value_at(network, "endpointPublicAccess") is None
     admitted = texts_at(network, "publicAccessCidrs") or ["0.0.0.0/0"]
     yield Place(

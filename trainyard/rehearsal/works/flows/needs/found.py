@@ -8,7 +8,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import EKS_CLUSTER
-from trainyard.rehearsal.works.flows.aws.places import node_interfaces
+from trainyard.rehearsal.works.flows.aws.places import interfaces_of, node_interfaces
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, of_charts, of_objects
 from trainyard.rehearsal.works.flows.model import Pods
@@ -22,6 +22,7 @@ from trainyard.rehearsal.works.flows.needs.scene import (
     actor_of,
     config_maps_of,
     namespaces_of,
+    selector_of,
 )
 from trainyard.rehearsal.works.flows.reach import Flows, of_pods
 
@@ -35,7 +36,7 @@ def scene_of(resources: Resources, flows: Flows) -> Scene:
     interfaces = node_interfaces(resources)
     config_maps = config_maps_of(resources)
     actors = [
-        actor_of(workload, of_pods(workload, interfaces), config_maps)
+        actor_of(workload, of_pods(workload, interfaces_of(resources, selector_of(workload), interfaces)), config_maps)
         for workload in (*of_objects(resources), *of_charts(resources))
     ]
     for cluster_of_eks in resources.of(EKS_CLUSTER):

@@ -74,6 +74,15 @@ def actor_of(workload: Workload, place: Place, config_maps: Mapping[tuple[str, s
     )
 
 
+def selector_of(workload: Workload) -> Mapping[str, Any]:
+    """The node selector of a recorded object's pods; of a chart's nothing is said here."""
+    card = cards.BY_TYPE.get(workload.resource.type) if workload.resource is not None else None
+    if workload.resource is None or card is None or not card.pod_spec:
+        return {}
+    found = follow(workload.resource.inputs, *card.pod_spec.split("."), "nodeSelector")
+    return found if isinstance(found, Mapping) else {}
+
+
 def config_maps_of(resources: Resources) -> dict[tuple[str, str], RecordedResource]:
     """By namespace and name."""
     return _by_name(resources, CONFIG_MAP)

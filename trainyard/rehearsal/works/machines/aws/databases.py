@@ -28,10 +28,33 @@ _EXPIRED: Final = frozenset({"rds-ca-2015", "rds-ca-2019"})
 """Authorities that ended on 2020-03-05 and 2024-08-22."""
 
 _ADVANCED_DAYS: Final = 465
-"""Days that Database Insights keeps in its advanced mode (RDS user guide, as generally known, 2026-11)."""
+"""Days that Database Insights keeps in its advanced mode: RDS refuses fewer, "set the retention period for Performance
+Insights to at least 465 days" (pulumi-aws issue 5286, terraform-provider-aws issue 41952, read 2026-11)."""
 
 _SIZES_OF_T4G: Final = ("micro", "small", "medium", "large", "xlarge", "2xlarge")
 _BOOLEANS: Final = ("0", "1", "on", "off", "true", "false")
+_LEVELS: Final = (
+    "debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error", "info", "fatal", "panic",
+)  # fmt: skip
+_CHOICES: Final = {
+    "bytea_output": ("escape", "hex"),
+    "client_min_messages": _LEVELS,
+    "constraint_exclusion": ("partition", *_BOOLEANS),
+    "default_transaction_isolation": ("serializable", "repeatable read", "read committed", "read uncommitted"),
+    "log_error_verbosity": ("terse", "default", "verbose"),
+    "log_min_error_statement": _LEVELS,
+    "log_min_messages": _LEVELS,
+    "log_statement": ("none", "ddl", "mod", "all"),
+    "password_encryption": ("md5", "scram-sha-256"),
+    "plan_cache_mode": ("auto", "force_generic_plan", "force_custom_plan"),
+    "session_replication_role": ("origin", "replica", "local"),
+    "synchronous_commit": ("local", "remote_write", "remote_apply", *_BOOLEANS),
+    "track_functions": ("none", "pl", "all"),
+}
+"""What a parameter may be that is one of several words (PostgreSQL documentation of 13 to 18, as generally known)."""
+_SWITCHES: Final = ("rds.force_ssl", "rds.logical_replication")
+"""Parameters of RDS itself that are 0 or 1, and no word."""
+_WORDS: Final = ("on", "off", "true", "false", "yes", "no")
 _OF_RDS: Final = "rds."
 _NEAR: Final = 0.85
 
@@ -123,6 +146,8 @@ def _family(database: View, group: View) -> None:
 def _parameters_of(group: View) -> None:
     for path, item in group.items("parameters"):
         name = item.get("name")
+        if name in _SWITCHES and item.get("value") in _WORDS:
+            group.error("machines-parameter", f"{path}.value", f"{name} is {show(item['value'])}", allowed="0 or 1")
         if not isinstance(name, str) or "." in name:  # rds.… and those of extensions
             continue
         known = _parameters().get(name)
@@ -152,6 +177,9 @@ def _wrong_value(known: dict[str, str], value: str) -> str:
         return ""
     if known["type"] == "boolean" and value.lower() not in _BOOLEANS:
         return "0 or 1"
+    choices = _CHOICES.get(known["name"])
+    if choices is not None and value.lower() not in choices:
+        return f"one of {', '.join(choices)}"
     if known["type"] in ("integer", "real"):
         number = as_number(value)
         if number is None:

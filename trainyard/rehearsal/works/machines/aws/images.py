@@ -1,8 +1,9 @@
 """The image of a node group: its architecture, its driver, its version, its disks.
 
 What an image is stands in the name of its type (`AL2023_ARM_64_NVIDIA`), which Amazon's own model lists. Sources: EKS
-user guide, "Amazon EKS optimized AMIs" and "Kubernetes version skew"; Amazon Linux 2 images end with Kubernetes 1.32
-(as generally known, 2026-11).
+user guide, "Amazon EKS optimized AMIs" and "Kubernetes version skew". Images of Amazon Linux 2 are made no more since
+2025-11-26 (EKS user guide, "AMI deprecation FAQs"; amazon-eks-ami issue 2545, read 2026-11); Kubernetes 1.32 is the
+last that has one (as generally known).
 """
 
 from __future__ import annotations

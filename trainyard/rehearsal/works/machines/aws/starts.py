@@ -1,8 +1,8 @@
 """What a node needs of its template to start and to join: interfaces, a disk to boot from, metadata, a market.
 
-Sources: EC2 user guide (EBS volume types: st1 and sc1 are no boot volumes; Capacity Reservations are not used by Spot
-Instances); EKS user guide, "Customize managed nodes with launch templates" (hibernation) and nodeadm, which reads what
-instance it is from the metadata service; as generally known (2026-11).
+Sources: EC2 API reference, CreateVolume (st1 and sc1 are no boot volumes, read 2026-11); EC2 user guide (Capacity
+Reservations are not used by Spot Instances), EKS user guide, "Customize managed nodes with launch templates"
+(hibernation), and nodeadm, which reads what instance it is from the metadata service: as generally known (2026-11).
 """
 
 from __future__ import annotations

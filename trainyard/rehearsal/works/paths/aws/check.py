@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.paths.aws import acls, endpoints, images, names, nodes, peers, places, room, routes
+from trainyard.rehearsal.works.paths.aws import acls, api, endpoints, images, names, nodes, peers, places, room, routes
 from trainyard.rehearsal.works.paths.aws.endpoints import Endpoints
 from trainyard.rehearsal.works.paths.aws.groups import Groups, fabric
 from trainyard.rehearsal.works.paths.aws.network import Network
@@ -15,6 +15,7 @@ def check(stack: Stack) -> None:
     network = Network(stack)
     groups = Groups(network)
     fabric(groups)
+    api.check(groups)
     if not network.vpcs:
         return
     all_nodes = node_groups(network)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trainyard.recorded.model import bare
 from trainyard.recorded.read import follow
+from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.paths.aws.network import Network
 from trainyard.rehearsal.works.paths.aws.node_groups import NodeGroup
@@ -38,7 +40,23 @@ def public_registries(stack: Stack) -> dict[str, str]:
                 image = follow(container, "image")
                 if isinstance(image, str) and _PUBLIC.fullmatch(registry_of(image)):
                     found.setdefault(registry_of(image), image)
+    for release in stack.resources.of(HELM_RELEASE):
+        for image in _named(follow(bare(dict(release.inputs)), "values")):
+            if _PUBLIC.fullmatch(registry_of(image)):
+                found.setdefault(registry_of(image), image)
     return found
+
+
+def _named(values: object) -> Iterator[str]:
+    """Images that a chart's values name with their registry."""
+    if isinstance(values, Mapping):
+        repository, registry = values.get("repository"), values.get("registry")
+        if isinstance(repository, str) and "/" in repository:
+            image = f"{registry}/{repository}" if isinstance(registry, str) and registry else repository
+            if "." in image.partition("/")[0]:
+                yield image
+        for item in values.values():
+            yield from _named(item)
 
 
 def registry_of(image: str) -> str:

@@ -20,6 +20,7 @@ from trainyard.recorded.node_groups import EFA_INTERFACES, EKS_NODE_GROUP, LAUNC
 from trainyard.recorded.node_labels import OTHER_NODES, labels_of_the_cloud
 from trainyard.recorded.read import UnknownInput, as_number, follow
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.taints import EFFECTS
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, GKE_CLUSTER, HELM_RELEASE, SUBNET
 from trainyard.rehearsal.works.placement.kubernetes.nodes import (
     ARCHITECTURE,
@@ -37,11 +38,6 @@ from trainyard.rehearsal.works.placement.kubernetes.nodes import (
 )
 from trainyard.rehearsal.works.workloads.charts import chart_of
 
-_EFFECTS: Final = {
-    "NO_SCHEDULE": "NoSchedule",
-    "NO_EXECUTE": "NoExecute",
-    "PREFER_NO_SCHEDULE": "PreferNoSchedule",
-}
 _OTHER_NODES: Final = (*OTHER_NODES, "aws:eks/fargateProfile:FargateProfile", GKE_CLUSTER)
 """What makes nodes that no node group of EKS says of."""
 _EKS_LABELS: Final = "eks.amazonaws.com/"
@@ -162,7 +158,7 @@ def _zones(group: RecordedResource, inputs: Mapping[str, Any], resources: Resour
 def _taints(taints: Any) -> Iterator[Taint]:
     for taint in _listed(taints):
         if isinstance(taint, Mapping):
-            yield Taint(taint.get("key"), taint.get("value"), _EFFECTS.get(str(taint.get("effect")), ""))
+            yield Taint(taint.get("key"), taint.get("value"), EFFECTS.get(str(taint.get("effect")), ""))
 
 
 def _machine(type_: str, prefixes: bool | None, user_data: str, disk: float | None, huge: bool) -> Machine:
@@ -173,8 +169,7 @@ def _machine(type_: str, prefixes: bool | None, user_data: str, disk: float | No
         else eks_nodes.pods_of_interfaces(type_)
     )
     if prefixes and "maxPods" not in user_data:
-        small = found is not None and found.vcpus < 30
-        pods = (eks_nodes.MAX_PODS if small else eks_nodes.MOST_PODS) if found is not None else None
+        pods = eks_nodes.pods_of_prefixes(found.vcpus) if found is not None else None
     most: dict[str, float] = {} if huge else {"hugepages-2Mi": 0.0, "hugepages-1Gi": 0.0}
     if disk is not None or (found is not None and found.nvme_gb and "RAID0" in user_data):
         bytes_ = found.nvme_gb * 10**9 if found is not None and found.nvme_gb and "RAID0" in user_data else disk or 0

@@ -68,6 +68,7 @@ class Nodes:
     elsewhere: tuple[str, ...] = ELSEWHERE  # beginnings of labels that may be there besides
     built_in: tuple[str, ...] = ()  # extended resources that its image offers without a plugin
     hardware: Mapping[str, float] = field(default_factory=dict)  # extended resources that a plugin would offer
+    tolerated: tuple[str, ...] = ()  # taints that the cloud tolerates in the name of who asks for the resource
 
     @property
     def zones(self) -> frozenset[str] | None:

@@ -67,10 +67,11 @@ def keeps_off(ask: Ask, nodes: Nodes) -> list[Miss]:
 def _labels(ask: Ask, nodes: Nodes) -> Iterator[Miss]:
     selector = ask.spec.get("nodeSelector")
     own = selector.items() if isinstance(selector, Mapping) else ()
-    for key, value in dict.fromkeys((*own, *ask.labels.items())):
-        held = nodes.values(str(key))
-        if held is not None and value is not UNKNOWN and str(value) not in held:
-            yield Miss("nodeSelector", f"{_held(str(key), held)}, it wants {value}", f"a node with {key}={value}")
+    asked = [(str(key), value) for key, value in (*own, *ask.labels.items()) if isinstance(value, str | int | float)]
+    for key, value in dict.fromkeys(asked):
+        held = nodes.values(key)
+        if held is not None and str(value) not in held:
+            yield Miss("nodeSelector", f"{_held(key, held)}, it wants {value}", f"a node with {key}={value}")
     for key, allowed in ask.only.items():
         held = nodes.values(key)
         if held is not None and held.isdisjoint(allowed):
@@ -140,7 +141,8 @@ def _taints(ask: Ask, nodes: Nodes) -> Iterator[Miss]:
     given = ask.spec.get("tolerations")
     if given is UNKNOWN:
         return
-    tolerations = [*(given if isinstance(given, list) else ()), *ask.tolerations]
+    asked = [{"key": name, "operator": "Exists"} for name in nodes.tolerated if ask.requests.get(name)]
+    tolerations = [*(given if isinstance(given, list) else ()), *ask.tolerations, *asked]
     for taint in nodes.taints:
         if taint.effect in _KEEPING_OFF and not any(may_tolerate(one, taint.as_recorded()) for one in tolerations):
             yield Miss("tolerations", f"taint {taint} is not tolerated", f"tolerate {taint}")

@@ -136,6 +136,7 @@ def _pod_set(of: PodsOf, resources: Resources) -> PodSet:
         _texts(of.spec, "nodeSelector"),
         tuple(terms),
         tuple(mapping_at(one) for one in mappings_at(of.spec, "tolerations")),
+        tuple(str(claim.get("name")) for claim in mappings_at(of.spec, "resourceClaims")),
         _topology(of, resources),
     )
 

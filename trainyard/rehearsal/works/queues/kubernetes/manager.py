@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.queue_manager import managers, minor_version
-from trainyard.recorded.read import UnknownInput, as_number
+from trainyard.recorded.read import UnknownInput, as_number, follow
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.works.queues.kubernetes.fair import FINAL_SHARE, INITIAL_SHARE
 from trainyard.rehearsal.works.queues.kubernetes.model import Manager
@@ -16,6 +17,14 @@ from trainyard.rehearsal.works.queues.kubernetes.model import Manager
 READY_BY_DEFAULT: Final = (0, 19)
 """Since this version a job whose pods are not ready in half an hour is evicted, unless it is told otherwise
 (CHANGELOG-0.19.md of kubernetes-sigs/kueue, read 2026-11-22)."""
+CLAIMS_SINCE: Final = (0, 18)
+"""Since this version a job whose pods claim devices of a class that `deviceClassMappings` does not name is never
+admitted; without the gate the next one keeps out every such job (workload_controller.go of 0.19.2)."""
+CLAIMS_UNCOUNTED: Final = (
+    "KueueDRAIntegration", "KueueDRAIntegrationExtendedResource", "KueueDRAIntegrationPartitionableDevices",
+    "KueueDRARejectWorkloadsWhenDRADisabled",
+)  # fmt: skip
+"""Gates without which claims are nothing to it."""
 UNDECLARED_SINCE: Final = (0, 19)
 """Since this version `quotaCheckStrategy` counts; before, its gate was off (kube_features.go of 0.19.2)."""
 
@@ -45,7 +54,10 @@ def manager_of(resources: Resources) -> tuple[RecordedResource | None, Manager |
         return None, None
     release, told = released[0]
     try:
-        return release, manager(minor_version(release), told)
+        found = manager(minor_version(release), told)
+        if follow(release.inputs, "values", "controllerManager", "featureGates"):
+            found = replace(found, keeps_claims_out=False)  # gates may stand there too
+        return release, found
     except (UnknownInput, ValueError):
         return release, None
 
@@ -70,6 +82,12 @@ def manager(version: tuple[int, int] | None, told: Mapping[str, Any]) -> Manager
         namespaces=told.get("managedJobsNamespaceSelector"),
         waits_seconds=_waits(version, told),
         requeue_limit=_limit(told),
+        keeps_claims_out=version is not None
+        and version >= CLAIMS_SINCE
+        and any(
+            _section(told, "featureGates").get(gate, True) is True
+            for gate in (CLAIMS_UNCOUNTED[0], CLAIMS_UNCOUNTED[-1])
+        ),
     )
 
 

@@ -134,6 +134,7 @@ class Manager:
     namespaces: Any = None  # selector of those whose unnamed jobs it holds; None: all but the system's
     waits_seconds: float | None = None  # for all pods to be ready; None: for ever
     requeue_limit: int | None = None
+    keeps_claims_out: bool = False  # whether no job gets in whose pods claim devices
 
     @property
     def holds_seconds(self) -> float | None:
@@ -181,6 +182,7 @@ class PodSet:
         tuple[Mapping[str, Any], ...], ...
     ] = ()  # of required node affinity: one of them, all of its expressions
     tolerations: tuple[Mapping[str, Any], ...] = ()
+    claims: tuple[str, ...] = ()  # what it calls the devices that it claims
     topology: tuple[str, str] | None = None  # ("required" or "preferred", level), ("unconstrained", "")
 
 

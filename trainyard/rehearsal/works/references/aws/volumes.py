@@ -43,6 +43,7 @@ _DRIVERS: Final[Mapping[str, _Driver]] = {
 }
 _NAMED: Final = re.compile(r"^(fs-[0-9a-f]+)\.fsx\.")
 _OF_AMAZON: Final = re.compile(r"(ebs|efs|fsx|s3)[.-]csi[.-](amazon|aws)\b")
+_REGION: Final = re.compile(r"(?:--)?region[ =]([a-z0-9-]+)")
 _S3_SOURCES: Final = ("driver", "pod")
 
 
@@ -125,6 +126,7 @@ def _volume(view: View, stack: Stack) -> None:
             allowed=f"one of {', '.join(sorted(driver.modes))}",
         )
     _bucket(view, given.get("bucketName"), stack)
+    _region(view, given.get("bucketName"), stack)
     source = given.get("authenticationSource")
     if isinstance(source, str) and source not in _S3_SOURCES:
         view.error(
@@ -151,6 +153,33 @@ def _bucket(view: View, name: object, stack: Stack) -> None:
             f"no bucket {show(name)} is recorded",
             hint=f"did you mean {near}?",
         )
+
+
+def _region(view: View, name: object, stack: Stack) -> None:
+    """Mountpoint is told a region where the bucket is not: S3 sends it away, and the mount fails."""
+    own = stack.context.region
+    made = [
+        bucket
+        for bucket in stack.resources.of(BUCKET)
+        if name in _texts(bucket.id, bucket.outputs.get("bucket")) and follow(bucket.inputs, "region") is None
+    ]
+    for index, option in enumerate(view.entries("spec.mountOptions")):
+        found = _REGION.fullmatch(option) if isinstance(option, str) else None
+        if found is not None and made and own and found[1] != own and len(_regions(stack)) < 2:
+            view.error(
+                "reference-bucket-region", f"spec.mountOptions[{index}]",
+                f"{made[0].name} is in {own}, and Mountpoint asks for it in {found[1]}: no pod with the volume starts",
+                allowed=f"region {own}",
+            )  # fmt: skip
+
+
+def _regions(stack: Stack) -> set[str]:
+    """Regions of the recording's providers of AWS."""
+    return {
+        region
+        for provider in stack.providers.all
+        if provider.type == "pulumi:providers:aws" and isinstance(region := follow(provider.inputs, "region"), str)
+    }
 
 
 def _texts(*values: object) -> list[str]:

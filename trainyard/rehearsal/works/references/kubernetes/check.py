@@ -9,9 +9,12 @@ from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.references.kubernetes import (
     addresses,
     admission,
+    admitted,
     customs,
     files,
     keys,
+    limits,
+    pod_security,
     probes,
     roles,
     selectors,
@@ -30,7 +33,10 @@ _CHECKS: Final[tuple[Callable[[Cluster], None], ...]] = (
     files.check,
     volumes.check,
     roles.check,
+    limits.check,
+    pod_security.check,
     admission.check,
+    admitted.check,
     training.check,
     customs.check,
 )

@@ -20,7 +20,7 @@ from trainyard.recorded.selectors import selects
 from trainyard.recorded.types import HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.near import nearest_of
-from trainyard.rehearsal.refusals.kubernetes.index import Objects, bare, object_name, object_namespace
+from trainyard.rehearsal.refusals.kubernetes.index import Objects, bare, foreign_group, object_name, object_namespace
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, of_charts
 
 BUILT_IN_NAMESPACES: Final = frozenset({"", "kube-system", "kube-public", "kube-node-lease"})
@@ -377,10 +377,8 @@ def _is_unknown_above(view: View, path: str) -> bool:
 
 def kind_of(view: View) -> str:
     """A kind by which objects are found: with its group where it is not one of Kubernetes' own."""
-    kind, api = view.text("kind") or "", view.text("apiVersion") or ""
-    group = api.partition("/")[0] if "/" in api else ""
-    own = "." not in group or (group.endswith(".k8s.io") and not group.endswith(".x-k8s.io"))
-    return kind if own else f"{kind}.{group}"
+    kind, group = view.text("kind") or "", foreign_group(view)
+    return f"{kind}.{group}" if group else kind
 
 
 def place(view: View) -> str | None:

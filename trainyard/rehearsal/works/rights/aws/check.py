@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from trainyard.recorded.model import Finding
 from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.rights.aws import statements
@@ -15,9 +16,15 @@ from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
 from trainyard.rehearsal.works.rights.aws.needs.controllers import installed
 from trainyard.rehearsal.works.rights.aws.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
+from trainyard.rehearsal.works.rights.aws.own_account import accounts_it_may_be, in_account
 from trainyard.rehearsal.works.workloads.model import Workload
+from trainyard.rehearsal.works.workloads.read import workloads
 
 _ACCOUNT: Final = re.compile(r"[0-9]{12}")
+
+
+MOST_ACCOUNTS: Final = 3
+"""Accounts of which each is tried as the stack's own; where more are named nothing is told."""
 
 
 def check(stack: Stack, made: Sequence[Workload]) -> None:
@@ -25,9 +32,38 @@ def check(stack: Stack, made: Sequence[Workload]) -> None:
     statements.check(stack)
     if not stack.of_type(ROLE):
         return
-    places = Places(stack, Account(stack.resources))
-    if not _ACCOUNT.fullmatch(places.account.id):
+    account = Account(stack.resources)
+    if not _ACCOUNT.fullmatch(account.id):
         return
+    before = {view.resource.urn: len(view.findings) for view in stack.views}
+    _play(stack, account, made)
+    if any(len(view.findings) > before[view.resource.urn] for view in stack.views):
+        _keep_what_is_so_anywhere(stack, account.id, before)
+
+
+def _keep_what_is_so_anywhere(stack: Stack, synthesised: str, before: Mapping[str, int]) -> None:
+    """Takes back what was noted since `before`, and would not be noted in each account that may be the stack's own."""
+    others = accounts_it_may_be(stack, synthesised)
+    told = []
+    for other in others[:MOST_ACCOUNTS]:
+        elsewhere = Stack(in_account(stack.resources.all, synthesised, other), stack.context)
+        _play(elsewhere, Account(elsewhere.resources), workloads(elsewhere.resources))
+        told.append({_place(finding) for finding in elsewhere.findings})
+    if len(others) > MOST_ACCOUNTS:
+        told.append(set())
+    for view in stack.views:
+        kept = before[view.resource.urn]
+        view.findings[kept:] = [
+            finding for finding in view.findings[kept:] if all(_place(finding) in places for places in told)
+        ]
+
+
+def _place(finding: Finding) -> tuple[str, str, str]:
+    return finding.urn, finding.rule, finding.path
+
+
+def _play(stack: Stack, account: Account, made: Sequence[Workload]) -> None:
+    places = Places(stack, account)
     bindings = Bindings(places, installed(places))
     bindings.check()
     judge(places.account, needs(places, bindings, made))

@@ -92,6 +92,15 @@ class Judge:
         unknown = CannotSay in conditions or (CannotSay in found and not refused)
         return None if unknown else refused
 
+    def denies(self, request: Request) -> bool:
+        """Whether a validation is plainly false; one that ends in an error may read a field that has a default."""
+        asked = _Asked(request, None)
+        if not all(asked.outcome(text) is True for text in self._conditions):
+            return False
+        for name, text in self._variables:
+            asked.keep(name, text)
+        return any(asked.outcome(text) is False for text in self._validations)
+
 
 Outcome = bool | type[Exception]
 

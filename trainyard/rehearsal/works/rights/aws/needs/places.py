@@ -28,7 +28,7 @@ EKS_IMAGES_REGIONS: Final = frozenset({
     "us-east-2", "us-west-1", "us-west-2",
 })  # fmt: skip
 """The account of EKS's own images, and where it is that one: elsewhere each region has another (EKS User Guide, "View
-Amazon container image registries", as generally known)."""
+Amazon container image registries for Amazon EKS add-ons", read 2026-11)."""
 
 
 class Places:

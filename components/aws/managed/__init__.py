@@ -1,0 +1,1 @@
+"""Managed training on AWS: SageMaker's domain with its editors, roles with ceilings, tracking, alarms."""

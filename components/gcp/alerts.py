@@ -1,0 +1,180 @@
+"""How alerts of a cluster reach people on Google Cloud: from the lines of its alert log, by Cloud Monitoring, no key.
+
+The cluster's program `alert-log` writes each alert to its log, which GKE collects. A metric counts the lines by alert,
+and a policy tells people of each. Another metric counts the lines of Prometheus' watchdog, which come every few minutes
+while everything works: where they stop, a second policy tells people that no alert would arrive.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+import pulumi
+import pulumi_gcp.logging as logging
+import pulumi_gcp.monitoring as monitoring
+
+from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.outputs import register
+from trainyard.conventions.monitoring import ALERT_LOG, MONITORING_NAMESPACE
+from trainyard.monitoring.alerts.platform import WATCHDOG
+
+SILENT_SECONDS = 900
+"""How long the watchdog may be missing: three times as long as Alertmanager takes between two lines at most."""
+CLOSE_SECONDS = 1800
+"""When an incident ends of itself, with no more lines: the shortest that Cloud Monitoring takes."""
+SHOWN = ("alert", "level", "namespace", "summary", "runbook")
+"""Fields of a line that people are told."""
+
+
+class AlertMetricsArgs(TypedDict):
+    """What `AlertMetrics` needs."""
+
+    project: pulumi.Input[str]
+    """Id of the project."""
+    cluster_name: str
+    """Name of the cluster whose log is read."""
+
+
+class AlertMetrics(pulumi.ComponentResource):
+    """What counts the lines of a cluster's alert log. `depends_on` is what it waits for: services.
+
+    It takes minutes until a policy may name a new metric, so that these are made long before the policies.
+    """
+
+    alerts: pulumi.Output[str]
+    """Name of the metric that counts alerts."""
+    watchdog: pulumi.Output[str]
+    """Name of the metric that counts the watchdog's lines."""
+
+    def __init__(self, name: str, args: AlertMetricsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:AlertMetrics", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
+        lines = [
+            'resource.type="k8s_container"',
+            f'resource.labels.cluster_name="{args["cluster_name"]}"',
+            f'resource.labels.namespace_name="{MONITORING_NAMESPACE}"',
+            f'resource.labels.pod_name=~"^{ALERT_LOG}-"',
+            'jsonPayload.status="firing"',
+        ]
+
+        def metric(short: str, what: str, which: str, fields: Sequence[str]) -> logging.Metric:
+            return logging.Metric(
+                f"{name}-{short}",
+                project=args["project"],
+                name=f"{args['cluster_name']}-{short}",
+                description=f"{what} of cluster {args['cluster_name']}, from its alert log.",
+                filter=" AND ".join([*lines, which]),
+                label_extractors={field: f"EXTRACT(jsonPayload.{field})" for field in fields} or None,
+                metric_descriptor={
+                    "metric_kind": "DELTA",
+                    "value_type": "INT64",
+                    "unit": "1",
+                    "labels": [{"key": field, "value_type": "STRING"} for field in fields],
+                },
+                opts=child,
+            )
+
+        self.alerts = metric("alerts", "Alerts", f'jsonPayload.alert!="{WATCHDOG}"', SHOWN).name
+        self.watchdog = metric("watchdog", "Signs of life", f'jsonPayload.alert="{WATCHDOG}"', ()).name
+        register(self)
+
+
+class AlertPoliciesArgs(TypedDict):
+    """What `AlertPolicies` needs."""
+
+    project: pulumi.Input[str]
+    """Id of the project."""
+    cluster_name: str
+    """Name of the cluster, for whoever reads what is told."""
+    alerts_metric: pulumi.Input[str]
+    """The metric `AlertMetrics.alerts`."""
+    watchdog_metric: pulumi.Input[str]
+    """The metric `AlertMetrics.watchdog`."""
+    emails: Sequence[str]
+    """Who is told."""
+    labels: Mapping[str, str]
+    """Labels of channels and policies, which Google calls the user's."""
+
+
+class AlertPolicies(pulumi.ComponentResource):
+    """Who is told of a cluster's alerts, and of their silence. `depends_on` is what it waits for: the cluster."""
+
+    def __init__(self, name: str, args: AlertPoliciesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:AlertPolicies", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
+        cluster, labels = args["cluster_name"], dict(args["labels"])
+        channels = [
+            monitoring.NotificationChannel(
+                f"{name}-{email}",
+                project=args["project"],
+                type="email",
+                display_name=f"Alerts of {cluster}: {email}",
+                labels={"email_address": email},
+                user_labels=labels,
+                opts=child,
+            ).name
+            for email in dict.fromkeys(args["emails"])
+        ]
+        monitoring.AlertPolicy(
+            f"{name}-alerts",
+            project=args["project"],
+            display_name=f"{cluster}: alerts",
+            combiner="OR",
+            conditions=[
+                {
+                    "display_name": "an alert of the cluster's own monitoring",
+                    "condition_threshold": {
+                        "filter": _of(args["alerts_metric"]),
+                        "comparison": "COMPARISON_GT",
+                        "threshold_value": 0,
+                        "duration": "0s",
+                        "aggregations": [{"alignment_period": "60s", "per_series_aligner": "ALIGN_DELTA"}],
+                    },
+                }
+            ],
+            documentation={
+                "subject": f"${{metric.label.alert}} ${{metric.label.namespace}} ({cluster})",
+                "content": "${metric.label.summary}\n\nRunbook: ${metric.label.runbook}",
+                "mime_type": "text/markdown",
+            },
+            alert_strategy={"auto_close": f"{CLOSE_SECONDS}s"},
+            notification_channels=channels,
+            user_labels=labels,
+            opts=child,
+        )
+        monitoring.AlertPolicy(
+            f"{name}-silent",
+            project=args["project"],
+            display_name=f"{cluster}: monitoring is silent",
+            combiner="OR",
+            severity="CRITICAL",
+            conditions=[
+                {
+                    "display_name": "the watchdog says nothing",
+                    "condition_absent": {
+                        "filter": _of(args["watchdog_metric"]),
+                        "duration": f"{SILENT_SECONDS}s",
+                        "aggregations": [
+                            {
+                                "alignment_period": "300s",
+                                "per_series_aligner": "ALIGN_DELTA",
+                                "cross_series_reducer": "REDUCE_SUM",
+                            }
+                        ],
+                    },
+                }
+            ],
+            documentation={
+                "content": f"Monitoring of {cluster} is silent: no alert would arrive. docs/runbooks/watchdog.md",
+                "mime_type": "text/markdown",
+            },
+            notification_channels=channels,
+            user_labels=labels,
+            opts=child,
+        )
+        register(self)
+
+
+def _of(metric: pulumi.Input[str]) -> pulumi.Output[str]:
+    return pulumi.Output.concat(
+        'resource.type="k8s_container" AND metric.type="logging.googleapis.com/user/', metric, '"'
+    )

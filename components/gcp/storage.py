@@ -1,0 +1,133 @@
+"""The storage tiers by purpose: data, checkpoints and artifacts, each a bucket with a lifecycle of its own."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+import pulumi
+
+from trainyard.components.gcp.buckets import GcsBucket
+from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.outputs import register
+
+
+class GcsTierKeysArgs(TypedDict):
+    """Keys of the tiers, in the buckets' location."""
+
+    data: pulumi.Input[str]
+    """Key of the data."""
+    checkpoints: pulumi.Input[str]
+    """Key of the checkpoints."""
+    artifacts: pulumi.Input[str]
+    """Key of the artifacts."""
+
+
+class GcsStorageTiersArgs(TypedDict):
+    """What `GcsStorageTiers` needs."""
+
+    location: pulumi.Input[str]
+    """Region of the buckets."""
+    key_ids: GcsTierKeysArgs
+    """The keys."""
+    labels: Mapping[str, pulumi.Input[str]]
+    """Labels on the bill, besides the tier."""
+    data_version_days: int
+    """Days that a superseded version of the data is kept."""
+    checkpoint_keep_versions: int
+    """How many superseded versions of a checkpoint are kept at most."""
+    checkpoint_expire_days: int
+    """Days after which a superseded checkpoint goes; the newest never does."""
+    artifact_retention_days: int
+    """Days that a superseded artifact is kept."""
+    artifact_transition_days: int
+    """Days after which an artifact moves to Nearline."""
+    multipart_cleanup_days: int
+    """Days after which unfinished uploads go."""
+    protect: bool
+    """Whether Pulumi refuses to delete or replace the buckets."""
+
+
+class GcsStorageTiers(pulumi.ComponentResource):
+    """Three buckets, and a fourth for their access logs.
+
+    `depends_on` is what the three wait for: the right of Cloud Storage on the keys.
+    """
+
+    data_bucket: pulumi.Output[str]
+    """Name of the bucket of the data."""
+    checkpoints_bucket: pulumi.Output[str]
+    """Name of the bucket of the checkpoints."""
+    artifacts_bucket: pulumi.Output[str]
+    """Name of the bucket of the artifacts."""
+
+    def __init__(self, name: str, args: GcsStorageTiersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError for names and days that Google refuses."""
+        super().__init__("trainyard:index:GcsStorageTiers", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        encrypted = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
+        uploads = args["multipart_cleanup_days"]
+
+        def labels(tier: str) -> dict[str, pulumi.Input[str]]:
+            return {**args["labels"], "tier": tier}
+
+        logs = GcsBucket(
+            f"{name}-logs",
+            {
+                "location": args["location"],
+                "labels": labels("logs"),
+                "lifecycle_rules": [{"superseded_expire_days": 90}, {"abort_uploads_days": uploads}],
+                "protect": args["protect"],
+            },
+            child,
+        )
+        data = GcsBucket(
+            f"{name}-data",
+            {
+                "location": args["location"],
+                "labels": labels("data"),
+                "key_id": args["key_ids"]["data"],
+                "log_bucket": logs.bucket_name,
+                "lifecycle_rules": [
+                    {"superseded_expire_days": args["data_version_days"]},
+                    {"abort_uploads_days": uploads},
+                ],
+                "protect": args["protect"],
+            },
+            encrypted,
+        )
+        checkpoints = GcsBucket(
+            f"{name}-checkpoints",
+            {
+                "location": args["location"],
+                "labels": labels("checkpoints"),
+                "key_id": args["key_ids"]["checkpoints"],
+                "log_bucket": logs.bucket_name,
+                # What is overwritten is billed until it goes: the lifecycle says when, no soft deletion beside it.
+                "soft_delete_days": 0,
+                "lifecycle_rules": [
+                    {"superseded_keep_versions": args["checkpoint_keep_versions"]},
+                    {"superseded_expire_days": args["checkpoint_expire_days"]},
+                    {"abort_uploads_days": uploads},
+                ],
+                "protect": args["protect"],
+            },
+            encrypted,
+        )
+        artifacts = GcsBucket(
+            f"{name}-artifacts",
+            {
+                "location": args["location"],
+                "labels": labels("artifacts"),
+                "key_id": args["key_ids"]["artifacts"],
+                "log_bucket": logs.bucket_name,
+                "lifecycle_rules": [
+                    {"superseded_expire_days": args["artifact_retention_days"]},
+                    {"nearline_days": args["artifact_transition_days"]},
+                    {"abort_uploads_days": uploads},
+                ],
+                "protect": args["protect"],
+            },
+            encrypted,
+        )
+        self.data_bucket, self.checkpoints_bucket = data.bucket_name, checkpoints.bucket_name
+        self.artifacts_bucket = artifacts.bucket_name
+        register(self)

@@ -1,0 +1,175 @@
+"""Managed training: from the plan to the components of `trainyard.components.aws.managed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+
+from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake, rule_name
+from trainyard.components.aws.managed.domain import ManagedDomain
+from trainyard.components.aws.managed.network import TrainingWall
+from trainyard.components.aws.managed.roles import TRACKING_PREFIX, ManagedRoles, role_name
+from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
+from trainyard.components.aws.network import Network
+from trainyard.components.aws.storage import StorageTiers
+from trainyard.plan.aws.parts import AwsPlan, ManagedPlan
+from trainyard.plan.parts import Plan
+from trainyard.stacks.environment.aws.keys import Keys
+from trainyard.stacks.environment.aws.storage import uri
+
+_ROLES, _ALERTS = "managed", "managed-jobs"
+
+
+@dataclass(frozen=True)
+class Managed:
+    """What was made, as far as the stack tells of it and jobs need it."""
+
+    planned: ManagedPlan
+    roles: ManagedRoles
+    wall: TrainingWall
+    outputs: dict[str, pulumi.Input[object]]
+    ready: list[pulumi.Resource]
+
+
+def roles_outside(plan: Plan[AwsPlan], account: pulumi.Input[str]) -> list[pulumi.Input[str]]:
+    """Roles that use the buckets from elsewhere than the network, as patterns: a bucket comes before them.
+
+    Editors of a public domain stand in a network of SageMaker's, and so does the tracking app in any.
+    """
+    managed = plan.ground.managed
+    if managed is None:
+        return []
+    kinds = [*([] if managed.private_domain else ["people"]), *(["tracking"] if managed.tracking else [])]
+    path = plan.ground.roles.path
+    return [pulumi.Output.concat("arn:aws:iam::", account, f":role{path}{role_name(_ROLES, kind)}-*") for kind in kinds]
+
+
+def alert_rules(plan: Plan[AwsPlan], account: pulumi.Input[str]) -> list[pulumi.Input[str]]:
+    """The rules that publish to the topic of alerts, as patterns: its policy comes before them."""
+    if plan.ground.managed is None:
+        return []
+    pattern = f":rule/{rule_name(_ALERTS)}-*"
+    return [pulumi.Output.concat("arn:aws:events:", plan.ground.region, ":", account, pattern)]
+
+
+def make_managed(
+    plan: Plan[AwsPlan],
+    planned: ManagedPlan,
+    account: pulumi.Input[str],
+    network: Network,
+    storage: StorageTiers,
+    keys: Keys,
+    opts: pulumi.ResourceOptions,
+) -> Managed:
+    """Makes roles, editors, tracking and registry."""
+    name, region = plan.core.name, plan.ground.region
+    subnets = [network.private_subnet_ids[zone.name] for zone in plan.ground.network.zones]
+    wall = TrainingWall("training", {"vpc_id": network.vpc_id, "internet": planned.private_domain}, opts)
+    roles = ManagedRoles(
+        _ROLES,
+        {
+            "place": {"region": region, "account_id": account},
+            "ceilings": {
+                "training_types": planned.training_types,
+                "editor_types": planned.editor_types,
+                "max_runtime_seconds": planned.max_runtime_hours * 3600,
+                "subnet_ids": subnets,
+                "security_group_id": wall.security_group_id,
+                "output_key_arn": keys.tracking.key_arn,
+                "project": dict(plan.core.tags)["project"],
+            },
+            "tiers": {
+                "data_arn": storage.data_bucket["arn"],
+                "checkpoints_arn": storage.checkpoints_bucket["arn"],
+                "artifacts_arn": storage.artifacts_bucket["arn"],
+                "key_arns": [keys.data.key_arn, keys.checkpoints.key_arn, keys.tracking.key_arn],
+            },
+            "people_arns": sorted({who for team in plan.core.teams for who in team.principals}),
+            "model_groups": f"{name}-",
+            "image_registries": [
+                f"arn:aws:ecr:{region}:*:repository/*",  # AWS's own accounts of images differ by region
+            ],
+            "tracking": planned.tracking,
+        },
+        opts,
+    )
+    domain = ManagedDomain(
+        "studio",
+        {
+            "domain_name": name,
+            "vpc_id": network.vpc_id,
+            "subnet_ids": subnets,
+            "security_group_id": wall.security_group_id,
+            "private": planned.private_domain,
+            "key_arn": keys.data.key_arn,
+            "execution_role_arn": roles.people_role_arn,
+            "user_profiles": [seat.name for seat in planned.seats],
+            "editor_type": planned.editor_types[0],
+            "idle_minutes": planned.idle_minutes,
+            "kernel_idle_minutes": planned.kernel_idle_minutes,
+            "space_gib": planned.space_gib,
+            "max_space_gib": planned.max_space_gib,
+            "protect": plan.core.protect,
+        },
+        pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[*roles.ready, *network.ways_out])),
+    )
+    outputs: dict[str, pulumi.Input[object]] = {
+        "studioDomain": domain.domain_id,
+        "studioUrl": domain.domain_url,
+        "peopleRole": roles.people_role_arn,
+        "jobRole": roles.job_role_arn,
+        "trainingSubnets": subnets,
+        "trainingSecurityGroup": wall.security_group_id,
+        "outputKey": keys.tracking.key_arn,
+        "trainingTypes": list(planned.training_types),
+        "maxRuntimeHours": planned.max_runtime_hours,
+    }
+    app_arn = None
+    if roles.tracking_role_arn is not None:
+        tracking = ManagedTracking(
+            "tracking",
+            {
+                "app_name": name,
+                "role_arn": roles.tracking_role_arn,
+                "artifact_uri": pulumi.Output.concat(uri(storage.artifacts_bucket), "/", TRACKING_PREFIX.rstrip("/")),
+                "domain_id": domain.domain_id,
+                "protect": plan.core.protect,
+            },
+            pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=roles.ready)),
+        )
+        app_arn = outputs["mlflowTrackingUri"] = tracking.app_arn
+    groups = [f"{name}-{team.name}" for team in plan.core.teams]
+    registry = ModelRegistry("models", {"group_names": groups, "protect": plan.core.protect}, opts)
+    outputs["modelGroups"] = registry.group_arns
+    ready = [*roles.ready, *roles.trusts_tracking(app_arn), *network.ways_out]
+    return Managed(planned, roles, wall, outputs, ready)
+
+
+def make_alarms(
+    plan: Plan[AwsPlan],
+    made: Managed,
+    account: pulumi.Input[str],
+    topic_arn: pulumi.Input[str],
+    budget_name: pulumi.Input[str],
+    opts: pulumi.ResourceOptions,
+) -> None:
+    """Makes what tells of jobs that end badly, and what holds people at their budget."""
+    JobAlerts(
+        _ALERTS,
+        {"topic_arn": topic_arn, "region": plan.ground.region, "dashboard_name": plan.core.name},
+        opts,
+    )
+    if not made.planned.deny_over_budget:
+        return
+    SpendingBrake(
+        "managed",
+        {
+            "account_id": account,
+            "budget_name": budget_name,
+            "topic_arn": topic_arn,
+            "role_names": [made.roles.people_role_name, made.roles.job_role_name],
+            "role_arns": [made.roles.people_role_arn, made.roles.job_role_arn],
+        },
+        opts,
+    )

@@ -1,0 +1,111 @@
+"""Google Cloud as a ground: from the plan to the components of `trainyard.components.gcp`.
+
+What the workloads on each cluster need of it leaves as a `Ground`; nothing else of Google Cloud is known to them.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import Final
+
+import pulumi
+import pulumi_gcp
+import pulumi_random
+
+from trainyard.components.gcp.budget import ProjectBudget
+from trainyard.components.gcp.google_apis import GoogleApis
+from trainyard.components.gcp.network import VpcNetwork
+from trainyard.components.gcp.services import ProjectServices
+from trainyard.plan.gcp.parts import GcpPlan
+from trainyard.plan.parts import Plan
+from trainyard.stacks.environment.gcp.cluster import Shared, make_ground
+from trainyard.stacks.environment.gcp.storage import after, make_database, make_keys, make_storage
+from trainyard.stacks.environment.ground import Foundation
+
+SERVICES: Final = (
+    "cloudresourcemanager", "serviceusage", "iam", "iamcredentials", "compute", "servicenetworking", "dns", "container",
+    "containerfilesystem", "artifactregistry", "storage", "cloudkms", "sqladmin", "secretmanager", "logging",
+    "monitoring",
+)  # fmt: skip
+"""What an environment uses."""
+
+AGENTS: Final = ("container", "sqladmin", "secretmanager")
+"""Services whose agents encrypt with the environment's keys."""
+
+
+def build(plan: Plan[GcpPlan]) -> Foundation:
+    """Makes what stands in the project, with the clusters in it."""
+    own = plan.ground
+    provider = pulumi_gcp.Provider(
+        "gcp",
+        project=own.project,
+        region=own.region,
+        default_labels=dict(own.labels),
+        # A budget's API asks whose quota a person's credentials use.
+        user_project_override=True,
+        billing_project=own.project,
+    )
+    gcp = pulumi.ResourceOptions(providers=[provider, pulumi_random.Provider("random-gcp")])
+    billed = ["cloudbilling", "billingbudgets"] if own.billing else []
+    services = ProjectServices("services", {"services": [*SERVICES, *billed], "agents": AGENTS}, gcp)
+    network = _network(plan, after(gcp, services.ready))
+    apis = GoogleApis(
+        "google-apis", {"network_id": network.network_id, "labels": dict(own.labels)}, after(gcp, services.ready)
+    )
+    keys = make_keys(plan, services, gcp)
+    storage = make_storage(plan, keys, gcp)
+    database = make_database(plan, network, keys, gcp)
+    budget = _budget(plan, after(gcp, services.ready))
+    shared = Shared(network, keys, storage, database, services.ready, apis.ready)
+    return Foundation(
+        clusters={planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters},
+        outputs={
+            "region": own.region,
+            "project": own.project,
+            "dataBucket": storage.data_bucket,
+            "checkpointsBucket": storage.checkpoints_bucket,
+            "artifactsBucket": storage.artifacts_bucket,
+            **({"budget": budget.budget_name} if budget else {}),
+        },
+    )
+
+
+def _network(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> VpcNetwork:
+    own = plan.ground.network
+    private = IPv4Network(own.private_services_cidr)
+    return VpcNetwork(
+        "network",
+        {
+            "region": plan.ground.region,
+            "node_cidr": own.node_cidr,
+            "pod_cidr": own.pod_cidr,
+            "service_cidr": own.service_cidr,
+            "control_plane_cidr": own.control_plane_cidr,
+            "private_services_prefix": private.prefixlen,
+            "private_services_address": str(private.network_address),
+        },
+        opts,
+    )
+
+
+def _budget(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> ProjectBudget | None:
+    """The project's budget, where the billing account is in reach."""
+    own, billing = plan.core.budget, plan.ground.billing
+    if billing is None:
+        return None
+    return ProjectBudget(
+        "budget",
+        {
+            "billing_account": billing.account,
+            "project": plan.ground.project,
+            "project_number": plan.ground.project_number,
+            "display_name": plan.core.name,
+            "currency": billing.currency,
+            "monthly_amount": billing.monthly_amount,
+            "actual_percents": own.actual_percents,
+            "forecast_percents": own.forecast_percents,
+            "emails": own.alert_emails,
+            "label": {"project": dict(plan.ground.labels)["project"]},
+        },
+        opts,
+    )

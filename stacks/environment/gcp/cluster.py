@@ -1,0 +1,254 @@
+"""A cluster on Google Cloud: the components of one, and what its workloads need of the ground as a `Ground`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+import pulumi
+import pulumi_kubernetes
+import pulumi_random
+import pulumi_tls
+
+from trainyard.catalog import gcp as catalog
+from trainyard.components.gcp.alerts import AlertMetrics, AlertPolicies
+from trainyard.components.gcp.cluster import GkeCluster, GkeClusterArgs
+from trainyard.components.gcp.database import CloudSqlDatabase
+from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.gpu_nodes import GkeNodePools, GkePoolArgs
+from trainyard.components.gcp.network import VpcNetwork
+from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.on_cluster.volumes import ingest_volume, team_volumes
+from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.k8s.network_rules import AddressesArgs
+from trainyard.components.k8s.teams import SubjectArgs
+from trainyard.conventions import CHECKPOINTS_CLAIM, CPU_NODES, SYSTEM_NODES, gpu_node_labels
+from trainyard.conventions.gcp import (
+    DCGM_PODS,
+    DCGM_SERIES,
+    GOOGLE_APIS_CIDR,
+    METADATA_CIDR,
+    QUEUED_PROVISIONING,
+    QUEUED_TAINT,
+    kubeconfig_document,
+)
+from trainyard.plan.gcp.market import accelerator
+from trainyard.plan.gcp.parts import GcpNetworkPlan, GcpPlan
+from trainyard.plan.parts import ClusterPlan, NodeGroupPlan, Plan, PoolPlan
+from trainyard.stacks.environment.gcp.identities import identity, people, pod_identities
+from trainyard.stacks.environment.gcp.storage import ARTIFACTS_PREFIX, after, mlflow_database, mounted, uri
+from trainyard.stacks.environment.ground import Ground, resource_prefix
+
+LONGEST_ACCOUNT_ID = 30
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all clusters of the environment use."""
+
+    network: VpcNetwork
+    keys: ProjectKeys
+    storage: GcsStorageTiers
+    database: CloudSqlDatabase | None
+    services: Sequence[pulumi.Resource]
+    """What everything waits for that asks an API of the project's."""
+    ready: Sequence[pulumi.Resource]
+    """What a job needs of the network: names that are answered with the addresses that its walls let by."""
+
+
+def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: pulumi.ResourceOptions) -> Ground:
+    """Makes control plane, nodes, the rights of the cluster's pods, and says what workloads need of them."""
+    prefix, storage, own = resource_prefix(plan, planned), shared.storage, plan.ground
+    cluster = GkeCluster(
+        f"{prefix}cluster",
+        _cluster(plan, planned, shared),
+        after(gcp, [*shared.network.ways_out, *shared.keys.granted["platform"]]),
+    )
+    GkeNodePools(
+        f"{prefix}gpu-nodes",
+        {
+            "cluster_id": cluster.cluster_id,
+            "region": own.region,
+            "node_account_email": cluster.node_account_email,
+            "key_id": shared.keys.key_ids["platform"],
+            "labels": dict(own.labels),
+            "pools": [_pool(pool, group, dict(own.run_hours)) for pool in planned.pools for group in pool.node_groups],
+        },
+        after(gcp, cluster.nodes_wait_for),
+    )
+    identities = pod_identities(plan, planned, cluster, storage, gcp)
+    people(plan, planned, gcp)
+    kubeconfig = pulumi.Output.json_dumps(
+        kubeconfig_document(planned.name, pulumi.Output.concat("https://", cluster.dns_endpoint))
+    )
+    kubernetes = pulumi_kubernetes.Provider(
+        f"{prefix}kubernetes",
+        kubeconfig=kubeconfig,
+        cluster_identifier=planned.name,
+        opts=pulumi.ResourceOptions(depends_on=list(cluster.ready)),
+    )
+    volumes = mounted(plan, storage)
+    watched = planned.monitoring is not None
+    if watched:
+        _tell(plan, planned, shared, cluster, gcp)
+    disks = DiskStorage(
+        f"{prefix}disks",
+        {"key_id": shared.keys.key_ids["platform"], "labels": dict(own.labels)},
+        pulumi.ResourceOptions(providers=[kubernetes]),
+    )
+    return Ground(
+        kubeconfig=kubeconfig,
+        providers=[kubernetes, pulumi_random.Provider(f"{prefix}random"), pulumi_tls.Provider(f"{prefix}tls")],
+        volumes={team.name: team_volumes(team.name, volumes) for team in planned.teams},
+        volumes_wait_for=[],
+        checkpoints_uri=uri(storage.checkpoints_bucket),
+        smoke_checkpoints=f"/{CHECKPOINTS_CLAIM}",
+        artifacts_uri=pulumi.Output.concat(uri(storage.artifacts_bucket), f"/{ARTIFACTS_PREFIX}"),
+        database=mlflow_database(plan, shared.database) if plan.tracks(planned) else None,
+        mlflow_identity=identity(identities, "mlflow"),
+        team_identities={team.name: identity(identities, f"team-{team.name}") for team in planned.teams},
+        ingest_volume=ingest_volume(volumes),
+        ingest_identity=identity(identities, "ingest"),
+        addresses=addresses(own.network),
+        direct_names=["storage.googleapis.com", ".storage.googleapis.com", "metadata.google.internal"],
+        environment=dict(planned.smoke.environment),
+        own_registries=[f"{own.region}-docker.pkg.dev/{own.project}", *FUSE_REGISTRIES],
+        system_nodes=SYSTEM_NODES,
+        cpu_nodes=CPU_NODES,
+        node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},
+        gpu_add_ons=[],  # GKE brings driver, device plugin and metrics
+        device_plugins=[],
+        queued={
+            name: {
+                "provisioning_class": QUEUED_PROVISIONING,
+                "max_run_seconds": hours * 3600,
+                "tolerations": [{"key": QUEUED_TAINT, "operator": "Exists", "effect": "NoSchedule"}],
+            }
+            for name, hours in own.run_hours
+        },
+        unrationed_resources=[],
+        autoscaled_groups={},
+        node_images={group.name: cluster.version for group in planned.node_groups},
+        jobs_wait_for=list(shared.ready),
+        block_storage_class=disks.storage_class,
+        alerts_by_log=watched,
+        gpu_exporter={"namespace": DCGM_PODS[0], "labels": {"app.kubernetes.io/name": DCGM_PODS[1]}},
+        gpu_series=DCGM_SERIES,
+        name_service=False,  # kube-dns, which says nothing where CoreDNS would
+        subjects={team.name: [_subject(principal) for principal in team.principals] for team in plan.core.teams},
+    )
+
+
+def _tell(
+    plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, cluster: GkeCluster, gcp: pulumi.ResourceOptions
+) -> None:
+    """Makes what tells people of the cluster's alerts."""
+    prefix, project = resource_prefix(plan, planned), plan.ground.project
+    metrics = AlertMetrics(
+        f"{prefix}alert-metrics", {"project": project, "cluster_name": planned.name}, after(gcp, shared.services)
+    )
+    AlertPolicies(
+        f"{prefix}alert-policies",
+        {
+            "project": project,
+            "cluster_name": planned.name,
+            "alerts_metric": metrics.alerts,
+            "watchdog_metric": metrics.watchdog,
+            "emails": plan.core.budget.alert_emails,
+            "labels": dict(plan.ground.labels),
+        },
+        after(gcp, cluster.ready),
+    )
+
+
+FUSE_REGISTRIES = ("gke.gcr.io", "gcr.io/gke-release")
+"""Where GKE's own container beside a pod that mounts a bucket comes from (gcs-fuse-csi-driver, as generally known)."""
+
+
+def addresses(network: GcpNetworkPlan) -> AddressesArgs:
+    """The service `kubernetes` has the first address of its range (Kubernetes, "Service ClusterIP allocation"); the
+    metadata server resolves names and says who a pod is."""
+    return {
+        "own": [network.cidr],
+        "nodes": [network.node_cidr],
+        "services": network.service_cidr,
+        "control_plane": [network.control_plane_cidr],
+        "api_service": f"{IPv4Network(network.service_cidr)[1]}/32",
+        "resolvers": [METADATA_CIDR],
+        "cloud_services": [GOOGLE_APIS_CIDR],
+        "object_store": [GOOGLE_APIS_CIDR],
+        "identity": [{"cidr": METADATA_CIDR, "port": 80}, {"cidr": "169.254.169.252/32", "port": 988}],
+    }
+
+
+def _cluster(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared) -> GkeClusterArgs:
+    own, control_plane = plan.ground, plan.ground.control_plane(planned.name)
+    (system_type,) = planned.system_nodes.instance_types
+    args: GkeClusterArgs = {
+        "cluster_name": planned.name,
+        "project": own.project,
+        "region": own.region,
+        "zones": planned.system_nodes.zones,
+        "network_id": shared.network.network_id,
+        "subnetwork_id": shared.network.subnetwork_id,
+        "control_plane_cidr": own.network.control_plane_cidr,
+        "kubernetes_version": planned.kubernetes_version,
+        "release_channel": control_plane.release_channel,
+        "key_id": shared.keys.key_ids["platform"],
+        "node_account_id": account_id(planned.name),
+        "system_nodes": {
+            "machine_type": system_type,
+            "min_nodes": planned.system_nodes.min_nodes,
+            "max_nodes": planned.system_nodes.max_nodes,
+            "disk_gib": planned.system_nodes.disk_gib,
+        },
+        "labels": dict(own.labels),
+        "deletion_protection": control_plane.deletion_protection,
+    }
+    if planned.cpu_pool is not None:
+        (cpu_type,) = planned.cpu_pool.instance_types
+        args["cpu_pool"] = {
+            "machine_type": cpu_type,
+            "min_nodes": planned.cpu_pool.min_nodes,
+            "max_nodes": planned.cpu_pool.max_nodes,
+            "disk_gib": planned.cpu_pool.disk_gib,
+        }
+    if own.authenticator_group is not None:
+        args["authenticator_group"] = own.authenticator_group
+    return args
+
+
+def account_id(cluster: str) -> str:
+    """Id of the nodes' account, cut to what Google takes."""
+    return f"{cluster[: LONGEST_ACCOUNT_ID - len('-nodes')].rstrip('-')}-nodes"
+
+
+def _pool(pool: PoolPlan, group: NodeGroupPlan, run_hours: Mapping[str, int]) -> GkePoolArgs:
+    args: GkePoolArgs = {
+        "name": group.name,
+        "pool": pool.name,
+        "capacity": group.capacity,
+        "machine_type": pool.node.instance_type,
+        "accelerator": accelerator(catalog.instance(pool.node.instance_type)),
+        "gpus": pool.node.gpus,
+        "min_nodes": group.min_nodes,
+        "max_nodes": group.max_nodes,
+        "zones": group.zones,
+        "disk_gib": pool.node.root_disk_gib,
+    }
+    if pool.node.fabric is not None:
+        args["fast_network"] = True
+    if group.placement_group:
+        args["compact"] = True
+    if group.name in run_hours:
+        args["max_run_seconds"] = run_hours[group.name] * 3600
+    if group.reservation is not None:
+        args["reservation"] = {"name": group.reservation.id, "zone": group.reservation.availability_zone}
+    return args
+
+
+def _subject(principal: str) -> SubjectArgs:
+    """Who signs in, as RBAC names it: GKE says the address."""
+    kind, _, name = principal.partition(":")
+    return {"kind": "Group" if kind == "group" else "User", "name": name}

@@ -1,0 +1,138 @@
+"""Keys, storage tiers and the database of an environment, and what the workloads need to know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pulumi
+
+from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase
+from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.network import VpcNetwork
+from trainyard.components.gcp.on_cluster.volumes import BucketVolumesArgs
+from trainyard.components.gcp.services import ProjectServices
+from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
+from trainyard.plan.gcp.parts import GcpPlan
+from trainyard.plan.parts import Plan
+
+ARTIFACTS_PREFIX = "mlflow"
+"""Folder of MLflow's artifacts in the artifacts bucket."""
+
+POSTGRES_PORT = 5432
+
+
+def after(gcp: pulumi.ResourceOptions, waited_for: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
+    """The providers, and what comes first."""
+    return pulumi.ResourceOptions.merge(gcp, pulumi.ResourceOptions(depends_on=list(waited_for)))
+
+
+def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.ResourceOptions) -> ProjectKeys:
+    """A key a class of data, each for the agents of the services that encrypt with it and nobody else."""
+
+    def agent(service: str) -> pulumi.Output[str]:
+        return services.agent_emails[service].apply(lambda email: f"serviceAccount:{email}")
+
+    number = plan.ground.project_number
+    storage = f"serviceAccount:service-{number}@gs-project-accounts.iam.gserviceaccount.com"
+    disks = f"serviceAccount:service-{number}@compute-system.iam.gserviceaccount.com"
+    return ProjectKeys(
+        plan.core.name,
+        {
+            "location": plan.ground.region,
+            "members": {
+                "data": {"storage": storage},
+                "checkpoints": {"storage": storage},
+                "tracking": {"storage": storage, "sql": agent("sqladmin"), "secrets": agent("secretmanager")},
+                "platform": {"container": agent("container"), "disks": disks},
+            },
+            "protect": plan.core.protect,
+        },
+        after(gcp, services.ready),
+    )
+
+
+def make_storage(plan: Plan[GcpPlan], keys: ProjectKeys, gcp: pulumi.ResourceOptions) -> GcsStorageTiers:
+    """Makes the storage tiers."""
+    tiers = plan.core.storage
+    return GcsStorageTiers(
+        plan.core.name,
+        {
+            "location": plan.ground.region,
+            "key_ids": {
+                "data": keys.key_ids["data"],
+                "checkpoints": keys.key_ids["checkpoints"],
+                "artifacts": keys.key_ids["tracking"],
+            },
+            "labels": dict(plan.ground.labels),
+            "data_version_days": tiers.data_version_days,
+            "checkpoint_keep_versions": tiers.checkpoint_keep_versions,
+            "checkpoint_expire_days": tiers.checkpoint_expire_days,
+            "artifact_retention_days": tiers.artifact_retention_days,
+            "artifact_transition_days": tiers.artifact_transition_days,
+            "multipart_cleanup_days": tiers.multipart_cleanup_days,
+            "protect": plan.core.protect,
+        },
+        after(gcp, [*keys.granted["data"], *keys.granted["checkpoints"], *keys.granted["tracking"]]),
+    )
+
+
+def make_database(
+    plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, gcp: pulumi.ResourceOptions
+) -> CloudSqlDatabase | None:
+    """PostgreSQL for MLflow, where the plan has a server."""
+    if not any(plan.tracks(cluster) for cluster in plan.clusters):
+        return None
+    own = plan.ground.database
+    return CloudSqlDatabase(
+        f"{plan.core.name}-mlflow",
+        {
+            "region": plan.ground.region,
+            "network_id": network.network_id,
+            "key_id": keys.key_ids["tracking"],
+            "database_version": own.version,
+            "tier": own.tier,
+            "disk_gib": own.storage_gib,
+            "max_disk_gib": own.max_storage_gib,
+            "highly_available": own.highly_available,
+            "backup_days": own.backup_retention_days,
+            "labels": dict(plan.ground.labels),
+            "deletion_protection": own.deletion_protection,
+            "protect": plan.core.protect,
+            "password_version": plan.core.mlflow.password_version,
+        },
+        after(gcp, [network.private_services, *keys.granted["tracking"]]),
+    )
+
+
+def mlflow_database(plan: Plan[GcpPlan], database: CloudSqlDatabase | None) -> MlflowDatabaseArgs | None:
+    """How the MLflow server reaches its database; None where there is none.
+
+    Encrypted, without a look at the certificate: it is of an authority of the instance's own, made with it, and names
+    the instance and not its address.
+    """
+    if database is None:
+        return None
+    return {
+        "address": database.address,
+        "port": POSTGRES_PORT,
+        "name": DATABASE,
+        "username": USER,
+        "server_user": "mlflow_server",
+        "password": database.password,
+        "cidrs": [plan.ground.network.private_services_cidr],
+    }
+
+
+def mounted(plan: Plan[GcpPlan], storage: GcsStorageTiers) -> BucketVolumesArgs:
+    """The storage tiers as far as pods mount them."""
+    return {
+        "data_bucket": storage.data_bucket,
+        "data_per_team": plan.core.storage.data_access == "team",
+        "checkpoints_bucket": storage.checkpoints_bucket,
+    }
+
+
+def uri(bucket: pulumi.Output[str]) -> pulumi.Output[str]:
+    """Address of a bucket, without a slash at its end."""
+    return pulumi.Output.concat("gs://", bucket)

@@ -1,0 +1,252 @@
+"""`trainyard new` and `trainyard fleet`, as an agency calls them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from tests.fleet.fleets import project, pulumi, settings
+from tests.shared import ROOT
+from trainyard.cli import fleet
+from trainyard.cli.main import app
+
+OWN = (
+    "--team-size", "8", "--alert-email", "ml@acme.example", "--owner", "ann@acme.example", "--cost-centre", "cc",
+    "--state-backend", "s3://agency-acme?region=us-east-1", "--secrets-provider", "awskms://alias/acme",
+)  # fmt: skip
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, [*arguments, "--project", str(folder)])
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.fixture
+def agency(tmp_path: Path) -> Path:
+    return project(tmp_path / "agency", {"globex": settings("globex")}, {"globex": {"wave": "early"}})
+
+
+def test_a_client_is_one_command(agency: Path) -> None:
+    done = run(agency, "new", "acme", *OWN, "--wave", "canary")
+    assert done.exit_code == 0, done.output
+    assert "acme-prod is sound" in done.output
+    assert "USD a month: " in done.output
+    written = yaml.safe_load((agency / "Pulumi.acme-prod.yaml").read_text())
+    assert written["secretsprovider"] == "awskms://alias/acme"
+    assert written["config"]["trainyard:client"] == "acme"
+    assert written["config"]["trainyard:teamSize"] == 8
+    assert yaml.safe_load((agency / "Pulumi.acme-prod.lock.yaml").read_text())["zones"]
+    assert yaml.safe_load((agency / "fleet.yaml").read_text()) == {
+        "stacks": {"acme-prod": {"wave": "canary"}, "globex": {"wave": "early"}}
+    }
+    checked = run(agency, "fleet", "check")
+    assert checked.exit_code == 0, checked.output
+    assert "Nothing that is one client's is another's." in checked.output
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "said"),
+    [
+        (("--alert-email", "ml@globex.example"), 1, "another's address: ml@globex.example"),
+        (("--owner", "ann@globex.example"), 1, "is another's: ann@globex.example"),
+        (("--state-backend", "s3://agency-globex?region=us-east-1"), 1, "two clients' state is in one place"),
+        (("--monthly-budget", "100"), 2, "--monthly-budget: got 100; must be at least"),
+        (("--region", "mars"), 2, "--region: got mars"),
+        (("--wave", "first"), 2, "--wave: got first; must be one of canary, early, rest"),
+        (("--team-size", "0"), 2, "--team-size"),
+    ],
+)
+def test_what_is_wrong_or_another_s_is_refused_and_nothing_is_written(
+    agency: Path, more: tuple[str, ...], code: int, said: str
+) -> None:
+    before = names(agency)
+    done = run(agency, "new", "acme", *OWN, *more)
+    assert done.exit_code == code, done.output
+    assert said in " ".join(done.output.split())
+    assert names(agency) == before
+    assert "acme" not in (agency / "fleet.yaml").read_text()
+
+
+def test_a_stack_that_is_there_is_not_written_over(agency: Path) -> None:
+    (agency / "Pulumi.acme-prod.yaml").write_text("mine\n")
+    done = run(agency, "new", "acme", *OWN)
+    assert done.exit_code == 2
+    assert "is there already" in done.output
+    assert (agency / "Pulumi.acme-prod.yaml").read_text() == "mine\n"
+
+
+def test_leftovers_of_a_copy_are_a_violation(agency: Path) -> None:
+    copy = (agency / "Pulumi.globex.yaml").read_text().replace("trainyard:client: globex", "trainyard:client: initech")
+    (agency / "Pulumi.initech.yaml").write_text(copy)
+    done = run(agency, "fleet", "check", "--json", "-")
+    assert done.exit_code == 1
+    document: dict[str, Any] = json.loads(done.stdout)
+    assert {each["rule"] for each in document["shared"]} >= {"fleet-shared-address", "fleet-shared-owner"}
+    assert [each["verdict"]["state"] for each in document["stacks"]] == ["sound", "sound"], "each alone is well"
+
+
+def test_the_list_says_what_each_is_and_costs(agency: Path) -> None:
+    done = run(agency, "fleet", "list", "--json", "-")
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(done.stdout)["stacks"]
+    assert (row["stack"], row["client"], row["cloud"], row["wave"]) == ("globex", "globex", "aws", "early")
+    assert row["profile"] == "medium", "of eight people"
+    assert row["version"] is None, "never brought up"
+    assert row["verdict"]["money"]["expected"] > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("stacks: {globx: {wave: early}}", "did you mean globex?"),
+        ("stacks: {globex: {wave: first}}", "wave"),
+        ("stacks: {globex: {wav: rest}}", "wav"),
+        ("[1]", "must be a mapping"),
+    ],
+)
+def test_a_wrong_fleet_file_is_told(agency: Path, text: str, said: str) -> None:
+    (agency / "fleet.yaml").write_text(text)
+    for verb in ("list", "check"):
+        done = run(agency, "fleet", verb)
+        assert done.exit_code == 2
+        assert said in done.output
+
+
+def test_an_upgrade_brings_a_wave_up_and_notes_it(agency: Path, tmp_path: Path) -> None:
+    program = str(pulumi(tmp_path))
+    nothing = run(agency, "fleet", "upgrade", "--pulumi", program)
+    assert nothing.exit_code == 0, nothing.output
+    assert "0 of 1 stacks were brought to" in nothing.output
+    assert "1 in later waves" in nothing.output
+    (tmp_path / "fail-globex").touch()
+    failed = run(agency, "fleet", "upgrade", "--wave", "early", "--pulumi", program)
+    assert failed.exit_code == 1
+    assert "globex failed" in failed.output
+    assert "update failed: quota" in failed.output
+    (tmp_path / "fail-globex").unlink()
+    done = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program)
+    assert done.exit_code == 0, done.output
+    assert "version" in yaml.safe_load((agency / "fleet.yaml").read_text())["stacks"]["globex"]
+    again = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program)
+    assert "0 of 0 stacks" in again.output
+
+
+def test_no_stack_is_touched_where_one_must_not_be_deployed(agency: Path, tmp_path: Path) -> None:
+    file = agency / "Pulumi.globex.yaml"
+    file.write_text(file.read_text().replace("  - ml@globex.example", "").replace("alertEmails:", "alertEmails: []"))
+    done = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", str(pulumi(tmp_path)))
+    assert done.exit_code == 1
+    assert "no stack is touched: globex must not be deployed" in done.output
+    assert not (tmp_path / "calls").exists()
+
+
+def test_drift_is_told(agency: Path, tmp_path: Path) -> None:
+    program = str(pulumi(tmp_path))
+    assert run(agency, "fleet", "drift", "--pulumi", program).exit_code == 0
+    assert (tmp_path / "calls").read_text() == "globex preview s3://agency-globex?region=us-east-1\n"
+    (tmp_path / "fail-globex").touch()
+    done = run(agency, "fleet", "drift", "--pulumi", program)
+    assert done.exit_code == 1
+    assert "globex: drifted, or could not be asked" in done.output
+
+
+def test_the_list_remembers_what_drift_was_told(agency: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    program, once = str(pulumi(tmp_path)), fleet._judged(fleet._clients(agency), None)
+    monkeypatch.setattr(fleet, "_judged", lambda *_: once)
+
+    def listed() -> tuple[str, dict[str, Any]]:
+        file = tmp_path / "list.json"
+        done = run(agency, "fleet", "list", "--json", str(file))
+        assert done.exit_code == 0, done.output
+        return done.output, json.loads(file.read_text())["stacks"][0]["drift"]
+
+    assert listed()[1] is None
+    run(agency, "fleet", "drift", "--pulumi", program)
+    text, drift = listed()
+    assert drift["drifted"] is False and drift["asked"][:10] in text
+    (tmp_path / "fail-globex").touch()
+    run(agency, "fleet", "drift", "--pulumi", program)
+    text, drift = listed()
+    assert drift["drifted"] is True and "yes, or not asked" in text
+
+
+def test_without_pulumi_it_says_how_to_get_it(agency: Path) -> None:
+    done = run(agency, "fleet", "upgrade", "--pulumi", "no-such-pulumi")
+    assert done.exit_code == 2
+    assert "https://www.pulumi.com/docs/install" in done.output
+
+
+def test_explain_says_what_comes_from_the_project(agency: Path) -> None:
+    text = (agency / "Pulumi.yaml").read_text()
+    assert '  logRetentionDays:\n    type: string\n    default: ""' in text
+    (agency / "Pulumi.yaml").write_text(
+        text.replace(
+            '  logRetentionDays:\n    type: string\n    default: ""',
+            '  logRetentionDays:\n    type: string\n    default: "400"',
+        )
+    )
+    sources = {row["key"]: row["source"] for row in json.loads(run(agency, "explain", "globex", "--json", "-").stdout)}
+    found = {key: source for key, source in sources.items() if "in Pulumi.yaml for every stack" in source}
+    assert found
+    assert set(found.values()) == {"setting logRetentionDays, in Pulumi.yaml for every stack"}
+    assert not any("setting region, in" in source for source in sources.values())
+
+
+@pytest.fixture(scope="module")
+def another_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python whose Trainyard names the tracking database otherwise, which no database can be changed to."""
+    folder = tmp_path_factory.mktemp("release")
+    shutil.copytree(ROOT / "trainyard", folder / "trainyard", ignore=shutil.ignore_patterns("__pycache__"))
+    database = folder / "trainyard" / "components" / "aws" / "database.py"
+    text = database.read_text()
+    assert 'args.get("database_name", "mlflow")' in text
+    database.write_text(text.replace('args.get("database_name", "mlflow")', 'args.get("database_name", "runs")'))
+    prices = folder / "trainyard" / "catalog" / "aws_instances.csv"
+    text = prices.read_text()
+    assert ",21.957642," in text, "p4d.24xlarge, of which the pool train is made"
+    prices.write_text(text.replace(",21.957642,", ",20.957642,"))
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={folder} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    return python
+
+
+def test_a_release_that_replaces_a_database_stops_the_wave(agency: Path, another_release: Path, tmp_path: Path) -> None:
+    found = run(agency, "fleet", "diff", "--before", str(another_release), "--json", "-")
+    assert found.exit_code == 3, found.output
+    (row,) = json.loads(found.stdout)["stacks"]
+    assert row["change"]["counts"]["replaced"] >= 1
+    assert {finding["rule"] for finding in row["change"]["findings"]} == {"change-protected"}
+    price = row["change"]["price"]
+    assert 0 < price["after"] - price["before"] < 730 * 8, "an hour of its eight-GPU nodes costs a dollar more"
+    assert row["change"]["policies"] == {"new": [], "gone": []}
+    program = str(pulumi(tmp_path))
+    stopped = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program, "--before", str(another_release))
+    assert stopped.exit_code == 1
+    assert "no stack is touched: globex must not be changed like this" in stopped.output
+    assert not (tmp_path / "calls").exists()
+
+
+def test_the_same_release_changes_nothing(agency: Path) -> None:
+    found = run(agency, "fleet", "diff", "--before", sys.executable, "--json", "-")
+    assert found.exit_code == 0, found.output
+    (row,) = json.loads(found.stdout)["stacks"]
+    assert row["change"]["steps"] == []
+    assert row["change"]["price"]["before"] == pytest.approx(row["change"]["price"]["after"], abs=0.01)
+
+
+def test_a_release_that_is_not_there_is_told(agency: Path) -> None:
+    found = run(agency, "fleet", "diff", "--before", str(agency / "python"))
+    assert found.exit_code == 2
+    assert "neither a file that is there nor a version" in found.output

@@ -1,0 +1,58 @@
+"""Alerts on Google Cloud: what is counted, who is told, and what says that nobody would be."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pulumi_harness import Recording, plain, record
+from trainyard.components.gcp.alerts import AlertMetrics, AlertPolicies
+from trainyard.components.k8s.keepers.alert_log import lines
+
+METRIC, POLICY = "gcp:logging/metric:Metric", "gcp:monitoring/alertPolicy:AlertPolicy"
+CHANNEL = "gcp:monitoring/notificationChannel:NotificationChannel"
+
+
+@pytest.fixture(scope="module")
+def made() -> Recording:
+    def program() -> None:
+        metrics = AlertMetrics("metrics", {"project": "acme-ml", "cluster_name": "acme-demo"})
+        AlertPolicies(
+            "policies",
+            {
+                "project": "acme-ml",
+                "cluster_name": "acme-demo",
+                "alerts_metric": metrics.alerts,
+                "watchdog_metric": metrics.watchdog,
+                "emails": ["a@example.com", "b@example.com", "a@example.com"],
+                "labels": {"client": "acme"},
+            },
+        )
+
+    return record(program)
+
+
+def test_every_address_has_one_channel_and_hears_of_both(made: Recording) -> None:
+    channels = [plain(found.inputs) for found in made.resources if found.type == CHANNEL]
+    assert sorted(channel["labels"]["email_address"] for channel in channels) == ["a@example.com", "b@example.com"]
+    policies = [plain(found.inputs) for found in made.resources if found.type == POLICY]
+    assert [len(policy["notificationChannels"]) for policy in policies] == [2, 2]
+    assert all(policy["userLabels"] == {"client": "acme"} for policy in policies)
+
+
+def test_what_is_counted_are_lines_of_the_program(made: Recording) -> None:
+    """Every field that a metric takes is one that the program writes; the log is this cluster's."""
+    (line,) = lines({"alerts": [{}]})
+    for found in (made.one(METRIC, "metrics-alerts"), made.one(METRIC, "metrics-watchdog")):
+        metric = plain(found.inputs)
+        fields = {label["key"] for label in metric["metricDescriptor"]["labels"]}
+        assert fields == set(metric.get("labelExtractors") or {}) and fields <= set(line)
+        assert 'cluster_name="acme-demo"' in metric["filter"]
+        assert 'jsonPayload.status="firing"' in metric["filter"]
+    assert 'jsonPayload.alert!="Watchdog"' in plain(made.one(METRIC, "metrics-alerts").inputs)["filter"]
+
+
+def test_silence_is_an_alert_of_its_own(made: Recording) -> None:
+    (condition,) = plain(made.one(POLICY, "policies-silent").inputs)["conditions"]
+    assert "acme-demo-watchdog" in condition["conditionAbsent"]["filter"]
+    (condition,) = plain(made.one(POLICY, "policies-alerts").inputs)["conditions"]
+    assert "acme-demo-alerts" in condition["conditionThreshold"]["filter"]

@@ -1,0 +1,140 @@
+"""Waves: in order, each stack once, whatever is killed meanwhile; a stand-in takes Pulumi's place."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.fleet.fleets import clients, project, pulumi, settings
+from tests.shared import ROOT
+from trainyard.fleet.ledger import Ledger, Turn
+from trainyard.fleet.upgrade import due, turns, upgrade
+from trainyard.problems import SettingsError
+
+WAVE = {"a": "rest", "b": "canary", "c": "early", "d": "canary"}
+
+
+def fleet(folder: Path, **entries: dict[str, str]) -> Path:
+    said = {name: {"wave": wave, **entries.get(name, {})} for name, wave in WAVE.items()}
+    return project(folder, {name: settings(name) for name in WAVE}, said)
+
+
+def bring(folder: Path, wave: str, program: Path, done: list[str] | None = None) -> Turn | None:
+    ledger = Ledger.read(folder / "ledger")
+    found = clients(folder)
+    if ledger is None:
+        ledger = Ledger(folder / "ledger", "2.0.0", turns(found, "2.0.0"), "now")
+        ledger.write()
+    heard = [] if done is None else done
+    by_name = {client.stack: client for client in found}
+    return upgrade(ledger, by_name, wave, str(program), folder / "homes", lambda _: None, heard.append)  # type: ignore[arg-type]
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_a_wave_comes_after_those_before_it_and_each_stack_once(tmp_path: Path) -> None:
+    folder, program = fleet(tmp_path / "p"), pulumi(tmp_path)
+    done: list[str] = []
+    assert bring(folder, "canary", program, done) is None
+    assert lines(tmp_path / "ended") == done == ["b", "d"]
+    assert bring(folder, "rest", program, done) is None
+    assert lines(tmp_path / "ended") == done == ["b", "d", "c", "a"]
+    assert bring(folder, "rest", program, done) is None
+    assert len(done) == 4
+
+
+def test_each_stack_has_its_own_backend_and_home(tmp_path: Path) -> None:
+    folder, program = fleet(tmp_path / "p"), pulumi(tmp_path)
+    bring(folder, "canary", program)
+    assert lines(tmp_path / "calls") == [
+        "b up s3://agency-b?region=us-east-1",
+        "d up s3://agency-d?region=us-east-1",
+    ]
+    assert {path.name for path in (folder / "homes").iterdir()} == {"b", "d"}
+
+
+def test_it_stops_where_one_fails_and_goes_on_there(tmp_path: Path) -> None:
+    folder, program = fleet(tmp_path / "p"), pulumi(tmp_path)
+    (tmp_path / "fail-d").touch()
+    failed = bring(folder, "rest", program)
+    assert failed is not None
+    assert (failed.stack, failed.step) == ("d", "failed")
+    assert failed.told.endswith("error: update failed: quota")
+    assert lines(tmp_path / "ended") == ["b"]
+    (tmp_path / "fail-d").unlink()
+    assert bring(folder, "rest", program) is None
+    assert lines(tmp_path / "ended") == ["b", "d", "c", "a"]
+
+
+def test_what_is_frozen_or_of_that_release_is_left_alone(tmp_path: Path) -> None:
+    folder = fleet(tmp_path, b={"frozen": "a launch"}, c={"version": "2.0.0"}, d={"version": "1.9.0"})
+    assert [turn.stack for turn in turns(clients(folder), "2.0.0")] == ["d", "a"]
+    assert [turn.stack for turn in turns(clients(folder), "2.0.0", again=True)] == ["d", "c", "a"]
+    ledger = Ledger(tmp_path / "ledger", "2.0.0", turns(clients(folder), "2.0.0"), "now")
+    assert [turn.stack for turn in due(ledger, "early")] == ["d"]
+
+
+def test_a_program_that_is_gone_is_a_failure(tmp_path: Path) -> None:
+    failed = bring(fleet(tmp_path), "canary", tmp_path / "nowhere")
+    assert failed is not None
+    assert failed.stack == "b"
+    assert "nowhere" in failed.told
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", "[]", '{"layout": 9}', '{"layout": 1, "release": "2", "begun": "x", "turns": [1]}']
+)
+def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path: Path, text: str) -> None:
+    (tmp_path / "ledger").write_text(text)
+    with pytest.raises(SettingsError, match="take it away to begin anew"):
+        Ledger.read(tmp_path / "ledger")
+    assert (tmp_path / "ledger").read_text() == text
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from tests.fleet.test_upgrade import bring
+print("begun", flush=True)
+failed = bring(Path(sys.argv[1]), "rest", Path(sys.argv[2]))
+assert failed is None, failed
+"""
+
+
+def test_twenty_kills_do_no_stack_twice_and_forget_none(tmp_path: Path) -> None:
+    """The command alone is killed, as by a closed laptop: what it began goes on, and the next one waits for it."""
+    names = [f"c{number:02}" for number in range(60)]
+    folder = project(tmp_path / "p", {name: settings(name) for name in names})
+    program = pulumi(tmp_path, seconds=0.08)
+    chance, kills = random.Random(20261123), 0
+    for _ in range(60):
+        driver = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, str(folder), str(program)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert driver.stdout is not None
+        driver.stdout.readline()
+        if kills < 20:
+            time.sleep(chance.uniform(0.0, 0.25))
+            driver.send_signal(signal.SIGKILL)
+        code = driver.wait(timeout=60)
+        driver.stdout.close()
+        kills += code == -signal.SIGKILL
+        if code == 0:
+            break
+    assert code == 0
+    assert kills == 20
+    assert Counter(lines(tmp_path / "ended")) == dict.fromkeys(names, 1)
+    assert Counter(line.split()[0] for line in lines(tmp_path / "calls")) == dict.fromkeys(names, 1)

@@ -1,0 +1,92 @@
+"""Pools with a fast network on Google Cloud: a claim of all RDMA interfaces, one zone, an image with the plug-in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.plan.stack_files import bought, gpu_pool, keys, node_range, plan_of
+from trainyard.plan.parts import Plan, PoolPlan
+from trainyard.plan.smoke import smoke_spec
+
+IMAGE = f"us-docker.pkg.dev/acme-ml/images/torch-gib:2.13@sha256:{'1' * 64}"
+GOOGLE: dict[str, Any] = {
+    "cloud": "gcp",
+    "region": "us-central1",
+    "gcp": keys(project="acme-ml", project_number="123456789012"),
+    "smoke": {"image": IMAGE},
+    "monthlyBudgetUsd": 900_000,
+}
+
+
+def on_google(pool: dict[str, Any] | None = None, **changes: Any) -> Plan:
+    pools = {"train": gpu_pool(instance_type="a3-ultragpu-8g", **(pool or {}))}
+    return plan_of(**{**GOOGLE, "gpuPools": pools, **changes})
+
+
+def train(plan: Plan) -> PoolPlan:
+    return plan.clusters[0].pool("train")
+
+
+def test_its_pods_claim_every_interface_of_a_node_and_leave_nccl_no_other_network() -> None:
+    plan = on_google()
+    fabric = train(plan).node.fabric
+    assert fabric is not None
+    assert (fabric.resource, fabric.device_class, fabric.interfaces) == ("", "mrdma.google.com", 8)
+    variables = dict(fabric.environment)
+    assert variables["NCCL_NET"] == "gIB"
+    assert variables["NCCL_TUNER_CONFIG_PATH"].endswith("a3u.txtpb")
+    (runtime,) = plan.clusters[0].runtimes
+    assert (runtime.name, runtime.image) == ("torch-distributed-train", IMAGE)
+    job = next(job for job in plan.clusters[0].smoke.jobs if job.pool == "train")
+    spec = smoke_spec(plan, plan.clusters[0], job)
+    assert (spec.fabric_claim, spec.fabric_interfaces, spec.transport) == ("fabric-train", 0, "gpudirect")
+    assert set(variables.items()) <= set(spec.environment)
+
+
+def test_its_nodes_stand_in_one_zone_and_close_together_but_where_a_reservation_has_placed_them() -> None:
+    reserved = bought("acme-h200", 2, "us-central1-b")
+    pool = train(on_google({"reserved": reserved, "spot": node_range(0, 2), "onDemand": node_range(0, 2)}))
+    assert {group.zones for group in pool.node_groups} == {("us-central1-b",)}
+    assert {group.capacity: group.placement_group for group in pool.node_groups} == {
+        "reserved": False,
+        "spot": True,
+        "on-demand": True,
+    }
+
+
+def test_without_a_fabric_it_is_as_any_pool() -> None:
+    pool = train(on_google({"fabric": False}, smoke=None))
+    assert pool.node.fabric is None
+    assert not any(group.placement_group for group in pool.node_groups)
+
+
+def test_a_pool_without_fast_interfaces_needs_no_image_of_its_own() -> None:
+    assert train(plan_of(**{**GOOGLE, "smoke": None})).node.fabric is None
+
+
+@pytest.mark.parametrize(
+    ("pool", "changes", "key", "told"),
+    [
+        ({}, {"smoke": None}, "smoke.image", "Google's plug-in of NCCL (gIB)"),
+        ({"instance_type": "a3-megagpu-8g"}, {}, "gpuPools.train.fabric", "privileged daemon"),
+        ({"instance_type": "a3-highgpu-8g"}, {}, "gpuPools.train.fabric", "a3-ultragpu-8g and a4-highgpu-8g do"),
+        ({"instance_type": "g2-standard-48", "fabric": True}, {}, "gpuPools.train.fabric", "no fast interfaces"),
+        ({"zone": "us-central1-a"}, {}, "gpuPools.train.zone", "does not sell a3-ultragpu-8g"),
+        (
+            {"reserved": bought("r", 1, "us-central1-b"), "zone": "us-central1-a"},
+            {},
+            "gpuPools.train.zone",
+            "us-central1-b",
+        ),
+    ],
+    ids=["no image", "TCPXO", "TCPX", "no interfaces", "a zone without it", "a zone beside the reservation's"],
+)
+def test_what_would_train_over_the_plain_network_is_refused(
+    problems: Any, pool: dict[str, Any], changes: dict[str, Any], key: str, told: str
+) -> None:
+    made = gpu_pool(**{"instance_type": "a3-ultragpu-8g", **pool})
+    found = problems(**{**GOOGLE, "gpuPools": {"train": made}, **changes})
+    assert set(found) == {key}
+    assert told in str(found[key])

@@ -1,0 +1,313 @@
+"""Every policy that has a meaning on Google Cloud catches a mutant of the components' own environment, and no unrelated
+policy complains of it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from tests.components.gcp.environment import recorded
+from trainyard.policies.pack import POLICIES
+from trainyard.recorded.model import RecordedResource
+from trainyard.review.policy_check.check import check_policies
+from trainyard.review.policy_check.model import PolicyReport
+
+SETTINGS = {"environment": "demo", "residency": "eu"}
+WITHOUT_THE_CLUSTERS_OBJECTS = {
+    "spot-pool-without-checkpoint-tier": "teams' volumes are objects of the cluster",
+    "pool-without-smoke-job": "so are smoke jobs",
+}
+"""What these components alone cannot meet: the environment of this test has nothing on its cluster."""
+
+Stack = Sequence[RecordedResource]
+Change = Callable[[Any], None]
+
+
+def report(preview: Stack, known: Stack) -> PolicyReport:
+    return check_policies("demo-gcp", preview, known, SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def runs() -> tuple[Stack, Stack]:
+    return recorded(preview=True).resources, recorded().resources
+
+
+@pytest.fixture(scope="module")
+def sound(runs: tuple[Stack, Stack]) -> PolicyReport:
+    return report(*runs)
+
+
+def test_what_the_components_make_has_no_violation(sound: PolicyReport) -> None:
+    found = [str(each) for each in sound.violations if each.policy not in WITHOUT_THE_CLUSTERS_OBJECTS]
+    assert found == [] and sound.accepted == ()
+
+
+def test_a_preview_says_undecided_of_members_alone(sound: PolicyReport) -> None:
+    """Their e-mail addresses are outputs: the run in which everything is known judges them."""
+    assert {each.policy for each in sound.undecided} <= {"resource-open-to-everybody", "trust-without-conditions"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    policy: str
+    what: str
+    name: str  # of the resource; "*…" for those that end so
+    change: Change | None = None  # of its inputs
+    fields: tuple[tuple[str, Any], ...] = ()  # of the resource itself
+
+
+def put(path: str, value: Any) -> Change:
+    def change(inputs: Any) -> None:
+        *above, last = path.split(".")
+        for part in above:
+            inputs = inputs[int(part)] if part.isdigit() else inputs.setdefault(part, {})
+        if value is None:
+            inputs.pop(last, None)
+        else:
+            inputs[last] = value
+
+    return change
+
+
+CLUSTER, DATABASE, SPOT = "cluster-cluster", "acme-demo-mlflow", "gpu-nodes-tune-spot"
+DATA, CHECKPOINTS, ARTIFACTS = "acme-demo-data", "acme-demo-checkpoints", "acme-demo-artifacts"
+EVERYWHERE = {"cidrBlocks": [{"cidrBlock": "0.0.0.0/0"}]}
+SETTING = "settings.ipConfiguration"
+
+MUTANTS = [
+    Mutant(
+        "budget-without-alerts",
+        "nobody is told",
+        "budget-budget",
+        put("allUpdatesRule.monitoringNotificationChannels", []),
+    ),
+    Mutant(
+        "budget-without-alerts", "nothing is foreseen", "budget-budget", lambda inputs: inputs["thresholdRules"].pop()
+    ),
+    Mutant(
+        "costed-resource-without-cost-tags",
+        "a pool without labels",
+        SPOT,
+        put("nodeConfig.resourceLabels", {"pool": "tune"}),
+    ),
+    Mutant("costed-resource-without-cost-tags", "a database without", DATABASE, put("settings.userLabels", None)),
+    Mutant(
+        "costed-resource-without-cost-tags", "a provider without", "gcp", put("defaultLabels", '{"client": "acme"}')
+    ),
+    Mutant("gpu-pool-never-scales-down", "a node stays", SPOT, put("autoscaling.totalMinNodeCount", 1)),
+    Mutant("lifecycle-deletes-newest-version", "live ones go", DATA, put("lifecycleRules.0.condition", {"age": 30})),
+    Mutant(
+        "lifecycle-deletes-newest-version",
+        "one is kept",
+        CHECKPOINTS,
+        put("lifecycleRules.0.condition.numNewerVersions", 1),
+    ),
+    Mutant("bucket-without-versioning", "no versions", DATA, put("versioning.enabled", False)),
+    Mutant(
+        "artifact-versions-kept-too-short",
+        "a week",
+        ARTIFACTS,
+        put("lifecycleRules.0.condition.daysSinceNoncurrentTime", 7),
+    ),
+    Mutant("stateful-resource-unprotected", "a bucket", DATA, fields=(("protect", False),)),
+    Mutant("stateful-resource-unprotected", "the cluster", CLUSTER, put("deletionProtection", False)),
+    Mutant("stateful-resource-unprotected", "emptied by a destroy", DATA, put("forceDestroy", True)),
+    Mutant("database-without-backups", "none", DATABASE, put("settings.backupConfiguration.enabled", False)),
+    Mutant("key-gone-before-its-data", "destroyed with the stack", "acme-demo-data", put("deletionPolicy", "DELETE")),
+    Mutant("storage-without-environment-key", "a bucket by Google's", DATA, put("encryption", None)),
+    Mutant("storage-without-environment-key", "nodes by Google's", SPOT, put("nodeConfig.bootDiskKmsKey", None)),
+    Mutant(
+        "storage-without-environment-key", "secrets in the clear", CLUSTER, put("databaseEncryption.state", "DECRYPTED")
+    ),
+    Mutant("key-without-rotation", "never", "acme-demo-data", put("rotationPeriod", None)),
+    Mutant(
+        "database-accepts-plain-connections",
+        "in the clear",
+        DATABASE,
+        put(f"{SETTING}.sslMode", "ALLOW_UNENCRYPTED_AND_ENCRYPTED"),
+    ),
+    Mutant("public-bucket", "prevention is inherited", DATA, put("publicAccessPrevention", "inherited")),
+    Mutant("public-database", "an address", DATABASE, put(f"{SETTING}.ipv4Enabled", True)),
+    Mutant(
+        "public-cluster-endpoint",
+        "for the internet",
+        CLUSTER,
+        lambda inputs: inputs.update(
+            privateClusterConfig={"enablePrivateNodes": True}, masterAuthorizedNetworksConfig=EVERYWHERE
+        ),
+    ),
+    Mutant("public-cluster-endpoint", "public nodes", CLUSTER, put("privateClusterConfig.enablePrivateNodes", False)),
+    Mutant(
+        "security-group-open-to-internet",
+        "webhooks for everybody",
+        "network-webhooks",
+        put("sourceRanges", ["0.0.0.0/0"]),
+    ),
+    Mutant("node-with-public-address", "one pool's", SPOT, put("networkConfig", {"enablePrivateNodes": False})),
+    Mutant("resource-open-to-everybody", "the data", "team-vision-data", put("member", "allUsers")),
+    Mutant("wildcard-admin", "nodes edit the project", "cluster-nodes-reader", put("role", "roles/editor")),
+    Mutant(
+        "privilege-on-any-resource",
+        "nodes act as anybody",
+        "cluster-nodes-reader",
+        put("role", "roles/iam.serviceAccountUser"),
+    ),
+    Mutant(
+        "trust-without-conditions",
+        "a whole pool",
+        "team-vision-data",
+        put("member", "principalSet://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/github/*"),
+    ),
+    Mutant("long-lived-credentials", "a key file", "gcp", put("credentials", "key.json")),
+    Mutant(
+        "instance-metadata-v1",
+        "the node's own server",
+        SPOT,
+        put("nodeConfig.workloadMetadataConfig.mode", "GCE_METADATA"),
+    ),
+    Mutant(
+        "node-role-with-workload-rights",
+        "data for all pods",
+        "cluster-nodes-reader",
+        put("role", "roles/storage.objectViewer"),
+    ),
+    Mutant("node-role-with-workload-rights", "the default account", SPOT, put("nodeConfig.serviceAccount", None)),
+    Mutant(
+        "kubelet-open-to-everybody",
+        "the port",
+        SPOT,
+        put("nodeConfig.kubeletConfig.insecureKubeletReadonlyPortEnabled", "TRUE"),
+    ),
+    Mutant("network-policies-not-strict", "paper", CLUSTER, put("datapathProvider", "LEGACY_DATAPATH")),
+    Mutant(
+        "control-plane-logs-off",
+        "no scheduler",
+        CLUSTER,
+        lambda inputs: inputs["loggingConfig"]["enableComponents"].remove("SCHEDULER"),
+    ),
+    Mutant("objects-without-trail", "no access log", DATA, put("logging", None)),
+    Mutant("unpinned-version", "any version", CLUSTER, put("minMasterVersion", None)),
+    Mutant("flow-logs-incomplete", "none", "network-nodes", put("logConfig", None)),
+    Mutant("region-outside-residency", "London", DATA, put("location", "europe-west2")),
+    Mutant("region-outside-residency", "nodes in Iowa", SPOT, put("nodeLocations", ["us-central1-a"])),
+    Mutant(
+        "silently-global-resource",
+        "backups of several regions",
+        DATABASE,
+        put("settings.backupConfiguration.location", None),
+    ),
+    Mutant(
+        "placement-group-with-reservation",
+        "a pool placed together",
+        "gpu-nodes-train-reserved",
+        put("placementPolicy", {"type": "COMPACT"}),
+    ),
+    Mutant("unsupported-kubernetes-version", "no channel", CLUSTER, put("releaseChannel.channel", "UNSPECIFIED")),
+]
+
+MEANT_TOO = {
+    "nodes edit the project": {"node-role-with-workload-rights"},
+    "nodes act as anybody": {"node-role-with-workload-rights"},
+}
+"""What another policy rightly says of the same mistake."""
+
+
+def mutated(mutant: Mutant, stack: Stack) -> list[RecordedResource]:
+    found, hit = [], 0
+    for resource in stack:
+        concerned = resource.name == mutant.name and resource.custom and _is_meant(mutant, resource)
+        if concerned:
+            hit += 1
+            inputs = copy.deepcopy(dict(resource.inputs))
+            if mutant.change is not None:
+                mutant.change(inputs)
+            resource = replace(resource, inputs=inputs, **dict(mutant.fields))
+        found.append(resource)
+    assert hit, f"{mutant.name}: no such resource"
+    return found
+
+
+def _is_meant(mutant: Mutant, resource: RecordedResource) -> bool:
+    """A key and a bucket of the same name are told apart by the policy."""
+    if mutant.name != DATA:
+        return True
+    return resource.type.startswith("gcp:kms/cryptoKey:") == mutant.policy.startswith(
+        "key-"
+    ) and resource.type.startswith(("gcp:kms/cryptoKey:", "gcp:storage/bucket:"))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[f"{mutant.policy}: {mutant.what}" for mutant in MUTANTS])
+def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(
+    mutant: Mutant, runs: tuple[Stack, Stack], sound: PolicyReport
+) -> None:
+    told = report(*(mutated(mutant, stack) for stack in runs))
+    before = {(each.policy, each.urn, each.message) for each in sound.violations}
+    new = [each for each in told.violations if (each.policy, each.urn, each.message) not in before]
+    assert mutant.policy in {each.policy for each in new}
+    allowed = {mutant.policy} | MEANT_TOO.get(mutant.what, set())
+    assert [str(each) for each in new if each.policy not in allowed] == []
+
+
+def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:
+    """By a mutant here, by a row of a truth table, or by the mutants of the neutral rooms."""
+    neutral = {
+        "ceiling-spend-over-budget", "gpu-model-outside-profile", "gpu-count-over-profile", "spot-share-below-target",
+        "gpu-nodes-over-zones", "gang-only-on-spot", "idle-gpus-keep-running", "spot-pool-without-checkpoint-tier",
+        "gpus-past-the-queue", "team-without-quotas", "gpus-by-a-variable", "quota-exceeds-pool",
+        "owner-cannot-reclaim",
+        "pool-without-smoke-job", "state-outside-residency", "team-role-beyond-its-prefix", "logs-kept-too-short",
+        "team-egress-reaches-network", "public-load-balancer",
+        "platform-nodes-open-to-teams",
+    }  # fmt: skip
+    looking = {
+        policy.name
+        for policy in POLICIES
+        if any(type_.startswith("gcp:") or type_ == "pulumi:providers:gcp" for type_ in policy.types)
+    }
+    assert looking - {mutant.policy for mutant in MUTANTS} - neutral == set()
+
+
+OF_AWS_ALONE = {
+    "lustre-without-durable-bucket": "the import from a bucket is a call of Managed Lustre's API, no resource",
+    "file-system-without-backups": "the components make no Filestore; its backups are resources that a schedule makes",
+    "file-system-open-to-the-network": "the components make no file system on Google Cloud",
+    "volume-with-the-drivers-rights": "Cloud Storage FUSE acts as the pod that mounts; volumes are judged on any cloud",
+    "key-changed-by-the-account": "IAM says who changes a key; it has no policy that hands it to the account",
+    "key-shared-between-classes": "who reads a bucket needs no right on its key: Cloud Storage's agent decrypts",
+    "key-use-not-bound-to-its-bucket": "likewise: the right on a key is the agent's",
+    "bucket-accepts-plain-http": "Cloud Storage has no endpoint without TLS",
+    "subnet-routed-to-the-internet": "a machine without a public address is not reached, whatever the route says",
+    "other-account-in-charge": "a member of another project is an address like any other: nothing says whose it is",
+    "shared-with-another-account": "likewise; everybody is told (resource-open-to-everybody)",
+    "team-rights-beyond-its-list": "RBAC is judged on any cloud; who is in a Google group no recording says",
+    "binding-across-teams": "likewise",
+    "binding-to-everybody": "likewise; GKE itself refuses bindings to system:authenticated (rbacBindingConfig)",
+    "team-administers-cluster": "likewise",
+    "person-of-several-teams": "likewise",
+    "rights-that-lead-to-more": "likewise",
+    "endpoint-without-policy": "private Google access has no policy; VPC Service Controls is the organisation's",
+    "bucket-without-network-binding": "likewise",
+    "dns-open": "no component makes a response policy of Cloud DNS yet",
+    "cached-images-can-change": "no component makes a remote repository of Artifact Registry yet",
+    "record-can-be-changed": "the audit log of what administrators do cannot be changed or switched off",
+    "access-logs-can-be-deleted": "no component sets a retention policy on the log bucket yet",
+    "no-threat-detection": "Security Command Center is switched on for an organisation",
+    "people-take-role-unnoticed": "people take no role: what they may is their group's",
+    "cluster-creator-is-admin": "GKE gives whoever made a cluster nothing that IAM does not",
+    "outdated-add-on": "GKE keeps its add-ons with the cluster's version",
+}
+"""Policies that look at AWS and not at Google Cloud, each with the reason."""
+
+
+def test_every_policy_that_is_silent_on_google_cloud_has_a_reason() -> None:
+    silent = {
+        policy.name
+        for policy in POLICIES
+        if any(type_.startswith("aws:") for type_ in policy.types)
+        and not any(type_.startswith("gcp:") or type_ == "pulumi:providers:gcp" for type_ in policy.types)
+    }
+    assert silent == set(OF_AWS_ALONE)

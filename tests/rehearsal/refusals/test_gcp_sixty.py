@@ -1,0 +1,43 @@
+"""Sixty wrong values in a whole stack on Google Cloud: how many the rehearsal tells, and why not the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pulumi_gcp.compute import Subnetwork
+
+from tests.rehearsal.refusals.gcp_sixty import SIXTY, WHY, Row
+from tests.rehearsal.refusals.test_gcp_mistakes import changed, label
+from trainyard.recorded.model import Finding
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.refusals.schema import check_schema
+from trainyard.rehearsal.works.check import check_works
+
+CONTEXT = ValueContext("1.35", "us-east4")
+CLASSES = {"gcp:compute/subnetwork:Subnetwork": Subnetwork}
+"""Of the resource whose kind of value is wrong in one row: the SDK's others take seconds to import."""
+
+
+def findings(resources: list[Any]) -> Iterator[Finding]:
+    yield from check_schema(resources, CLASSES)
+    yield from check_values(resources, CONTEXT)
+    yield from check_works(resources, CONTEXT)
+
+
+def test_the_stack_is_right(rehearsed: Any) -> None:
+    assert [str(finding) for finding in findings(list(rehearsed("large-gcp").resources))] == []
+
+
+@pytest.mark.parametrize("row", SIXTY, ids=label)
+def test_a_wrong_value_is_told_where_anybody_can_know(rehearsed: Any, row: Row) -> None:
+    told = list(findings(changed(list(rehearsed("large-gcp").resources), *row)))
+    assert bool(told) != (row[:2] in WHY), [str(finding) for finding in told]
+
+
+def test_most_of_sixty_are_told() -> None:
+    assert len({(row[0], row[1], str(row[2])) for row in SIXTY}) == 60
+    assert set(WHY) <= {row[:2] for row in SIXTY}
+    assert len(SIXTY) - len(WHY) >= 50

@@ -1,0 +1,141 @@
+"""What resources of Google Cloud need of each other, in small stacks of somebody else: what is right, what is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.refusals.builders import resource
+from trainyard.recorded.model import UNKNOWN, RecordedResource
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.refusals import check_values
+
+CONTEXT = ValueContext("1.35", "europe-west4")
+VPC, SUBNET, CLUSTER = "projects/p/global/networks/vpc", "projects/p/regions/europe-west4/subnetworks/s", "p/clusters/c"
+ROUTER = "projects/p/regions/europe-west4/routers/r"
+
+
+def rules(*resources: RecordedResource) -> list[str]:
+    return [finding.rule for finding in check_values(list(resources), CONTEXT)]
+
+
+def network() -> RecordedResource:
+    return resource("gcp:compute/network:Network", "vpc", {"autoCreateSubnetworks": False}, id_=VPC)
+
+
+def subnet(pods: str = "10.4.0.0/14", **inputs: Any) -> RecordedResource:
+    ranges = [
+        {"rangeName": "pods", "ipCidrRange": pods},
+        {"rangeName": "services", "ipCidrRange": "10.8.0.0/20"},
+    ]
+    given = {"network": VPC, "region": "europe-west4", "ipCidrRange": "10.0.0.0/20", "secondaryIpRanges": ranges}
+    return resource("gcp:compute/subnetwork:Subnetwork", "s", given | inputs, id_=SUBNET)
+
+
+def cluster(**inputs: Any) -> RecordedResource:
+    given = {
+        "location": "europe-west4",
+        "network": VPC,
+        "subnetwork": SUBNET,
+        "minMasterVersion": "1.35",
+        "ipAllocationPolicy": {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "services"},
+        "privateClusterConfig": {"enablePrivateNodes": True, "masterIpv4CidrBlock": "172.16.0.0/28"},
+    }
+    return resource("gcp:container/cluster:Cluster", "c", given | inputs, id_=CLUSTER)
+
+
+def pool(**inputs: Any) -> RecordedResource:
+    given = {
+        "cluster": CLUSTER,
+        "location": "europe-west4",
+        "nodeConfig": {"machineType": "e2-standard-8"},
+        "autoscaling": {"totalMinNodeCount": 0, "totalMaxNodeCount": 10},
+    }
+    return resource("gcp:container/nodePool:NodePool", "n", given | inputs)
+
+
+def nat(**inputs: Any) -> list[RecordedResource]:
+    given = {
+        "router": ROUTER,
+        "region": "europe-west4",
+        "natIpAllocateOption": "AUTO_ONLY",
+        "sourceSubnetworkIpRangesToNat": "LIST_OF_SUBNETWORKS",
+        "subnetworks": [{"name": SUBNET, "sourceIpRangesToNats": ["ALL_IP_RANGES"]}],
+    }
+    router = resource("gcp:compute/router:Router", "r", {"region": "europe-west4", "network": VPC}, id_=ROUTER)
+    return [router, resource("gcp:compute/routerNat:RouterNat", "nat", given | inputs)]
+
+
+def webhooks(*sources: Any, ports: tuple[str, ...] = ("8443", "9443")) -> RecordedResource:
+    given = {"network": VPC, "allows": [{"protocol": "tcp", "ports": list(ports)}], "sourceRanges": list(sources)}
+    return resource("gcp:compute/firewall:Firewall", "f", {"direction": "INGRESS", **given})
+
+
+def zone(**inputs: Any) -> RecordedResource:
+    return resource("gcp:dns/managedZone:ManagedZone", "z", {"dnsName": "acme.example.", **inputs}, id_="zone-z")
+
+
+def record(kind: str, *data: Any, name: str = "www.acme.example.") -> RecordedResource:
+    given = {"managedZone": "zone-z", "name": name, "type": kind, "rrdatas": list(data), "ttl": 300}
+    return resource("gcp:dns/recordSet:RecordSet", "www", given)
+
+
+STACK = [network(), subnet(), cluster(), pool()]
+
+
+@pytest.mark.parametrize(
+    "stack",
+    [
+        STACK,
+        [*STACK, *nat(), webhooks("172.16.0.0/28")],
+        [network(), subnet(), cluster(location="europe-west4-b"), pool(location="europe-west4-b")],
+        [subnet(region=UNKNOWN), cluster(), *nat()],
+        [network(), subnet(secondaryIpRanges=UNKNOWN), cluster()],
+        [cluster(subnetwork="projects/p/regions/europe-west4/subnetworks/shared")],
+        # What lets the control plane by may be of another stack, or is a rule of another kind.
+        [*STACK, webhooks("10.0.0.0/20")],
+        [*STACK, webhooks("10.9.0.0/28", ports=("443",))],
+        [*STACK, webhooks("10.9.0.0/28"), webhooks("172.16.0.0/12")],
+        [*STACK, webhooks(UNKNOWN)],
+        # A cluster on routes, and one whose pods have more ranges than one.
+        [network(), subnet(), cluster(networkingMode="ROUTES", ipAllocationPolicy={}, privateClusterConfig={})],
+        [network(), subnet("10.4.0.0/24"), cluster(ipAllocationPolicy={
+            "clusterSecondaryRangeName": "pods", "additionalPodRangesConfig": {"podRangeNames": ["more"]}}), pool()],
+        [network(), subnet("10.4.0.0/24"), cluster(), pool(networkConfig={"podRange": "more"})],
+        [network(), subnet("10.4.0.0/21"), cluster(defaultMaxPodsPerNode=32), pool()],
+        [zone(), record("A", "192.0.2.1", "192.0.2.2"), record("AAAA", "2001:db8::1"), record("TXT", '"v=spf1 -all"')],
+        [zone(), record("MX", "10 mail.acme.example."), record("CNAME", "acme.example."), record("A", UNKNOWN)],
+        [zone(), record("NS", "a.example.", "b.example.", name="acme.example."), zone(dnsName=UNKNOWN)],
+    ],
+)  # fmt: skip
+def test_what_is_right_is_left_alone(stack: list[RecordedResource]) -> None:
+    assert rules(*stack) == []
+
+
+@pytest.mark.parametrize(
+    ("stack", "rule"),
+    [
+        ([*STACK, *nat(region="us-east4")], "gcp-region"),
+        ([network(), subnet(region="us-east4"), cluster()], "gcp-region"),
+        ([network(), subnet(region="us-east4"), *nat()], "gcp-region"),
+        ([network(), subnet("10.4.0.0/22"), cluster(), pool()], "gke-pod-range"),
+        ([network(), subnet(), cluster(ipAllocationPolicy={"clusterSecondaryRangeName": "pod"})], "gke-ranges"),
+        ([network(), subnet(), cluster(ipAllocationPolicy={"servicesSecondaryRangeName": "svc"})], "gke-ranges"),
+        (
+            [network(), subnet(), cluster(privateClusterConfig={"masterIpv4CidrBlock": "10.4.0.0/28"})],
+            "gcp-range-overlap",
+        ),
+        ([network(), subnet(), cluster(networkingMode="ROUTES")], "gke-networking"),
+        ([*STACK, webhooks("172.16.1.0/28")], "gke-webhooks"),
+        ([zone(dnsName="acme.example")], "gcp-dns"),
+        ([zone(), record("A", "192.0.2.1", name="www.acme.example")], "gcp-dns"),
+        ([zone(), record("A", "192.0.2.1", name="www.acme.test.")], "gcp-dns"),
+        ([zone(), record("A", "2001:db8::1")], "gcp-dns"),
+        ([zone(), record("A", "www2.acme.example.")], "gcp-dns"),
+        ([zone(), record("CNAME", "www2.acme.example")], "gcp-dns"),
+        ([zone(), record("CNAME", "a.example.", "b.example.")], "gcp-dns"),
+    ],
+)
+def test_what_does_not_go_together_is_told(stack: list[RecordedResource], rule: str) -> None:
+    assert rule in rules(*stack)

@@ -1,0 +1,75 @@
+"""Whole programs of somebody else's, rehearsed as they are: a correct one has no finding, a mistake in it has one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rehearsal.works.mistakes import edit, put
+from trainyard.recorded.model import RecordedResource
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.refusals import check_values
+from trainyard.rehearsal.rehearse import Rehearsal, rehearse
+from trainyard.rehearsal.works.check import check_works
+
+PROJECT = Path(__file__).parents[1] / "projects" / "foreign"
+STACKS = ("web", "gpu", "data")
+UNCHECKED = {"helm-unchecked", "k8s-unchecked"}
+"""That a chart or a kind is not in the tables is no finding about the program."""
+CONTEXT = ValueContext(kubernetes_version="1.34", region="eu-west-1")
+
+
+@pytest.fixture(scope="module")
+def foreign():
+    done: dict[str, Rehearsal] = {}
+
+    def of(stack: str) -> Rehearsal:
+        if stack not in done:
+            done[stack] = rehearse(PROJECT, stack)
+        return done[stack]
+
+    return of
+
+
+def rules(resources: list[RecordedResource]) -> set[str]:
+    found = [*check_values(resources, CONTEXT), *check_works(resources, CONTEXT)]
+    return {finding.rule for finding in found} - UNCHECKED
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_correct_program_of_somebody_elses_has_no_finding(foreign, stack):
+    found = foreign(stack)
+    assert len(found.resources) > 50
+    assert [str(finding) for finding in found.findings if finding.rule not in UNCHECKED] == []
+
+
+DEPLOYMENT, SERVICE = "kubernetes:apps/v1:Deployment", "kubernetes:core/v1:Service"
+QUEUE_POLICY = "aws:sqs/queuePolicy:QueuePolicy"
+
+
+@pytest.mark.parametrize(
+    ("stack", "change", "rule"),
+    [
+        ("web", edit(SERVICE, "front", put("spec.selector", {"app": "frnt"})), "reference-service-selects-nothing"),
+        ("gpu", edit(DEPLOYMENT, "serve", put("spec.template.spec.nodeSelector", {"accelerator": "a10"})),
+         "placement-no-node"),
+        ("data", edit("aws:rds/parameterGroup:ParameterGroup", "database", put("family", "postgres15")),
+         "rds-family"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_it_has_one(foreign, stack, change, rule):
+    assert rule in rules(change(foreign(stack).known.resources))
+
+
+def test_a_queue_that_admits_nobody_is_told_whichever_account_it_is(foreign):
+    resources = foreign("data").known.resources
+    (policy,) = (found for found in resources if found.type == QUEUE_POLICY)
+    assert "111122223333" in policy.inputs["policy"]
+    for old, new, refused in (
+        ("sqs:SendMessage", "sqs:ReceiveMessage", True),
+        ("111122223333", "123456789012", False),
+    ):
+        text = policy.inputs["policy"].replace(old, new)
+        told = rules(edit(QUEUE_POLICY, policy.name, put("policy", text))(resources))
+        assert ("rights-delivery" in told) == refused

@@ -1,0 +1,97 @@
+"""What the checks of acceptance decide without a job around them."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from trainyard.smoke_jobs.ddp import check_adapters, check_counters, check_dcgm, check_stragglers, hardware
+from trainyard.smoke_jobs.ddp.options import CHECKS, LEVELS, Options, from_document, listed
+
+
+def test_each_level_holds_the_one_below() -> None:
+    quick, standard, full = (set(LEVELS[name]) for name in ("quick", "standard", "full"))
+    assert len(quick) == 10 and quick < standard < full == set(CHECKS)
+    assert from_document({"level": "full"}).checks == CHECKS
+    assert from_document({"level": "full", "checks": ["dcgm"]}).checks == ("dcgm",)
+    assert from_document({}).checks == LEVELS["quick"] == Options().checks
+    asked = from_document({"checks": ["compute"]})
+    assert set(listed(asked)) == quick | {"compute"}, "what was asked for besides the level is told too"
+
+
+GB = 10**9
+
+
+@pytest.mark.parametrize(
+    ("carried", "expected", "says"),
+    [
+        ({"a": 10 * GB, "b": 9 * GB, "c": 11 * GB, "d": 10 * GB}, 4, ""),
+        ({"a": 10 * GB, "b": 9 * GB, "c": 11 * GB, "d": 5}, 4, "adapter d of n carried next to nothing"),
+        ({"a": 10 * GB, "b": 9 * GB, "c": 11 * GB}, 4, "shows 3 adapters (a, b, c), the plan says 4"),
+        ({}, 4, "shows 0 adapters (none)"),
+        ({"a": 0, "b": 0}, 2, "no adapter of n carried anything"),
+        # An instance with more adapters than the pod was given.
+        ({"a": 10 * GB, "b": 10 * GB, "c": 10 * GB, "d": 0}, 3, ""),
+        ({"a": 10 * GB, "b": 0}, 0, ""),  # nobody says how many there have to be
+    ],
+)
+def test_an_adapter_that_does_nothing_is_named(carried: dict[str, int], expected: int, says: str) -> None:
+    wrong = check_adapters.idle("n", carried, expected)
+    assert (says in "; ".join(wrong)) if says else not wrong
+
+
+def counting(monkeypatch: pytest.MonkeyPatch, after: dict[str, int]) -> Any:
+    uuid = "GPU-1"
+    monkeypatch.setattr(hardware, "read", lambda _: hardware.Reading(counters=after))
+    monkeypatch.setattr(hardware, "adapters", lambda: {})
+    return check_counters.run(
+        SimpleNamespace(  # type: ignore[arg-type]
+            cuda=True,
+            rank=0,
+            local_rank=0,
+            host="a",
+            world_size=1,
+            inventories=[{"device": {"uuid": uuid}}],
+            counters_before={f"GPU {uuid}": {"ecc_corrected": 4, "ecc_uncorrected": 0, "nvlink_replay": 0}},
+            broken=lambda _: False,
+            gather=lambda value: [value],
+        )
+    )
+
+
+def test_a_hard_error_during_the_run_fails_and_what_mended_itself_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    same = counting(monkeypatch, {"ecc_corrected": 4, "ecc_uncorrected": 0, "nvlink_replay": 0, "new": 7})
+    assert (same.verdict, same.reason) == ("pass", "no hard error during the run")
+    mended = counting(monkeypatch, {"ecc_corrected": 9, "ecc_uncorrected": 0, "nvlink_replay": 0})
+    assert mended.verdict == "pass" and "GPU GPU-1: 5 ecc corrected more" in mended.reason
+    hard = counting(monkeypatch, {"ecc_corrected": 9, "ecc_uncorrected": 1, "nvlink_replay": 0})
+    assert hard.verdict == "fail" and "a, GPU GPU-1: 1 uncorrected memory errors more" in hard.reason
+    assert counting(monkeypatch, {"ecc_uncorrected": 0, "nvlink_replay": 3}).verdict == "fail"
+
+
+def test_traffic_is_no_error(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    counters = {"tx_bytes": 5, "rx_drops": 1, "retrans_pkts": 2, "rdma_read_wr_err": 0, "port_rcv_errors": 0}
+    monkeypatch.setattr(hardware, "adapters", lambda: {"efa0": counters})
+    job: Any = SimpleNamespace(cuda=False, local_rank=0)
+    assert set(check_counters.take(job)["adapter efa0"]) == set(counters) - {"tx_bytes"}
+    job.local_rank = 1
+    assert check_counters.take(job) == {}, "a node's adapters are counted once"
+
+
+def test_the_slow_rank_is_told_from_the_slow_node() -> None:
+    ranks = [{"host": host} for host in ("a", "a", "b", "b")]
+    assert check_stragglers.slow_node(ranks, [1.0, 1.1, 1.5, 1.6]) == "b"
+    assert check_stragglers.slow_node(ranks, [1.0, 1.1, 1.0, 1.6]) == ""
+    assert check_stragglers.node_medians(ranks, [1.0, 2.0, 3.0, 3.0]) == {"a": 1.5, "b": 3.0}
+
+
+def test_what_dcgm_says_is_found_in_whatever_depth() -> None:
+    passing = {"status": "Pass"}
+    older = {"DCGM GPU Diagnostic": {"test_categories": [{"category": "Deployment", "tests": [
+        {"name": "NVML Library", "results": [passing]},
+        {"name": "PCIe", "results": [{"gpu_ids": "0", "status": "Pass"}, {"gpu_ids": "2", "status": "Fail",
+                                      "warnings": "low bandwidth"}]},
+        {"name": "EUD", "results": [{"status": "Skip"}]}]}]}}  # fmt: skip
+    assert list(check_dcgm.problems(older)) == ["dcgm test PCIe failed on GPU 2: low bandwidth"]
+    assert list(check_dcgm.problems(check_dcgm.BROKEN)) == ["dcgm test memory failed on GPU 3: row remap failed"]
+    assert not list(check_dcgm.problems({"a": [passing]}))

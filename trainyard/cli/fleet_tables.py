@@ -1,0 +1,141 @@
+"""What `trainyard fleet` prints, and what its JSON says of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from trainyard.output import console
+from trainyard.review.verdict import dollars
+
+if TYPE_CHECKING:
+    from trainyard.fleet.apart import Shared
+    from trainyard.fleet.clients import Client
+    from trainyard.fleet.drift import Drift
+    from trainyard.review.told import Told
+
+_CHANGED = ("made", "changed", "replaced", "deleted")
+
+
+def row(client: Client, told: Told) -> dict[str, Any]:
+    """The contract of a stack in the JSON of `fleet`."""
+    from trainyard.plan.people import profile_of
+
+    settings = client.settings
+    return {
+        "stack": client.stack,
+        "client": client.name,
+        "cloud": settings.cloud,
+        "region": settings.region,
+        "team_size": settings.team_size,
+        "profile": profile_of(settings),
+        "wave": client.entry.wave,
+        "version": client.entry.version,
+        "frozen": client.entry.frozen,
+        "verdict": told.verdict.as_json(),
+    }
+
+
+def print_stacks(
+    clients: Sequence[Client], told: Mapping[str, Told], drifts: Mapping[str, Drift | None] | None = None
+) -> None:
+    """A line a stack: what it is, where, and what it costs; whether it has drifted, where that is known of any."""
+    styles = {"good": "green", "warn": "yellow", "bad": "bold red"}
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("stack", "client", "cloud", "region", "profile", "wave", "release", "verdict"):
+        table.add_column(name, no_wrap=True)
+    known = any((drifts or {}).values())
+    if known:
+        table.add_column("drift", no_wrap=True)
+    for name in ("USD a month", "budget"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for client in clients:
+        verdict, said = told[client.stack].verdict, row(client, told[client.stack])
+        money = verdict.money
+        table.add_row(
+            client.stack,
+            client.name,
+            said["cloud"],
+            said["region"],
+            said["profile"] or "?",
+            f"{said['wave']}{', frozen' if said['frozen'] else ''}",
+            said["version"] or "never up",
+            Text(verdict.state.value, style=styles[verdict.state.mood]),
+            *([_drift((drifts or {}).get(client.stack))] if known else []),
+            dollars(money.expected) if money else "",
+            dollars(money.budget) if money and money.budget is not None else "",
+        )
+    console().print(table)
+
+
+def _drift(drift: Drift | None) -> Text:
+    if drift is None:
+        return Text("never asked", style="dim")
+    if drift.drifted:
+        return Text(f"yes, or not asked: {drift.asked:%Y-%m-%d}", style="bold red")
+    return Text(f"none on {drift.asked:%Y-%m-%d}", style="green")
+
+
+def print_changes(
+    clients: Sequence[Client], told: Mapping[str, Told], changes: Mapping[str, dict[str, Any] | None]
+) -> None:
+    """What a release changes in each stack, and what speaks against it."""
+    out = console()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("stack", no_wrap=True)
+    table.add_column("wave", no_wrap=True)
+    for name in _CHANGED:
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("USD a month", "policies"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold")
+    for client in clients:
+        change = changes[client.stack] or {}
+        counts = [str(change.get("counts", {}).get(name, "?")) for name in _CHANGED]
+        state = told[client.stack].verdict.state.value
+        table.add_row(client.stack, client.entry.wave, *counts, _price(change), _policies(change), state)
+    out.print(table)
+    for client in clients:
+        for new in (changes[client.stack] or {}).get("policies", {}).get("new", ()):
+            out.print(
+                f"[yellow]{escape(new['policy'])}[/] {escape(client.stack)}: new of {escape(new['name'])}",
+                soft_wrap=True,
+            )
+        for finding in (changes[client.stack] or {}).get("findings", ()):
+            style = "bold red" if finding["level"] == "error" else "yellow"
+            said = f"{client.stack}: {finding['message']}"
+            out.print(f"[{style}]{finding['rule']}[/] {escape(said)}", soft_wrap=True)
+
+
+def _price(change: Mapping[str, Any]) -> str:
+    """`+120`: how many dollars a month more are expected; `?` where one of both has no price."""
+    price = change.get("price", {})
+    before, after = price.get("before"), price.get("after")
+    if before is None or after is None:
+        return "?"
+    return (
+        "as it is"
+        if round(after - before, 2) == 0
+        else f"{'+' if after > before else '-'}{dollars(abs(after - before))}"
+    )
+
+
+def _policies(change: Mapping[str, Any]) -> str:
+    """`+1 -2`: violations that are new, and that are gone."""
+    if "policies" not in change:
+        return "?"
+    new, gone = (len(change["policies"][key]) for key in ("new", "gone"))
+    return f"+{new} -{gone}" if new or gone else "as they are"
+
+
+def print_shared(shared: Sequence[Shared]) -> None:
+    """What two clients have in common and must not."""
+    out = console()
+    if not shared:
+        out.print("Nothing that is one client's is another's.")
+    for each in shared:
+        out.print(f"[bold red]{each.rule}[/] {escape(str(each))}", soft_wrap=True)

@@ -1,0 +1,36 @@
+"""Where the cluster's monitoring runs, and how it is reached: whoever asks it for a figure spells it as it is."""
+
+from typing import Final
+
+from trainyard.conventions import KUEUE_NAMESPACE, MLFLOW_NAMESPACE
+
+MONITORING_NAMESPACE: Final = "monitoring"
+RELEASE: Final = "monitoring"
+"""Name of the chart's release, and how the names of its services begin."""
+PROMETHEUS_PORT: Final = 9090
+PROMETHEUS_URL: Final = f"http://{RELEASE}-prometheus.{MONITORING_NAMESPACE}.svc:{PROMETHEUS_PORT}"
+"""Prometheus as pods of the cluster reach it."""
+PROMETHEUS_LABELS: Final = (("app.kubernetes.io/name", "prometheus"),)
+"""Labels of Prometheus' pods, for network policies."""
+BUDGET_KEEPER: Final = "budget-keeper"
+"""The program that holds the queues of a team whose money is gone, beside Kueue's manager; it asks Prometheus."""
+IDLE_KEEPER: Final = "idle-keeper"
+"""The program that gives back the GPUs of jobs that do nothing with them, there too; it asks Prometheus."""
+ALERT_LOG: Final = "alert-log"
+"""The program that writes alerts to its log, where the ground's own monitoring reads logs and tells people."""
+ALERTMANAGER_ACCOUNT: Final = f"{RELEASE}-alertmanager"
+"""Service account of Alertmanager, whose role may publish to the environment's topic."""
+
+PLATFORM_NAMESPACES: Final = (
+    "egress-proxy",
+    "jobset-system",
+    "kube-system",
+    "kubeflow-system",
+    KUEUE_NAMESPACE,
+    MLFLOW_NAMESPACE,
+    MONITORING_NAMESPACE,
+)
+"""Namespaces of the platform's own programs, which alerts on controllers are about."""
+
+CHECKPOINT_DRILL: Final = "checkpoint-drill"
+"""The CronJob that restores a checkpoint each week; its Jobs are called so too, with a number behind."""

@@ -1,0 +1,1 @@
+"""Price rules of Google Cloud."""

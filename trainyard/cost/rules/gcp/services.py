@@ -1,0 +1,90 @@
+"""The database, keys, secrets and logs on Google Cloud."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from trainyard.conventions import DAYS_A_MONTH, HOURS_A_MONTH
+from trainyard.cost.context import CostEntry, PriceContext, unpriced
+from trainyard.cost.model import Amounts, always
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import is_on, length_at, number_at, text_at, value_at
+
+_TIER: Final = re.compile(r"db-custom-(\d+)-(\d+)")
+FREE_LOG_DAYS = 30
+"""Days that a log bucket keeps what came in without a further charge (Cloud Logging, as generally known)."""
+
+
+def database(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """Cores and memory, in one zone or two, storage that grows to its limit, and backups."""
+    settings = value_at(resource.inputs, "settings")
+    tier, edition = str(value_at(settings, "tier")), text_at(settings, "edition") or "ENTERPRISE"
+    copies = 2 if value_at(settings, "availabilityType") == "REGIONAL" else 1
+    where = "2 zones" if copies == 2 else "1 zone"
+    custom = _TIER.fullmatch(tier)
+    if custom is None or edition != "ENTERPRISE":
+        yield unpriced(
+            resource, f"{tier} in {where}", f"edition {edition}: only custom tiers of ENTERPRISE have a price"
+        )
+    else:
+        cpus, gib = int(custom[1]), int(custom[2]) / 1024
+        hours = always(copies * HOURS_A_MONTH)
+        yield context.line(resource, f"{cpus} vCPUs in {where}", "sql.postgres.vcpu", hours.times(cpus))
+        yield context.line(resource, f"{gib:g} GiB of memory in {where}", "sql.postgres.memory", hours.times(gib))
+    yield from _storage(resource, copies, where, context)
+
+
+def _storage(resource: RecordedResource, copies: int, where: str, context: PriceContext) -> Iterator[CostEntry]:
+    settings = value_at(resource.inputs, "settings")
+    size = number_at(settings, "diskSize", default=10)
+    limit = number_at(settings, "diskAutoresizeLimit", default=0)
+    grows = value_at(settings, "diskAutoresize", default=True) not in (False, "false")
+    most = max(size, limit) if grows else size
+    what = f"storage, {size:g} to {most:g} GiB in {where}"
+    kind = text_at(settings, "diskType") or "PD_SSD"
+    if kind == "PD_SSD":
+        yield context.line(resource, what, "sql.ssd", Amounts(size, size, most).times(copies))
+    else:
+        yield unpriced(resource, what, f"{kind}: no price was read")
+    if is_on(settings, "backupConfiguration", "enabled"):
+        # Nothing is free here: the first copy is billed, and the assumption says how much comes on top of it.
+        more = context.usage("database_backup_percent", 1 / 100)
+        kept = Amounts(size, size * (1 + more.expected), most * (1 + more.ceiling))
+        yield context.line(resource, "backups", "sql.backup", kept)
+
+
+def key(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """A key is paid by its versions, which rotation makes more, and by requests."""
+    level = text_at(resource.inputs, "versionTemplate", "protectionLevel") or "SOFTWARE"
+    if level != "SOFTWARE":
+        yield unpriced(resource, "key", f"protection level {level}: no price was read")
+        return
+    period = text_at(resource.inputs, "rotationPeriod")
+    seconds = float(period.rstrip("s")) if period and period.rstrip("s").isdigit() else 0
+    rotations = 365 * 86_400 // seconds if seconds else 0
+    note = f"{rotations:.0f} more versions by the end of a year, none of which goes" if rotations else ""
+    yield context.line(resource, "key", "kms.key-version", Amounts(1, 1, 1 + rotations), note=note)
+    yield context.line(resource, "requests", "kms.operations", context.usage("kms_requests_ten_thousand"))
+
+
+def secret(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """A secret is paid by its active version and by requests."""
+    yield context.line(resource, "secret", "secret.version", always(1))
+    yield context.line(resource, "requests", "secret.access", context.usage("secret_requests_ten_thousand"))
+
+
+def log_bucket(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """What came in is paid where it was written; here, what is kept for longer than is free."""
+    days = number_at(resource.inputs, "retentionDays", default=FREE_LOG_DAYS)
+    months = max(0.0, days - FREE_LOG_DAYS) / DAYS_A_MONTH
+    if months:
+        logged = context.usage("control_plane_log_gb") + context.usage("container_log_gb")
+        yield context.line(resource, "logs that are kept", "logs.storage", logged.times(months))
+
+
+def alert_policy(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """A policy is paid by its conditions."""
+    conditions = max(1, length_at(resource.inputs, "conditions"))
+    yield context.line(resource, f"conditions: {conditions}", "monitoring.alert-condition", always(conditions))

@@ -1,0 +1,139 @@
+"""What two clients never share: a copied stack file keeps the first one's owner, addresses and reservations.
+
+What Pulumi.yaml gives to all stacks is the agency's own and may be everybody's; what one client says is its own. A
+reservation, a place for the state and a key of secrets are never two clients', wherever they are said.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from trainyard.fleet.clients import Client
+from trainyard.settings.common import Settings
+from trainyard.settings.read import NAMESPACE
+
+Values = Callable[[Settings], Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Something that is one client's, and that two have."""
+
+    rule: str
+    key: str  # of the stack files
+    value: str
+    stacks: tuple[str, ...]
+    message: str
+    remedy: str
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, in a fixed order."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.stacks)}: {self.message} ({self.key}); {self.remedy}"
+
+
+def _reservations(settings: Settings) -> Iterator[str]:
+    for pool in settings.gpu_pools.values():
+        if pool.reserved is not None:
+            yield pool.reserved.reservation_id
+
+
+_OWN: Final[tuple[tuple[str, str, Values, str, str], ...]] = (
+    (
+        "fleet-shared-address",
+        "alertEmails",
+        lambda settings: settings.alert_emails,
+        "alerts of one client go to another's address",
+        "give each its own; an address of the agency belongs into Pulumi.yaml, for all",
+    ),
+    (
+        "fleet-shared-owner",
+        "owner",
+        lambda settings: [settings.owner] if settings.owner else [],
+        "the owner of one client's environment is another's",
+        "name each one's own; an owner at the agency belongs into Pulumi.yaml, for all",
+    ),
+    (
+        "fleet-shared-cost-centre",
+        "costCentre",
+        lambda settings: [settings.cost_centre] if settings.cost_centre else [],
+        "one client's costs are booked with another's",
+        "name each one's own; a cost centre of the agency belongs into Pulumi.yaml, for all",
+    ),
+)
+"""What one client may have of another's only where Pulumi.yaml gives it to all: rule, key, values, words, remedy."""
+
+_NEVER: Final[tuple[tuple[str, str, Callable[[Client], Iterable[str]], str, str], ...]] = (
+    (
+        "fleet-shared-reservation",
+        "gpuPools.POOL.reserved.reservationId",
+        lambda client: _reservations(client.settings),
+        "two clients want the nodes of one reservation",
+        "a reservation is one client's: take it out of the others",
+    ),
+    (
+        "fleet-shared-account",
+        "aws.assumeRole",
+        lambda client: [client.settings.aws.assume_role] if client.settings.aws.assume_role else [],
+        "one role, and so one account, is two clients'",
+        "a role in an account of its own for each",
+    ),
+    (
+        "fleet-shared-backend",
+        "stateBackend",
+        lambda client: [client.backend or "where `pulumi login` went last"],
+        "two clients' state is in one place",
+        "a bucket, or a folder of one, for each: s3://BUCKET/CLIENT?region=REGION",
+    ),
+    (
+        "fleet-shared-secrets-key",
+        "secretsprovider",
+        lambda client: [client.secrets_provider or "the default: a passphrase, or Pulumi Cloud's key"],
+        "one key opens two clients' secrets",
+        "`pulumi stack change-secrets-provider awskms://alias/CLIENT?region=REGION`",
+    ),
+)
+"""What is never two clients': rule, key, values, words, remedy."""
+
+
+def shared_between(clients: Sequence[Client]) -> list[Shared]:
+    """What two clients have in common and must not, the most telling first. Several stacks of one client may share."""
+    found: list[Shared] = []
+    for rule, key, values, message, remedy in _OWN:
+        said = [client for client in clients if f"{NAMESPACE}:{key}" not in client.config.shared]
+        found += _met(rule, key, ((client, values(client.settings)) for client in said), message, remedy)
+    for rule, key, of_client, message, remedy in _NEVER:
+        found += _met(rule, key, ((client, of_client(client)) for client in clients), message, remedy)
+    return [*found, *_same_name(clients)]
+
+
+def _met(
+    rule: str, key: str, said: Iterable[tuple[Client, Iterable[str]]], message: str, remedy: str
+) -> Iterator[Shared]:
+    owners: defaultdict[str, list[Client]] = defaultdict(list)
+    for client, values in said:
+        for value in dict.fromkeys(values):
+            owners[value].append(client)
+    for value, clients in owners.items():
+        if len({client.name for client in clients}) > 1:
+            yield Shared(rule, key, value, tuple(client.stack for client in clients), f"{message}: {value}", remedy)
+
+
+def _same_name(clients: Sequence[Client]) -> Iterator[Shared]:
+    """Two stacks whose resources have one name: the second `up` fails, or takes the first one's over."""
+    places: defaultdict[tuple[str, ...], list[Client]] = defaultdict(list)
+    for client in clients:
+        settings = client.settings
+        environment = settings.environment or client.stack
+        account = settings.aws.assume_role or settings.aws.account_id or ""
+        places[(settings.client, environment, settings.cloud, settings.region, account)].append(client)
+    for (name, environment, *_), same in places.items():
+        if len(same) > 1:
+            stacks = tuple(client.stack for client in same)
+            message = f"both are {name}'s environment {environment} in one region, and their resources have one name"
+            yield Shared("fleet-one-name", "environment", environment, stacks, message, "another environment for one")

@@ -1,0 +1,137 @@
+"""The clients of a project: one stack each or several, with what the agency says of them in `fleet.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from trainyard.conventions import state
+from trainyard.problems import Problem, SettingsError, kind_of, nearest, shown, spell_path
+from trainyard.rehearsal.engine.project import StackConfig, read_stack, stack_of
+from trainyard.review.handover.agency import Agency
+from trainyard.settings.common import Settings
+from trainyard.settings.namespace import namespace_values
+from trainyard.settings.read import read_settings
+from trainyard.settings.types import Model, matching
+from trainyard.settings.unseen import stand_in
+from trainyard.user_files import read_yaml
+
+FILE: Final = "fleet.yaml"
+"""What an agency says of its clients' stacks, beside Pulumi.yaml."""
+
+Wave = Literal["canary", "early", "rest"]
+WAVES: Final[tuple[Wave, ...]] = ("canary", "early", "rest")
+"""The order in which stacks are brought forward; a stack that nobody names is among the last."""
+
+_HEAD = """\
+# What the agency says of its clients' stacks. `wave`: canary, early or rest, the order of `trainyard fleet upgrade`.
+# `version`: the release of Trainyard that brought the stack up last, which that command writes. `frozen`: why one is
+# left alone. `agency`: who hands over, as docs/report.md tells.
+"""
+
+
+class Entry(Model):
+    """What is said of one stack."""
+
+    wave: Wave = "rest"
+    version: Annotated[str, matching(r"[0-9]+(\.[0-9]+)+([a-z0-9.+-]*)", "must look like 1.4.0")] | None = None
+    """The release that brought it up last; `fleet upgrade` writes it."""
+    frozen: str | None = Field(default=None, min_length=1, max_length=500)
+    """Why the stack is left alone for now."""
+
+
+class Fleet(Model):
+    """The content of `fleet.yaml`."""
+
+    agency: Agency | None = None
+    """Who hands over, whose name and colour `trainyard report` has."""
+    stacks: Mapping[str, Entry] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One stack of a client."""
+
+    stack: str
+    file: Path
+    config: StackConfig
+    settings: Settings  # as far as they are right
+    entry: Entry
+
+    @property
+    def name(self) -> str:
+        """Who the environment is for."""
+        return self.settings.client
+
+    @property
+    def backend(self) -> str:
+        """Where its state is: its own, else the project's; empty where nobody says."""
+        return self.settings.state_backend or self.config.state[state.BACKEND]
+
+    @property
+    def secrets_provider(self) -> str:
+        """What encrypts its secrets; empty: the default."""
+        return self.config.state[state.SECRETS_PROVIDER]
+
+
+def read_fleet(project: Path, stacks: Sequence[str]) -> Fleet:
+    """What `fleet.yaml` says; nothing where there is no such file.
+
+    Raises:
+        SettingsError: it is no such file, or names a stack that is not there.
+    """
+    path = project / FILE
+    if not path.exists():
+        return Fleet()
+    content = read_yaml(path, FILE)
+    if content is None:
+        return Fleet()
+    if not isinstance(content, dict):
+        raise SettingsError([Problem(FILE, kind_of(content), "must be a mapping with the keys agency and stacks")])
+    try:
+        fleet = Fleet.model_validate(content)
+    except ValidationError as error:
+        raise SettingsError(
+            Problem(f"{FILE}: {spell_path(found['loc'])}", shown(found["input"]), found["msg"].lower())
+            for found in error.errors(include_url=False)
+        ) from None
+    lost = [name for name in fleet.stacks if name not in stacks]
+    if lost:
+        there = f"must be one of the stacks: {', '.join(stacks) or 'there is none'}"
+        raise SettingsError([Problem(f"{FILE}: stacks.{name}", name, there, nearest(name, stacks)) for name in lost])
+    return fleet
+
+
+def fleet_text(fleet: Fleet) -> str:
+    """The text of `fleet.yaml`."""
+    content: dict[str, Any] = {}
+    if fleet.agency is not None:
+        content["agency"] = fleet.agency.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    content |= {"stacks": {name: _said(entry) for name, entry in sorted(fleet.stacks.items())}}
+    return _HEAD + yaml.safe_dump(content, sort_keys=False, width=120)
+
+
+def _said(entry: Entry) -> dict[str, Any]:
+    return {"wave": entry.wave, **entry.model_dump(exclude_none=True, exclude={"wave"})}
+
+
+def read_clients(project: Path, files: Sequence[Path]) -> list[Client]:
+    """The clients' stacks, in the order of their waves, by name within one; raises `SettingsError`.
+
+    Settings that are wrong are left out: `trainyard check` tells them.
+    """
+    fleet = read_fleet(project, [stack_of(file) for file in files])
+    found = [read_client(project, file, fleet.stacks.get(stack_of(file), Entry())) for file in files]
+    return sorted(found, key=lambda client: (WAVES.index(client.entry.wave), client.stack))
+
+
+def read_client(project: Path, file: Path, entry: Entry) -> Client:
+    """One stack; raises `SettingsError` where its file is no such file."""
+    config = read_stack(project, file, stand_in=stand_in)
+    settings = read_settings(namespace_values(config.values)).settings
+    return Client(config.stack, file, config, settings, entry)

@@ -1,0 +1,81 @@
+"""What became of each stack of an upgrade: on the disk before and after every step, so that a kill loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from trainyard.fleet.clients import Wave
+from trainyard.problems import Problem, SettingsError, shown
+from trainyard.user_files import read_json
+
+Step = Literal["waiting", "running", "done", "failed"]
+_LAYOUT: Final = 1
+
+
+@dataclass(slots=True)
+class Turn:
+    """One stack's turn. `running` after a kill: nobody knows how far it came, and `pulumi up` goes on from there."""
+
+    stack: str
+    wave: Wave
+    step: Step = "waiting"
+    told: str = ""  # the last of what Pulumi said where it failed
+    tries: int = 0
+
+
+class Ledger:
+    """The turns of one upgrade, in order, kept in a file."""
+
+    def __init__(self, path: Path, release: str, turns: Sequence[Turn], begun: str) -> None:
+        """A ledger; `begun` is when, and tells one upgrade from another."""
+        self.path, self.release, self.turns, self.begun = path, release, list(turns), begun
+
+    @classmethod
+    def read(cls, path: Path) -> Ledger | None:
+        """The ledger of an upgrade that began; None where there is none. Raises `SettingsError`."""
+        if not path.exists():
+            return None
+        content = read_json(path, path.name)
+        try:
+            if content["layout"] != _LAYOUT:
+                raise ValueError(content["layout"])
+            turns = [Turn(**turn) for turn in content["turns"]]
+            return cls(path, str(content["release"]), turns, str(content["begun"]))
+        except (KeyError, TypeError, ValueError) as error:
+            allowed = "must be the ledger that `trainyard fleet upgrade` writes; take it away to begin anew"
+            raise SettingsError([Problem(path.name, shown(str(error)), allowed)]) from None
+
+    @property
+    def left(self) -> list[Turn]:
+        """The turns that are not done, in order."""
+        return [turn for turn in self.turns if turn.step != "done"]
+
+    def mark(self, turn: Turn, step: Step, told: str = "") -> None:
+        """Notes a step of a turn, on the disk before this returns."""
+        turn.step, turn.told = step, told
+        turn.tries += step == "running"
+        self.write()
+
+    def write(self) -> None:
+        """Writes the file whole: whoever is killed meanwhile leaves the one before."""
+        handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(self.as_json(), file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(self.path)
+
+    def as_json(self) -> dict[str, Any]:
+        """What the file holds."""
+        return {
+            "layout": _LAYOUT,
+            "release": self.release,
+            "begun": self.begun,
+            "turns": [asdict(turn) for turn in self.turns],
+        }

@@ -1,0 +1,65 @@
+"""The Pulumi command, for one stack: under a keeper where it changes something."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainyard.fleet.clients import Client
+from trainyard.fleet.keeper import kept
+from trainyard.fleet.upgrade import last_lines
+from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
+
+
+class PulumiError(Exception):
+    """Pulumi failed at something; the text has its last lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulumi:
+    """The Pulumi command, for one stack."""
+
+    program: str
+    client: Client
+    folder: Path
+
+    def run(self, name: str, command: Sequence[str], lock: int) -> None:
+        """Runs a command to its end; what it says goes to the folder. Raises `PulumiError`."""
+        code = kept(self.folder, name, self._whole(command), self._environment(), lock)
+        if code:
+            told = last_lines(self.folder, name)
+            hint = "; `pulumi cancel` ends what a killed command left locked" if "lock" in told.lower() else ""
+            raise PulumiError(f"pulumi {' '.join(command[:2])} ended with {code}{hint}:\n{told}")
+
+    def output(self, name: str) -> str:
+        """One output of the stack, in clear. Raises `PulumiError`."""
+        return self._asked(["stack", "output", name, "--show-secrets"])
+
+    def _asked(self, command: Sequence[str]) -> str:
+        """What a command that changes nothing writes. Raises `PulumiError`."""
+        whole = self._whole(command)
+        done = subprocess.run(whole, env=self._environment(), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise PulumiError(f"pulumi {' '.join(command[:2])} ended with {done.returncode}:\n{done.stderr.strip()}")
+        return done.stdout
+
+    def _whole(self, command: Sequence[str]) -> list[str]:
+        return [self.program, *command, "--stack", self.client.stack, "--cwd", str(self.client.config.root)]
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+            **({"PULUMI_BACKEND_URL": self.client.backend} if self.client.backend else {}),
+        }
+
+    def exported(self, name: str) -> Any:
+        """The stack's state as Pulumi exports it; a copy stays in the folder. Raises `PulumiError`, `SettingsError`."""
+        path = self.folder / f"{name}.json"
+        path.touch(mode=0o600)
+        self._asked(["stack", "export", "--file", str(path)])
+        return read_json(path, path.name, LARGEST_OUTCOME_BYTES)

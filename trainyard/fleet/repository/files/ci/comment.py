@@ -1,0 +1,1 @@
+../../../../../docs/ci/comment.py

@@ -1,0 +1,116 @@
+"""Alerts on money: it goes faster than usual, or a team's is gone."""
+
+from __future__ import annotations
+
+from trainyard.monitoring import names as n
+from trainyard.monitoring.model import Alert, Runbook, Severity
+from trainyard.monitoring.thresholds import Thresholds
+
+_SEE = (
+    "The dashboard of the cost shows each queue's USD an hour; the one of the team, what is left.",
+    "`trainyard explain STACK budget` says where the team's budget comes from.",
+)
+
+
+def _spike(at: Thresholds) -> Alert:
+    total = f"sum({n.USD_PER_HOUR})"
+    day, week = f"avg_over_time({total}[1d:5m])", f"avg_over_time({total}[7d:1h] offset 1d)"
+    return Alert(
+        "CostSpike",
+        "cost rises",
+        f"{day} > {1 + at.cost_spike_percent / 100:g} * {week}"
+        f" and {day} - {week} > {at.cost_spike_usd_per_day} / 24"
+        f" and count_over_time({total}[7d:1h] offset 1d) >= 24",
+        "warning",
+        f"GPUs of the last day cost {{{{ $value | humanize }}}} USD an hour, over {at.cost_spike_percent} % more "
+        f"than the week before",
+        Runbook(
+            "The GPUs that jobs held in the last day cost more than the mean of the week before it. A day is compared "
+            "with a week, because training comes in bursts; in its first day an environment has nothing to "
+            "compare with.",
+            _SEE,
+            (
+                "Ask the team whose queue rose; a large run that was announced is no fault.",
+                "If nobody knows: stop the job, it keeps its checkpoint.",
+                "If this is the new usual, the budget should say so.",
+            ),
+        ),
+        "15m",
+        "cost_spike_percent",
+    )
+
+
+def _ladder(at: Thresholds) -> tuple[Alert, ...]:
+    percent = f"max by (team) ({n.TEAM_SPENT_USD}) / on (team) (max by (team) ({n.TEAM_BUDGET_USD}) > 0) * 100"
+    first, second, last = at.budget_percents
+    steps: tuple[tuple[str, str, Severity, int, int | None, str], ...] = (
+        (
+            "TeamBudgetNotice",
+            "a first part of a team's budget is spent",
+            "info",
+            first,
+            second,
+            "Nothing has to be done.",
+        ),
+        (
+            "TeamBudgetWarning",
+            "a team's budget is nearly spent",
+            "warning",
+            second,
+            last,
+            "It will be gone before the month is.",
+        ),
+        (
+            "TeamBudgetSpent",
+            "a team's budget is spent",
+            "critical",
+            last,
+            None,
+            "Where teams are held (`teamBudgets.hold`), nothing new of the team starts; what runs goes on.",
+        ),
+    )
+
+    def alert(name: str, title: str, severity: Severity, at_least: int, below: int | None, means: str) -> Alert:
+        upper = f" < {below}" if below is not None else ""
+        return Alert(
+            name,
+            title,
+            f"{percent} >= {at_least}{upper}",
+            severity,
+            "team {{ $labels.team }} has spent {{ $value | humanize }} % of this month's budget",
+            Runbook(
+                f"The GPUs that the team has held this month cost at least {at_least} % of its budget. {means}",
+                _SEE,
+                (
+                    "Tell the team, with its page of the dashboard.",
+                    "Raise the team's budget in the stack file, or agree on what waits until the first.",
+                    "A team that is held goes on at once, until a time that ends by itself, with the annotation "
+                    "`ml.platform/budget-override-until` on one of its LocalQueues (docs/queues.md).",
+                ),
+            ),
+            "5m",
+            "budget_percents",
+        )
+
+    return tuple(alert(*step) for step in steps)
+
+
+def _silent() -> Alert:
+    return Alert(
+        "LedgerSilent",
+        "nobody knows what teams have spent",
+        f"absent({n.TEAM_SPENT_USD}) and on () count({n.TEAM_BUDGET_USD})",
+        "critical",
+        "there is a budget for each team, and no figure of what was spent",
+        Runbook(
+            "Teams have budgets and the ledger gives no figure. Nothing is held or let go meanwhile.",
+            (f"`{n.TEAM_SPENT_USD}` and `{n.GPU_HOUR_USD}` in Prometheus: one of them has no series.",),
+            ("Look at the alerts on missing figures first: a ledger without Kueue's figures has nothing to count.",),
+        ),
+        "15m",
+    )
+
+
+def money_alerts(at: Thresholds) -> tuple[Alert, ...]:
+    """Every alert on money."""
+    return (_spike(at), *_ladder(at), _silent())

@@ -1,0 +1,1 @@
+"""Dashboards: a small model, the pages, and how they are written for Grafana."""

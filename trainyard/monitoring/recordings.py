@@ -1,0 +1,321 @@
+"""Recorded figures: what is used, what is counted, and the success metrics with their targets.
+
+Two replicas of Kueue's manager export every series, and a program that starts anew exports under another address: each
+figure takes one of them (`max by`) before it sums. Counters are taken in steps of five minutes, because over a
+longer time the change of the leader would be counted twice or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainyard.conventions.monitoring import CHECKPOINT_DRILL
+from trainyard.monitoring import names as n
+from trainyard.monitoring.model import Recording, group
+
+WEEK_SECONDS = 7 * 24 * 3600
+
+_POOL, _CAPACITY = "label_ml_platform_pool", "label_ml_platform_capacity"
+"""Labels of nodes as kube-state-metrics spells them."""
+
+_DRILL, _DRILLS = f'cronjob="{CHECKPOINT_DRILL}"', f'job_name=~"{CHECKPOINT_DRILL}-.+"'
+DRILL_MADE = f"max by (namespace) (kube_cronjob_created{{{_DRILL}}})"
+"""When the checkpoint drill of a namespace was made, seconds since the epoch."""
+DRILL_RESTORED = f"max by (namespace) (kube_cronjob_status_last_successful_time{{{_DRILL}}})"
+"""When it last restored a checkpoint."""
+_DRILL_FAILED = (
+    f"max by (namespace) (max by (namespace, job_name) (kube_job_created{{{_DRILLS}}})"
+    " and on (namespace, job_name)"
+    f' (max by (namespace, job_name) (kube_job_failed{{{_DRILLS}, condition="true"}}) == 1))'
+)
+_FIRST_DRILL_SECONDS = 8 * 24 * 3600
+"""A drill that is younger has had no second run: there was nothing that its first could have restored."""
+
+USAGE: tuple[Recording, ...] = (
+    Recording(
+        n.GPUS_PROVISIONED,
+        'sum by (flavor) (label_join(max by (node) (kube_node_status_allocatable{resource="nvidia_com_gpu"})'
+        f" * on (node) group_left ({_POOL}, {_CAPACITY})"
+        f' max by (node, {_POOL}, {_CAPACITY}) (kube_node_labels{{{_POOL}!=""}}),'
+        f' "flavor", "-", "{_POOL}", "{_CAPACITY}"))',
+        "GPUs of the nodes that there are, by flavor.",
+    ),
+    Recording(
+        n.GPUS_ACTIVE,
+        f"sum(max by (UUID, GPU_I_ID) ({n.BUSY})) or vector(0)",
+        "GPUs that compute: each counts as its busy share.",
+    ),
+    Recording(
+        n.GPUS_HELD,
+        'max by (cluster_queue, flavor) (kueue_cluster_queue_resource_usage{resource="nvidia.com/gpu"})',
+        "GPUs that admitted jobs hold, by queue and flavor.",
+    ),
+    Recording(
+        n.USD_PER_HOUR,
+        f"sum by (cluster_queue) ({n.GPUS_HELD} * on (flavor) group_left () max by (flavor) ({n.GPU_HOUR_USD}))",
+        "USD an hour of the GPUs that are held, by queue.",
+    ),
+    Recording(
+        n.PROVISIONED_USD_PER_HOUR,
+        f"sum({n.GPUS_PROVISIONED} * on (flavor) group_left () max by (flavor) ({n.GPU_HOUR_USD}))",
+        "USD an hour of the GPUs of all nodes, held or not.",
+    ),
+    Recording(
+        n.PENDING,
+        "sum by (cluster_queue) (max by (cluster_queue, status) (kueue_pending_workloads))",
+        "Jobs that wait, by queue.",
+    ),
+    Recording(
+        n.PLATFORM_UP,
+        'min((max(up{job="kueue"}) or vector(0))'
+        ' or label_replace(max(up{job="apiserver"}) or vector(0), "part", "apiserver", "", "")'
+        ' or label_replace(clamp_max(count(max by (cluster_queue) (kueue_cluster_queue_status{status="active"}) == 1)'
+        ' or vector(0), 1), "part", "queues", "", ""))',
+        "Whether jobs can be handed in and started: the API server, Kueue's manager and a queue that is active.",
+    ),
+    Recording(
+        n.CHECKPOINTS_RESTORABLE,
+        f"({DRILL_RESTORED} > bool on (namespace) {_DRILL_FAILED})"
+        f" or on (namespace) ({DRILL_RESTORED} * 0 + 1)"
+        f" or on (namespace) ({_DRILL_FAILED} * 0 and on (namespace) (time() - {DRILL_MADE} > {_FIRST_DRILL_SECONDS}))",
+        "Whether the last checkpoint drill restored what it should have.",
+    ),
+)
+"""Every minute: what there is and what is used."""
+
+
+def _increase(series: str, by: str, each: str) -> str:
+    return f"sum by ({by}) (max by ({each}) (increase({series}[5m])))"
+
+
+COUNTS: tuple[Recording, ...] = (
+    Recording(
+        n.FINISHED,
+        _increase("kueue_local_queue_finished_workloads_total", "namespace", "namespace, name, priority_class"),
+        "Jobs that ended in five minutes, by namespace.",
+    ),
+    Recording(
+        n.ADMITTED,
+        _increase("kueue_admitted_workloads_total", "cluster_queue", "cluster_queue, priority_class"),
+        "Jobs that started in five minutes, by queue.",
+    ),
+    Recording(
+        n.WAIT_SECONDS,
+        _increase("kueue_admission_wait_time_seconds_sum", "priority_class", "cluster_queue, priority_class"),
+        "Seconds that the jobs waited which started in five minutes, by priority.",
+    ),
+    Recording(
+        n.WAITS,
+        _increase("kueue_admission_wait_time_seconds_count", "priority_class", "cluster_queue, priority_class"),
+        "How many jobs those are, by priority.",
+    ),
+)
+"""Every five minutes: what was counted in them."""
+
+
+def ended(reasons: str, window: str, seconds: int) -> str:
+    """How many jobs ended so within the window, each once, those that are deleted since too."""
+    series = f'kueue_workload_condition_time{{type="Finished", reason=~"{reasons}"}}'
+    each = f"max by (namespace, name, reason) (last_over_time({series}[{window}]))"
+    return f"count({each} > time() - {seconds})"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A success metric: a recorded figure, what it is held to, and who says so."""
+
+    recording: Recording
+    title: str
+    unit: str
+    """As Grafana calls it."""
+    at_least: float | None = None
+    at_most: float | None = None
+    source: str = ""
+    selector: str = ""
+    """Labels of the series that the target is about; empty: all."""
+
+    @property
+    def value(self) -> float | None:
+        """The target line."""
+        return self.at_least if self.at_least is not None else self.at_most
+
+
+_WAIT = Recording(
+    n.QUEUE_WAIT,
+    f"sum by (priority_class) (sum_over_time({n.WAIT_SECONDS}[7d]))"
+    f" / (sum by (priority_class) (sum_over_time({n.WAITS}[7d])) > 0)",
+    "Seconds that a job waited for its GPUs, mean of a week, by priority; it begins anew when a job is evicted.",
+)
+
+SUCCESS: tuple[Target, ...] = (
+    Target(
+        Recording(
+            n.UTILISATION,
+            f"sum(sum_over_time({n.GPUS_ACTIVE}[7d])) / (sum(sum_over_time({n.GPUS_PROVISIONED}[7d])) > 0)",
+            "Share of the GPU hours that were paid for in which a GPU computed, of a week.",
+        ),
+        "GPU utilisation",
+        "percentunit",
+        at_least=0.7,
+        source="agency guide, success metrics: 70 percent or higher",
+    ),
+    Target(
+        _WAIT,
+        "Queue wait, standard",
+        "s",
+        at_most=30 * 60,
+        source="agency guide, success metrics: under 30 minutes for standard jobs",
+        selector='priority_class!="production"',
+    ),
+    Target(
+        _WAIT,
+        "Queue wait, production",
+        "s",
+        at_most=5 * 60,
+        source="agency guide, success metrics: under 5 minutes for high-priority jobs",
+        selector='priority_class="production"',
+    ),
+    Target(
+        Recording(
+            n.JOB_SUCCESS,
+            f"({ended('Succeeded', '7d', WEEK_SECONDS)} or vector(0))"
+            f" / ({ended('Succeeded|Failed', '7d', WEEK_SECONDS)} > 0)",
+            "Share of the jobs that ended in a week and succeeded.",
+        ),
+        "Job success",
+        "percentunit",
+        at_least=0.95,
+        source="agency guide, success metrics: 95 percent or higher",
+    ),
+    Target(
+        Recording(
+            n.SPOT_SHARE,
+            f'(sum(sum_over_time({n.GPUS_HELD}{{flavor=~".+-spot"}}[30d])) or vector(0))'
+            f" / (sum(sum_over_time({n.GPUS_HELD}[30d])) > 0)",
+            "Share of the held GPU hours that were spot, of 30 days.",
+        ),
+        "Spot share",
+        "percentunit",
+        at_least=0.5,
+        source="agency guide, success metrics: 50 percent or higher of non-production training",
+    ),
+    Target(
+        Recording(
+            n.UPTIME,
+            f"avg_over_time({n.PLATFORM_UP}[30d])",
+            "Share of the time in which jobs could be handed in and started, of 30 days, as seen from inside.",
+        ),
+        "Uptime",
+        "percentunit",
+        at_least=0.995,
+        source="agency guide, success metrics: 99.5 percent or higher",
+    ),
+    Target(
+        Recording(
+            n.CHECKPOINT_RELIABILITY,
+            f"min(avg_over_time({n.CHECKPOINTS_RESTORABLE}[30d]))",
+            "Share of the time in which the last weekly drill had restored its checkpoint, of 30 days.",
+        ),
+        "Checkpoint reliability",
+        "percentunit",
+        at_least=1.0,
+        source="agency guide, success metrics: 100 percent",
+    ),
+    Target(
+        Recording(
+            n.EXPERIMENTS,
+            f"sum by (namespace) (sum_over_time({n.FINISHED}[7d]))"
+            f" / on (namespace) group_left (team) max by (namespace, team) ({n.TEAM_MEMBERS})",
+            "Jobs that ended in a week, for each member of the team.",
+        ),
+        "Experiments an engineer and week",
+        "none",
+        source="agency guide, success metrics: higher is better; watch the trend",
+    ),
+    Target(
+        Recording(
+            n.GPU_HOUR_COST,
+            f"sum_over_time({n.PROVISIONED_USD_PER_HOUR}[7d]) / (sum_over_time({n.GPUS_ACTIVE}[7d]) > 0)",
+            "USD that an hour of computing on one GPU cost, with what stood idle, of a week; at list and spot prices.",
+        ),
+        "Cost of an active GPU hour",
+        "currencyUSD",
+        source="agency guide, success metrics: effective cost including reserved instances, spot savings and idle "
+        "waste; watch the trend",
+    ),
+)
+"""The success metrics of the delivery guides, every five minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """What the ledger of a stack counts by."""
+
+    gpu_hour_usd: Mapping[str, float] = field(default_factory=dict)
+    """USD an hour of one GPU, by flavor."""
+    budgets: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """By team, its ClusterQueue and what it may spend in a month, USD."""
+
+
+_THIS_MONTH = 'count_values("month", month())'
+_OF_TEAMS = f"max by (cluster_queue, team) ({n.TEAM_BUDGET_USD})"
+
+LEDGER_MINUTES = 5
+LEDGER: tuple[Recording, ...] = (
+    Recording(
+        n.TEAM_USD_PER_HOUR,
+        f"(sum by (team) (({n.USD_PER_HOUR} * on (cluster_queue) group_left (team) ({_OF_TEAMS} >= bool 0))"
+        f" or {_OF_TEAMS} * 0) and on () count(kueue_cluster_queue_status))"
+        f" * on () group_left (month) {_THIS_MONTH}",
+        "USD an hour of the GPUs that a team holds, 0 where it holds none, and nothing while Kueue says nothing; by "
+        "the month, so that one can be summed by itself.",
+    ),
+    Recording(
+        n.TEAM_SPENT_USD,
+        f"sum_over_time({n.TEAM_USD_PER_HOUR}[31d]) * {LEDGER_MINUTES} / 60 and on (month) {_THIS_MONTH}",
+        "USD that a team has held GPUs for since the month began, in UTC as the clouds' bills.",
+    ),
+)
+"""Every five minutes, each of which counts as that long: what no rule was evaluated in is not counted."""
+
+
+def constants(members: Mapping[str, tuple[str, int]], money: Money) -> tuple[Recording, ...]:
+    """Figures of the plan as series: people of a team, prices of a GPU hour, budgets."""
+    return (
+        *(
+            Recording(n.TEAM_MEMBERS, f"vector({count})", "People of a team.", {"namespace": namespace, "team": team})
+            for namespace, (team, count) in members.items()
+        ),
+        *(
+            Recording(n.GPU_HOUR_USD, f"vector({usd:g})", "USD an hour of one GPU.", {"flavor": flavor})
+            for flavor, usd in money.gpu_hour_usd.items()
+        ),
+        *(
+            Recording(
+                n.TEAM_BUDGET_USD,
+                f"vector({usd})",
+                "USD that a team may spend in a month.",
+                {"team": team, "cluster_queue": queue},
+            )
+            for team, (queue, usd) in money.budgets.items()
+        ),
+    )
+
+
+def recording_groups(members: Mapping[str, tuple[str, int]], money: Money) -> list[dict[str, Any]]:
+    """All groups of recorded figures, for a stack with these teams by namespace, at these prices."""
+
+    def rules(recordings: Sequence[Recording]) -> list[dict[str, Any]]:
+        return [recording.rule() for recording in recordings]
+
+    once = dict.fromkeys(target.recording.record for target in SUCCESS)
+    by_name = {target.recording.record: target.recording for target in SUCCESS}
+    return [
+        group("trainyard-constants", rules(constants(members, money)), "1m"),
+        group("trainyard-usage", rules(USAGE), "1m"),
+        group("trainyard-counts", rules(COUNTS), "5m"),
+        group("trainyard-ledger", rules(LEDGER), f"{LEDGER_MINUTES}m"),
+        group("trainyard-success", rules([by_name[name] for name in once]), "5m"),
+    ]

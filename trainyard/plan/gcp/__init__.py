@@ -1,0 +1,1 @@
+"""Google Cloud's part of the planner."""

@@ -1,0 +1,109 @@
+"""The idle floor: what an environment on Google Cloud costs a month while no job runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trainyard.catalog import gcp as catalog
+from trainyard.conventions import HOURS_A_MONTH
+from trainyard.plan.context import Context
+from trainyard.plan.gcp.parts import KEY_CLASSES, CloudSqlPlan, GcpPlan
+from trainyard.plan.parts import CpuNodesPlan, FloorItem, IdleFloor, MonitoringPlan, PoolPlan
+
+MOST_BILLED_VMS = 32
+"""Cloud NAT bills so many machines at most (price list, 2024-07-01)."""
+
+ALERT_POLICIES = 2
+"""One for all alerts of a cluster, and one for their silence."""
+
+_CAPACITIES = {"reserved": "reserved", "spot": "spot", "on-demand": "onDemand", "flex-start": "flexStart"}
+
+
+def plan_floor(
+    ground: GcpPlan,
+    system_nodes: CpuNodesPlan,
+    cpu_pool: CpuNodesPlan | None,
+    pools: Sequence[PoolPlan],
+    mlflow: bool,
+    monitoring: MonitoringPlan | None,
+    context: Context,
+) -> IdleFloor:
+    """What is paid for all the time: control plane, NAT, nodes without GPUs, reservations, pools at their minimum.
+
+    Traffic, requests, logs and stored objects come on top.
+    """
+    region = ground.region
+    standing = system_nodes.min_nodes + (cpu_pool.min_nodes if cpu_pool is not None else 0)
+    items = [
+        _item("GKE control plane", 1, HOURS_A_MONTH, "gke.control-plane", region),
+        _item(f"NAT ({standing} nodes)", min(standing, MOST_BILLED_VMS), HOURS_A_MONTH, "nat", region),
+        _item("public address of the NAT", 1, HOURS_A_MONTH, "public-ipv4", region),
+        *_cpu_nodes("system nodes", system_nodes, "systemNodes", region),
+        *(_cpu_nodes("CPU pool", cpu_pool, "cpuPool", region) if cpu_pool is not None and cpu_pool.min_nodes else ()),
+        *_pools(pools, region),
+        _item("zone of Google's own names", 1, 1, "dns.zone", region),
+        _item("encryption keys", len(KEY_CLASSES), 1, "kms.key-version", region),
+    ]
+    if monitoring is not None:
+        size = monitoring.storage_gib
+        items += [
+            _item(f"volume of Prometheus ({size} GiB)", size, 1, "disk.pd-balanced", region, "monitoring.storageGib"),
+            _item("alert policies", ALERT_POLICIES, 1, "monitoring.alert-condition", region, "monitoring.enabled"),
+        ]
+    if mlflow:
+        items += _database(ground.database, region)
+    floor = IdleFloor(tuple(items))
+    lacks = f"; not in it, for want of a price: {', '.join(floor.unpriced)}" if floor.unpriced else ""
+    known = f"list prices of {region}, of {catalog.HOME_REGION} where the catalogue has none"
+    context.ledger.decide("idle_floor", f"{floor.monthly_usd:,.0f} USD a month{lacks}", f"sum of its items, {known}")
+    return floor
+
+
+def _item(what: str, amount: float, times: float, key: str, region: str, setting: str = "") -> FloorItem:
+    price = catalog.service_price(key, region)
+    source = f"{price.usd:g} USD a {price.unit} in {price.region}: {price.source}, {price.date}"
+    return FloorItem(what, round(amount * times * price.usd, 2), source, setting)
+
+
+def _machines(what: str, count: int, type_: str, setting: str, region: str) -> FloorItem:
+    price = catalog.machine_price(type_, region)
+    if price is None:
+        return FloorItem(what, None, f"{type_} has no price in the catalogue", setting)
+    source = f"{price.usd:g} USD an hour in {price.region}: {price.source}, {price.date}"
+    return FloorItem(what, round(count * HOURS_A_MONTH * price.usd, 2), source, setting)
+
+
+def _cpu_nodes(what: str, nodes: CpuNodesPlan, setting: str, region: str) -> Iterator[FloorItem]:
+    if nodes.instance_types:  # none: a problem is recorded
+        type_ = nodes.instance_types[0]
+        named = f"{what} ({nodes.min_nodes} {type_})"
+        yield _machines(named, nodes.min_nodes, type_, f"{setting}.minNodes", region)
+    size = nodes.min_nodes * nodes.disk_gib
+    yield _item(f"disks of {what}", size, 1, "disk.pd-balanced", region, f"{setting}.diskGib")
+
+
+def _pools(pools: Sequence[PoolPlan], region: str) -> Iterator[FloorItem]:
+    for pool in pools:
+        type_ = pool.node.instance_type
+        for group in pool.node_groups:
+            setting = f"gpuPools.{pool.name}.{_CAPACITIES[group.capacity]}"
+            if group.reservation is not None:  # billed from its creation, used or not
+                yield _machines(
+                    f"{group.name}: reservation of {group.max_nodes} {type_}", group.max_nodes, type_, setting, region
+                )
+            elif group.min_nodes:
+                what = f"{group.name}: {group.min_nodes} {type_} at least"
+                yield _machines(what, group.min_nodes, type_, setting, region)
+
+
+def _database(database: CloudSqlPlan, region: str) -> list[FloorItem]:
+    copies, setting = 2 if database.highly_available else 1, "mlflow.database.multiAz"
+    _, _, cpus, mib = database.tier.split("-")
+    hours = copies * HOURS_A_MONTH
+    return [
+        _item(f"database ({cpus} CPUs, zones: {copies})", int(cpus), hours, "sql.postgres.vcpu", region, setting),
+        _item("memory of the database", int(mib) / 1024, hours, "sql.postgres.memory", region, setting),
+        _item("database storage", copies * database.storage_gib, 1, "sql.ssd", region, setting),
+        _item("first backup of the database", database.storage_gib, 1, "sql.backup", region, setting),
+        _item("database password", 1, 1, "secret.version", region, "mlflow.enabled"),
+    ]

@@ -1,0 +1,81 @@
+"""The VPC's address ranges: nodes, pods, services, the control plane and what Google reaches us by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Network
+
+from trainyard.plan.context import Context
+from trainyard.plan.gcp.parts import GcpNetworkPlan
+from trainyard.plan.lock import LockedNetwork
+from trainyard.plan.parts import CpuNodesPlan, PoolPlan
+from trainyard.settings.types import PRIVATE, SPECIAL
+
+LARGEST_PREFIX, SMALLEST_PREFIX = 12, 18
+"""Prefix lengths that the network may have: half of it are pods, a sixteenth at most nodes."""
+
+PODS_OF_A_NODE_PREFIX = 24
+"""GKE gives a node so much of the pods' range at 110 pods, twice as many addresses (GKE, "Configure maximum Pods per
+node", as generally known)."""
+
+MOST_NODE_PREFIX = 20
+"""Nodes' subnets are no larger: 4,092 nodes."""
+
+
+def plan_network(context: Context) -> GcpNetworkPlan:
+    """The ranges, all of `network.cidr` but the services'.
+
+    The second half are pods. Of the first quarter the first part are nodes, the second the database's, and the third
+    begins with the control plane's; the rest is free.
+    """
+    own, ledger = context.settings.network, context.ledger
+    kept, key = context.lock.network or LockedNetwork(), "network.serviceCidr"
+    cidr = context.keep("gcp.network.cidr", "network.cidr", own.cidr, kept.cidr, "network.cidr", key="network.cidr")
+    service_cidr = context.keep(
+        "gcp.network.service_cidr", key, own.service_cidr, kept.service_cidr, key, key="network.service_cidr"
+    )
+    vpc, services = IPv4Network(cidr), IPv4Network(service_cidr)
+    special = next((what for network, what in SPECIAL.items() if vpc.overlaps(network)), "")
+    if special:
+        allowed = f"must be addresses that a network can have, not {special} ones"
+        ledger.problem("network.cidr", cidr, allowed, "take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
+    elif not LARGEST_PREFIX <= vpc.prefixlen <= SMALLEST_PREFIX:
+        allowed = f"must be /{LARGEST_PREFIX} to /{SMALLEST_PREFIX} on Google Cloud: half of it are pods, a /24 a node"
+        ledger.problem("network.cidr", cidr, allowed)
+    if not 16 <= services.prefixlen <= 27 or not any(services.subnet_of(private) for private in PRIVATE):
+        ledger.problem(key, service_cidr, "must be a private range of /16 to /27")
+    reserved = [IPv4Network(other) for other in own.reserved_cidrs]
+    for other, what in [(services, key), *((net, "network.reservedCidrs") for net in reserved)]:
+        if vpc.overlaps(other):
+            ledger.problem("network.cidr", cidr, f"must not overlap {what} {other}")
+    for index, other in enumerate(reserved):
+        if services.overlaps(other):
+            allowed = f"must not overlap network.serviceCidr {services}"
+            ledger.problem(f"network.reservedCidrs[{index}]", str(other), allowed)
+    good = not special and LARGEST_PREFIX <= vpc.prefixlen <= SMALLEST_PREFIX
+    whole = vpc if good else IPv4Network(context.figure("gcp.network.cidr"))
+    quarter = next(whole.subnets(prefixlen_diff=2))
+    parts = quarter.subnets(new_prefix=max(MOST_NODE_PREFIX, whole.prefixlen + 4))
+    nodes, private_services, rest = next(parts), next(parts), next(parts)
+    _, pods = whole.subnets(prefixlen_diff=1)
+    split = "of network.cidr: the second half are pods, of the first quarter nodes, database, control plane"
+    return GcpNetworkPlan(
+        cidr=str(whole),
+        node_cidr=ledger.decide("network.node_cidr", str(nodes), split),
+        pod_cidr=ledger.decide("network.pod_cidr", str(pods), split),
+        service_cidr=service_cidr,
+        private_services_cidr=ledger.decide("network.private_services_cidr", str(private_services), split),
+        control_plane_cidr=ledger.decide("network.control_plane_cidr", str(next(rest.subnets(new_prefix=28))), split),
+    )
+
+
+def check_addresses(
+    network: GcpNetworkPlan, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan], context: Context
+) -> None:
+    """The pods' range must hold a part for every node that there may be: it grows by no change."""
+    need = sum(group.max_nodes for pool in pools for group in pool.node_groups)
+    need += sum(nodes.max_nodes for nodes in without_gpus)
+    have = 2 ** (PODS_OF_A_NODE_PREFIX - IPv4Network(network.pod_cidr).prefixlen)
+    if need > have:
+        allowed = f"too small: {need} nodes at most need a /24 of pods each, {network.pod_cidr} has {have}"
+        context.ledger.problem("network.cidr", network.cidr, allowed, f"take a larger range, up to /{LARGEST_PREFIX}")

@@ -1,0 +1,86 @@
+"""What Google Cloud adds to a plan: project, network, database, and what only GKE asks of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+KEY_CLASSES = ("data", "checkpoints", "tracking", "platform")
+"""What has a key of Cloud KMS of its own."""
+
+ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"]
+
+
+@dataclass(frozen=True, slots=True)
+class GcpNetworkPlan:
+    """The VPC with its one regional subnet: CIDR blocks, disjoint."""
+
+    cidr: str  # holds all but the services
+    node_cidr: str
+    pod_cidr: str
+    service_cidr: str
+    private_services_cidr: str  # the database's, in a network of Google's
+    control_plane_cidr: str  # a /28
+
+
+@dataclass(frozen=True, slots=True)
+class GkePlan:
+    """What GKE asks of a cluster besides what every cluster has."""
+
+    cluster: str  # its name
+    release_channel: ReleaseChannel
+    deletion_protection: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CloudSqlPlan:
+    """PostgreSQL for MLflow, on Cloud SQL."""
+
+    version: str  # POSTGRES_18
+    tier: str
+    storage_gib: int
+    max_storage_gib: int
+    highly_available: bool
+    backup_retention_days: int
+    deletion_protection: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BillingPlan:
+    """The billing account, as far as a budget needs it."""
+
+    account: str
+    currency: str
+    monthly_amount: int  # in that currency
+
+
+@dataclass(frozen=True, slots=True)
+class GcpPlan:
+    """The ground on Google Cloud: a project's region with what the clusters share there."""
+
+    kind: Literal["gcp"]
+    region: str
+    project: str
+    project_number: str
+    labels: tuple[tuple[str, str], ...]  # the environment's tags, as Google takes them
+    zones: tuple[str, ...]  # that nodes may stand in
+    network: GcpNetworkPlan
+    control_planes: tuple[GkePlan, ...]  # one a cluster
+    database: CloudSqlPlan
+    run_hours: tuple[tuple[str, int], ...]  # after which nodes of flex-start are taken away, by node group
+    authenticator_group: str | None  # below which groups of Google's are groups of RBAC
+    billing: BillingPlan | None  # None: no budget of Google's
+
+    def control_plane(self, cluster: str) -> GkePlan:
+        """That of the cluster of that name, which is one of the plan's."""
+        (found,) = (control_plane for control_plane in self.control_planes if control_plane.cluster == cluster)
+        return found
+
+    def kept(self, clusters: Sequence[str]) -> dict[str, Any]:
+        """What a stack's lock keeps of the ground. A zone has no subnet of its own here: its slot is its number."""
+        del clusters
+        return {
+            "network": {"cidr": self.network.cidr, "serviceCidr": self.network.service_cidr},
+            "zones": [{"name": zone, "slot": slot} for slot, zone in enumerate(self.zones)],
+        }

@@ -1,0 +1,106 @@
+"""What a cluster is watched by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from trainyard.monitoring.thresholds import SOURCES, Thresholds
+from trainyard.plan.context import Context
+from trainyard.plan.parts import CpuNodesPlan, DrillPlan, MonitoringPlan, SmokePlan, TeamQueuePlan
+
+RUNBOOKS = "docs/runbooks"
+"""What alerts name where nobody says where the pages are published: the folder of this project."""
+A_MONTH_DAYS = 32
+"""Days that figures have to be kept, so that the longest month is whole on the day after it."""
+
+
+def plan_monitoring(context: Context) -> MonitoringPlan | None:
+    """It, or None where the settings or the profile go without."""
+    own = context.settings.monitoring
+    if not context.take("monitoring.enabled", "monitoring.enabled", own.enabled):
+        return None
+    days = context.take("monitoring.retention_days", "monitoring.retentionDays", own.retention_days)
+    if days < A_MONTH_DAYS:
+        allowed = f"must be at least {A_MONTH_DAYS}: what a team has spent in a month is counted from its figures"
+        context.ledger.problem("monitoring.retentionDays", days, allowed)
+    runbooks = own.runbooks or RUNBOOKS
+    return MonitoringPlan(
+        retention_days=days,
+        storage_gib=context.take("monitoring.storage_gib", "monitoring.storageGib", own.storage_gib),
+        cpu=context.take("monitoring.cpu", "monitoring.cpu", own.cpu),
+        memory=context.take("monitoring.memory", "monitoring.memory", own.memory),
+        runbooks=context.ledger.decide(
+            "monitoring.runbooks",
+            runbooks,
+            "setting monitoring.runbooks"
+            if own.runbooks
+            else "the pages of this project; published, give their address",
+        ),
+        thresholds=_thresholds(context),
+    )
+
+
+DRILL_SCHEDULE = "17 4 * * 0"
+"""Sunday morning, when a CPU pool has room."""
+DRILL_CORES, DRILL_MEMORY_GIB = 2, 8
+DRILL_DEADLINE_S = 5400
+"""An hour and a half: a node from zero, an image of 10 GB on it, a minute of work, and the pod may be moved once."""
+
+
+def plan_drill(
+    monitoring: MonitoringPlan | None,
+    smoke: SmokePlan,
+    queues: Sequence[TeamQueuePlan],
+    cpu_pool: CpuNodesPlan | None,
+    context: Context,
+) -> DrillPlan | None:
+    """The checkpoint drill; None where nobody would hear of it, or where it has no nodes."""
+    wanted = context.settings.monitoring.checkpoint_drill
+    room = [
+        queue
+        for queue in queues
+        if queue.cpu_only_cores >= DRILL_CORES and queue.cpu_only_memory_gib >= DRILL_MEMORY_GIB
+    ]
+    possible = monitoring is not None and cpu_pool is not None and bool(room)
+    if wanted and not possible:
+        allowed = (
+            f"needs monitoring, and a team that has {DRILL_CORES} cores and {DRILL_MEMORY_GIB} GiB of the CPU pool"
+        )
+        context.ledger.problem("monitoring.checkpointDrill", wanted, allowed, "monitoring.enabled, cpuPool")
+    why = "own choice: a checkpoint that nobody has restored is none; two cores for minutes a week, cents a month"
+    source = why if wanted is None else "setting monitoring.checkpointDrill"
+    if not context.ledger.decide("drill.enabled", possible and wanted is not False, source):
+        return None
+    image_source = "the smoke job's: it has torch, and what the tier needs"
+    largest = max(room, key=lambda queue: queue.cpu_only_cores)
+    return DrillPlan(
+        team=context.ledger.decide(
+            "drill.team",
+            largest.name,
+            "it has the most of the CPU pool, the first of several alike; the drill has its rights",
+        ),
+        image=context.ledger.decide("drill.image", smoke.image, image_source),
+        schedule=context.ledger.decide("drill.schedule", DRILL_SCHEDULE, "own choice: Sunday at 04:17, UTC"),
+        cpu=context.ledger.decide("drill.cpu", DRILL_CORES, "own choice: two million parameters"),
+        memory_gib=context.ledger.decide("drill.memory_gib", DRILL_MEMORY_GIB, "own choice: torch, and room"),
+        deadline_s=context.ledger.decide(
+            "drill.deadline_s", DRILL_DEADLINE_S, "own choice: a node from zero, an image of 10 GB, a minute of work"
+        ),
+    )
+
+
+def _thresholds(context: Context) -> Thresholds:
+    own = context.settings.monitoring.alerts
+    chosen: dict[str, Any] = {}
+    for field in fields(Thresholds):
+        given = getattr(own, field.name)
+        value = field.default if given is None else tuple(given) if isinstance(given, list) else given
+        setting = f"setting monitoring.alerts.{type(own).model_fields[field.name].alias}"
+        source = SOURCES[field.name] if given is None else setting
+        chosen[field.name] = context.ledger.decide(f"monitoring.thresholds.{field.name}", value, source)
+    percents = chosen["budget_percents"]
+    if list(percents) != sorted(set(percents)):
+        context.ledger.problem("monitoring.alerts.budgetPercents", percents, "must rise: noted, warned of, spent")
+    return Thresholds(**chosen)

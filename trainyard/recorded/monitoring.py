@@ -1,0 +1,37 @@
+"""Releases of kube-prometheus-stack: what a policy, a price and a report know of a cluster's monitoring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from trainyard.recorded.model import RecordedResource
+from trainyard.recorded.read import value_at
+from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import HELM_RELEASE, STORAGE_CLASS
+
+CHART: Final = "kube-prometheus-stack"
+SPEC: Final = ("values", "prometheus", "prometheusSpec")
+"""Where the chart's values keep what Prometheus is."""
+CLAIM: Final = (*SPEC, "storageSpec", "volumeClaimTemplate", "spec")
+"""Where they keep the claim of its volume."""
+
+
+def prometheus_stacks(resources: Resources) -> Iterator[RecordedResource]:
+    """Every release of the chart, wherever it is from."""
+    for release in resources.of(HELM_RELEASE):
+        if is_prometheus_stack(release):
+            yield release
+
+
+def is_prometheus_stack(release: RecordedResource) -> bool:
+    """Whether a Helm release is of the chart; one whose chart is not known is none."""
+    return str(value_at(release.inputs, "chart", default="", unknown="")).rpartition("/")[2] == CHART
+
+
+def storage_class(resources: Resources, name: Any) -> RecordedResource | None:
+    """The StorageClass of that name, where the recording makes it."""
+    for found in resources.of(STORAGE_CLASS):
+        if value_at(found.inputs, "metadata", "name", unknown=None) == name:
+            return found
+    return None

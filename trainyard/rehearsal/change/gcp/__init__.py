@@ -1,0 +1,1 @@
+"""Change on Google Cloud: what its provider does with what is there."""

@@ -1,0 +1,1 @@
+"""What Google Cloud and its provider refuse."""

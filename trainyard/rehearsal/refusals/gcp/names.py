@@ -1,0 +1,140 @@
+"""Names: what each service takes, with the eight characters that Pulumi appends where a program names nothing.
+
+Source: descriptions of the discovery documents (google-api-python-client 2.202.0, autumn 2026) and validators of the
+provider (terraform-provider-google-beta, 2026-08-21).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.rules import Rules
+
+SUFFIX: Final = "-0123456"
+"""What Pulumi appends to a logical name: a hyphen and seven hex digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a service takes as a name."""
+
+    input: str
+    pattern: str
+    words: str
+    automatic: bool = True  # whether Pulumi makes one where none is given
+
+
+_COMPUTE = _Name("name", r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", "1 to 63 of a-z, 0-9 and '-', a letter first, no '-' last")
+_GKE = _Name("name", r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?", "at most 40 of a-z, 0-9 and '-', a letter first, no '-' last")
+_KEY = "1 to 63 letters, digits, '_' and '-'"
+
+_NAMES: Final = {
+    "gcp:compute/network:Network": _COMPUTE,
+    "gcp:compute/subnetwork:Subnetwork": _COMPUTE,
+    "gcp:compute/router:Router": _COMPUTE,
+    "gcp:compute/routerNat:RouterNat": _COMPUTE,
+    "gcp:compute/firewall:Firewall": _COMPUTE,
+    "gcp:compute/address:Address": _COMPUTE,
+    "gcp:compute/globalAddress:GlobalAddress": _COMPUTE,
+    "gcp:compute/reservation:Reservation": _COMPUTE,
+    "gcp:compute/resourcePolicy:ResourcePolicy": _COMPUTE,
+    "gcp:container/cluster:Cluster": _GKE,
+    "gcp:container/nodePool:NodePool": _GKE,
+    "gcp:serviceaccount/account:Account": _Name(
+        "accountId",
+        r"[a-z]([-a-z0-9]{4,28}[a-z0-9])",
+        "6 to 30 of a-z, 0-9 and '-', a letter first, no '-' last",
+        automatic=False,
+    ),
+    "gcp:projects/iAMCustomRole:IAMCustomRole": _Name(
+        "roleId", r"[a-zA-Z0-9_.]{3,64}", "3 to 64 letters, digits, '_' and '.', no '-'"
+    ),
+    "gcp:kms/keyRing:KeyRing": _Name("name", r"[a-zA-Z0-9_-]{1,63}", _KEY),
+    "gcp:kms/cryptoKey:CryptoKey": _Name("name", r"[a-zA-Z0-9_-]{1,63}", _KEY),
+    "gcp:secretmanager/secret:Secret": _Name(
+        "secretId", r"[A-Za-z0-9_-]{1,255}", "1 to 255 letters, digits, '_' and '-'", automatic=False
+    ),
+    "gcp:secretmanager/regionalSecret:RegionalSecret": _Name(
+        "secretId", r"[A-Za-z0-9_-]{1,255}", "1 to 255 letters, digits, '_' and '-'", automatic=False
+    ),
+    "gcp:cloudrunv2/service:Service": _Name(
+        "name", r"[a-z]([-a-z0-9]{0,47}[a-z0-9])?", "below 50 of a-z, 0-9 and '-', a letter first, no '-' last"
+    ),
+    "gcp:pubsub/topic:Topic": _Name(
+        "name", r"(?!goog)[a-zA-Z][a-zA-Z0-9._~%+-]{2,254}", "3 to 255 characters, a letter first, not 'goog'"
+    ),
+    "gcp:lustre/instance:Instance": _Name(
+        "instanceId", r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", "1 to 63 of a-z, 0-9 and '-'", automatic=False
+    ),
+    "gcp:bigquery/dataset:Dataset": _Name(
+        "datasetId", r"[A-Za-z0-9_]{1,1024}", "letters, digits and '_'", automatic=False
+    ),
+}
+
+
+def name(view: View) -> None:
+    """The name that is given, or the logical name with Pulumi's suffix."""
+    rule = _NAMES[view.type]
+    given = view.text(rule.input)
+    if given is not None:
+        if not re.fullmatch(rule.pattern, given):
+            view.error("gcp-name", rule.input, f"{show(given)} has {len(given)} characters", allowed=rule.words)
+    elif rule.automatic and view.lacks(rule.input) and not re.fullmatch(rule.pattern, view.name + SUFFIX):
+        view.error(
+            "gcp-name",
+            rule.input,
+            f"the logical name with Pulumi's 8 characters, {show(view.name + SUFFIX)}, is no name here",
+            allowed=rule.words,
+            hint="name it, or shorten the logical name",
+        )
+
+
+def bucket_name(view: View) -> None:
+    """Names of buckets are everybody's: no `goog` in front, no `google` in them."""
+    given = view.text("name")
+    text = given if given is not None else view.name.lower() + SUFFIX if view.lacks("name") else None
+    if text is None:
+        return
+    longest = 222 if "." in text else 63
+    good = re.fullmatch(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?", text) and 3 <= len(text) <= longest
+    if not good or text.startswith("goog") or "google" in text:
+        allowed = "3 to 63 of a-z, 0-9, '-', '_' and '.', a letter or digit at both ends, no 'goog' first, no 'google'"
+        view.error("gcs-name", "name", f"{show(text)} is no name of a bucket", allowed=allowed)
+
+
+def labels(view: View) -> None:
+    """Labels are lower case: an address or a person's name is none."""
+    for path in _LABELS[view.type]:
+        given = view.mapping(path)
+        if len(given) > 64:
+            view.error("gcp-label", path, f"{len(given)} labels", allowed="at most 64")
+        for key, value in given.items():
+            if not re.fullmatch(rf"{_LETTER}{{1,63}}", str(key)):
+                allowed = "1 to 63 of a-z, 0-9, '_' and '-'"
+                view.error("gcp-label", path, f"key {show(key)}", allowed=allowed)
+            elif isinstance(value, str) and not re.fullmatch(rf"{_LETTER}{{0,63}}", value):
+                allowed = "at most 63 of a-z, 0-9, '_' and '-'"
+                view.error("gcp-label", f"{path}.{key}", show(value), allowed=allowed)
+
+
+_LETTER: Final = r"(?:[a-z0-9_-]|[^\x00-\x7f])"
+"""What labels are made of: letters of other alphabets may be in them."""
+
+_LABELS: Final = {
+    "gcp:storage/bucket:Bucket": ("labels",),
+    "gcp:kms/cryptoKey:CryptoKey": ("labels",),
+    "gcp:container/cluster:Cluster": ("resourceLabels",),
+    "gcp:container/nodePool:NodePool": ("nodeConfig.resourceLabels",),
+    "gcp:sql/databaseInstance:DatabaseInstance": ("settings.userLabels",),
+    "gcp:compute/globalAddress:GlobalAddress": ("labels",),
+    "gcp:secretmanager/secret:Secret": ("labels",),
+    "gcp:secretmanager/regionalSecret:RegionalSecret": ("labels",),
+    "gcp:artifactregistry/repository:Repository": ("labels",),
+    "gcp:filestore/instance:Instance": ("labels",),
+    "gcp:lustre/instance:Instance": ("labels",),
+}
+
+RULES: Rules = {name: tuple(_NAMES), bucket_name: ("gcp:storage/bucket:Bucket",), labels: tuple(_LABELS)}

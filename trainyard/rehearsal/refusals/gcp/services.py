@@ -1,0 +1,196 @@
+"""Cloud SQL, budgets, services, rights and alert policies.
+
+Source: validators of the provider (terraform-provider-google-beta, 2026-08-21), descriptions of pulumi_gcp 10.2.0, and
+Google's documentation as read 2026-11.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trainyard.recorded.read import as_number
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.rules import Rules
+
+DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
+BUDGET: Final = "gcp:billing/budget:Budget"
+SERVICE: Final = "gcp:projects/service:Service"
+
+_SHARED_CORES = ("db-f1-micro", "db-g1-small")
+_MEMBER = re.compile(
+    r"(user|serviceAccount|group|deleted:\w+):\S+@\S+|serviceAccount:[^/\s]+\.svc\.id\.goog\[[^/\]]+/[^/\]]+\]"
+    r"|domain:\S+\.\S+|allUsers|allAuthenticatedUsers|principal(Set)?://\S+"
+    r"|project(Owner|Editor|Viewer):\S+"
+)
+_ROLE = re.compile(r"roles/[\w.]+|(projects|organizations)/[^/]+/roles/[\w.]+")
+
+
+def database(view: View) -> None:
+    """Edition against tier, sizes, backups, and a way that is there."""
+    tier, edition = view.text("settings.tier"), view.text("settings.edition")
+    version = view.text("databaseVersion") or ""
+    match = re.fullmatch(r"POSTGRES_(\d+)", version)
+    newer = match is not None and int(match[1]) >= 16
+    plus = edition == "ENTERPRISE_PLUS" or (newer and view.lacks("settings.edition"))
+    if tier is not None and plus and not tier.startswith("db-perf-optimized-"):
+        why = "" if edition else f", the edition of {version} where none is given,"
+        allowed = "db-perf-optimized-N-…, or settings.edition ENTERPRISE"
+        view.error("gcp-sql-tier", "settings.tier", f"{show(tier)} on ENTERPRISE_PLUS{why}", allowed=allowed)
+    elif tier is not None and edition == "ENTERPRISE" and tier.startswith("db-perf-optimized-"):
+        view.error("gcp-sql-tier", "settings.tier", f"{show(tier)} on ENTERPRISE", allowed="db-custom-CPUS-MIB")
+    _custom(view, tier)
+    backed_up = view.flag("settings.backupConfiguration.enabled") or view.is_unknown("settings.backupConfiguration")
+    if view.value("settings.availabilityType") == "REGIONAL" and not backed_up:
+        path = "settings.backupConfiguration.enabled"
+        view.error("gcp-sql-availability", path, "with availabilityType REGIONAL", allowed="true")
+    start = view.text("settings.backupConfiguration.startTime")
+    if start is not None and not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", start):
+        view.error("gcp-sql-time", "settings.backupConfiguration.startTime", show(start), allowed="HH:MM")
+    for key, low, high in (("day", 1, 7), ("hour", 0, 23)):
+        number = view.number(f"settings.maintenanceWindow.{key}")
+        if number is not None and not low <= number <= high:
+            view.error("gcp-sql-window", f"settings.maintenanceWindow.{key}", show(number), allowed=f"{low} to {high}")
+    disk, limit = view.number("settings.diskSize"), view.number("settings.diskAutoresizeLimit")
+    if disk is not None and disk < 10:
+        view.error("gcp-sql-disk", "settings.diskSize", show(disk), allowed="at least 10 GB")
+    if disk is not None and limit and limit < disk:
+        view.error(
+            "gcp-sql-disk", "settings.diskAutoresizeLimit", show(limit), allowed=f"at least diskSize, {disk:.0f}"
+        )
+    _network(view)
+    _key(view)
+
+
+def _custom(view: View, tier: str | None) -> None:
+    match = re.fullmatch(r"db-custom-(\d+)-(\d+)", tier or "")
+    if not match:
+        postgres = (view.text("databaseVersion") or "").startswith("POSTGRES")
+        if tier is None or tier.startswith(("db-perf-optimized-", "db-n1-")) or tier in _SHARED_CORES:
+            return
+        if postgres or tier.startswith("db-custom-"):
+            view.error("gcp-sql-tier", "settings.tier", show(tier), allowed="db-custom-CPUS-MIB, like db-custom-2-7680")
+        return
+    cpus, mib = int(match[1]), int(match[2])
+    if not (cpus == 1 or (cpus % 2 == 0 and 2 <= cpus <= 96)):
+        view.error("gcp-sql-tier", "settings.tier", f"{cpus} CPUs", allowed="1, or an even number up to 96")
+    elif mib % 256 or mib < 3840 or not 0.9 * 1024 * cpus <= mib <= 6.5 * 1024 * cpus:
+        allowed = f"{max(3840, 922 * cpus)} to {6656 * cpus} MiB in steps of 256"
+        view.error("gcp-sql-tier", "settings.tier", f"{mib} MiB for {cpus} CPUs", allowed=allowed)
+
+
+def _network(view: View) -> None:
+    """A private address needs the peering: it has to be there before."""
+    base = "settings.ipConfiguration"
+    if view.flag(f"{base}.ipv4Enabled") is False and view.lacks(f"{base}.privateNetwork"):
+        if not view.entries(f"{base}.pscConfigs"):
+            view.error(
+                "gcp-sql-network", base, "no address at all", allowed="privateNetwork, pscConfigs or ipv4Enabled"
+            )
+        return
+    network = view.referred(f"{base}.privateNetwork", "gcp:compute/network:Network")
+    for found in view.stack.of_type("gcp:servicenetworking/connection:Connection"):
+        peered = found.referred("network", "gcp:compute/network:Network")
+        if network is not None and peered is network and found.resource.urn not in _waits_for(view):
+            path = f"{base}.privateNetwork"
+            allowed = f"depends_on {found.name}"
+            view.error("gcp-sql-peering", path, "does not wait for the private connection", allowed=allowed)
+
+
+def _waits_for(view: View) -> set[str]:
+    """Everything that has to be there before a resource is made, by URN."""
+    by_urn = {resource.urn: resource for resource in view.stack.resources.all}
+    found: set[str] = set()
+    left = list(view.resource.dependencies)
+    while left:
+        urn = left.pop()
+        if urn not in found:
+            found.add(urn)
+            left += by_urn[urn].dependencies if urn in by_urn else ()
+    return found
+
+
+def _key(view: View) -> None:
+    match = re.search(r"/locations/([^/]+)/keyRings/", view.text("encryptionKeyName") or "")
+    region = view.text("region")
+    if match and region is not None and match[1] != region:
+        view.error("gcp-key-location", "encryptionKeyName", f"a key in {match[1]}", allowed=f"a key in {region}")
+
+
+def budget(view: View) -> None:
+    """Shares, not percents; one label; a currency; addresses for the alerts."""
+    for path, entry in view.items("thresholdRules"):
+        share = as_number(entry.get("thresholdPercent"))
+        if share is not None and share > 10:
+            view.warning("gcp-budget", f"{path}.thresholdPercent", show(share), allowed="a share: 0.5 is 50 %")
+        elif share is not None and share < 0:
+            view.error("gcp-budget", f"{path}.thresholdPercent", show(share), allowed="0 or more")
+    if len(view.mapping("budgetFilter.labels")) > 1:
+        view.error("gcp-budget", "budgetFilter.labels", "several labels", allowed="one key with one value")
+    for index, project in enumerate(view.texts("budgetFilter.projects")):
+        if not re.fullmatch(r"projects/\d+", project):
+            path = f"budgetFilter.projects[{index}]"
+            view.error("gcp-budget", path, show(project), allowed="projects/NUMBER")
+    if view.has("budgetFilter.calendarPeriod") and view.has("budgetFilter.customPeriod"):
+        view.error("gcp-budget", "budgetFilter.customPeriod", "beside calendarPeriod", allowed="one of both")
+    given = [key for key in ("specifiedAmount", "lastPeriodAmount") if view.value(f"amount.{key}") not in (None, False)]
+    if len(given) == 2:
+        view.error("gcp-budget", "amount.lastPeriodAmount", "beside specifiedAmount", allowed="one of both")
+    currency = view.text("amount.specifiedAmount.currencyCode")
+    if currency is not None and not re.fullmatch(r"[A-Z]{3}", currency):
+        view.error("gcp-budget", "amount.specifiedAmount.currencyCode", show(currency), allowed="like USD or EUR")
+    units = view.value("amount.specifiedAmount.units")
+    if isinstance(units, str) and not re.fullmatch(r"\d+", units):
+        view.error("gcp-budget", "amount.specifiedAmount.units", show(units), allowed="a whole number, as text")
+    account = view.text("billingAccount")
+    if account is not None and not re.fullmatch(r"(billingAccounts/)?[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}", account):
+        view.error("gcp-budget", "billingAccount", show(account), allowed="like 012345-6789AB-CDEF01")
+    if len(view.entries("allUpdatesRule.monitoringNotificationChannels")) > 5:
+        path = "allUpdatesRule.monitoringNotificationChannels"
+        view.error("gcp-budget", path, "more than 5", allowed="at most 5")
+    name = view.text("displayName")
+    if name is not None and len(name) > 60:
+        view.error("gcp-budget", "displayName", f"{len(name)} characters", allowed="at most 60")
+
+
+def service(view: View) -> None:
+    """A service is named with its domain."""
+    name = view.text("service")
+    if name is not None and "." not in name:
+        view.error("gcp-service", "service", show(name), allowed=f"{name}.googleapis.com")
+
+
+def right(view: View) -> None:
+    """Roles and members as IAM spells them."""
+    role = view.text("role")
+    if role is not None and not _ROLE.fullmatch(role):
+        view.error("gcp-role", "role", show(role), allowed="roles/NAME, or projects/PROJECT/roles/NAME")
+    members = [("member", view.text("member"))]
+    members += [(f"members[{index}]", text) for index, text in enumerate(view.texts("members"))]
+    for path, member in members:
+        if member is not None and not _MEMBER.fullmatch(member):
+            allowed = "user:, group:, serviceAccount: with an address, domain:, principal://… or allUsers"
+            view.error("gcp-member", path, show(member), allowed=allowed)
+        elif member is not None and re.fullmatch(r"principal(Set)?://iam\.googleapis\.com/projects/\D\S*", member):
+            view.error("gcp-member", path, show(member), allowed="the project's number, not its id")
+
+
+_RIGHTS: Final = tuple(
+    f"gcp:{module}/{kind[0].lower()}{kind[1:]}:{kind}"
+    for module, kind in (
+        ("projects", "IAMMember"),
+        ("projects", "IAMBinding"),
+        ("storage", "BucketIAMMember"),
+        ("storage", "BucketIAMBinding"),
+        ("storage", "ManagedFolderIamMember"),
+        ("kms", "CryptoKeyIAMMember"),
+        ("kms", "CryptoKeyIAMBinding"),
+        ("serviceaccount", "IAMMember"),
+        ("serviceaccount", "IAMBinding"),
+        ("secretmanager", "SecretIamMember"),
+        ("secretmanager", "RegionalSecretIamMember"),
+        ("artifactregistry", "RepositoryIamMember"),
+    )
+)
+
+RULES: Rules = {database: (DATABASE,), budget: (BUDGET,), service: (SERVICE,), right: _RIGHTS}

@@ -1,0 +1,252 @@
+"""What resources of Google Cloud need of each other: regions, ranges of addresses, names and zones of DNS, machines of
+a zone.
+
+Source: Google's documentation of VPC, GKE and Cloud DNS as generally known, cluster-toolkit (2026-06-25) for the fast
+network; which zone sells a machine, `trainyard/catalog/gcp_zones.csv`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from trainyard.catalog import gcp as catalog
+from trainyard.conventions.gcp import DRANET_LABEL, RDMA_DEVICE_CLASS
+from trainyard.problems import nearest
+from trainyard.recorded.read import as_number, follow
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.gcp.compute import FIREWALL, GLOBAL_ADDRESS, NAT, NETWORK, SUBNETWORK
+from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
+from trainyard.rehearsal.refusals.rules import Rules
+
+ROUTER: Final = "gcp:compute/router:Router"
+ZONE: Final = "gcp:dns/managedZone:ManagedZone"
+RECORDS: Final = "gcp:dns/recordSet:RecordSet"
+_CLAIMS: Final = "kubernetes:resource.k8s.io/v1:ResourceClaimTemplate"
+
+FAST_NETWORK_SINCE: Final = (1, 34)
+"""The first minor version of GKE whose nodes have their fast interfaces set up for them (cluster-toolkit)."""
+_PODS_A_NODE: Final = 110
+"""Pods of a node where nothing else is said; a node has the next power of two of addresses, twice over."""
+_WEBHOOK_PORTS: Final = ("8443", "9443")
+"""Where webhooks listen, for which GKE's own rule for the control plane (443 and 10250) does nothing."""
+
+
+def region_of_nat(view: View) -> None:
+    """A router and its NAT, and the subnets that it serves, are of one region."""
+    own = view.text("region")
+    of = view.referred("router", ROUTER)
+    theirs = of.text("region") if of is not None else None
+    if own and theirs and own != theirs:
+        view.error("gcp-region", "region", f"{own}; its router is in {theirs}", allowed=theirs)
+    for index, _ in enumerate(view.entries("subnetworks")):
+        path = f"subnetworks[{index}].name"
+        subnet = view.referred(path, SUBNETWORK)
+        place = subnet.text("region") if subnet is not None else None
+        if own and place and own != place:
+            view.error("gcp-region", path, f"a subnet of {place}; the NAT is in {own}", allowed=f"a subnet of {own}")
+
+
+def cluster(view: View) -> None:
+    """A cluster and its subnet: the region, the names of the ranges, the control plane's own range, room for pods."""
+    if view.value("networkingMode") == "ROUTES":
+        for path in ("ipAllocationPolicy", "datapathProvider", "privateClusterConfig.enablePrivateNodes"):
+            if view.value(path) not in (None, False, "LEGACY_DATAPATH", {}):
+                allowed = "VPC_NATIVE, or nothing of it"
+                view.error("gke-networking", "networkingMode", f"ROUTES beside {path}", allowed=allowed)
+                break
+    subnet = view.referred("subnetwork", SUBNETWORK)
+    if subnet is None:
+        return
+    place, location = subnet.text("region"), view.text("location")
+    if place and location and not (location == place or location.startswith(f"{place}-")):
+        view.error("gcp-region", "subnetwork", f"a subnet of {place}; the cluster is in {location}", allowed=location)
+    names = {item.get("rangeName"): item.get("ipCidrRange") for _, item in subnet.items("secondaryIpRanges")}
+    sure = not subnet.blurred("secondaryIpRanges") and all(isinstance(name, str) for name in names)
+    for what in ("cluster", "services"):
+        path = f"ipAllocationPolicy.{what}SecondaryRangeName"
+        name = view.text(path)
+        if name is not None and sure and name not in names:
+            known = [str(each) for each in names]
+            allowed = ", ".join(known) or "a secondary range of the subnet"
+            view.error(
+                "gke-ranges", path, f"the subnet has no {show(name)}", allowed=allowed, hint=nearest(name, known)
+            )
+    _control_plane(view, subnet)
+    _room_for_pods(view, names.get(view.text("ipAllocationPolicy.clusterSecondaryRangeName") or ""))
+    _webhooks(view)
+
+
+def _control_plane(view: View, subnet: View) -> None:
+    path = "privateClusterConfig.masterIpv4CidrBlock"
+    own = _network(view.text(path))
+    for _, taken in _ranges(subnet):
+        if own is not None and taken.overlaps(own):
+            view.error("gcp-range-overlap", path, f"{own} overlaps the subnet's {taken}", allowed="a /28 of its own")
+
+
+def _room_for_pods(view: View, text: object) -> None:
+    """Each node takes twice as many addresses as pods, a power of two, whole: a /24 for 110."""
+    found = _network(text if isinstance(text, str) else None)
+    if found is None or view.has("ipAllocationPolicy.additionalPodRangesConfig"):
+        return
+    pools = [pool for pool in view.stack.of_type(NODE_POOL) if pool.referred("cluster", CLUSTER) is view]
+    wanted = least = 0
+    for pool in pools:
+        if pool.has("networkConfig.podRange"):
+            continue  # it has pods of its own elsewhere
+        pods = pool.number("maxPodsPerNode") or view.number("defaultMaxPodsPerNode") or _PODS_A_NODE
+        each = 1 << (2 * int(pods) - 1).bit_length()
+        low, high = pool.number("autoscaling.totalMinNodeCount"), pool.number("autoscaling.totalMaxNodeCount")
+        wanted += int(high or 0) * each
+        least += int(low or 0) * each
+    if wanted <= found.num_addresses:
+        return
+    words = f"{found} has {found.num_addresses} addresses for pods; the pools' nodes need {wanted} at most"
+    path = "ipAllocationPolicy.clusterSecondaryRangeName"
+    note = view.error if least > found.num_addresses else view.warning
+    note("gke-pod-range", path, words, allowed=f"a /{32 - (wanted - 1).bit_length()} or larger")
+
+
+def _webhooks(view: View) -> None:
+    """A rule for webhooks' ports that lets a /28 by which is not the control plane's, and no other that does.
+
+    A rule of another stack may be the right one: only what looks like ours, and is not, is told.
+    """
+    block = _network(view.text("privateClusterConfig.masterIpv4CidrBlock"))
+    meant, network = [], view.referred("network", NETWORK)
+    if block is None or network is None:
+        return
+    for rule in view.stack.of_type(FIREWALL):
+        sources = [_network(text) for text in rule.texts("sourceRanges")]
+        if rule.blurred("sourceRanges") or any(source is None or block.subnet_of(source) for source in sources):
+            return
+        ports = {str(port) for _, entry in rule.items("allows") for port in entry.get("ports") or ()}
+        same = rule.referred("network", NETWORK) is network
+        if same and ports & set(_WEBHOOK_PORTS) and [source.prefixlen for source in sources if source] == [28]:
+            meant.append(rule)
+    for rule in meant if len(view.stack.of_type(CLUSTER)) == 1 else ():
+        words = f"{rule.texts('sourceRanges')[0]} is not the control plane, {block}, which calls webhooks"
+        rule.error("gke-webhooks", "sourceRanges[0]", words, allowed=str(block))
+
+
+def node_pool(view: View) -> None:
+    """The fast network's version and label, and whether the zones sell the machine."""
+    profile = "networkConfig.acceleratorNetworkProfile"
+    if view.has(profile):
+        text = view.text(profile)
+        if text not in (None, "auto"):
+            view.error("gke-fast-network", profile, show(text), allowed="auto")
+        of = view.referred("cluster", CLUSTER)
+        started = of.text("minMasterVersion") if of is not None else None
+        version = re.match(r"(\d+)\.(\d+)", started or "")
+        if of is not None and version and (int(version[1]), int(version[2])) < FAST_NETWORK_SINCE:
+            allowed = f"{'.'.join(map(str, FAST_NETWORK_SINCE))} or later"
+            of.warning("gke-fast-network", "minMasterVersion", f"{started}; {view.name} has {profile}", allowed=allowed)
+        if view.mapping("nodeConfig.labels").get(DRANET_LABEL) is None and _claimed(view):
+            path = "nodeConfig.labels"
+            if not view.is_unknown(path) and not view.blurred(path) and not view.is_unknown("nodeConfig"):
+                words = f"without {DRANET_LABEL}: no driver runs there, and no claim of the fast network is met"
+                view.error("gke-fast-network", path, words, allowed=f"{DRANET_LABEL}: 'true'")
+    machine = view.text("nodeConfig.machineType")
+    if machine is None or machine not in {item.type for item in catalog.instances()}:
+        return
+    for index, zone in enumerate(view.entries("nodeLocations")):
+        region = zone.rpartition("-")[0] if isinstance(zone, str) else ""
+        if region not in catalog.regions() or not isinstance(zone, str):
+            continue
+        there = catalog.offered_zones(machine, region)
+        if zone in catalog.zones(region) and zone not in there:
+            allowed = ", ".join(there) or f"a region that has it: {', '.join(catalog.offered_regions(machine))}"
+            words = f"{zone} is not known to have {machine}"
+            view.warning("gke-machine-zone", f"nodeLocations[{index}]", words, allowed=allowed)
+
+
+def _claimed(view: View) -> bool:
+    """Whether pods of the stack claim the fast network."""
+    for template in view.stack.of_type(_CLAIMS):
+        for _, request in template.items("spec.spec.devices.requests"):
+            if follow(request, "exactly", "deviceClassName") == RDMA_DEVICE_CLASS:
+                return True
+    return False
+
+
+def address(view: View) -> None:
+    """A range for Google's services lies apart from the subnets of its network."""
+    length, start = as_number(view.value("prefixLength")), view.text("address")
+    own = _network(f"{start}/{length:.0f}") if start and length is not None else None
+    network = view.referred("network", NETWORK)
+    if start and length is not None and own is None:
+        view.error(
+            "gcp-range", "address", f"{start}/{length:.0f}", allowed="the first address of a range of that length"
+        )
+    for subnet in view.stack.of_type(SUBNETWORK) if own is not None and network is not None else ():
+        if subnet.referred("network", NETWORK) is not network:
+            continue
+        for _, taken in _ranges(subnet):
+            if own is not None and taken.overlaps(own):
+                view.error(
+                    "gcp-range-overlap", "address", f"{own} overlaps {taken} of {subnet.name}", allowed="elsewhere"
+                )
+
+
+def zone(view: View) -> None:
+    """A zone's name ends where DNS ends."""
+    name = view.text("dnsName")
+    if name is not None and not name.endswith("."):
+        view.error("gcp-dns", "dnsName", show(name), allowed=f"{name}.")
+
+
+def records(view: View) -> None:
+    """A record's name is whole and of its zone, and its data are what its type has."""
+    name, kind = view.text("name"), view.text("type")
+    if name is not None and not name.endswith("."):
+        view.error("gcp-dns", "name", show(name), allowed=f"{name}.")
+    of = view.referred("managedZone", ZONE)
+    within = of.text("dnsName") if of is not None else None
+    if name and within and within.endswith(".") and name.endswith(".") and not f".{name}".endswith(f".{within}"):
+        view.error("gcp-dns", "name", f"{name} is not of zone {within}", allowed=f"a name that ends in .{within}")
+    data = view.texts("rrdatas")
+    for index, text in enumerate(data):
+        if (wanted := _unlike(kind, text)) is not None:
+            view.error("gcp-dns", f"rrdatas[{index}]", f"{show(text)} of type {kind}", allowed=wanted)
+    if kind == "CNAME" and len(view.entries("rrdatas")) > 1:
+        view.error("gcp-dns", "rrdatas", f"{len(data)} names of type CNAME", allowed="one")
+
+
+def _unlike(kind: str | None, text: str) -> str | None:
+    """What a record's data have to be, where these are not."""
+    if kind in ("A", "AAAA"):
+        try:
+            return None if ipaddress.ip_address(text).version == (4 if kind == "A" else 6) else f"an address of {kind}"
+        except ValueError:
+            return "an IPv4 address" if kind == "A" else "an IPv6 address"
+    return "a name that ends with a dot" if kind in ("CNAME", "NS", "PTR") and not text.endswith(".") else None
+
+
+def _ranges(subnet: View) -> Iterator[tuple[str, ipaddress.IPv4Network]]:
+    found = [("ipCidrRange", subnet.text("ipCidrRange"))]
+    found += [(f"{path}.ipCidrRange", item.get("ipCidrRange")) for path, item in subnet.items("secondaryIpRanges")]
+    for path, text in found:
+        network = _network(text if isinstance(text, str) else None)
+        if network is not None:
+            yield path, network
+
+
+def _network(text: str | None) -> ipaddress.IPv4Network | None:
+    try:
+        return ipaddress.IPv4Network(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+RULES: Rules = {
+    region_of_nat: (NAT,),
+    cluster: (CLUSTER,),
+    node_pool: (NODE_POOL,),
+    address: (GLOBAL_ADDRESS,),
+    zone: (ZONE,),
+    records: (RECORDS,),
+}

@@ -1,0 +1,1 @@
+"""Managed training: editors, jobs and what brakes them."""

@@ -1,0 +1,1 @@
+"""The nodes that GKE makes of recorded node pools."""

@@ -1,0 +1,1 @@
+"""What a change of a stack does, told: in words, as Markdown, as JSON."""

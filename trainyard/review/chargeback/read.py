@@ -1,0 +1,108 @@
+"""A month's figures from Prometheus: what our own rules recorded, and Kueue's and the GPUs' own series."""
+
+from __future__ import annotations
+
+import calendar
+import json
+import math
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from trainyard.monitoring import names as n
+from trainyard.monitoring.recordings import LEDGER_MINUTES
+from trainyard.review.chargeback.model import Figures
+
+_HOUR_SECONDS = 3600
+
+
+class NoFigures(Exception):  # noqa: N818 (what is told to people is its text)
+    """Prometheus does not answer, or not with figures."""
+
+
+def span_of(month: str) -> tuple[int, int]:
+    """The first second of a month (`2026-12`) and of the next, in UTC.
+
+    Raises:
+        ValueError: it is no month.
+    """
+    start = datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC)
+    days = calendar.monthrange(start.year, start.month)[1]
+    first = int(start.timestamp())
+    return first, first + days * 86_400
+
+
+def figures_of(prometheus: str, month: str, now: float) -> Figures:
+    """What Prometheus says of a month, of the running one until now.
+
+    Raises:
+        NoFigures: it does not answer, or not with figures.
+        ValueError: it is no month, or one that has not begun.
+    """
+    start, end = span_of(month)
+    last = min(end - 1, int(now))
+    if last <= start:
+        raise ValueError(f"{month} has not begun")
+    seconds = last - start
+    steps = f"{seconds}s:{LEDGER_MINUTES}m"
+    an_hour = f"* {LEDGER_MINUTES} / 60"
+    per_team = f'{n.TEAM_USD_PER_HOUR}{{month="{int(month[-2:])}"}}'
+
+    def ask(expression: str) -> list[tuple[Mapping[str, str], float]]:
+        rows = _get(prometheus, "query", {"query": expression, "time": last})
+        values = [(row["metric"], float(row["value"][1])) for row in rows]
+        return [(labels, value) for labels, value in values if math.isfinite(value)]
+
+    wait = "kueue_admission_wait_time_seconds"
+
+    def waits(what: str) -> str:
+        each = f"max by (cluster_queue, priority_class) (increase({wait}_{what}[{LEDGER_MINUTES}m]))"
+        return f"sum by (cluster_queue) (sum_over_time(({each})[{steps}]))"
+
+    finished = 'kueue_workload_condition_time{type="Finished", reason=~"Succeeded|Failed"}'
+    ended = f"max by (namespace, name, reason) (last_over_time({finished}[{seconds}s]))"
+    active = f'max by (namespace, UUID, GPU_I_ID) ({n.BUSY}{{pod!=""}})'
+    course = _get(
+        prometheus,
+        "query_range",
+        {"query": f"max by (team) ({n.TEAM_SPENT_USD})", "start": start + 600, "end": last, "step": _HOUR_SECONDS},
+    )
+    counted = ask(f"max(count_over_time({per_team}[{seconds}s]))")
+    spent = ask(f"max by (team) (sum_over_time({per_team}[{seconds}s])) {an_hour}")
+    held = ask(f"sum by (cluster_queue, flavor) (sum_over_time({n.GPUS_HELD}[{steps}])) {an_hour}")
+    computed = ask(f"sum by (namespace) (sum_over_time(({active})[{steps}])) {an_hour}")
+    return Figures(
+        spent_usd={labels["team"]: value for labels, value in spent},
+        held_hours={(labels["cluster_queue"], labels["flavor"]): value for labels, value in held if value},
+        active_hours={labels["namespace"]: value for labels, value in computed if "namespace" in labels},
+        ended={
+            (labels["namespace"], labels["reason"]): int(value)
+            for labels, value in ask(f"count by (namespace, reason) ({ended} >= {start})")
+        },
+        wait_seconds={
+            labels["cluster_queue"]: value for labels, value in ask(f"{waits('sum')} / ({waits('count')} > 0)")
+        },
+        course={
+            row["metric"]["team"]: tuple((float(at), float(value)) for at, value in row["values"]) for row in course
+        },
+        budgets_usd={labels["team"]: value for labels, value in ask(f"max by (team) ({n.TEAM_BUDGET_USD})")},
+        prices_usd={labels["flavor"]: value for labels, value in ask(f"max by (flavor) ({n.GPU_HOUR_USD})")},
+        coverage=min(1.0, counted[0][1] * LEDGER_MINUTES * 60 / seconds) if counted else 0.0,
+    )
+
+
+def _get(prometheus: str, what: str, arguments: Mapping[str, Any]) -> list[Any]:
+    url = f"{prometheus.rstrip('/')}/api/v1/{what}?{urllib.parse.urlencode(arguments)}"
+    try:
+        with urllib.request.urlopen(url, timeout=120) as answer:  # noqa: S310 - http or https, which the command checks
+            found: list[Any] = json.load(answer)["data"]["result"]
+            return found
+    except urllib.error.HTTPError as error:
+        raise NoFigures(f"it answers {error.code} {error.reason}") from error
+    except OSError as error:
+        raise NoFigures(str(getattr(error, "reason", error))) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise NoFigures("it answers something else than a Prometheus does") from error

@@ -1,0 +1,174 @@
+"""A month's account for people: a page with a part for each team, a file of rows, a table for the terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.table import Table
+
+from trainyard.output import page
+from trainyard.review.chargeback.model import Account, Chargeback
+from trainyard.review.chargeback.read import span_of
+from trainyard.review.verdict import dollars
+
+KEYS = {
+    "spent": "in proportion to what each team spent",
+    "budget": "in proportion to the teams' budgets",
+    "equal": "evenly among the teams",
+}
+"""In words, what shared costs are divided by."""
+WHOLE = 0.95
+"""A ledger that has counted less of the month is said to lack something."""
+SMALL_USD = 0.01
+"""Differences up to a hundredth of what was spent are rounding and the ledger's own five minutes."""
+
+
+def percent(share: float | None) -> str:
+    """`37 %`; a word where there is no figure."""
+    return "no figure" if share is None else f"{100 * share:.0f} %"
+
+
+def usd(amount: float | None) -> str:
+    """Dollars, or that there is no figure."""
+    return "no figure" if amount is None else dollars(amount)
+
+
+def wait(seconds: float | None) -> str:
+    """`12 min`; a word where no job started."""
+    if seconds is None:
+        return "no figure"
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+
+
+def gaps(found: Chargeback) -> list[str]:
+    """What does not add up, and by how much; whole sentences."""
+    told = []
+    if found.coverage < WHOLE:
+        told.append(
+            f"The ledger has counted {percent(found.coverage)} of the month: monitoring is younger, was away, or keeps "
+            "figures for too few days. What was held in the rest is in no sum here."
+        )
+    for account in found.accounts:
+        name = account.team.name
+        if account.spent_usd is None:
+            told.append(f"{name}: the ledger has no figure of this month.")
+        elif abs(account.gap_usd) > max(1.0, SMALL_USD * account.spent_usd):
+            told.append(
+                f"{name}: {dollars(account.gap_usd)} USD between what was spent and its GPU hours at the month's last "
+                "prices; one of them changed in the month, or a capacity is in the plan no more."
+            )
+        told.extend(
+            f"{name}: {line.gpu_hours:,.0f} GPU hours of {line.flavor.name}, which has no price."
+            for line in account.lines
+            if line.flavor.usd is None
+        )
+    shared = found.shared_usd
+    if shared is None:
+        told.append("No bill was given (--bill): network, storage, idle nodes and the platform itself are in no sum.")
+    elif shared < 0:
+        told.append(
+            f"The ledger counts {dollars(-shared)} USD more than was billed: its prices are too high, and "
+            "teamBudgets.gpuHourUsd sets them."
+        )
+    return told
+
+
+def rows(found: Chargeback) -> list[dict[str, str]]:
+    """A row a team and flavor, then one a team of what it shares; for a spreadsheet."""
+    told = []
+    for account in found.accounts:
+        for line in account.lines:
+            told.append(
+                {
+                    "month": found.month,
+                    "team": account.team.name,
+                    "what": "gpus",
+                    "pool": line.flavor.pool,
+                    "capacity": line.flavor.capacity,
+                    "gpu_hours": f"{line.gpu_hours:.2f}",
+                    "usd_per_gpu_hour": "" if line.flavor.usd is None else f"{line.flavor.usd:.4f}",
+                    "usd": "" if line.usd is None else f"{line.usd:.2f}",
+                }
+            )
+        rest = {"not in the lines": account.gap_usd if account.spent_usd is not None else None}
+        if found.bill_usd is not None:
+            rest[f"shared costs, {KEYS[found.key]}"] = account.shared_usd
+        for what, amount in rest.items():
+            empty = {"pool": "", "capacity": "", "gpu_hours": "", "usd_per_gpu_hour": ""}
+            told.append(
+                {
+                    "month": found.month,
+                    "team": account.team.name,
+                    "what": what,
+                    **empty,
+                    "usd": "" if amount is None else f"{amount:.2f}",
+                }
+            )
+    return told
+
+
+COLUMNS = ("month", "team", "what", "pool", "capacity", "gpu_hours", "usd_per_gpu_hour", "usd")
+
+
+def as_csv(found: Chargeback) -> str:
+    """The rows as a file."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows(found))
+    return text.getvalue()
+
+
+def table(found: Chargeback) -> Table:
+    """A line a team, for the terminal."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("team", "spent", "budget", "GPU hours", "spot", "idle", "jobs", "wait", "shared"):
+        made.add_column(title, justify="left" if title == "team" else "right", no_wrap=True)
+    for account in found.accounts:
+        hours = account.gpu_hours
+        made.add_row(
+            account.team.name,
+            usd(account.spent_usd),
+            dollars(account.team.budget_usd),
+            f"{hours:,.0f}",
+            percent(account.spot_hours / hours) if hours else "",
+            percent(account.idle_share) if hours else "",
+            f"{account.succeeded + account.failed}",
+            wait(account.wait_seconds),
+            "" if account.shared_usd is None else dollars(account.shared_usd),
+        )
+    return made
+
+
+def as_html(found: Chargeback) -> str:
+    """The page: the month, then each team's own."""
+    start, end = span_of(found.month)
+    return page(
+        Path(__file__).parents[1] / "reports" / "chargeback.html.j2",
+        {"usd": usd, "percent": percent, "wait": wait, "day": _day},
+        found=found,
+        gaps=gaps(found),
+        key=KEYS[found.key],
+        curves={account.team.name: curve(account, start, end) for account in found.accounts},
+        title=datetime.fromtimestamp(start, UTC).strftime("%B %Y"),
+    )
+
+
+def _day(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%d %B}".lstrip("0")
+
+
+def curve(account: Account, start: int, end: int) -> dict[str, str | float]:
+    """What was spent over the month, in a box of 600 by 120, and the height of the budget in it."""
+    top = max([usd for _, usd in account.course] + [float(account.team.budget_usd), 1.0]) * 1.05
+
+    def point(at: float, amount: float) -> str:
+        return f"{600 * (at - start) / (end - start):.1f},{120 - 120 * amount / top:.1f}"
+
+    return {
+        "points": " ".join(point(at, amount) for at, amount in account.course),
+        "budget": round(120 - 120 * account.team.budget_usd / top, 1),
+    }

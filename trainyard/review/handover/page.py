@@ -1,0 +1,115 @@
+"""A handover as one self-contained page: no script, nothing to load, set for the screen, the telephone and paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from trainyard.output import page
+from trainyard.review.handover import proof
+from trainyard.review.handover.agency import Look
+from trainyard.review.handover.model import Part
+from trainyard.review.handover.subject import Subject
+from trainyard.review.reports import page as rehearsal_page
+from trainyard.review.reports.page_parts import FILTERS, commands, money_bar
+from trainyard.review.reports.picture.layout import drawings
+from trainyard.review.reports.picture.lettering import STYLES
+from trainyard.review.reports.picture.look import COLOURS
+from trainyard.review.reports.picture.words import said_of
+from trainyard.smoke_jobs.report.curves import SERIES_COLOURS, svg
+
+SHARED: Final = Path(rehearsal_page.__file__).parent
+"""Where the palette and the picture are set, which the rehearsal's page has too."""
+
+
+MOODS: Final = {
+    **dict.fromkeys(("error", "mandatory", "fail", "critical", "bad"), "bad"),
+    **dict.fromkeys(("warning", "advisory", "below", "warn"), "warn"),
+    **dict.fromkeys(("pass", "holds"), "good"),
+}
+"""Words of a table that have a colour."""
+
+
+def mooded(cell: str) -> Markup:
+    """A cell of a table: a word that is good or bad in its colour, what stands between backticks as a command."""
+    mood = MOODS.get(cell)
+    return Markup('<span class="word {}">{}</span>').format(mood, cell) if mood else commands(cell)
+
+
+def css_text(text: str) -> Markup:
+    """A text inside of quotes in a style sheet: whatever could end them, or the element, is spelt by its number."""
+    return Markup("".join(one if one.isalnum() or one == " " else f"\\{ord(one):x} " for one in text))  # noqa: S704
+
+
+DOCUMENT_FILTERS: Final = {**FILTERS, "mooded": mooded, "css_text": css_text}
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One of the figures on the first page."""
+
+    figure: str
+    unit: str
+    label: str
+    mood: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """What stands in a box on the first page."""
+
+    mood: str  # good, warn, bad
+    state: str  # one or two words
+    headline: str
+    counts: str = ""
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a document says; the page says how it looks."""
+
+    kind: str  # "Handover"
+    over: str  # above the title
+    title: str
+    meta: tuple[str, ...]
+    banners: tuple[Banner, ...]
+    tiles: tuple[Tile, ...]
+    parts: tuple[Part, ...]
+    foot: str
+
+
+def as_html(document: Document, subject: Subject, look: Look) -> str:
+    """The document as a page, in the look of an agency."""
+    return page(
+        Path(__file__).with_name("document.html.j2"),
+        DOCUMENT_FILTERS,
+        SHARED,
+        outcome=subject.review,
+        document=document,
+        parts=document.parts,
+        look=look,
+        **_drawn(subject),
+    )
+
+
+def _drawn(subject: Subject) -> Mapping[str, Any]:
+    """What the page draws."""
+    money = subject.review.verdict.money
+    return {
+        "money": money,
+        "bar": money_bar(money) if money is not None else None,
+        "drawings": drawings(subject.picture),
+        "picture_said": said_of(subject.picture),
+        "lettering": STYLES,
+        "colours": COLOURS,
+        "series": SERIES_COLOURS,
+        "curves": [
+            [(chart, Markup(made)) for chart in proof.charts(document) if (made := svg(chart))]  # noqa: S704 (`svg` escapes)
+            for document in subject.smoke
+        ],
+    }

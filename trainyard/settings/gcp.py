@@ -1,0 +1,81 @@
+"""Settings: what only Google Cloud understands, the block `gcp` of a stack file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainyard.settings.types import Model, StandIn, TextLikeNumber, matching
+
+
+class Gcp(Model):
+    """An environment's settings that have a meaning on Google Cloud alone."""
+
+    project: (
+        Annotated[
+            str,
+            matching(
+                r"[a-z][a-z0-9-]{4,28}[a-z0-9]",
+                "must be a project's id: 6 to 30 of a-z, 0-9 and -, a letter first, no - last",
+            ),
+            StandIn("unseen-{number:06}"),
+        ]
+        | None
+    ) = Field(default=None, description="id of the project; it has to be there")
+    project_number: (
+        Annotated[
+            TextLikeNumber,
+            matching(r"[1-9][0-9]{5,19}", "must be a project's number, digits in quotes"),
+            StandIn("9{number:011}"),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="number of the project, digits in quotes; pods' rights are named by it",
+    )
+    billing_account: (
+        Annotated[
+            str,
+            matching(r"[0-9A-F]{6}-[0-9A-F]{6}-[0-9A-F]{6}", "must look like 012345-6789AB-CDEF01"),
+            StandIn("0{number:05}-6789AB-CDEF01"),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description=(
+            "the billing account, for a budget of Google's, which needs a right on it; without one there is no such "
+            "budget"
+        ),
+    )
+    billing_currency: Annotated[str, matching(r"[A-Z]{3}", "must be a currency's three letters, like USD")] = Field(
+        default="USD", description="currency of the billing account: a budget takes no other"
+    )
+    billing_units_per_usd: float = Field(
+        default=1.0,
+        gt=0,
+        le=100_000,
+        description="units of that currency for one US dollar, in which the budget is told; 1 where it is dollars",
+    )
+    organisation_domain: (
+        Annotated[
+            str,
+            matching(
+                r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])",
+                "must be a domain in lower case, like acme.example",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description=(
+            "domain of the organisation: groups below its gke-security-groups@ are then groups on the cluster"
+        ),
+    )
+    release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] | None = Field(
+        default=None, description="GKE's channel, which moves the control plane's version on"
+    )
+    database_tier: (
+        Annotated[str, matching(r"db-custom-[0-9]{1,2}-[0-9]{4,6}", "must look like db-custom-2-7680 (CPUs, MiB)")]
+        | None
+    ) = Field(default=None, description="of the tracking server's database, like db-custom-2-7680")

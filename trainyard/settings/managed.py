@@ -1,0 +1,46 @@
+"""Settings: managed training, which a team of up to four has instead of a cluster (block `managed`)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainyard.settings.types import Model, matching
+
+MachineType = Annotated[str, matching(r"[a-z][a-z0-9-]*\.[a-z0-9]+", "must be an instance type, like g5.xlarge")]
+
+
+class Managed(Model):
+    """What people may start, how long it runs, and what ends it."""
+
+    private_domain: bool | None = Field(
+        default=None,
+        description=(
+            "editors and jobs reach the internet through the network alone, which then has a NAT gateway; by default "
+            "where residency holds data to a region"
+        ),
+    )
+    training_types: list[MachineType] | None = Field(
+        default=None, min_length=1, max_length=30, description="instance types that training jobs may have"
+    )
+    editor_types: list[MachineType] | None = Field(
+        default=None, min_length=1, max_length=30, description="instance types that notebooks and editors may have"
+    )
+    max_runtime_hours: Annotated[int, Field(ge=1, le=672)] | None = Field(
+        default=None, description="hours after which a training job is stopped, whoever sent it"
+    )
+    idle_minutes: Annotated[int, Field(ge=60, le=525_600)] | None = Field(
+        default=None, description="minutes without work after which an editor is stopped; SageMaker takes 60 at least"
+    )
+    kernel_idle_minutes: Annotated[int, Field(ge=5, le=1440)] | None = Field(
+        default=None,
+        description="minutes after which an idle kernel or terminal ends: an open one is work to SageMaker",
+    )
+    space_gib: Annotated[int, Field(ge=5, le=16_384)] | None = Field(default=None, description="disk of an editor, GiB")
+    max_space_gib: Annotated[int, Field(ge=5, le=16_384)] | None = Field(
+        default=None, description="largest disk that people may give an editor, GiB"
+    )
+    over_budget: Literal["deny", "tell"] | None = Field(
+        default=None, description="what happens over the budget: nobody starts anything new, or it is only told"
+    )

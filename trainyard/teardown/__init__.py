@@ -1,0 +1,1 @@
+"""An environment's end: what is stopped, what stays, what is deleted, and the proof that nothing else is left."""

@@ -1,0 +1,113 @@
+"""The end of a stack, step by step: freeze, write back, let go, `pulumi destroy`. Every step may be done once more.
+
+Each run begins with the state as it is, so a run that was killed is simply called again. The Pulumi command itself runs
+under a keeper, to its end whatever becomes of who started it; the next run waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from trainyard.account.aws import Account
+from trainyard.fleet.clients import Client
+from trainyard.fleet.keeper import alone_in
+from trainyard.fleet.pulumi import Pulumi, PulumiError
+from trainyard.teardown.aws.lift import stop_apps, unprotect, write_back
+from trainyard.teardown.aws.sweep import sweep_groups, sweep_interfaces
+from trainyard.teardown.freeze import Kubectl, freeze, running_in
+from trainyard.teardown.ledger import note_kept, write_private
+from trainyard.teardown.model import Kept
+from trainyard.teardown.state import CLUSTER, DOMAIN, Ending, Group, State, ending
+
+Say = Callable[[str], None]
+FOLDER: Final = ".trainyard-destroy"
+"""A folder for each stack, beside Pulumi.yaml: the states before, what Pulumi said, and what was kept."""
+
+
+DESTROY: Final = ("destroy", "--yes", "--skip-preview", "--non-interactive")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a stack is to end."""
+
+    keep: tuple[Group, ...]
+    drain_minutes: float
+    freeze: bool = True
+
+
+def folder_of(client: Client) -> Path:
+    """Where the end of a stack leaves its notes; made where there is none."""
+    folder = client.config.root / FOLDER / client.stack
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def _state(pulumi: Pulumi, name: str) -> State:
+    return State(pulumi.exported(name))
+
+
+def look(pulumi: Pulumi, keep: Sequence[Group]) -> tuple[State, Ending]:
+    """The state, and what would become of it: nothing is changed."""
+    with alone_in(pulumi.folder):
+        state = _state(pulumi, f"look-{_now()}")
+    return state, ending(state, keep)
+
+
+def destroy(
+    pulumi: Pulumi, account: Account, kubectl: Callable[[], Kubectl], options: Options, say: Say
+) -> tuple[Kept, ...]:
+    """Ends the stack; what was kept.
+
+    Raises:
+        PulumiError: Pulumi fails; what it deleted until then is gone, and the next run goes on.
+        FreezeError, LiftError: before anything is deleted.
+        CannotAskError: the account does not answer, before anything is deleted.
+    """
+    begun = _now()
+    with alone_in(pulumi.folder) as lock:
+        say("reading the state")
+        state = _state(pulumi, f"before-{begun}")
+        if not state.made:
+            say("the state is empty: nothing is left to delete")
+            return note_kept(pulumi.folder, ())
+        running = running_in(state)
+        if options.freeze and (running.queues or running.namespaces):
+            freeze(running, kubectl(), say, minutes=options.drain_minutes)
+        stop_apps(state, account, say, keep_homes="homes" in options.keep)
+        if "data" in options.keep:
+            write_back(state, account, say)
+        # Read again: what people and controllers did meanwhile is in it.
+        state = _state(pulumi, f"frozen-{begun}")
+        end = ending(state, options.keep)
+        found = note_kept(pulumi.folder, end.kept)
+        unprotect(state, account, say)
+        say("lifting the protection in the state")
+        edited = pulumi.folder / f"edited-{begun}.json"
+        write_private(edited, json.dumps(end.state))
+        pulumi.run(f"import-{begun}", ["stack", "import", "--file", str(edited)], lock)
+        clusters = [str(each["id"]) for each in state.of(CLUSTER)]
+        domains = [str(each["id"]) for each in state.of(DOMAIN)]
+
+        def sweep() -> int:
+            return sweep_interfaces(clusters, account, say) + sweep_groups(domains, account, say)
+
+        say("pulumi destroy")
+        try:
+            pulumi.run(f"destroy-{begun}", DESTROY, lock)
+        except PulumiError:
+            if not sweep():
+                raise
+            say("pulumi destroy, once more")
+            pulumi.run(f"destroy-{begun}-again", DESTROY, lock)
+        sweep()
+    return found
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")

@@ -1,0 +1,1 @@
+"""What EKS says to an upgrade."""

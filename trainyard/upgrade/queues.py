@@ -1,0 +1,123 @@
+"""The queues while an upgrade goes on: people's are held, the smoke jobs' own stays open, and each goes on as it was.
+
+A hold is applied under a field manager of its own, without force: where somebody else has set `stopPolicy`, theirs
+stays, and letting go takes back what was said here and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from trainyard.conventions import SMOKE_LOCAL_QUEUE
+from trainyard.teardown.freeze import LOOK_AGAIN_SECONDS, Kubectl, holds_quota
+
+MANAGER: Final = "trainyard-upgrade"
+_API: Final = "kueue.x-k8s.io/v1beta2"
+_OPEN: Final = "None"
+
+Policy = Literal["Hold", "HoldAndDrain"]
+"""Kueue's words: what runs goes on, or is evicted so that it can save; nothing new starts in either case."""
+
+Say = Callable[[str], None]
+
+
+class QueuesError(Exception):
+    """The cluster does not answer, or jobs still run when the time is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalQueue:
+    """A LocalQueue that is held."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """As people write it."""
+        return f"{self.namespace}/{self.name}"
+
+
+def open_queues(kubectl: Kubectl) -> list[LocalQueue]:
+    """The queues that admit jobs now, without those of smoke jobs. Raises `QueuesError`."""
+    listed = json.loads(_ask(kubectl, "get", "localqueues.kueue.x-k8s.io", "--all-namespaces", "--output", "json"))
+    return sorted(
+        (
+            LocalQueue(each["metadata"]["namespace"], each["metadata"]["name"])
+            for each in listed.get("items", ())
+            if (each.get("spec", {}).get("stopPolicy") or _OPEN) == _OPEN
+            and each["metadata"]["name"] != SMOKE_LOCAL_QUEUE
+        ),
+        key=str,
+    )
+
+
+def hold(kubectl: Kubectl, queues: Iterable[LocalQueue], policy: Policy, folder: Path) -> None:
+    """Lets nothing new start in the queues. Raises `QueuesError`."""
+    for queue in queues:
+        _apply(kubectl, queue, {"stopPolicy": policy}, folder)
+
+
+def let_go(kubectl: Kubectl, queues: Iterable[LocalQueue], folder: Path) -> None:
+    """Takes back every hold that was applied here. Raises `QueuesError`."""
+    for queue in queues:
+        _apply(kubectl, queue, {}, folder)
+
+
+def wait_until_idle(
+    kubectl: Kubectl,
+    queues: Sequence[LocalQueue],
+    say: Say,
+    *,
+    minutes: float,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Waits until no job of the queues holds quota. Raises `QueuesError` where some still do when the time is over."""
+    looks = max(1, round(minutes * 60 / LOOK_AGAIN_SECONDS))
+    told: list[str] = []
+    for look in range(looks):
+        left = running(kubectl, queues)
+        if not left:
+            return
+        if left != told:
+            say(f"waiting for {len(left)} jobs to end: {', '.join(left[:5])}")
+            told = left
+        if look < looks - 1:
+            sleep(LOOK_AGAIN_SECONDS)
+    raise QueuesError(
+        f"after {minutes:g} minutes there still run {', '.join(told)}: the same command waits on; --evict has them save"
+        " and end, to start again afterwards; --release lets the queues go, and gives up"
+    )
+
+
+def running(kubectl: Kubectl, queues: Sequence[LocalQueue]) -> list[str]:
+    """The workloads of the queues that hold quota. Raises `QueuesError`."""
+    listed = json.loads(_ask(kubectl, "get", "workloads.kueue.x-k8s.io", "--all-namespaces", "--output", "json"))
+    of = {(queue.namespace, queue.name) for queue in queues}
+    return sorted(
+        f"{each['metadata']['namespace']}/{each['metadata']['name']}"
+        for each in listed.get("items", ())
+        if (each["metadata"]["namespace"], each.get("spec", {}).get("queueName")) in of and holds_quota(each)
+    )
+
+
+def _apply(kubectl: Kubectl, queue: LocalQueue, spec: dict[str, Any], folder: Path) -> None:
+    path = folder / "queue.json"
+    metadata = {"name": queue.name, "namespace": queue.namespace}
+    path.write_text(json.dumps({"apiVersion": _API, "kind": "LocalQueue", "metadata": metadata, "spec": spec}))
+    _ask(kubectl, "apply", "--server-side", f"--field-manager={MANAGER}", "--filename", str(path))
+
+
+def _ask(kubectl: Kubectl, *command: str) -> str:
+    done = kubectl(command)
+    if done.returncode != 0:
+        said = " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"
+        raise QueuesError(
+            f"kubectl {command[0]} {command[1]} failed: {said}; where the API is private, open the way first"
+            " (`trainyard tunnel STACK`): `pulumi up` needs it too"
+        )
+    return done.stdout
