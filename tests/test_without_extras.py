@@ -70,7 +70,10 @@ WITHOUT = {
     "schema": [("schema",)],
     "init": [("init", "another", "--client", "acme")],
     "new": [
-        ("new", "globex", "--team-size", "8", "--alert-email", "ml@globex.example", "--state-backend", "s3://globex")
+        (
+            *("new", "globex", "--team-size", "8", "--alert-email", "ml@globex.example"),
+            *("--state-backend", "s3://globex", "--secrets-provider", "awskms://alias/globex?region=us-east-1"),
+        )
     ],
     "fleet": [("fleet", "list"), ("fleet", "check")],
     "kubeconfig": [("kubeconfig", "--help")],  # these ask programs of others

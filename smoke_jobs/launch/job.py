@@ -54,7 +54,7 @@ class SmokeSpec:
     instance: str = ""  # g5.12xlarge: selects the thresholds
     gpu: str = ""  # text that the device's name contains: A10G
     gpu_memory_gib: float = 0.0
-    capacity: str = ""  # reserved, spot, on-demand: where a queue decides, it runs on no other; reported
+    capacity: str = ""  # one of CAPACITIES: where a queue decides, it runs on no other; reported
     isolated_gpus: bool = False  # nodes promise that a container sees no GPU that it did not ask for
     transport: str = ""  # what the pool promises between nodes: efa, gpudirect, ib
     usd_per_node_hour: float = 0.0

@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import EKS
 from trainyard.components.aws.on_cluster.kube_system import KUBE_SYSTEM_FLOWS
 from trainyard.components.k8s.flows import Place, Pods
-from trainyard.components.k8s.monitoring_flows import MONITORING_FLOWS
+from trainyard.components.k8s.monitoring_flows import EXPORTER, monitoring_flows
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.conventions import MLFLOW_NAMESPACE, TRAINER_SERVICE_ACCOUNT, team_prefix
 from trainyard.recorded.types import BUCKET, NAMESPACE
@@ -26,7 +26,7 @@ from trainyard.rehearsal.works.rights.principals import Pod
 from trainyard.rehearsal.works.rights.stack import Rights
 
 STACKS = EKS
-FLOWS = (*PLATFORM_FLOWS, *MONITORING_FLOWS, *KUBE_SYSTEM_FLOWS)
+FLOWS = (*PLATFORM_FLOWS, *monitoring_flows(gpu_exporter=EXPORTER, name_service=True, leave=True), *KUBE_SYSTEM_FLOWS)
 _NAMED = {pods.namespace for flow in FLOWS for pods in (flow.source, flow.destination) if isinstance(pods, Pods)}
 PLATFORM = _NAMED - {MLFLOW_NAMESPACE}
 """Of the tracking server's own flows nothing is told here."""

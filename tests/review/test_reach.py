@@ -82,9 +82,10 @@ def test_volumes_and_queues(reach):
     (checkpoints,) = rows_of(reach, "volumes", "checkpoints")
     assert checkpoints.may == ("read", "write")
     assert "teams/vision/" in checkpoints.why
-    (queue,) = section(reach, "queues").rows
+    queue, smoke = section(reach, "queues").rows
     assert any("train-reserved" in share for share in queue.may)
     assert "vision" in queue.why
+    assert smoke.what == ("smoke",)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ class CapacityName(StrEnum):
     reserved = "reserved"
     spot = "spot"
     on_demand = "on-demand"
+    flex_start = "flex-start"
 
 
 class Level(StrEnum):

@@ -85,10 +85,11 @@ def free_port() -> int:
         return port
 
 
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def wait_for(condition: Callable[[], bool], what: str | Callable[[], str], seconds: float = 60) -> None:
+    """Waits for a condition; what it is, or what tells at the end how far it came, stands in the failure."""
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, f"{what}: not within {seconds:.0f} s"
+        assert time.monotonic() < end, f"{what() if callable(what) else what}: not within {seconds:.0f} s"
         time.sleep(0.1)
 
 
@@ -320,7 +321,7 @@ def serving(pod: Pod, environment: Mapping[str, str] | None = None) -> Iterator[
         started.append(pod.start("metrics"))
         server, users, metrics = started
         wait_for(pod.healthy, "health", 120)
-        wait_for(lambda: pod.probe("users", "readinessProbe") == 0, f"accounts: {users.log}", 60)
+        wait_for(lambda: pod.probe("users", "readinessProbe") == 0, lambda: f"accounts: {users.log}", 60)
         yield Running(pod, server, users, metrics, bucket)
     finally:
         for process in reversed(started):

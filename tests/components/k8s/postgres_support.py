@@ -18,6 +18,8 @@ from tests.components.k8s.mlflow_support import free_port
 
 MASTER, MASTER_PASSWORD = "mlflow", "master-password-0009"
 NOBODY = 65534
+FIRST_PASSWORD = "first-password"
+"""Of the superuser, who is the cloud's own."""
 
 
 def needs_postgresql() -> None:
@@ -50,6 +52,14 @@ class Postgres:
         finally:
             connection.close()
 
+    def hang_up_on_users_that_are_gone(self) -> None:
+        """Ends the open connections of users that were dropped: whose they are, nobody but the cloud may end them."""
+        self.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'mlflow' AND usename IS NULL",
+            user="postgres",
+            password=FIRST_PASSWORD,
+        )
+
 
 @contextlib.contextmanager
 def postgres(root: Path) -> Iterator[Postgres]:
@@ -65,7 +75,7 @@ def postgres(root: Path) -> Iterator[Postgres]:
     (home / "server.crt").write_text(text)
     (home / "server.key").write_text(private)
     (home / "server.key").chmod(0o600)
-    (home / "first").write_text("first-password")
+    (home / "first").write_text(FIRST_PASSWORD)
     user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     if user:
         for path in (home, *home.iterdir()):
@@ -104,7 +114,7 @@ def _prepare(port: int) -> None:
     for attempt in range(100):
         try:
             connection = psycopg2.connect(
-                host="127.0.0.1", port=port, dbname="postgres", user="postgres", password="first-password"
+                host="127.0.0.1", port=port, dbname="postgres", user="postgres", password=FIRST_PASSWORD
             )
             break
         except psycopg2.OperationalError:
