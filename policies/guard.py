@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from trainyard.policies.guard_answers import Answers, answers_of
 from trainyard.policies.guard_attacks import Wall
-from trainyard.policies.guard_requests import A_POD, by_team, dressed
 from trainyard.policies.teams import labels_of
 from trainyard.recorded.model import RecordedResource, has_unknown
 from trainyard.recorded.read import is_set, mapping_at, mappings_at, texts_at, value_at
@@ -18,8 +16,6 @@ from trainyard.recorded.selectors import selects
 from trainyard.recorded.types import CONFIG_MAP
 from trainyard.rehearsal.works.rights.kubernetes.admission import Judge, Request
 
-_WRITTEN = re.compile(r"object\.metadata\.(labels|annotations|name|generateName)\b|\.serviceAccountName\b")
-"""What whoever makes an object writes into it as he likes: a guard that lets by what has the right name lets all by."""
 _VERSIONS = {"": "v1", "batch": "v1"}
 """The version of a group that has one."""
 
@@ -31,8 +27,6 @@ class Guard:
         self.policy, self.bindings, self._resources = policy, bindings, resources
         self.name = str(value_at(policy.inputs, "metadata", "name"))
         self._looks: dict[tuple[str, ...], bool] = {}
-        self._said: dict[tuple[int, str], tuple[Request, bool | None]] = {}
-        self._others: dict[int, tuple[Request, ...]] = {}
         self._silent: dict[tuple[str, ...], str] = {}
 
     @property
@@ -41,9 +35,13 @@ class Guard:
         return self.bindings[0] if self.bindings and not self.judge.ignores_failures else self.policy
 
     @cached_property
+    def _answers(self) -> Answers:
+        return answers_of(value_at(self.policy.inputs, "spec"), self._params)
+
+    @property
     def judge(self) -> Judge:
         """The guard's expressions."""
-        return Judge(value_at(self.policy.inputs, "spec"))
+        return self._answers.judge
 
     def looks_at(self, wall: Wall) -> bool:
         """Whether it is asked about all requests of a wall's kind."""
@@ -126,22 +124,11 @@ class Guard:
 
     def otherwise(self, attack: Request) -> Iterable[Request]:
         """The attack by a pod of the team's, and, where the guard asks for what an author writes, with that written."""
-        if attack.groups:
-            return ()
-        if id(attack) not in self._others:
-            asks = any(map(_WRITTEN.search, self.judge.texts))
-            told = sorted(self.judge.literals) if asks else ()
-            others = (replace(attack, item=dressed(attack.item, self.judge.literals, text)) for text in told)
-            self._others[id(attack)] = (replace(attack, user=A_POD), *others)
-        return self._others[id(attack)]
+        return self._answers.otherwise(attack)
 
     def says(self, request: Request, team: RecordedResource) -> bool | None:
         """Whether it refuses a request in a team's namespace; None where that cannot be said."""
-        namespace = str(value_at(team.inputs, "metadata", "name"))
-        key = id(request), namespace if self.judge.tells_apart(namespace) else ""
-        if key not in self._said:  # with the request, whose id stays its own for as long
-            self._said[key] = request, self.judge.refuses(by_team(request, team), self._params)
-        return self._said[key][1]
+        return self._answers.says(request, team)
 
     @cached_property
     def _params(self) -> Any:

@@ -32,9 +32,9 @@ class Guards:
         ]
 
     @property
-    def literals(self) -> set[str]:
+    def literals(self) -> frozenset[str]:
         """The texts in all of their expressions."""
-        return {text for guard in self._guards for text in guard.judge.literals}
+        return frozenset(text for guard in self._guards for text in guard.judge.literals)
 
     def hole(self, wall: Wall, team: RecordedResource) -> Hole | None:
         """What lets an attack on a wall by in a team's namespace, and why; None where nothing does."""

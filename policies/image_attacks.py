@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from trainyard.policies.guard_attacks import CPU, GPU, KINDS, Made, Wall, asks, container, pod, train_job
@@ -18,20 +19,30 @@ _REGISTRY: Final = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?(?P<below>/[a
 """A registry, or an organisation of one, without a slash at its end: as the beginning of a name it is others' too."""
 
 
-def hub_walls() -> Iterator[Wall]:
+@lru_cache(maxsize=1)
+def hub_walls() -> tuple[Wall, ...]:
     """Images of Docker Hub by their whole name, of nobody in particular: where all get in, it was chosen as a whole."""
+    return tuple(_hub_walls())
+
+
+def _hub_walls() -> Iterator[Wall]:
     for image in ("docker.io/attacker/a:1", f"docker.io/somebody/b/c{_DIGEST}"):
         for kind in ("containers", "initContainers"):
             asked = asks(pod(CPU, **{kind: [_container(image)]}))
             yield Wall("images of Docker Hub", "", "pods", _WORDS, (asked,), None)
 
 
-def walls(literals: Iterable[str], *, hub_is_chosen: bool) -> Iterator[Wall]:
+@lru_cache(maxsize=16)
+def walls(literals: frozenset[str], *, hub_is_chosen: bool) -> tuple[Wall, ...]:
     """Images of anybody's, in pods of every way to make or change one, and in the jobs that would wait for such pods.
 
     `literals` are the texts of the stack's guards: names that begin like what they allow, or have it elsewhere, are
-    tried too.
+    tried too. The same again for the same texts: what guards say of a request is kept by whose it is.
     """
+    return tuple(_walls(literals, hub_is_chosen=hub_is_chosen))
+
+
+def _walls(literals: frozenset[str], *, hub_is_chosen: bool) -> Iterator[Wall]:
     images = (
         *_IMAGES,
         *(() if hub_is_chosen else _OF_HUB),

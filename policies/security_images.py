@@ -33,7 +33,7 @@ def team_images_from_anywhere(resources: Resources, _: Config) -> Iterator[Stack
     if not teams:
         return
     guards = Guards(resources)
-    probes = list(hub_walls())
+    probes = hub_walls()
     chose_hub = {team.urn for team in teams if all(guards.hole(probe, team) for probe in probes)}
     for strict, lax in zip(*(walls(guards.literals, hub_is_chosen=chosen) for chosen in (False, True)), strict=True):
         wall_of = {team.urn: lax if team.urn in chose_hub else strict for team in teams}
