@@ -96,6 +96,10 @@ def _settle(values: Values, rng: Random, place: World) -> None:
         _settle_google(values)
     if values["teamSize"] < int(profile("medium").figure("team_size.minimum").value):
         _settle_managed(values)
+    elif place.cloud == "aws" and rng.random() < 0.5:
+        values.setdefault("managed", {})["beside"] = True
+    else:
+        values.pop("managed", None)
     if "capacities" in values.get("smoke", {}):
         values["smoke"]["capacities"] = rng.choice((["on-demand"], ["on-demand", "spot"], ["reserved", "on-demand"]))
     if rng.random() < 0.85:

@@ -44,7 +44,7 @@ def defaults() -> dict[str, tuple[Default, ...]]:
     setting, and its value is the setting's. The same decision without the setting has the default and its source.
     """
     given = example()
-    own = dict(_own_decisions(given))
+    own = dict(_own_decisions({key: value for key, value in given.items() if key != "managed"}))
     pools = {f"pools.{name}.": f" (pool {name})" for name in given["gpuPools"]}
     found: dict[str, list[Default]] = {}
     for profile, people in TYPICAL.items():
@@ -57,7 +57,7 @@ def defaults() -> dict[str, tuple[Default, ...]]:
                 found.setdefault(path, []).append(entry)
     return {
         **{path: tuple(entries) for path, entries in found.items()},
-        **_of_block("managed", given, {"small": MANAGED_PEOPLE}, _REQUIRED),
+        **_of_block("managed", _without(given, "managed", "beside"), {"small": MANAGED_PEOPLE}, _REQUIRED),
         **_of_block("gcp", given, TYPICAL, _ON_GOOGLE),
     }
 
@@ -78,6 +78,11 @@ def _of_block(
                 entry = Default(profile, people, decision.value, decision.source)
                 found.setdefault(f"{block}.{key}", []).append(entry)
     return {path: tuple(entries) for path, entries in found.items()}
+
+
+def _without(given: Mapping[str, Any], block: str, key: str) -> dict[str, Any]:
+    """Settings without one of a block, which the stacks that read the others do not."""
+    return {**given, block: {own: value for own, value in given[block].items() if own != key}}
 
 
 def in_words(entries: tuple[Default, ...]) -> str:

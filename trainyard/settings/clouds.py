@@ -28,6 +28,7 @@ NOT_ON_GCP: Final = {
     "scheduler.scale_down_after_minutes": "GKE's autoscaler takes empty nodes away when it wants to",
     "scheduler.dry_capacity_minutes": "what keeps dry capacity out of the queues reads the Cluster Autoscaler of EKS",
     "budget.anomaly_threshold_usd": "Google's own anomaly detection is the billing account's, and takes no threshold",
+    "managed": "an environment on Google Cloud trains on its cluster",
     "stage": "GKE's API is reached from everywhere by who may, so that one `up` makes everything",
 }
 """Settings that Google Cloud does not read, with the reason."""

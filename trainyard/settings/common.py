@@ -156,7 +156,7 @@ class Settings(Model):
     scheduler: Scheduler = Field(default=Scheduler(), description="The queues.")
     mlflow: Mlflow = Field(default=Mlflow(), description="The MLflow server.")
     smoke: Smoke = Field(default=Smoke(), description="The DDP smoke jobs, one a GPU pool and capacity.")
-    managed: Managed = Field(default=Managed(), description="Managed training, in place of a cluster.")
+    managed: Managed = Field(default=Managed(), description="Managed training, in place of a cluster or beside it.")
     images: Images = Field(default=Images(), description="Where container images come from.")
     audit: Audit = Field(default=Audit(), description="The record of what happened, and who is told.")
     monitoring: Monitoring = Field(

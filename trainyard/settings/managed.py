@@ -14,6 +14,13 @@ MachineType = Annotated[str, matching(r"[a-z][a-z0-9-]*\.[a-z0-9]+", "must be an
 class Managed(Model):
     """What people may start, how long it runs, and what ends it."""
 
+    beside: bool = Field(
+        default=False,
+        description=(
+            "managed training stays beside the cluster of a team that has outgrown it, until what its people have "
+            "there has moved"
+        ),
+    )
     private_domain: bool | None = Field(
         default=None,
         description=(

@@ -182,7 +182,7 @@ def _budget(plan: Plan[AwsPlan], account: pulumi.Input[str], keys: Keys, opts: p
     rules = managed.alert_rules(plan, account)
     if rules:
         args["event_rule_arns"] = rules
-    if plan.ground.managed is not None and not alerts.whole_account:
+    if not plan.ground.control_planes and not alerts.whole_account:
         # People make jobs and editors, and what they forget to tag no budget of a tag sees.
         args["services"] = [SAGEMAKER]
     elif not alerts.whole_account:

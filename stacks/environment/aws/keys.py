@@ -85,7 +85,7 @@ def make_keys(
             for planned in plan.clusters
         ],
         "publishers": [f"{service}.amazonaws.com" for service in PUBLISHERS],
-        "node_volumes": not managed,
+        "node_volumes": bool(plan.ground.control_planes),
         "create_autoscaling_role": plan.ground.create_autoscaling_role,
     }
     return Keys(

@@ -138,7 +138,9 @@ def make_managed(
             },
             pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=roles.ready)),
         )
-        app_arn = outputs["mlflowTrackingUri"] = tracking.app_arn
+        # Beside a cluster the server on it has the name.
+        uri_output = "managedTrackingUri" if plan.ground.control_planes else "mlflowTrackingUri"
+        app_arn = outputs[uri_output] = tracking.app_arn
     groups = [f"{name}-{team.name}" for team in plan.core.teams]
     registry = ModelRegistry("models", {"group_names": groups, "protect": plan.core.protect}, opts)
     outputs["modelGroups"] = registry.group_arns

@@ -74,7 +74,7 @@ def plan_managed_floor(ground: AwsPlan, context: Context) -> IdleFloor:
 def _network_items(ground: AwsPlan) -> Iterator[FloorItem]:
     network = ground.network
     if network.nat_gateways:
-        key = "managed.privateDomain" if ground.managed else "aws.natPerZone"
+        key = "aws.natPerZone" if ground.control_planes else "managed.privateDomain"
         what = f"NAT gateways ({network.nat_gateways})"
         yield _item(what, network.nat_gateways, HOURS_A_MONTH, "nat-gateway", key)
         yield _item("public addresses of NAT gateways", network.nat_gateways, HOURS_A_MONTH, "public-ipv4", key)

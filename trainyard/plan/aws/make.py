@@ -15,6 +15,7 @@ from trainyard.plan.aws.network import check_addresses, plan_network
 from trainyard.plan.aws.parts import AlertsPlan, AwsPlan, LoginPlan, RolesPlan
 from trainyard.plan.aws.placement import choose_zones, place, zones_of_fabrics
 from trainyard.plan.aws.storage import plan_lustre, plan_shared_file_system
+from trainyard.plan.aws.training import plan_managed_beside
 from trainyard.plan.context import Context
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
@@ -73,7 +74,7 @@ def plan_aws(
         roles=RolesPlan(settings.aws.role_path, settings.aws.permissions_boundary),
         audit=plan_audit(context),
         image_cache=cache,
-        managed=None,
+        managed=plan_managed_beside(teams, context),
         create_autoscaling_role=settings.aws.create_autoscaling_role,
     )
     monitoring = plan_monitoring(context)

@@ -1,38 +1,21 @@
-"""Managed training on AWS in place of a cluster: SageMaker, planned from the settings and the small profile."""
+"""Managed training on AWS in place of a cluster: SageMaker, and the ground that it stands on."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from trainyard import catalog
-from trainyard.catalog.managed import listed_price
 from trainyard.plan.aws.audit import plan_audit
 from trainyard.plan.aws.floor import plan_managed_floor
+from trainyard.plan.aws.growth import plan_growth
 from trainyard.plan.aws.make import check_bucket_names, plan_alerts, plan_deployers
 from trainyard.plan.aws.network import plan_network
-from trainyard.plan.aws.parts import AwsPlan, LoginPlan, ManagedPlan, ManagedSmokePlan, RolesPlan, SeatPlan
+from trainyard.plan.aws.parts import AwsPlan, LoginPlan, RolesPlan
 from trainyard.plan.aws.placement import choose_zones
+from trainyard.plan.aws.training import given_settings, plan_training
 from trainyard.plan.context import Context
 from trainyard.plan.parts import IdleFloor
-from trainyard.problems import nearest
 from trainyard.settings.people import Team
-from trainyard.settings.types import Model
-
-IMAGE_ACCOUNT = "763104351884"
-IMAGE_ACCOUNTS: Mapping[str, str] = {"me-central-1": "914824155844", "me-south-1": "217643126080"}
-"""Accounts that AWS publishes its deep learning containers from: the first in the regions that need no opting in,
-those of the others by region (SageMaker's developer guide, image URIs, 2026-11)."""
-
-IMAGE = "pytorch-training:2.7.1-gpu-py312-cu128-ubuntu22.04-sagemaker"
-"""Repository and tag of the image that the smoke job runs in: the SageMaker edition of the one that the catalogue pins
-for clusters (catalog/versions.yaml, 2026-11). A tag: its digest differs by region."""
-
-SMOKE_MINUTES = 20
-"""Longest that the smoke job runs: five for its machine and image, fifteen for level quick."""
-
-LONGEST_SEAT = 63
 
 OF_A_CLUSTER: Final = (
     "gpuPools", "idleJobs", "systemNodes", "cpuPool", "kubernetesVersion", "apiAccess", "scheduler", "logRetentionDays",
@@ -43,7 +26,7 @@ OF_A_CLUSTER: Final = (
     "mlflow.replicas", "mlflow.workers", "mlflow.cpu", "mlflow.memory", "mlflow.image", "mlflow.database",
     "mlflow.defaultPermission", "mlflow.passwordVersion", "mlflow.signOn",
     "smoke.team", "smoke.capacities", "smoke.advisory",
-    "audit.containerLogs", "audit.breakGlass", "network.serviceCidr",
+    "audit.containerLogs", "audit.breakGlass", "network.serviceCidr", "managed.beside",
 )  # fmt: skip
 """Settings that say something of a cluster or of its server."""
 
@@ -53,7 +36,7 @@ def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tupl
     settings = context.settings
     check_bucket_names(name, context)
     _refuse_cluster_settings(context)
-    managed = _managed(teams, context)
+    managed = plan_training(teams, context, smoke=True)
     nats = context.ledger.decide(
         "network.nat_gateways", int(managed.private_domain), "one where managed.private_domain is true, else none"
     )
@@ -76,146 +59,17 @@ def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tupl
         managed=managed,
         create_autoscaling_role=False,
     )
-    return ground, plan_managed_floor(ground, context)
+    floor = plan_managed_floor(ground, context)
+    plan_growth(name, teams, managed, floor, context)
+    return ground, floor
 
 
 def _refuse_cluster_settings(context: Context) -> None:
     """What would be read by nothing is said so, with the profile that reads it."""
-    for key, value in _given(context.settings):
+    for key, value in given_settings(context.settings):
         if key in OF_A_CLUSTER or key.rpartition(".")[0] in OF_A_CLUSTER:
             allowed = "is of a cluster, and the small profile has none: managed training instead"
             context.ledger.problem(key, value, allowed, "leave it out, or set profile: medium")
     if context.settings.stage == "account":
         allowed = "waits for a cluster, and the small profile has none"
         context.ledger.problem("stage", "account", allowed, "leave it out, or set profile: medium")
-
-
-def _given(model: Model, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """What the stack file says, key by key, blocks opened."""
-    for name, field in type(model).model_fields.items():
-        value, key = getattr(model, name), prefix + (field.alias or name)
-        if isinstance(value, Model):
-            yield from _given(value, f"{key}.")
-        elif name in model.model_fields_set and value != field.default:
-            yield key, value
-
-
-def _managed(teams: Sequence[Team], context: Context) -> ManagedPlan:
-    own, ledger = context.settings.managed, context.ledger
-
-    def take(field: str, given: int | None) -> int:
-        return int(context.take(f"managed.{field}", f"managed.{_camel(field)}", given))
-
-    training = _types("training_types", own.training_types, context)
-    editors = _types("editor_types", own.editor_types, context)
-    space, most = take("space_gib", own.space_gib), take("max_space_gib", own.max_space_gib)
-    if space > most:
-        ledger.problem("managed.spaceGib", space, f"must be at most managed.maxSpaceGib, which is {most}")
-    path = "mlflow.enabled"
-    given = context.settings.mlflow.enabled
-    tracking = context.take(path, path, given, "managed.tracking")
-    over = context.take("managed.over_budget", "managed.overBudget", own.over_budget)
-    return ManagedPlan(
-        private_domain=_private(context),
-        seats=_seats(teams, context),
-        training_types=training,
-        editor_types=editors,
-        max_runtime_hours=take("max_runtime_hours", own.max_runtime_hours),
-        idle_minutes=take("idle_minutes", own.idle_minutes),
-        kernel_idle_minutes=take("kernel_idle_minutes", own.kernel_idle_minutes),
-        space_gib=space,
-        max_space_gib=most,
-        tracking=bool(tracking),
-        deny_over_budget=over == "deny",
-        smoke=_smoke(training, context),
-    )
-
-
-def _camel(field: str) -> str:
-    return re.sub("_(.)", lambda found: found[1].upper(), field)
-
-
-def _private(context: Context) -> bool:
-    given, residency = context.settings.managed.private_domain, context.settings.residency
-    if given is None and residency != "none":
-        why = f"residency {residency}: what leaves an editor goes through the network, where it is on record"
-        return context.ledger.decide("managed.private_domain", True, why)
-    return bool(context.take("managed.private_domain", "managed.privateDomain", given))
-
-
-def _types(field: str, given: Sequence[str] | None, context: Context) -> tuple[str, ...]:
-    """Instance types as SageMaker spells them: the stack file's, or those of the profile that the region sells."""
-    path, ledger, region = f"managed.{field}", context.ledger, context.region
-    key = f"managed.{_camel(field)}"
-    known = _known()
-    if given is not None:
-        for index, type_ in enumerate(given):
-            where = f"{key}[{index}]"
-            if type_ not in known:
-                ledger.problem(where, type_, "is no instance type that the catalogue knows", nearest(type_, known))
-            elif not _sold(type_, region):
-                ledger.regional(where, type_, f"is not sold in {region}")
-            elif type_ in given[:index]:
-                ledger.problem(where, type_, "is there twice")
-        return ledger.decide(path, tuple(f"ml.{type_}" for type_ in given), f"setting {key}")
-    sold = [f"ml.{type_}" for type_ in context.figure(path) if _sold(type_, region)]
-    return ledger.decide(path, tuple(sold), context.source(path))
-
-
-def _known() -> list[str]:
-    return [*(item.type for item in catalog.instances()), *_WITHOUT_GPUS]
-
-
-_WITHOUT_GPUS = tuple(
-    f"{family}.{size}"
-    for family, sizes in {
-        "t3": ("medium", "large", "xlarge", "2xlarge"),
-        "m5": ("large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge", "24xlarge"),
-        "c5": ("large", "xlarge", "2xlarge", "4xlarge", "9xlarge", "12xlarge", "18xlarge", "24xlarge"),
-        "r5": ("large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge", "24xlarge"),
-    }.items()
-    for size in sizes
-)
-"""Types without GPUs that SageMaker has for editors, and but for t3 and c5.large for training as well (botocore 1.44.5,
-sagemaker: AppInstanceType, TrainingInstanceType)."""
-
-
-def _sold(type_: str, region: str) -> bool:
-    return type_ in _WITHOUT_GPUS or catalog.offered(type_, region)
-
-
-def _seats(teams: Sequence[Team], context: Context) -> tuple[SeatPlan, ...]:
-    """A place a person: by name where the settings have them, else numbered, so that no two people share one."""
-    seats = [
-        SeatPlan(f"{team.name}-{person}"[:LONGEST_SEAT].rstrip("-"), team.name)
-        for team in sorted(teams, key=lambda team: team.name)
-        for person in team.people or [str(number) for number in range(1, team.members + 1)]
-    ]
-    source = "teams: a user profile a person, numbered where a team names nobody"
-    context.ledger.decide("managed.seats", [seat.name for seat in seats], source)
-    return tuple(seats)
-
-
-def _smoke(training: Sequence[str], context: Context) -> ManagedSmokePlan | None:
-    own, ledger = context.settings.smoke, context.ledger
-    if not ledger.decide("smoke.enabled", own.enabled, "setting smoke.enabled; on unless turned off"):
-        return None
-    path = "managed.smoke_types"
-    wanted = [f"ml.{type_}" for type_ in context.figure(path)]
-    type_ = next((each for each in wanted if each in training), training[0] if training else wanted[-1])
-    why = context.source(path) if type_ in wanted else "the first of managed.training_types"
-    price = listed_price("aws", type_.removeprefix("ml."))
-    usd = None if price is None else round(price * SMOKE_MINUTES / 60, 2)
-    region = context.region
-    registry = f"{IMAGE_ACCOUNTS.get(region, IMAGE_ACCOUNT)}.dkr.ecr.{region}.amazonaws.com"
-    image = own.image or f"{registry}/{IMAGE}"
-    cost = f"; {usd:g} USD at most" if usd is not None else ""
-    return ManagedSmokePlan(
-        instance_type=ledger.decide("managed.smoke.instance_type", type_, why + cost),
-        image=ledger.decide(
-            "managed.smoke.image", image, "setting smoke.image" if own.image else "AWS's deep learning containers"
-        ),
-        level=ledger.decide("smoke.level", own.level, "setting smoke.level; quick by default, minutes"),
-        max_runtime_minutes=SMOKE_MINUTES,
-        usd=usd,
-    )

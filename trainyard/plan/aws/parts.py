@@ -228,7 +228,7 @@ class AwsPlan:
     roles: RolesPlan
     audit: AuditPlan
     image_cache: ImageCachePlan | None  # None: images come from where they are published
-    managed: ManagedPlan | None  # None: there are clusters, or will be
+    managed: ManagedPlan | None  # None: there are clusters, or will be, and none of it stays beside them
     create_autoscaling_role: bool  # in an account that never ran Auto Scaling; a key policy has to name the role
 
     @property
