@@ -9,7 +9,7 @@ from typing import Final
 from trainyard.conventions.gcp import GOOGLE_APIS_CIDR, METADATA_CIDR
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL
-from trainyard.recorded.read import list_at, texts_at, value_at
+from trainyard.recorded.read import length_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import CLOUD_SQL, GKE_CLUSTER
 from trainyard.rehearsal.works.flows.addresses import INTERNET, PRIVATE, Addresses
@@ -27,6 +27,7 @@ GOOGLE: Final = "object store"
 METADATA: Final = "metadata server"
 CONNECTION: Final = "gcp:servicenetworking/connection:Connection"
 ADDRESS: Final = "gcp:compute/globalAddress:GlobalAddress"
+_NETWORK: Final = "gcp:compute/network:Network"
 _ZONE: Final = "gcp:dns/managedZone:ManagedZone"
 _RECORDS: Final = "gcp:dns/recordSet:RecordSet"
 
@@ -90,7 +91,8 @@ def google_addresses(resources: Resources) -> Addresses:
     """Where the names of Google's services lead from the network: the few addresses of private access where a zone of
     the network's own says so; else any public one. Raises UnknownInput."""
     for zone in resources.of(_ZONE):
-        if value_at(zone.inputs, "dnsName") != "googleapis.com." or value_at(zone.inputs, "visibility") != "private":
+        is_googles = value_at(zone.inputs, "dnsName") == "googleapis.com."
+        if not is_googles or value_at(zone.inputs, "visibility") != "private" or not _is_seen(resources, zone):
             continue
         told = [
             address
@@ -98,9 +100,24 @@ def google_addresses(resources: Resources) -> Addresses:
             if value_at(record.inputs, "type") == "A" and zone in resources.referred(record, "managedZone", _ZONE)
             for address in texts_at(record.inputs, "rrdatas")
         ]
-        if told and bool(list_at(zone.inputs, "privateVisibilityConfig", "networks")):
+        if told:
             return Addresses.of(*told)
     return INTERNET
+
+
+def _is_seen(resources: Resources, zone: RecordedResource) -> bool:
+    """Whether a private zone is for the network of a recorded cluster, or one that is not recorded."""
+    networks = {
+        network.urn
+        for cluster in resources.of(GKE_CLUSTER)
+        for network in resources.referred(cluster, "network", _NETWORK)
+    }
+    seen_by = {
+        network.urn
+        for index in range(length_at(zone.inputs, "privateVisibilityConfig", "networks"))
+        for network in resources.referred(zone, f"privateVisibilityConfig.networks[{index}].networkUrl", _NETWORK)
+    }
+    return not networks or not seen_by or bool(networks & seen_by)
 
 
 PRIVATE_ACCESS: Final = Addresses.of(GOOGLE_APIS_CIDR)
