@@ -131,6 +131,15 @@ def test_private_nodes_go_out_by_nat_and_by_private_access():
     assert through(WaysOut.recorded(cluster(private=False)), PODS, INTERNET)
 
 
+def test_public_names_of_google_are_reached_by_nat_too():
+    """Without a zone of the network's own the names lead to public addresses."""
+    somewhere = Place("object store", "object store", Addresses.of("142.250.0.0/16", "199.36.153.8/30"))
+    every = nat(sourceSubnetworkIpRangesToNat="ALL_SUBNETWORKS_ALL_PRIMARY_IP_RANGES")
+    assert through(WaysOut.recorded(cluster(more=[every])), PODS, somewhere).reach == "some"
+    assert not through(WaysOut.recorded(cluster()), PODS, somewhere)
+    assert through(WaysOut.recorded(cluster(subnet={"privateIpGoogleAccess": True})), PODS, somewhere).reach == "all"
+
+
 def test_the_internet_finds_public_addresses_alone():
     node = Place("nodes", "node", Addresses.of("10.0.0.0/20"))
     database = Place("database", "service", Addresses.of("10.5.0.0/20"), public_to=Addresses.of("8.8.8.0/30"))

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_set, mappings_at, number_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_FIREWALL, GKE_CLUSTER
+from trainyard.recorded.types import GCP_FIREWALL, GCP_NETWORK, GKE_CLUSTER
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.gcp.network import control_plane, node_addresses, pod_addresses
 from trainyard.rehearsal.works.flows.gcp.places import API
@@ -27,7 +27,6 @@ from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Flow, Judgemen
 Direction = Literal["INGRESS", "EGRESS"]
 _EVERYWHERE: Final = "0.0.0.0/0"
 _BY_DEFAULT: Final = 1000
-_NETWORK: Final = "gcp:compute/network:Network"
 _OF_GKE: Final = (HTTPS, KUBELET)
 
 
@@ -76,7 +75,7 @@ class Firewall:
         networks = {
             network.urn: network
             for cluster in resources.of(GKE_CLUSTER)
-            for network in resources.referred(cluster, "network", _NETWORK)
+            for network in resources.referred(cluster, "network", GCP_NETWORK)
             if not network.read
         }
         own = [rule for found in resources.of(GCP_FIREWALL) for rule in _read(resources, found, networks)]
@@ -131,7 +130,7 @@ class Firewall:
 
 
 def _read(resources: Resources, found: RecordedResource, networks: Mapping[str, RecordedResource]) -> Iterator[Rule]:
-    of = resources.referred(found, "network", _NETWORK)
+    of = resources.referred(found, "network", GCP_NETWORK)
     if not any(network.urn in networks for network in of) or value_at(found.inputs, "disabled") is True:
         return
     direction: Direction = "EGRESS" if value_at(found.inputs, "direction") == "EGRESS" else "INGRESS"

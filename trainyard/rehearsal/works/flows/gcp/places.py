@@ -11,7 +11,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL
 from trainyard.recorded.read import length_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import CLOUD_SQL, GKE_CLUSTER
+from trainyard.recorded.types import CLOUD_SQL, GCP_NETWORK, GKE_CLUSTER
 from trainyard.rehearsal.works.flows.addresses import INTERNET, PRIVATE, Addresses
 from trainyard.rehearsal.works.flows.gcp.network import (
     api_for_pods,
@@ -25,9 +25,11 @@ API: Final = "Kubernetes API"
 GOOGLE: Final = "object store"
 """Cloud Storage and Google's other services: they have the same addresses."""
 METADATA: Final = "metadata server"
+PRIVATE_ACCESS: Final = Addresses.of(GOOGLE_APIS_CIDR, "199.36.153.4/30")
+"""Addresses that are reached by private access alone: of private.googleapis.com and restricted.googleapis.com (VPC,
+"Private Google Access", as generally known in 2026-11)."""
 CONNECTION: Final = "gcp:servicenetworking/connection:Connection"
 ADDRESS: Final = "gcp:compute/globalAddress:GlobalAddress"
-_NETWORK: Final = "gcp:compute/network:Network"
 _ZONE: Final = "gcp:dns/managedZone:ManagedZone"
 _RECORDS: Final = "gcp:dns/recordSet:RecordSet"
 
@@ -61,7 +63,8 @@ def places(resources: Resources) -> Iterator[Place]:
     yield Place(METADATA, "link-local", Addresses.of(METADATA_CIDR), ports=(Port(80),))
     google = google_addresses(resources)
     yield Place(GOOGLE, "object store", google, ports=(HTTPS,))
-    yield Place("internet", "internet", INTERNET - google if google != INTERNET else INTERNET, ports=(HTTPS,))
+    rest = INTERNET - PRIVATE_ACCESS  # where nobody knows Google's addresses, they may be any of these
+    yield Place("internet", "internet", rest - google if google != INTERNET else rest, ports=(HTTPS,))
 
 
 def _databases(resources: Resources) -> Iterator[Place]:
@@ -110,14 +113,11 @@ def _is_seen(resources: Resources, zone: RecordedResource) -> bool:
     networks = {
         network.urn
         for cluster in resources.of(GKE_CLUSTER)
-        for network in resources.referred(cluster, "network", _NETWORK)
+        for network in resources.referred(cluster, "network", GCP_NETWORK)
     }
     seen_by = {
         network.urn
         for index in range(length_at(zone.inputs, "privateVisibilityConfig", "networks"))
-        for network in resources.referred(zone, f"privateVisibilityConfig.networks[{index}].networkUrl", _NETWORK)
+        for network in resources.referred(zone, f"privateVisibilityConfig.networks[{index}].networkUrl", GCP_NETWORK)
     }
     return not networks or not seen_by or bool(networks & seen_by)
-
-
-PRIVATE_ACCESS: Final = Addresses.of(GOOGLE_APIS_CIDR)

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_NAT, GCP_SUBNETWORK, GKE_CLUSTER
+from trainyard.recorded.types import GCP_NAT, GCP_NETWORK, GCP_SUBNETWORK, GKE_CLUSTER
 from trainyard.rehearsal.works.flows.addresses import INTERNET, Addresses
 from trainyard.rehearsal.works.flows.gcp.network import subnet_of
 from trainyard.rehearsal.works.flows.gcp.places import GOOGLE, PRIVATE_ACCESS
 from trainyard.rehearsal.works.flows.model import Flow, Judgement
 
-_NETWORK = "gcp:compute/network:Network"
-_ROUTE = "gcp:compute/route:Route"
+_ROUTE: Final = "gcp:compute/route:Route"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class WaysOut:
         if len(subnets) != 1 or not private:
             return cls(None, None, True, None, True, has_public_nodes=not private)
         (subnet,) = subnets.values()
-        networks = resources.referred(subnet, "network", _NETWORK)
+        networks = resources.referred(subnet, "network", GCP_NETWORK)
         nats = [nat for nat in resources.of(GCP_NAT) if _is_for(resources, nat, subnet)]
         if len(networks) != 1 or networks[0].read:
             return cls(None, None, True, None, True)  # somebody else's, with a NAT of theirs perhaps
@@ -66,18 +66,19 @@ class WaysOut:
             nothing = flow.narrowed(to_addresses=flow.to_addresses - INTERNET)
             return Judgement(nothing, f"network {self.network.name} has no route to the internet", (self.network,))
         google = outside if flow.destination.name == GOOGLE else outside & PRIVATE_ACCESS
+        by_nat = outside - (google if self.has_private_access else PRIVATE_ACCESS)
         lost, words, by = Addresses(), list[str](), [self.subnet]
         if google and self.has_private_access:
             words.append(f"subnet {self.subnet.name} has private access to Google's services")
-        elif google and (self.nat is None or google & PRIVATE_ACCESS):
-            lost = lost | google
-            words.append(f"subnet {self.subnet.name} has no private access to Google's services")
-        rest = outside - google
-        if (rest or (google and not lost and not self.has_private_access)) and self.nat is not None:
+        elif google:
+            lost = google & PRIVATE_ACCESS
+            if self.nat is None or not by_nat:
+                words.append(f"subnet {self.subnet.name} has no private access to Google's services")
+        if by_nat and self.nat is not None:
             words.append(f"NAT {self.nat.name} takes it out")
             by.append(self.nat)
-        elif rest:
-            lost = lost | rest
+        elif by_nat:
+            lost = lost | by_nat
             words.append(f"no NAT is for subnet {self.subnet.name}, whose nodes have no public address")
         return Judgement(flow.narrowed(to_addresses=flow.to_addresses - lost), "; ".join(words), tuple(by))
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from trainyard.recorded.types import GKE_CLUSTER
+from trainyard.recorded.types import GCP_NETWORK, GKE_CLUSTER
 from trainyard.rehearsal.context import Stack, View, expand
 
-_NETWORK: Final = "gcp:compute/network:Network"
 _ZONE: Final = "gcp:dns/managedZone:ManagedZone"
 _RECORDS: Final = "gcp:dns/recordSet:RecordSet"
 GOOGLE: Final = "googleapis.com."
@@ -20,12 +19,14 @@ GOOGLE: Final = "googleapis.com."
 def check(stack: Stack) -> None:
     """Notes a zone of Google's names that is not seen where it is meant to be, or that leads nowhere."""
     clusters = stack.of_type(GKE_CLUSTER)
-    networks = [found for one in clusters if (found := one.referred("network", _NETWORK)) is not None]
+    networks = [found for one in clusters if (found := one.referred("network", GCP_NETWORK)) is not None]
     for zone in stack.of_type(_ZONE):
         if zone.text("dnsName") != GOOGLE or zone.text("visibility") != "private" or zone.resource.read:
             continue
         path = "privateVisibilityConfig.networks"
-        seen_by = [stack.referred(zone.resource, at, _NETWORK) for at, _ in expand(zone.inputs, f"{path}[].networkUrl")]
+        seen_by = [
+            stack.referred(zone.resource, at, GCP_NETWORK) for at, _ in expand(zone.inputs, f"{path}[].networkUrl")
+        ]
         is_sure = not zone.blurred(path) and None not in seen_by and len(networks) == len(clusters) > 0
         if is_sure and not any(network in seen_by for network in networks):
             names = ", ".join(network.name for network in networks)

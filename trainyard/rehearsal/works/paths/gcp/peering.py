@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from trainyard.problems import nearest
-from trainyard.recorded.types import CLOUD_SQL
+from trainyard.recorded.types import CLOUD_SQL, GCP_NETWORK
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.flows.gcp.places import ADDRESS, CONNECTION
 
-_NETWORK: Final = "gcp:compute/network:Network"
 _ON_NETWORK: Final = "settings.ipConfiguration.privateNetwork"
 _SERVICE: Final = "servicenetworking.googleapis.com"
 
@@ -21,9 +20,9 @@ _SERVICE: Final = "servicenetworking.googleapis.com"
 def check(stack: Stack) -> None:
     """Notes databases in a network of the stack's that nothing connects, and connections to nothing."""
     connections = [view for view in stack.of_type(CONNECTION) if (view.text("service") or _SERVICE) == _SERVICE]
-    peered = [view.referred("network", _NETWORK) for view in connections]
+    peered = [view.referred("network", GCP_NETWORK) for view in connections]
     for view in stack.of_type(CLOUD_SQL):
-        network = view.referred(_ON_NETWORK, _NETWORK)
+        network = view.referred(_ON_NETWORK, GCP_NETWORK)
         if network is None or network.resource.read or view.resource.read or None in peered or network in peered:
             continue
         view.error(
@@ -46,7 +45,7 @@ def _reserved(stack: Stack, connection: View, network: View) -> None:
             if close := nearest(name, list(ranges)):
                 connection.error("paths-private-services", path, f"no address is called {name}", hint=close)
             continue
-        of = found.referred("network", _NETWORK)
+        of = found.referred("network", GCP_NETWORK)
         if found.text("purpose") != "VPC_PEERING":
             connection.error(
                 "paths-private-services", path, f"{found.name} is not reserved for peering", allowed="VPC_PEERING"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.node_groups import GKE_NODE_POOL
@@ -13,7 +14,7 @@ from trainyard.rehearsal.works.rights.gcp.members import ACCOUNT_ANNOTATION, pod
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.principals import Pod
 
-_MADE_BY_KUBERNETES = "default"
+_MADE_BY_KUBERNETES: Final = "default"
 
 
 def check(stack: Stack, project: Project) -> None:
