@@ -25,10 +25,15 @@ the rooms are at mistakes that nobody here has thought of is another question. W
 
 
 def mistakes() -> dict[str, Sequence[Mistake]]:
-    """The mistakes of each room that has a list, in the rooms' order."""
+    """The mistakes of each room that has a list, in the rooms' order, by the title of the list."""
     folder = Path(__file__).parent / "rehearsal" / "works"
-    names = [name for name in ROOMS if (folder / f"mistakes_{name}.py").exists()]
-    return {name: import_module(f"tests.rehearsal.works.mistakes_{name}").MISTAKES for name in names}
+    titles = {
+        f"{name}{cloud}": f"{name.capitalize()}{' on Google Cloud' if cloud else ''}"
+        for name in ROOMS
+        for cloud in ("", "_gcp")
+        if (folder / f"mistakes_{name}{cloud}.py").exists()
+    }
+    return {title: import_module(f"tests.rehearsal.works.mistakes_{name}").MISTAKES for name, title in titles.items()}
 
 
 def mistakes_page() -> str:
@@ -36,8 +41,8 @@ def mistakes_page() -> str:
     rooms = mistakes()
     every = [mistake for listed in rooms.values() for mistake in listed]
     parts = [HEAD.format(count=len(every), caught=sum(mistake.rule is not None for mistake in every))]
-    for room, listed in rooms.items():
-        parts.append("\n".join([f"## {room.capitalize()}", "", "| mistake | told by |", "|---|---|", *_rows(listed)]))
+    for title, listed in rooms.items():
+        parts.append("\n".join([f"## {title}", "", "| mistake | told by |", "|---|---|", *_rows(listed)]))
     return "\n".join(parts) + "\n"
 
 

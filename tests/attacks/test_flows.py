@@ -12,8 +12,7 @@ from trainyard.recorded.read import value_at
 from trainyard.recorded.types import DATABASE
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.aws.names import names_looked_up
-from trainyard.rehearsal.works.flows.aws.places import HTTPS, KUBELET
-from trainyard.rehearsal.works.flows.model import Port
+from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Port
 
 SSH, NFS, POSTGRESQL, NCCL = Port(22), Port(2049), Port(5432), Port(29500)
 STACKS = EKS

@@ -18,8 +18,7 @@ from trainyard.components.k8s.monitoring_flows import EXPORTER, monitoring_flows
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
 from trainyard.conventions import MLFLOW_NAMESPACE, TRAINER_SERVICE_ACCOUNT, team_prefix
 from trainyard.recorded.types import BUCKET, NAMESPACE
-from trainyard.rehearsal.works.flows.aws.places import HTTPS, KUBELET
-from trainyard.rehearsal.works.flows.model import Port
+from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Port
 from trainyard.rehearsal.works.rights.aws.callers import ANONYMOUS, principal, service
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 from trainyard.rehearsal.works.rights.principals import Pod

@@ -70,6 +70,17 @@ def test_what_has_no_rights_is_told_in_one_row(reach):
     assert any("role team-tabular-role" in row.what for row in shut)
 
 
+def test_rights_on_google_cloud_by_folder(rehearsed):
+    reach = reach_of("demo-gcp", Resources(rehearsed("demo-gcp").resources), "vision")
+    (own,) = rows_of(reach, "gcp", "bucket acme-demo-gcp-checkpoints, teams/vision/")
+    assert own.may == ("list", "read", "write", "delete")
+    assert "team-vision-checkpoints" in own.why
+    (data,) = rows_of(reach, "gcp", "bucket acme-demo-gcp-data")[1:]
+    assert data.may == ("list", "read")
+    told = [thing for row in section(reach, "gcp").rows if row.may for thing in row.what]
+    assert not [thing for thing in told if "tabular" in thing or "key" in thing or "secret" in thing]
+
+
 def test_rights_in_the_cluster(reach):
     (jobs,) = rows_of(reach, "people", "jobs")
     assert {"read", "create", "delete"} <= set(jobs.may)

@@ -144,6 +144,7 @@ GCP_FORWARDING_RULES: Final = (
 GCP_IDENTITY_PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
 GCP_LOG_BUCKET: Final = "gcp:logging/projectBucketConfig:ProjectBucketConfig"
 GCP_PROJECT_MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
+GCP_NETWORK: Final = "gcp:compute/network:Network"
 GCP_NAT: Final = "gcp:compute/routerNat:RouterNat"
 GCP_RESERVATION: Final = "gcp:compute/reservation:Reservation"
 GCP_SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105 (a type)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import EKS, MANAGED
+from tests.conftest import EKS, MANAGED, ON_GOOGLE
 from trainyard.recorded.resources import Resources
 from trainyard.review.works.topics import tables_of
 
@@ -30,3 +30,11 @@ def test_a_role_says_who_takes_it(rehearsed):
     rows = roles.about("team-vision-role").rows
     assert {row[1:3] for row in rows} == {("pods.eks.amazonaws.com", "team-vision/trainer")}
     assert any("s3:PutObject" in row[4] for row in rows)
+
+
+@pytest.mark.parametrize("stack", ON_GOOGLE)
+def test_every_need_on_google_cloud_is_met_and_every_grant_is_told(rehearsed, stack):
+    needs, grants = tables_of("rights", Resources(rehearsed(stack).resources))
+    assert {row[4] for row in needs.rows} == {"yes"}
+    assert len(needs.rows) > 30
+    assert ("pods of mlflow/mlflow", "roles/storage.objectUser") in {row[:2] for row in grants.rows}

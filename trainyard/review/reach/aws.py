@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from trainyard.recorded.model import RecordedResource
@@ -30,16 +29,13 @@ from trainyard.recorded.types import (
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
 from trainyard.rehearsal.works.rights.principals import Pod
 from trainyard.rehearsal.works.rights.stack import Rights
-from trainyard.rehearsal.works.rights.verdict import Verdict
+from trainyard.review.reach.asked import Asked, Deeds, ask, row_of
 from trainyard.review.reach.model import Row, Section
 
 ELSEWHERE: Final = "elsewhere/"
 """A prefix that no policy names."""
 
 _OBJECT: Final = re.compile(r"arn:[^:]*:s3:::(?P<bucket>[^/*]+)/(?P<prefix>[^*?$]*)")
-
-Deeds = Mapping[str, str]
-"""What is done, in words, to the action that does it."""
 
 _OF_OBJECTS: Final[Deeds] = {
     "read": "s3:GetObject",
@@ -74,12 +70,6 @@ _OF_THE_REST: Final[Mapping[str, tuple[str, Deeds]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    deed: str
-    verdict: Verdict
-
-
 def in_aws(rights: Rights, resources: Resources, namespace: str, service_accounts: Iterable[str]) -> Section:
     """What pods of a namespace may do with everything that is recorded, by service account.
 
@@ -109,7 +99,7 @@ def _of_pod(rights: Rights, resources: Resources, pod: Pod) -> tuple[Row, ...]:
         for found in resources.of(type_):
             arn = arn_of(found)
             through = _through_s3(rights, resources, pod, arn) if type_ == KEY else ()
-            row = _row(f"{kind} {found.name}", (*_ask(rights, pod, deeds, arn), *through))
+            row = row_of(f"{kind} {found.name}", (*ask(rights, pod, deeds, arn), *through))
             if row:
                 rows.append(row)
             else:
@@ -120,17 +110,17 @@ def _of_pod(rights: Rights, resources: Resources, pod: Pod) -> tuple[Row, ...]:
 def _bucket(rights: Rights, resources: Resources, pod: Pod, bucket: RecordedResource) -> Iterator[Row]:
     arn = arn_of(bucket)
     prefixes = {ELSEWHERE, *_prefixes(resources, arn.rpartition(":")[2])}
-    told: dict[str, tuple[_Asked, ...]] = {}
+    told: dict[str, tuple[Asked, ...]] = {}
     for prefix in sorted(prefixes):
         listed = rights.may(pod, "s3:ListBucket", arn, {"s3:prefix": prefix})
-        asked = (_Asked("list", listed), *_ask(rights, pod, _OF_OBJECTS, f"{arn}/{prefix}object"))
+        asked = (Asked("list", listed), *ask(rights, pod, _OF_OBJECTS, f"{arn}/{prefix}object"))
         told[prefix] = tuple(one for one in asked if not one.verdict.refused)
     everywhere = {one.deed for one in told[ELSEWHERE]}
-    row = _row(f"bucket {bucket.name}", (*told.pop(ELSEWHERE), *_ask(rights, pod, _OF_BUCKETS, arn)))
+    row = row_of(f"bucket {bucket.name}", (*told.pop(ELSEWHERE), *ask(rights, pod, _OF_BUCKETS, arn)))
     if row:
         yield row
     for prefix, asked in told.items():
-        row = _row(f"bucket {bucket.name}, {prefix}", (one for one in asked if one.deed not in everywhere))
+        row = row_of(f"bucket {bucket.name}, {prefix}", (one for one in asked if one.deed not in everywhere))
         if row:
             yield row
 
@@ -150,26 +140,10 @@ def _prefixes(resources: Resources, bucket: str) -> Iterator[str]:
                     yield option.removeprefix("prefix ")
 
 
-def _through_s3(rights: Rights, resources: Resources, pod: Pod, key: str) -> Iterator[_Asked]:
+def _through_s3(rights: Rights, resources: Resources, pod: Pod, key: str) -> Iterator[Asked]:
     """Objects' own way to a key: S3 asks for it, in the name of who reads."""
     region = key.split(":")[3] if key.count(":") >= 5 else ""
     for bucket in resources.of(BUCKET):
         context = {"kms:ViaService": f"s3.{region}.amazonaws.com", "kms:EncryptionContext:aws:s3:arn": arn_of(bucket)}
         verdict = rights.may(pod, "kms:Decrypt", key, context)
-        yield _Asked(f"decrypt through bucket {bucket.name}", verdict)
-
-
-def _ask(rights: Rights, pod: Pod, deeds: Deeds, resource: str) -> Iterator[_Asked]:
-    for deed, action in deeds.items():
-        yield _Asked(deed, rights.may(pod, action, resource))
-
-
-def _row(what: str, asked: Iterable[_Asked]) -> Row | None:
-    """A row of what is allowed, or not known to be refused; None where all is refused."""
-    open_ = [one for one in asked if not one.verdict.refused]
-    if not open_:
-        return None
-    may = tuple(one.deed + ("" if one.verdict.allowed else " (not known)") for one in open_)
-    # "statement Read of the policy of role trainer allows s3:GetObject on …": what it allows is told already.
-    why = (one.verdict.words.partition(" allows ")[0] for one in open_)
-    return Row((what,), may, "; ".join(dict.fromkeys(why)))
+        yield Asked(f"decrypt through bucket {bucket.name}", verdict)

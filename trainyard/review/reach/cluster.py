@@ -90,7 +90,11 @@ def _source(volume: RecordedResource) -> str:
     """What a volume is of, as its driver is told."""
     attributes = mapping_at(volume.inputs, "spec", "csi", "volumeAttributes")
     driver = value_at(volume.inputs, "spec", "csi", "driver", default="")
-    path = [option for option in texts_at(volume.inputs, "spec", "mountOptions") if option.startswith("prefix ")]
+    path = [
+        option
+        for option in texts_at(volume.inputs, "spec", "mountOptions")
+        if option.startswith(("prefix ", "only-dir"))
+    ]
     told = [attributes[key] for key in ("bucketName", "dnsname", "mountname") if key in attributes]
     handle = [value_at(volume.inputs, "spec", "csi", "volumeHandle")] if not told else []
     return " ".join(map(str, (driver, *told, *handle, *path))).strip()

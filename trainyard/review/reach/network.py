@@ -7,8 +7,7 @@ from typing import Final
 
 from trainyard.recorded.resources import Resources
 from trainyard.rehearsal.works.flows.aws.names import names_looked_up
-from trainyard.rehearsal.works.flows.aws.places import HTTPS
-from trainyard.rehearsal.works.flows.model import Place, Port, Verdict
+from trainyard.rehearsal.works.flows.model import HTTPS, Place, Port, Verdict
 from trainyard.rehearsal.works.flows.reach import Flows
 from trainyard.review.reach.model import Row, Section, together
 

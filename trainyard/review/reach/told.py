@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from trainyard.problems import nearest
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.works.flows.reach import Flows
 from trainyard.rehearsal.works.rights.stack import Rights
 from trainyard.review.reach.aws import in_aws
 from trainyard.review.reach.cluster import people, queues, service_account_names, service_accounts, volumes
-from trainyard.review.reach.model import Reach
+from trainyard.review.reach.gcp import in_gcp
+from trainyard.review.reach.model import Reach, Section
 from trainyard.review.reach.network import network
 
 
@@ -35,13 +37,18 @@ def reach_of(stack: str, resources: Resources, team: str) -> Reach:
         namespace,
         (
             network(flows, resources, team),
-            in_aws(rights, resources, namespace, service_account_names(resources, namespace)),
+            _in_the_cloud(rights, resources, namespace),
             volumes(resources, namespace),
             queues(resources, namespace),
             people(rights, team),
             service_accounts(rights, resources, namespace),
         ),
     )
+
+
+def _in_the_cloud(rights: Rights, resources: Resources, namespace: str) -> Section:
+    in_cloud = in_gcp if resources.of(GKE_CLUSTER) else in_aws
+    return in_cloud(rights, resources, namespace, service_account_names(resources, namespace))
 
 
 def _no_such(stack: str, team: str, teams: list[str]) -> str:

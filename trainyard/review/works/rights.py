@@ -1,8 +1,8 @@
-"""`explain STACK rights`: who takes each role, what it is for, what it may do, and whether that is enough."""
+"""`explain STACK rights`: who takes each role or is granted one, what it may do, and whether that is enough."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.policy_documents import statements
@@ -16,23 +16,44 @@ from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
 from trainyard.rehearsal.works.rights.aws.needs.controllers import installed
 from trainyard.rehearsal.works.rights.aws.needs.model import Need, answer
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
+from trainyard.rehearsal.works.rights.gcp.check import needs as needs_of_google
+from trainyard.rehearsal.works.rights.gcp.grants import ANYWHERE, EVERYWHERE, Grant
+from trainyard.rehearsal.works.rights.gcp.members import pod_of
+from trainyard.rehearsal.works.rights.gcp.needs.model import Need as NeedOfGoogle
+from trainyard.rehearsal.works.rights.gcp.needs.model import answer as answer_of_google
+from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.workloads.read import workloads
 from trainyard.review.works.model import Table
 
 
 def tables(resources: Resources) -> tuple[Table, ...]:
-    """The needs, then the roles. Raises UnreadableInput."""
+    """The needs, then the roles of AWS and the grants of Google Cloud. Raises UnreadableInput."""
+    project = Project(resources)
+    if not project.grants:
+        return _of_aws(resources)
+    stack = Stack(resources.all, ValueContext("", ""))
+    asked = [row for need in needs_of_google(stack, project, workloads(resources)) for row in _granted(project, need)]
+    grants = Table(
+        "grants",
+        "Who has which role, and on what",
+        ("who", "role", "on", "if", "by"),
+        tuple(row for grant in project.grants for row in _grant(resources, grant)),
+    )
+    others = _of_aws(resources) if resources.of(ROLE) else (_needs(()),)
+    return (_needs((*others[0].rows, *asked)), *others[1:], grants)
+
+
+def _needs(rows: Iterable[tuple[str, ...]]) -> Table:
+    columns = ("who", "for", "action", "on", "answer", "because")
+    return Table("needs", "What has to be allowed, and what decides", columns, tuple(dict.fromkeys(rows)))
+
+
+def _of_aws(resources: Resources) -> tuple[Table, Table]:
     account = Account(resources)
     places = Places(Stack(resources.all, ValueContext("", account.region)), account)
     bindings = Bindings(places, installed(places))
-    asked = [row for need in needs(places, bindings, workloads(resources)) for row in _need(account, need)]
     return (
-        Table(
-            "needs",
-            "What has to be allowed, and what decides",
-            ("who", "for", "action", "on", "answer", "because"),
-            tuple(dict.fromkeys(asked)),
-        ),
+        _needs(row for need in needs(places, bindings, workloads(resources)) for row in _need(account, need)),
         Table(
             "roles",
             "What each role may do, and who takes it",
@@ -40,6 +61,22 @@ def tables(resources: Resources) -> tuple[Table, ...]:
             tuple(row for role in resources.of(ROLE) for row in _role(role, account, bindings)),
         ),
     )
+
+
+def _granted(project: Project, need: NeedOfGoogle) -> Iterator[tuple[str, ...]]:
+    for deed in need.deeds:
+        verdict = answer_of_google(project, need, deed)
+        yield need.words.rstrip(","), need.purpose, deed.permission, deed.resource, verdict.answer, verdict.words
+
+
+def _grant(resources: Resources, grant: Grant) -> Iterator[tuple[str, ...]]:
+    things = {found.urn: found.name for found in resources.all}
+    on = {EVERYWHERE: "the project", ANYWHERE: "not known"}.get(grant.on) or things[grant.on]
+    condition = "not known" if grant.condition is None else grant.condition
+    for member in (*grant.members, *(["not known"] if grant.some_unknown else [])):
+        pods = pod_of(member)
+        who = f"pods of {pods[1].namespace}/{pods[1].service_account}" if pods else member
+        yield who, grant.role or "not known", f"{on}, {grant.folder}" if grant.folder else on, condition, grant.by.name
 
 
 def _need(account: Account, need: Need) -> Iterator[tuple[str, ...]]:

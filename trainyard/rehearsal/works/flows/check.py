@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,8 +13,10 @@ from trainyard.recorded.selectors import chosen_for
 from trainyard.rehearsal.context import Stack, View
 from trainyard.rehearsal.works.flows.aws.network_acls import NetworkAcls
 from trainyard.rehearsal.works.flows.aws.security_groups import SecurityGroups
+from trainyard.rehearsal.works.flows.gcp.firewall import Firewall
+from trainyard.rehearsal.works.flows.gcp.ways import WaysOut
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
-from trainyard.rehearsal.works.flows.model import Flow, Verdict, judge
+from trainyard.rehearsal.works.flows.model import Flow, Verdict, Wall, judge
 from trainyard.rehearsal.works.flows.needs.found import needs_of, scene_of
 from trainyard.rehearsal.works.flows.needs.model import Need
 from trainyard.rehearsal.works.flows.reach import Flows
@@ -46,8 +49,7 @@ class Asked:
 
     policies: NetworkPolicies
     generous: NetworkPolicies  # where namespaces of somebody else's have every label that is asked for
-    groups: SecurityGroups
-    acls: NetworkAcls
+    others: tuple[Wall, ...]  # of the cloud
     without_policies: bool
 
 
@@ -60,9 +62,17 @@ def judged(resources: Resources) -> list[tuple[Need, Verdict]]:
 
 def _walls(resources: Resources, flows: Flows) -> Asked:
     policies = next(wall for wall in flows.walls if isinstance(wall, NetworkPolicies))
-    groups = next(wall for wall in flows.walls if isinstance(wall, SecurityGroups))
     others = any(group in found.type for found in resources.all for group in _OTHER_POLICIES)
-    return Asked(policies, _generous(policies), groups.but_for_sure(resources), NetworkAcls.recorded(resources), others)
+    return Asked(policies, _generous(policies), tuple(_of_the_cloud(resources, flows)), others)
+
+
+def _of_the_cloud(resources: Resources, flows: Flows) -> Iterator[Wall]:
+    for wall in flows.walls:
+        if isinstance(wall, SecurityGroups):
+            yield wall.but_for_sure(resources)
+            yield NetworkAcls.recorded(resources)
+        elif isinstance(wall, (Firewall, WaysOut)):
+            yield wall
 
 
 def _generous(policies: NetworkPolicies) -> NetworkPolicies:
@@ -79,9 +89,9 @@ def _generous(policies: NetworkPolicies) -> NetworkPolicies:
 def _verdict(walls: Asked, need: Need) -> Verdict:
     flow = Flow.between(need.source, need.destination, need.port)
     if walls.without_policies:
-        return judge(flow, [walls.groups, walls.acls])
-    verdict = judge(flow, [walls.policies, walls.groups, walls.acls])
-    return verdict if verdict else judge(flow, [walls.generous, walls.groups, walls.acls])
+        return judge(flow, walls.others)
+    verdict = judge(flow, [walls.policies, *walls.others])
+    return verdict if verdict else judge(flow, [walls.generous, *walls.others])
 
 
 def _met(need: Need, verdict: Verdict) -> bool:
@@ -109,6 +119,14 @@ def _mended(need: Need, verdict: Verdict) -> str:
         return f"a rule that holds for every address of {need.destination}"
     if verdict.words.startswith("network ACL"):
         return f"rules of the network ACL for {need.port} there and for ports 1024 to 65535 back"
+    if "private access" in verdict.words:
+        return "privateIpGoogleAccess of the subnet"
+    if "no NAT" in verdict.words:
+        return "a NAT for the subnet"
+    if "to the internet" in verdict.words:
+        return "a route to the default internet gateway"
+    if "firewall rule" in verdict.words:
+        return f"a firewall rule that lets {need.source} by to {need.destination} on {need.port}"
     kind = "NetworkPolicy" if "NetworkPolic" in verdict.words else "security group"
     outward = "lets it out" in verdict.words or " out to " in verdict.words
     if outward:

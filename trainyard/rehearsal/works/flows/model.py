@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.works.flows.addresses import Addresses
@@ -24,6 +24,10 @@ class Port:
 
     def __str__(self) -> str:
         return f"{self.transport} {self.number}" if self.number else "every port"
+
+
+KUBELET: Final = Port(10250)
+HTTPS: Final = Port(443)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,15 @@ class Place:
 
     def __str__(self) -> str:
         return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Interfaces:
+    """Where nodes, and pods with them, have their addresses."""
+
+    addresses: Addresses
+    security_groups: frozenset[str]
+    subnets: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import EKS_CLUSTER
+from trainyard.recorded.types import EKS_CLUSTER, GKE_CLUSTER
 from trainyard.rehearsal.works.flows.aws.metadata import InstanceMetadata
-from trainyard.rehearsal.works.flows.aws.places import Interfaces, node_interfaces, service_addresses
+from trainyard.rehearsal.works.flows.aws.places import node_interfaces, service_addresses
 from trainyard.rehearsal.works.flows.aws.places import places as places_of_aws
 from trainyard.rehearsal.works.flows.aws.plugin import enforcement
 from trainyard.rehearsal.works.flows.aws.routes import Routes
 from trainyard.rehearsal.works.flows.aws.security_groups import SecurityGroups
+from trainyard.rehearsal.works.flows.gcp import network
+from trainyard.rehearsal.works.flows.gcp import places as gcp
+from trainyard.rehearsal.works.flows.gcp.firewall import Firewall
+from trainyard.rehearsal.works.flows.gcp.ways import WaysOut
 from trainyard.rehearsal.works.flows.kubernetes.network_policies import NetworkPolicies
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, platform, teams
-from trainyard.rehearsal.works.flows.model import Flow, Place, Port, Transport, Verdict, Wall, judge
+from trainyard.rehearsal.works.flows.model import Flow, Interfaces, Place, Port, Transport, Verdict, Wall, judge
 
 ANY_PORT: Final = Port(0)
 """Stands for every port, of TCP and UDP."""
@@ -47,18 +51,12 @@ class Flows:
         Raises:
             UnknownInput: a part of it is not known yet.
         """
-        interfaces = node_interfaces(resources)
+        on_google = bool(resources.of(GKE_CLUSTER))
+        interfaces = gcp.node_interfaces(resources) if on_google else node_interfaces(resources)
         by_team = {team: of_pods(found, interfaces) for team, found in teams(resources).items()}
         of_platform = [of_pods(found, interfaces) for found in platform(resources)]
-        found = [*by_team.values(), *of_platform, *places_of_aws(resources)]
-        plugin = enforcement(resources) if resources.of(EKS_CLUSTER) else "standard"
-        services = service_addresses(resources)
-        walls: list[Wall] = [
-            NetworkPolicies.recorded(resources, plugin, services),
-            InstanceMetadata.recorded(resources),
-            Routes.recorded(resources, services),
-            SecurityGroups.recorded(resources),
-        ]
+        found = [*by_team.values(), *of_platform, *(gcp.places(resources) if on_google else places_of_aws(resources))]
+        walls = _walls_of_google(resources) if on_google else _walls_of_aws(resources)
         return cls({place.name: place for place in found}, by_team, walls)
 
     def reaches(self, source: Place | str, destination: Place | str, port: Port | int) -> Verdict:
@@ -94,6 +92,25 @@ class Flows:
     def in_namespace(self, namespace: str) -> list[Place]:
         """The pods of a namespace."""
         return [place for place in self.places.values() if place.pods and place.pods.namespace == namespace]
+
+
+def _walls_of_aws(resources: Resources) -> list[Wall]:
+    plugin = enforcement(resources) if resources.of(EKS_CLUSTER) else "standard"
+    services = service_addresses(resources)
+    return [
+        NetworkPolicies.recorded(resources, plugin, services),
+        InstanceMetadata.recorded(resources),
+        Routes.recorded(resources, services),
+        SecurityGroups.recorded(resources),
+    ]
+
+
+def _walls_of_google(resources: Resources) -> list[Wall]:
+    return [
+        NetworkPolicies.recorded(resources, network.enforcement(resources), network.service_addresses(resources)),
+        WaysOut.recorded(resources),
+        Firewall.recorded(resources),
+    ]
 
 
 def of_pods(workload: Workload, interfaces: Interfaces) -> Place:

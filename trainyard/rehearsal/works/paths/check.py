@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.paths.aws.check import check as check_aws
+from trainyard.rehearsal.works.paths.gcp.check import check as check_gcp
 
 
 def check(stack: Stack) -> None:
@@ -12,3 +13,4 @@ def check(stack: Stack) -> None:
     Judged is what the stack makes for sure: a network of somebody else's, and what is not known yet, may have any way.
     """
     check_aws(stack)
+    check_gcp(stack)

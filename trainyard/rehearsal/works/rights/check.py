@@ -6,6 +6,7 @@ from trainyard.recorded.read import UnreadableInput
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.rights.aws import check as aws
 from trainyard.rehearsal.works.rights.aws.access_entries import access_grants
+from trainyard.rehearsal.works.rights.gcp import check as gcp
 from trainyard.rehearsal.works.rights.kubernetes import needs
 from trainyard.rehearsal.works.rights.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.workloads.read import workloads
@@ -15,6 +16,7 @@ def check(stack: Stack) -> None:
     """Notes what would be refused to somebody who needs it."""
     made = workloads(stack.resources)
     aws.check(stack, made)
+    gcp.check(stack, made)
     try:
         grants = tuple(access_grants(stack.resources))
     except UnreadableInput:

@@ -6,7 +6,7 @@ Each has the addresses of its subnets, the security groups of its interfaces and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN, RecordedResource
@@ -28,10 +28,8 @@ from trainyard.rehearsal.works.flows.addresses import INTERNET, PRIVATE, Address
 from trainyard.rehearsal.works.flows.aws.metadata import METADATA
 from trainyard.rehearsal.works.flows.aws.routes import is_gateway, is_object_store
 from trainyard.rehearsal.works.flows.aws.security_groups import cluster_group
-from trainyard.rehearsal.works.flows.model import Place, Port
+from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Interfaces, Place, Port
 
-KUBELET: Final = Port(10250)
-HTTPS: Final = Port(443)
 POSTGRESQL: Final = 5432
 NFS: Final = Port(2049)
 LUSTRE_PORTS: Final = (Port(988), *(Port(number) for number in range(1018, 1024)))
@@ -45,15 +43,6 @@ Agent", 2026-11)."""
 RESOLVER: Final = "169.254.169.253"
 """Address of the VPC's name service in every subnet, beside the third address of the VPC (VPC user guide, "Amazon
 DNS", 2026-11)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interfaces:
-    """Where nodes, and pods with them, have their addresses."""
-
-    addresses: Addresses
-    security_groups: frozenset[str]
-    subnets: frozenset[str]
 
 
 def node_interfaces(resources: Resources) -> Interfaces:

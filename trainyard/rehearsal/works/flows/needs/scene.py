@@ -17,6 +17,8 @@ from trainyard.rehearsal.works.flows.model import Place
 
 NAME_SERVER: Final = "kube-system/coredns"
 """The pods of the add-on, as the table of charts and add-ons names them."""
+NAME_SERVER_OF_GKE: Final = "kube-system/kube-dns"
+"""Those that every cluster of GKE has (GKE, "About service discovery and kube-dns", as generally known in 2026-11)."""
 
 _NO_DESTINATION: Final = re.compile("origin|cors|allow|redirect|callback|external|advertis|no_proxy|issuer", re.I)
 """Names of variables and options whose URLs are no place that the pod itself opens."""
@@ -49,7 +51,7 @@ class Scene:
 
     def name_server(self) -> Actor | None:
         """The cluster's own."""
-        return next((actor for actor in self.actors if actor.place.name == NAME_SERVER), None)
+        return next((actor for actor in self.actors if actor.place.name in (NAME_SERVER, NAME_SERVER_OF_GKE)), None)
 
 
 def actor_of(workload: Workload, place: Place, config_maps: Mapping[tuple[str, str], RecordedResource]) -> Actor:

@@ -17,6 +17,7 @@ from trainyard.rehearsal.works.rights.aws.needs.controllers import installed
 from trainyard.rehearsal.works.rights.aws.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.own_account import accounts_it_may_be, in_account
+from trainyard.rehearsal.works.rights.recorded_pods import recorded
 from trainyard.rehearsal.works.workloads.model import Workload
 from trainyard.rehearsal.works.workloads.read import workloads
 
@@ -74,7 +75,7 @@ def _play(stack: Stack, account: Account, made: Sequence[Workload]) -> None:
 
 def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Iterator[Need]:
     """Everything that somebody has to be allowed, each once."""
-    users = pods.recorded(places, made)
+    users = recorded(places.stack, made)
     yield from services.needs(places)
     yield from programs.needs(places, bindings)
     yield from volumes.needs(places, bindings, users)

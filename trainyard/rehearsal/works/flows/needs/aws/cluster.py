@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, gpu_node_groups
-from trainyard.recorded.read import as_number, known_texts, mapping_at, mappings_at, value_at
+from trainyard.recorded.read import as_number, known_texts, mapping_at, value_at
 from trainyard.recorded.types import (
     ADD_ON,
     DATABASE,
@@ -18,29 +18,20 @@ from trainyard.recorded.types import (
     EKS_CLUSTER,
     LUSTRE,
     POD_IDENTITY_ASSOCIATION,
-    RBAC_CLUSTER_ROLE_BINDING,
-    RBAC_ROLE_BINDING,
     VOLUME,
 )
 from trainyard.rehearsal.works.flows.addresses import INTERNET
 from trainyard.rehearsal.works.flows.aws.places import (
-    HTTPS,
-    KUBELET,
     LUSTRE_PORTS,
     NFS,
     places_of_nodes,
     service_addresses,
 )
-from trainyard.rehearsal.works.flows.model import Place, Port
-from trainyard.rehearsal.works.flows.needs.kubernetes.pods import DNS, RANKS, behind
+from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Place, Port
+from trainyard.rehearsal.works.flows.needs.kubernetes.calls import bound_accounts, called
+from trainyard.rehearsal.works.flows.needs.kubernetes.pods import DNS, RANKS
 from trainyard.rehearsal.works.flows.needs.model import Need
-from trainyard.rehearsal.works.flows.needs.scene import Actor, Scene, services_of
-
-_WEBHOOKS: Final = (
-    "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration",
-    "kubernetes:admissionregistration.k8s.io/v1:MutatingWebhookConfiguration",
-)
-_API_SERVICE: Final = "kubernetes:apiregistration.k8s.io/v1:APIService"
+from trainyard.rehearsal.works.flows.needs.scene import Scene
 
 _MOUNTED: Final[Mapping[str, str]] = {"fsx.csi.aws.com": LUSTRE, "efs.csi.aws.com": EFS_MOUNT_TARGET}
 """Types of what volumes of a driver are on."""
@@ -59,9 +50,9 @@ def control_plane(scene: Scene) -> Iterator[Need]:
         if private:
             yield Need("nodes-to-api", nodes, api, HTTPS, group)
         yield Need("kubelet", plane, nodes, KUBELET, group)
-    for port, actor in _called(scene):
+    for port, actor in called(scene):
         yield Need("webhooks", plane, actor.place, Port(port), actor.resource, whole=True)
-    bound = _bound_accounts(scene) if private else set()
+    bound = bound_accounts(scene) if private else set()
     for actor in scene.actors:
         if private and ("api" in actor.needs or ((actor.namespace, actor.account) in bound and actor.mounts_token)):
             yield Need("api", actor.place, api, HTTPS, actor.resource)
@@ -72,24 +63,6 @@ def control_plane(scene: Scene) -> Iterator[Need]:
         if "names-outside" in actor.needs and "the VPC's name service" in scene.places:
             resolver = scene.places["the VPC's name service"]
             yield Need("names-outside", actor.place, resolver, DNS[0], actor.resource)
-
-
-def _called(scene: Scene) -> Iterator[tuple[int, Actor]]:
-    """Pods behind the services of recorded webhooks and aggregated APIs, with the port that is called."""
-    services = services_of(scene.resources)
-    asked = [
-        value_at(hook, "clientConfig", "service", default={})
-        for found in scene.resources.of(*_WEBHOOKS)
-        for hook in mappings_at(found.inputs, "webhooks")
-    ]
-    asked += [value_at(found.inputs, "spec", "service", default={}) for found in scene.resources.of(_API_SERVICE)]
-    for given in asked:
-        key = (str(value_at(given, "namespace", default="")), str(value_at(given, "name", default="")))
-        number = int(as_number(value_at(given, "port", default=443)) or 443)
-        for actor in scene.actors if key in services else ():
-            port = behind(services[key], actor, number) if actor.namespace == key[0] else None
-            if port is not None:
-                yield port, actor
 
 
 def nodes(scene: Scene) -> Iterator[Need]:
@@ -202,16 +175,6 @@ def _mounted(scene: Scene) -> set[str]:
             handle = str(value_at(volume.inputs, "spec", "csi", "volumeHandle", default=""))
             found.add("-".join(handle.partition("::")[0].partition(":")[0].split("-")[:2]))
     return found
-
-
-def _bound_accounts(scene: Scene) -> set[tuple[str, str]]:
-    """Service accounts that a recorded binding gives a right to, by namespace and name."""
-    return {
-        (str(value_at(subject, "namespace", default="")), str(value_at(subject, "name", default="")))
-        for binding in scene.resources.of(RBAC_ROLE_BINDING, RBAC_CLUSTER_ROLE_BINDING)
-        for subject in mappings_at(binding.inputs, "subjects")
-        if value_at(subject, "kind") == "ServiceAccount"
-    }
 
 
 def _hosts_names(scene: Scene, group: RecordedResource) -> bool:

@@ -8,8 +8,7 @@ Secrets Manager User Guide, "Secret encryption and decryption".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.recorded.model import UNKNOWN, RecordedResource
@@ -23,7 +22,7 @@ from trainyard.rehearsal.works.rights.aws.needs.model import Deed, Need, refused
 from trainyard.rehearsal.works.rights.aws.needs.objects import listing, reading, writing
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
-from trainyard.rehearsal.works.workloads.model import Workload
+from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod
 
 _BUCKET: Final = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]+)(?P<prefix>/[^\s\"',;?]*)?")
 _SECRET: Final = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@!-]+")
@@ -33,69 +32,6 @@ _OWN_CREDENTIALS: Final = re.compile(
 _LOG_GROUP: Final = re.compile(r"^\s*log_group_name\s+(?P<group>\S+)\s*$", re.MULTILINE | re.IGNORECASE)
 _ARTIFACTS: Final = "--artifacts-destination"
 _ARTIFACTS_IN_ENV: Final = ("MLFLOW_ARTIFACTS_DESTINATION", "_MLFLOW_SERVER_ARTIFACT_DESTINATION")
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedPod:
-    """Pods that a recorded object makes, and what they say."""
-
-    view: View
-    workload: Workload
-    account: str  # empty where it is not known
-    on_host: bool
-    claims: tuple[str, ...]
-    words: tuple[tuple[str, str], ...]  # commands, arguments and environment, each with its path
-    variables: Mapping[str, str]  # of the environment; empty where the value is not known
-    config_maps: tuple[str, ...]  # mounted ones
-
-    @property
-    def namespace(self) -> str:
-        """Where they are."""
-        return self.workload.namespace
-
-    def __str__(self) -> str:
-        """The pods in words."""
-        return self.workload.told()
-
-
-def recorded(places: Places, made: Sequence[Workload]) -> list[RecordedPod]:
-    """The pods of every recorded object that makes some as they are told."""
-    return [
-        _read(places.stack.view_of(workload.resource), workload)
-        for workload in made
-        if workload.origin == "object" and not workload.is_template
-    ]
-
-
-def _read(view: View, workload: Workload) -> RecordedPod:
-    words, variables = [], {}
-    for at, container in workload.containers():
-        for key in ("command", "args"):
-            words += [(workload.at(f"{at}.{where}"), text) for where, text in known_texts(container.get(key), key)]
-        for index, variable in enumerate(listed(container.get("env"))):
-            name, value = follow(variable, "name"), follow(variable, "value")
-            if isinstance(name, str):
-                variables[name] = value if isinstance(value, str) else ""
-            if isinstance(value, str):
-                words.append((workload.at(f"{at}.env[{index}].value"), value))
-        if container.get("envFrom"):
-            variables["AWS_ACCESS_KEY_ID"] = ""  # it may hold anything
-    account = workload.spec.get("serviceAccountName")
-    return RecordedPod(
-        view,
-        workload,
-        account if isinstance(account, str) else "" if account is UNKNOWN else "default",
-        workload.spec.get("hostNetwork") is True,
-        _names(workload, "persistentVolumeClaim", "claimName"),
-        tuple(words),
-        variables,
-        _names(workload, "configMap", "name"),
-    )
-
-
-def _names(workload: Workload, *path: str) -> tuple[str, ...]:
-    volumes = listed(workload.spec.get("volumes"))
-    return tuple(name for volume in volumes if isinstance(name := follow(volume, *path), str))
 
 
 def needs(places: Places, bindings: Bindings, pods: list[RecordedPod]) -> Iterator[Need]:
@@ -128,8 +64,10 @@ def needs(places: Places, bindings: Bindings, pods: list[RecordedPod]) -> Iterat
 
 def _has_own_credentials(pod: RecordedPod) -> bool:
     """Whether its rights may come from elsewhere than its service account: keys, another store, somebody's agent."""
-    if any(_OWN_CREDENTIALS.fullmatch(name) for name in pod.variables) or any(
-        "endpoint" in text for _, text in pod.words
+    if (
+        pod.has_more_variables
+        or any(_OWN_CREDENTIALS.fullmatch(name) for name in pod.variables)
+        or any("endpoint" in text for _, text in pod.words)
     ):
         return True
     mounts = [

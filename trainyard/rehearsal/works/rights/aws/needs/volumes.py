@@ -17,8 +17,8 @@ from trainyard.rehearsal.works.rights.aws.needs.controllers import metadata_is_c
 from trainyard.rehearsal.works.rights.aws.needs.model import Deed, Need
 from trainyard.rehearsal.works.rights.aws.needs.objects import listing, reading, writing
 from trainyard.rehearsal.works.rights.aws.needs.places import Places
-from trainyard.rehearsal.works.rights.aws.needs.pods import RecordedPod
 from trainyard.rehearsal.works.rights.aws.recorded_policies import arn_of
+from trainyard.rehearsal.works.rights.recorded_pods import RecordedPod
 
 S3_DRIVER, EFS_DRIVER = "s3.csi.aws.com", "efs.csi.aws.com"
 _S3_CHART, _EFS_CHART = "aws-mountpoint-s3-csi-driver", "aws-efs-csi-driver"

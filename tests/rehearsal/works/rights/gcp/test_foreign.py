@@ -1,0 +1,125 @@
+"""A correct stack as somebody else would write it for GKE: none of the rooms accuses it, each tells a mistake in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.policies.truth import kubernetes, made
+from trainyard.rehearsal.context import ValueContext
+from trainyard.rehearsal.works.check import check_works
+
+PROJECT, NUMBER = "shop-prod", "887766554433"
+KEY = f"projects/{PROJECT}/locations/europe-west4/keyRings/main/cryptoKeys/data"
+RING = KEY.partition("/cryptoKeys/")[0]
+AGENT = f"serviceAccount:service-{NUMBER}@gs-project-accounts.iam.gserviceaccount.com"
+ROOMS = ("rights-", "flows-", "paths-", "machine-")
+
+
+def account(name):
+    email = f"{name}@{PROJECT}.iam.gserviceaccount.com"
+    place = f"projects/{PROJECT}/serviceAccounts/{email}"
+    return made("gcp:serviceaccount/account:Account", name, {"accountId": name}, id=place, outputs={"email": email})
+
+
+def on_project(name, role, of):
+    inputs = {"project": PROJECT, "role": role, "member": f"serviceAccount:{of.outputs['email']}"}
+    return made("gcp:projects/iAMMember:IAMMember", name, inputs)
+
+
+def stack(**changes):
+    """A public cluster in the default network, roles on the project, an account that pods take, a key by its ring."""
+    nodes, loader = account("nodes"), account("loader")
+    takes = {
+        "serviceAccountId": loader.id,
+        "role": "roles/iam.workloadIdentityUser",
+        "members": [f"serviceAccount:{PROJECT}.svc.id.goog[data/loader]"],
+    }
+    annotation = {"iam.gke.io/gcp-service-account": loader.outputs["email"]}
+    pod = {
+        "serviceAccountName": "loader",
+        "containers": [{"name": "loader", "image": "python:3.13", "args": ["--from", "gs://shop-raw/2026/"]}],
+    }
+    labels = {"app": "loader"}
+    resources = {
+        "cluster": made(
+            "gcp:container/cluster:Cluster",
+            "prod",
+            {
+                "name": "prod",
+                "network": "default",
+                "location": "europe-west4",
+                "workloadIdentityConfig": {"workloadPool": f"{PROJECT}.svc.id.goog"},
+            },
+            id="prod",
+        ),
+        "pool": made(
+            "gcp:container/nodePool:NodePool",
+            "workers",
+            {
+                "cluster": "prod",
+                "nodeConfig": {
+                    "machineType": "e2-standard-8",
+                    "imageType": "cos_containerd",
+                    "serviceAccount": nodes.outputs["email"],
+                },
+                "nodeCount": 3,
+            },
+        ),
+        "nodes": nodes,
+        "loader": loader,
+        "logs": on_project("logs", "roles/logging.logWriter", nodes),
+        "figures": on_project("figures", "roles/monitoring.metricWriter", nodes),
+        "objects": on_project("objects", "roles/storage.objectAdmin", loader),
+        "takes": made("gcp:serviceaccount/iAMBinding:IAMBinding", "takes", takes),
+        "ring": made("gcp:kms/keyRing:KeyRing", "main", {}, id=RING),
+        "key": made("gcp:kms/cryptoKey:CryptoKey", "data", {"keyRing": RING}, id=KEY),
+        "agent": made(
+            "gcp:kms/keyRingIAMMember:KeyRingIAMMember",
+            "agent",
+            {"keyRingId": RING, "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter", "member": AGENT},
+        ),
+        "bucket": made(
+            "gcp:storage/bucket:Bucket",
+            "raw",
+            {
+                "name": "shop-raw",
+                "uniformBucketLevelAccess": True,
+                "encryption": {"defaultKmsKeyName": KEY},
+            },
+            id="shop-raw",
+        ),
+        "namespace": kubernetes("core/v1:Namespace", "data"),
+        "account": kubernetes("core/v1:ServiceAccount", "loader", "data", annotations=annotation),
+        "deployment": kubernetes(
+            "apps/v1:Deployment",
+            "loader",
+            "data",
+            spec={
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": pod},
+            },
+        ),
+    }
+    return [found for name, found in {**resources, **changes}.items() if found is not None]
+
+
+def told(resources):
+    found = check_works(resources, ValueContext("1.34", "europe-west4"))
+    return {finding.rule for finding in found if finding.rule.startswith(ROOMS)}
+
+
+def test_a_correct_stack_is_left_alone():
+    assert told(stack()) == set()
+
+
+@pytest.mark.parametrize(
+    ("gone", "rule"),
+    [
+        ("logs", "rights-nodes"),
+        ("objects", "rights-pod-lacks"),
+        ("takes", "rights-binding-untrusted"),
+        ("agent", "rights-key"),
+    ],
+)
+def test_what_is_taken_out_is_missed(gone, rule):
+    assert told(stack(**{gone: None})) == {rule}

@@ -1,0 +1,1 @@
+"""Flows that a cluster of GKE needs of Google Cloud."""

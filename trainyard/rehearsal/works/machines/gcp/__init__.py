@@ -1,0 +1,1 @@
+"""Machines of Google Cloud: pools of GKE."""

@@ -1,0 +1,64 @@
+"""Names of Google's services in a network: a private zone answers for all of them, or for none.
+
+A zone that is private to a network hides what everybody else is told of its names: where it has no record, nothing is
+found (Cloud DNS, "Name resolution order", and VPC, "Configure DNS for googleapis.com", as generally known in 2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.recorded.types import GCP_NETWORK, GKE_CLUSTER
+from trainyard.rehearsal.context import Stack, View, expand
+
+_ZONE: Final = "gcp:dns/managedZone:ManagedZone"
+_RECORDS: Final = "gcp:dns/recordSet:RecordSet"
+GOOGLE: Final = "googleapis.com."
+
+
+def check(stack: Stack) -> None:
+    """Notes a zone of Google's names that is not seen where it is meant to be, or that leads nowhere."""
+    clusters = stack.of_type(GKE_CLUSTER)
+    networks = [found for one in clusters if (found := one.referred("network", GCP_NETWORK)) is not None]
+    for zone in stack.of_type(_ZONE):
+        if zone.text("dnsName") != GOOGLE or zone.text("visibility") != "private" or zone.resource.read:
+            continue
+        path = "privateVisibilityConfig.networks"
+        seen_by = [
+            stack.referred(zone.resource, at, GCP_NETWORK) for at, _ in expand(zone.inputs, f"{path}[].networkUrl")
+        ]
+        is_sure = not zone.blurred(path) and None not in seen_by and len(networks) == len(clusters) > 0
+        if is_sure and not any(network in seen_by for network in networks):
+            names = ", ".join(network.name for network in networks)
+            zone.error(
+                "paths-names",
+                path,
+                f"network {names} of the cluster does not see the zone: its nodes take the public addresses",
+                allowed=f"the network {names}",
+            )
+        else:
+            _leads_somewhere(stack, zone)
+
+
+def _leads_somewhere(stack: Stack, zone: View) -> None:
+    records = [view for view in stack.of_type(_RECORDS) if view.referred("managedZone", _ZONE) is zone]
+    if any(view.text("name") is None or view.text("type") is None for view in records):
+        return
+    kinds = {(view.text("name"), view.text("type")) for view in records}
+    every = f"*.{GOOGLE}"
+    if (every, "CNAME") not in kinds and (every, "A") not in kinds:
+        zone.error(
+            "paths-names",
+            "dnsName",
+            f"the zone has no record for {every}: storage.{GOOGLE} and all others are not found in its network",
+            allowed=f"a CNAME of {every} to private.{GOOGLE}, and its addresses",
+        )
+    for view in records:
+        for index, target in enumerate(view.texts("rrdatas") if view.text("type") == "CNAME" else ()):
+            if target.endswith(f".{GOOGLE}") and (target, "A") not in kinds and (target, "AAAA") not in kinds:
+                view.error(
+                    "paths-names",
+                    f"rrdatas[{index}]",
+                    f"{target} is of this zone, which has no address of it",
+                    allowed=f"a record of type A for {target}",
+                )

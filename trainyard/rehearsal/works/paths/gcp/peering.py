@@ -1,0 +1,59 @@
+"""The private connection to Google's services within a network: a database of Cloud SQL has its address there.
+
+What is reserved for it are addresses of the same network, by name (VPC, "Configure private services access", as
+generally known in 2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.types import CLOUD_SQL, GCP_NETWORK
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.flows.gcp.places import ADDRESS, CONNECTION
+
+_ON_NETWORK: Final = "settings.ipConfiguration.privateNetwork"
+_SERVICE: Final = "servicenetworking.googleapis.com"
+
+
+def check(stack: Stack) -> None:
+    """Notes databases in a network of the stack's that nothing connects, and connections to nothing."""
+    connections = [view for view in stack.of_type(CONNECTION) if (view.text("service") or _SERVICE) == _SERVICE]
+    peered = [view.referred("network", GCP_NETWORK) for view in connections]
+    for view in stack.of_type(CLOUD_SQL):
+        network = view.referred(_ON_NETWORK, GCP_NETWORK)
+        if network is None or network.resource.read or view.resource.read or None in peered or network in peered:
+            continue
+        view.error(
+            "paths-private-services",
+            _ON_NETWORK,
+            f"network {network.name} has no private connection to Google's services: the database gets no address",
+            allowed=f"a servicenetworking.Connection of network {network.name}",
+        )
+    for view, network in zip(connections, peered, strict=True):
+        if network is not None and not network.resource.read:
+            _reserved(stack, view, network)
+
+
+def _reserved(stack: Stack, connection: View, network: View) -> None:
+    ranges = {name: view for view in stack.of_type(ADDRESS) for name in _names(view)}
+    for index, name in enumerate(connection.texts("reservedPeeringRanges")):
+        path = f"reservedPeeringRanges[{index}]"
+        found = ranges.get(name)
+        if found is None:
+            if close := nearest(name, list(ranges)):
+                connection.error("paths-private-services", path, f"no address is called {name}", hint=close)
+            continue
+        of = found.referred("network", GCP_NETWORK)
+        if found.text("purpose") != "VPC_PEERING":
+            connection.error(
+                "paths-private-services", path, f"{found.name} is not reserved for peering", allowed="VPC_PEERING"
+            )
+        elif of is not None and of is not network:
+            words = f"{found.name} is of network {of.name}, the connection of {network.name}"
+            connection.error("paths-private-services", path, words, allowed=f"an address of network {network.name}")
+
+
+def _names(view: View) -> list[str]:
+    return [name for name in (view.resource.outputs.get("name"), view.text("name")) if isinstance(name, str)]

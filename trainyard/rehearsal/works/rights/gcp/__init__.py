@@ -1,0 +1,1 @@
+"""What IAM of Google Cloud lets whom do, as far as it is recorded."""

@@ -1,0 +1,28 @@
+"""Whether everybody may do on Google Cloud what the environment needs them to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from trainyard.recorded.types import GKE_CLUSTER
+from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.rights.gcp.needs import bindings, keys, nodes, pods
+from trainyard.rehearsal.works.rights.gcp.needs.model import Need, judge
+from trainyard.rehearsal.works.rights.gcp.project import Project
+from trainyard.rehearsal.works.rights.recorded_pods import recorded
+from trainyard.rehearsal.works.workloads.model import Workload
+
+
+def check(stack: Stack, made: Sequence[Workload]) -> None:
+    """Notes what is refused for sure. `made`: everything that runs pods."""
+    project = Project(stack.resources)
+    if project.grants or stack.of_type(GKE_CLUSTER):
+        bindings.check(stack, project)
+        judge(project, needs(stack, project, made))
+
+
+def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[Need]:
+    """Everything that somebody has to be allowed, each once."""
+    yield from nodes.needs(stack, project, made)
+    yield from keys.needs(stack)
+    yield from pods.needs(stack, project, recorded(stack, made))

@@ -1,0 +1,1 @@
+"""What somebody has to be allowed on Google Cloud for a recorded environment to work."""

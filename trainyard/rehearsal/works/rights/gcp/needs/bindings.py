@@ -1,0 +1,135 @@
+"""Whether the pods that IAM names are there, and get what is granted to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.node_groups import GKE_NODE_POOL
+from trainyard.recorded.types import GKE_CLUSTER, HELM_RELEASE, NAMESPACE, SERVICE_ACCOUNT
+from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.rights.gcp.grants import Grant
+from trainyard.rehearsal.works.rights.gcp.members import ACCOUNT_ANNOTATION, pod_of
+from trainyard.rehearsal.works.rights.gcp.project import Project
+from trainyard.rehearsal.works.rights.principals import Pod
+
+_MADE_BY_KUBERNETES: Final = "default"
+
+
+def check(stack: Stack, project: Project) -> None:
+    """Notes grants that give nobody anything, and accounts that pods are refused."""
+    _accounts_exist(stack, project)
+    _accounts_are_taken(stack, project)
+    _identities_are_served(stack, project)
+    _grants_stay(stack, project)
+
+
+def named(project: Project) -> Iterator[tuple[Grant, str, Pod]]:
+    """Every grant that names pods, the pool of their identities and the pods."""
+    for grant in project.grants:
+        for member in grant.members:
+            found = pod_of(member)
+            if found is not None:
+                yield grant, *found
+
+
+def _accounts_exist(stack: Stack, project: Project) -> None:
+    """A grant names a service account by text: it may name none of the recorded cluster."""
+    recorded: dict[str, set[str]] = {}
+    for view in stack.of_type(SERVICE_ACCOUNT):
+        name = view.text("metadata.name")
+        if name is None:
+            return  # a name that is not known may be any
+        recorded.setdefault(view.text("metadata.namespace") or "default", set()).add(name)
+    namespaces = {name for view in stack.of_type(NAMESPACE) if (name := view.text("metadata.name"))}
+    installed = {view.text("namespace") or "" for view in stack.of_type(HELM_RELEASE)}
+    for grant, pool, pod in named(project):
+        view, known = stack.view_of(grant.by), recorded.get(pod.namespace, set())
+        if project.pool and pool != project.pool:
+            if close := nearest(pool, [project.pool]):
+                view.error(
+                    "rights-binding-no-account",
+                    grant.path,
+                    f"the cluster's identities are of pool {project.pool}, not {pool}: the role is nobody's",
+                    hint=close,
+                )
+            continue
+        if pod.service_account in known or pod.service_account == _MADE_BY_KUBERNETES:
+            continue
+        if pod.namespace in namespaces and pod.namespace not in installed and known:
+            view.error(
+                "rights-binding-no-account",
+                grant.path,
+                f"namespace {pod.namespace} has no service account {pod.service_account}: the role is nobody's",
+                allowed=f"one of {', '.join(sorted(known))}",
+                hint=nearest(pod.service_account, known),
+            )
+        elif pod.namespace not in namespaces and namespaces and (close := nearest(pod.namespace, namespaces)):
+            view.error(
+                "rights-binding-no-account",
+                grant.path,
+                f"nothing makes a namespace {pod.namespace}: the role is nobody's",
+                hint=close,
+            )
+
+
+def _accounts_are_taken(stack: Stack, project: Project) -> None:
+    """A service account with an annotation takes an account of Google Cloud, which has to let it."""
+    for view in stack.of_type(SERVICE_ACCOUNT):
+        name = view.text("metadata.name")
+        if name is None:
+            continue
+        pod = Pod(view.text("metadata.namespace") or "default", name)
+        caller, reason = project.pod(pod)
+        if caller is None:
+            view.error(
+                "rights-binding-untrusted",
+                f"metadata.annotations.{ACCOUNT_ANNOTATION}",
+                reason,
+                hint=f"roles/iam.workloadIdentityUser on the account for {pod.namespace}/{name} of pool {project.pool}",
+            )
+
+
+def _identities_are_served(stack: Stack, project: Project) -> None:
+    """Pods get identities where the cluster has a pool of them, and nodes the server that hands them out."""
+    pods = {(pod.namespace, pod.service_account) for _, _, pod in named(project)}
+    clusters = stack.of_type(GKE_CLUSTER)
+    if not pods or len(clusters) != 1 or clusters[0].flag("enableAutopilot"):
+        return
+    (cluster,) = clusters
+    if cluster.lacks("workloadIdentityConfig"):
+        cluster.error(
+            "rights-no-workload-identity",
+            "workloadIdentityConfig",
+            f"{len(pods)} service accounts of pods have roles, and the cluster has no pool of identities for them",
+            allowed="workloadPool: PROJECT.svc.id.goog",
+        )
+    for pool in stack.of_type(GKE_NODE_POOL):
+        if pool.text("nodeConfig.workloadMetadataConfig.mode") == "GCE_METADATA":
+            pool.error(
+                "rights-no-workload-identity",
+                "nodeConfig.workloadMetadataConfig.mode",
+                "pods on its nodes get the account of the node, not what is granted to their service account",
+                allowed="GKE_METADATA",
+            )
+
+
+def _grants_stay(stack: Stack, project: Project) -> None:
+    """A binding owns its role, and a policy the whole thing: members that are given apart from it are taken off."""
+    owners = [grant for grant in project.grants if grant.kind != "Member" and not grant.some_unknown]
+    for grant in project.grants:
+        if grant.kind != "Member" or grant.some_unknown:
+            continue
+        for owner in owners:
+            same = (owner.on, owner.folder) == (grant.on, grant.folder)
+            of_role = (owner.role, owner.condition) == (grant.role, grant.condition)
+            if not same or not of_role or set(grant.members) <= set(owner.members):
+                continue
+            stack.view_of(grant.by).error(
+                "rights-binding-replaced",
+                "member",
+                f"{owner.by.type.rpartition(':')[2]} {owner.by.name} owns {grant.role} there and takes this member off",
+                allowed="members only, or the member in the list of the binding",
+            )
+            break

@@ -1,0 +1,97 @@
+"""What the services of Google Cloud need of keys that things are encrypted with: each has an account of its own.
+
+Source: Cloud KMS, "Customer-managed encryption keys", and the services' pages on it, as generally known in 2026-11; the
+domains of the accounts as in IAM, "Service agents".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from trainyard.recorded.node_groups import GKE_NODE_POOL
+from trainyard.recorded.types import (
+    CLOUD_SQL,
+    GCP_BUCKET,
+    GCP_CRYPTO_KEY,
+    GCP_SECRET,
+    GCP_TOPIC,
+    GKE_CLUSTER,
+    STORAGE_CLASS,
+)
+from trainyard.rehearsal.context import Stack, View, expand
+from trainyard.rehearsal.works.rights.gcp.grants import REGIONAL_SECRET, REPOSITORY
+from trainyard.rehearsal.works.rights.gcp.members import Caller
+from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
+
+AGENTS: Final[Mapping[str, str]] = {
+    "storage": "gs-project-accounts",
+    "compute": "compute-system",
+    "container": "container-engine-robot",
+    "sqladmin": "gcp-sa-cloud-sql",
+    "secretmanager": "gcp-sa-secretmanager",
+    "artifactregistry": "gcp-sa-artifactregistry",
+    "pubsub": "gcp-sa-pubsub",
+    "file": "cloud-filer",
+    "lustre": "gcp-sa-lustre",
+}
+"""Domains of the accounts of services, before `.iam.gserviceaccount.com`, by the service."""
+
+_ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
+    (GCP_BUCKET, "encryption.defaultKmsKeyName", "storage", "keep objects in the bucket"),
+    (CLOUD_SQL, "encryptionKeyName", "sqladmin", "make the database"),
+    (GKE_CLUSTER, "databaseEncryption.keyName", "container", "encrypt the cluster's secrets"),
+    (GKE_NODE_POOL, "nodeConfig.bootDiskKmsKey", "compute", "start nodes, whose disks are encrypted"),
+    (GCP_SECRET, "replication.auto.customerManagedEncryption.kmsKeyName", "secretmanager", "keep the secret"),
+    (
+        GCP_SECRET, "replication.userManaged.replicas[].customerManagedEncryption.kmsKeyName", "secretmanager",
+        "keep the secret",
+    ),
+    (REGIONAL_SECRET, "customerManagedEncryption.kmsKeyName", "secretmanager", "keep the secret"),
+    (REPOSITORY, "kmsKeyName", "artifactregistry", "keep images"),
+    (GCP_TOPIC, "kmsKeyName", "pubsub", "keep messages"),
+    ("gcp:filestore/instance:Instance", "kmsKeyName", "file", "make the file system"),
+    ("gcp:lustre/instance:Instance", "kmsKey", "lustre", "make the file system"),
+    (STORAGE_CLASS, "parameters.disk-encryption-kms-key", "compute", "make disks of the class"),
+)  # fmt: skip
+"""What is encrypted: its type, the input that names the key, the service that uses it, what fails."""
+
+_IDENTITY: Final = "gcp:projects/serviceIdentity:ServiceIdentity"
+_USES: Final = ("cloudkms.cryptoKeyVersions.useToEncrypt", "cloudkms.cryptoKeyVersions.useToDecrypt")
+ROLE: Final = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+
+
+def needs(stack: Stack) -> Iterator[Need]:
+    """What recorded keys have to allow."""
+    keys = {str(key.id) for key in stack.resources.of(GCP_CRYPTO_KEY) if key.id and not key.read}
+    for type_, path, service, purpose in _ENCRYPTED:
+        for view in stack.of_type(type_):
+            if view.resource.read:
+                continue
+            for at, name in expand(view.inputs, path):
+                key = str(name).partition("/cryptoKeyVersions/")[0]
+                if key in keys:
+                    yield _need(stack, view, at, key, service, purpose)
+
+
+def _need(stack: Stack, view: View, at: str, key: str, service: str, purpose: str) -> Need:
+    domain = f"{AGENTS[service]}.iam.gserviceaccount.com"
+    words = f"the account of {service} itself (…@{domain})"
+    return Need(
+        view,
+        at,
+        "rights-key",
+        tuple(_agents(stack, service, domain, words)),
+        words,
+        purpose,
+        tuple(Deed(use, key) for use in _USES),
+        f"a CryptoKeyIAMMember of the key that gives it {ROLE}",
+    )
+
+
+def _agents(stack: Stack, service: str, domain: str, words: str) -> Iterator[Caller]:
+    yield Caller(words, agent=domain)
+    for identity in stack.of_type(_IDENTITY):
+        email = identity.resource.outputs.get("email")
+        if identity.text("service") == f"{service}.googleapis.com" and isinstance(email, str):
+            yield Caller(words, account=email)

@@ -1,0 +1,50 @@
+"""What nodes need of the project and of its images, by the account that their pool is given.
+
+Source: GKE, "Use least privilege IAM service accounts", as generally known in 2026-11.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from trainyard.recorded.node_groups import GKE_NODE_POOL
+from trainyard.recorded.read import value_at
+from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.rights.gcp.grants import REPOSITORY, short
+from trainyard.rehearsal.works.rights.gcp.members import Caller
+from trainyard.rehearsal.works.rights.gcp.needs.model import Deed, Need
+from trainyard.rehearsal.works.rights.gcp.project import Project
+from trainyard.rehearsal.works.workloads.model import Workload
+
+_PATH: Final = "nodeConfig.serviceAccount"
+_OF_THE_PROJECT: Final = ("logging.logEntries.create", "monitoring.timeSeries.create")
+_IMAGE: Final = re.compile(r"[a-z0-9-]+-docker\.pkg\.dev/[^/]+/(?P<repository>[^/]+)/")
+
+
+def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[Need]:
+    """What every pool's account needs; an account of somebody else's has rights that nobody records."""
+    pulled = _repositories(stack, made)
+    told = set()
+    for view in stack.of_type(GKE_NODE_POOL):
+        email = view.text(_PATH)
+        if not email or email in told or project.account(email) is None:
+            continue
+        told.add(email)
+        words = f"nodes of pool {view.name}, account {email},"
+        who = (Caller(f"account {email}", account=email),)
+        own = tuple(Deed(permission, "projects/own") for permission in _OF_THE_PROJECT)
+        hint = "roles/container.defaultNodeServiceAccount on the project"
+        yield Need(view, _PATH, "rights-nodes", who, words, "send logs and figures", own, hint)
+        for name in pulled:
+            deeds = (Deed("artifactregistry.repositories.downloadArtifacts", name),)
+            hint = "roles/artifactregistry.reader on the repository or the project"
+            yield Need(view, _PATH, "rights-nodes", who, words, "pull images", deeds, hint)
+
+
+def _repositories(stack: Stack, made: Sequence[Workload]) -> list[str]:
+    """Ids of recorded repositories that some pod's image is in."""
+    images = [str(value_at(one, "image", default="", unknown="")) for work in made for _, one in work.containers()]
+    named = {found["repository"] for image in images if (found := _IMAGE.match(image))}
+    return [str(one.id) for one in stack.resources.of(REPOSITORY) if not one.read and short(one) in named]

@@ -1,0 +1,75 @@
+"""What recorded pods say of themselves: their service account, claims, commands and environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from trainyard.recorded.model import UNKNOWN
+from trainyard.recorded.read import follow, known_texts
+from trainyard.rehearsal.context import Stack, View, listed
+from trainyard.rehearsal.works.workloads.model import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPod:
+    """Pods that a recorded object makes, and what they say."""
+
+    view: View
+    workload: Workload
+    account: str  # empty where it is not known
+    on_host: bool
+    claims: tuple[str, ...]
+    words: tuple[tuple[str, str], ...]  # commands, arguments and environment, each with its path
+    variables: Mapping[str, str]  # of the environment; empty where the value is not known
+    has_more_variables: bool  # taken whole from elsewhere: they may be anything
+    config_maps: tuple[str, ...]  # mounted ones
+
+    @property
+    def namespace(self) -> str:
+        """Where they are."""
+        return self.workload.namespace
+
+    def __str__(self) -> str:
+        """The pods in words."""
+        return self.workload.told()
+
+
+def recorded(stack: Stack, made: Sequence[Workload]) -> list[RecordedPod]:
+    """The pods of every recorded object that makes some as they are told."""
+    return [
+        _read(stack.view_of(workload.resource), workload)
+        for workload in made
+        if workload.origin == "object" and not workload.is_template
+    ]
+
+
+def _read(view: View, workload: Workload) -> RecordedPod:
+    words, variables, more = [], {}, False
+    for at, container in workload.containers():
+        for key in ("command", "args"):
+            words += [(workload.at(f"{at}.{where}"), text) for where, text in known_texts(container.get(key), key)]
+        for index, variable in enumerate(listed(container.get("env"))):
+            name, value = follow(variable, "name"), follow(variable, "value")
+            if isinstance(name, str):
+                variables[name] = value if isinstance(value, str) else ""
+            if isinstance(value, str):
+                words.append((workload.at(f"{at}.env[{index}].value"), value))
+        more = more or bool(container.get("envFrom"))
+    account = workload.spec.get("serviceAccountName")
+    return RecordedPod(
+        view,
+        workload,
+        account if isinstance(account, str) else "" if account is UNKNOWN else "default",
+        workload.spec.get("hostNetwork") is True,
+        _names(workload, "persistentVolumeClaim", "claimName"),
+        tuple(words),
+        variables,
+        more,
+        _names(workload, "configMap", "name"),
+    )
+
+
+def _names(workload: Workload, *path: str) -> tuple[str, ...]:
+    volumes = listed(workload.spec.get("volumes"))
+    return tuple(name for volume in volumes if isinstance(name := follow(volume, *path), str))
