@@ -152,17 +152,25 @@ def upgrade(
     wave: Annotated[str, typer.Option(help="canary, early or rest: those before it come first.")] = "canary",
     before: BeforeOption = None,
     again: Annotated[bool, typer.Option("--again", help="Also the stacks that this release brought up.")] = False,
+    at_once: Annotated[
+        int | None,
+        typer.Option("--at-once", min=1, metavar="N", help="Stacks at once; as many as memory holds, by default."),
+    ] = None,
     pulumi: Annotated[str, typer.Option(metavar="PROGRAM", help="The Pulumi command.")] = "pulumi",
     json_file: JsonOption = None,
     project: ProjectOption = None,
 ) -> None:
     """Bring the clients' stacks to the installed release, wave by wave; stop where one fails.
 
+    Stacks of one wave are brought up beside each other, by default one for each 2.5 GiB of free memory and 8 at most.
+    Where one fails no other is begun, and what runs goes to its end.
+
     Every stack is checked before the first one is touched; with --before, what the upgrade would change as well, and a
     change that loses data stops the wave. What became of each is kept in a ledger beside Pulumi.yaml:
     after a failure or a kill the same command goes on where it ended, and no stack is done twice.
     Exit codes: 0 the wave is done; 1 a stack failed, or must not be deployed; 2 an option or a file is wrong.
     """
+    from trainyard.fleet import memory
     from trainyard.fleet.apart import shared_between
     from trainyard.fleet.upgrade import due
     from trainyard.fleet.upgrade import upgrade as bring_forward
@@ -182,15 +190,24 @@ def upgrade(
         fail(f"no stack is touched: {'; '.join(bad)}", code=EXIT_FAILED)
     ledger.write()
     failed = bring_forward(
-        ledger, clients, chosen, pulumi, folder / HOMES, typer.echo, lambda stack: _note(folder, stack, ledger.release)
+        ledger,
+        clients,
+        chosen,
+        pulumi,
+        folder / HOMES,
+        typer.echo,
+        lambda stack: _note(folder, stack, ledger.release),
+        at_once or memory.at_once(memory.free_mib()),
     )
     if json_file is not None:
         write_json(json_file, ledger.as_json())
     done = sum(turn.step == "done" for turn in ledger.turns)
-    if failed is not None:
-        error_line(f"{failed.stack} failed; no other stack is touched. The last of what Pulumi said:")
-        typer.echo(failed.told, err=True)
-        typer.echo(f"{done} of {len(ledger.turns)} stacks are done; the same command goes on with {failed.stack}.")
+    for turn in failed:
+        error_line(f"{turn.stack} failed; no other stack is begun. The last of what Pulumi said:")
+        typer.echo(turn.told, err=True)
+    if failed:
+        names = ", ".join(turn.stack for turn in failed)
+        typer.echo(f"{done} of {len(ledger.turns)} stacks are done; the same command goes on with {names}.")
         raise typer.Exit(EXIT_FAILED)
     frozen = [client.stack for client in clients.values() if client.entry.frozen is not None]
     left = f"; {len(ledger.left)} in later waves" if ledger.left else ""
