@@ -12,10 +12,14 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from tests.account.answers import aws, refusal
 from tests.fleet.fleets import project, pulumi, settings
+from tests.fleet.test_live import GOOD, budget, state, usd
 from tests.shared import ROOT
+from trainyard.account import aws as account_aws
 from trainyard.cli import fleet
 from trainyard.cli.main import app
+from trainyard.fleet.known import HOMES, Smoke, Spend, known_of, note
 
 OWN = (
     "--team-size", "8", "--alert-email", "ml@acme.example", "--owner", "ann@acme.example", "--cost-centre", "cc",
@@ -134,9 +138,11 @@ def test_an_upgrade_brings_a_wave_up_and_notes_it(agency: Path, tmp_path: Path) 
     assert "globex failed" in failed.output
     assert "update failed: quota" in failed.output
     (tmp_path / "fail-globex").unlink()
+    (tmp_path / "state-globex.json").write_text(json.dumps(state(GOOD)))
     done = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program)
     assert done.exit_code == 0, done.output
     assert "version" in yaml.safe_load((agency / "fleet.yaml").read_text())["stacks"]["globex"]
+    assert known_of("globex", agency / HOMES).smoke == Smoke("pass", GOOD["created"], "pulumi up")
     again = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", program)
     assert "0 of 0 stacks" in again.output
 
@@ -179,6 +185,73 @@ def test_the_list_remembers_what_drift_was_told(agency: Path, tmp_path: Path, mo
     run(agency, "fleet", "drift", "--pulumi", program)
     text, drift = listed()
     assert drift["drifted"] is True and "yes, or not asked" in text
+
+
+@pytest.fixture
+def judged(agency: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agency's verdicts, which these tests are not about, made once; and a wide terminal."""
+    once = fleet._judged(fleet._clients(agency), None)
+    monkeypatch.setattr(fleet, "_judged", lambda *_: once)
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.mark.usefixtures("judged")
+def test_what_nobody_asked_is_unknown_and_what_was_kept_has_its_date(agency: Path) -> None:
+    last = run(agency, "fleet", "list").output.splitlines()[-1]
+    assert last.split() == ["globex", "all", "hold", "unknown", "unknown", "unknown"]
+    note("globex", agency / HOMES, smoke=Smoke("fail", "2026-11-20T10:00:00+00:00", "kubernetes"))
+    old = Spend(1234.5, 2000.0, 500.0, "2026-10-31T10:00:00+00:00")
+    note("globex", agency / HOMES, spend=old)
+    said = run(agency, "fleet", "list").output
+    assert "fail on 2026-11-20, kubernetes" in said
+    assert "unknown; 1,234 of 500 in 2026-10" in said, "another month's figure says nothing of this one"
+    (row,) = json.loads(run(agency, "fleet", "list", "--json", "-").stdout)["stacks"]
+    assert row["smoke"] == {"verdict": "fail", "at": "2026-11-20T10:00:00+00:00", "by": "kubernetes"}
+    assert (row["spend"]["usd"], row["spend"]["month"]) == (1234.5, "2026-10")
+    assert row["verdict"]["counts"]["mandatory"] == 0
+
+
+@pytest.mark.usefixtures("judged")
+def test_live_asks_state_and_budget_and_keeps_both(
+    agency: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = str(pulumi(tmp_path))
+    (tmp_path / "state-globex.json").write_text(json.dumps(state(GOOD)))
+    spent = budget(ActualSpend=usd("1234.56"), ForecastedSpend=usd("80000"))
+    with aws(monkeypatch, {"budgets.DescribeBudget": spent}) as account:
+        monkeypatch.setattr(account_aws, "account_of", lambda *_: account)
+        done = run(agency, "fleet", "list", "--live", "--pulumi", program)
+    assert done.exit_code == 0, done.output
+    assert "pass on 2026-11-20, pulumi up" in done.output
+    assert "1,235 of 70,000, 80,000 foreseen on " in done.output
+    assert (tmp_path / "calls").read_text().split()[:2] == ["globex", "stack-export"]
+    assert not list((agency / HOMES / "globex").glob("state-*")), "no copy of the state stays"
+    offline = run(agency, "fleet", "list").output
+    assert "1,235 of 70,000" in offline and "pass on 2026-11-20" in offline
+
+
+@pytest.mark.usefixtures("judged")
+def test_live_says_what_it_could_not_learn_and_keeps_what_was_known(
+    agency: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = str(pulumi(tmp_path))
+    note("globex", agency / HOMES, smoke=Smoke("pass", "2026-11-20T10:00:00+00:00", "pulumi up"))
+    with aws(monkeypatch, {"budgets.DescribeBudget": refusal("AccessDeniedException")}) as account:
+        monkeypatch.setattr(account_aws, "account_of", lambda *_: account)
+        done = run(agency, "fleet", "list", "--live", "--pulumi", program)
+    assert done.exit_code == 0
+    assert "globex: smoke verdict unknown: pulumi stack export ended with 1" in done.output
+    assert "globex: spend unknown: the identity may not call DescribeBudget; allow it" in done.output
+    assert "pass on 2026-11-20, pulumi up" in done.output
+    assert known_of("globex", agency / HOMES).spend is None
+
+
+def test_a_kept_file_that_is_none_is_told(agency: Path) -> None:
+    (agency / HOMES / "globex").mkdir(parents=True)
+    (agency / HOMES / "globex" / "known.json").write_text("{}")
+    done = run(agency, "fleet", "list")
+    assert done.exit_code == 2
+    assert "take it away to ask anew" in done.output
 
 
 def test_without_pulumi_it_says_how_to_get_it(agency: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -16,6 +17,7 @@ from trainyard.cli.smoke_options import CapacityName, JobOptions, Level, Target,
 from trainyard.cli.smoke_spec import of_stack
 from trainyard.cli.smoke_targets import Launcher
 from trainyard.conventions import CAPACITIES
+from trainyard.fleet.known import HOMES, known_of
 from trainyard.plan.resolve import resolve_stack
 from trainyard.plan.smoke import smoke_job
 from trainyard.smoke_jobs.ddp.options import LEVELS
@@ -281,10 +283,42 @@ def _lists_of_variables(value):
             yield from _lists_of_variables(item)
 
 
-def test_the_command_line_wins_over_the_stack(ended, plan):
+@pytest.fixture
+def copy(tmp_path):
+    """The demo project elsewhere, since a stack's verdict is kept beside it."""
+    (tmp_path / "stacks").mkdir()
+    shutil.copy(ROOT / "Pulumi.yaml", tmp_path)
+    shutil.copy(ROOT / "stacks" / "__main__.py", tmp_path / "stacks")
+    for file in (ROOT / "stacks").glob("Pulumi.demo*.yaml"):
+        shutil.copy(file, tmp_path / "stacks")
+    return tmp_path
+
+
+def test_a_stack_s_verdict_is_kept_for_the_list_of_the_fleet(ended, copy):
+    ended(Ended(20, document() | {"verdict": "below", "exit_code": 20}))
+    assert _run("demo", "-t", "kubernetes", "--project", str(copy)).exit_code == 20
+    kept = known_of("demo", copy / HOMES).smoke
+    assert (kept.verdict, kept.by) == ("below", "kubernetes")
+    ended(Ended(1, None, "the node went"))
+    _run("demo", "-t", "kubernetes", "--project", str(copy))
+    assert known_of("demo", copy / HOMES).smoke.verdict == "error"
+    ended(Ended(0, document() | {"verdict": "pass", "exit_code": 0}))
+    _run("demo", "--project", str(copy))
+    assert known_of("demo", copy / HOMES).smoke.verdict == "error", "this machine says nothing of the stack"
+
+
+def test_a_verdict_that_cannot_be_kept_is_told_and_counts(ended, copy):
+    (copy / HOMES).write_text("a file")
+    ended(Ended(0, document() | {"verdict": "pass", "exit_code": 0}))
+    done = _run("demo", "-t", "kubernetes", "--project", str(copy))
+    assert done.exit_code == 0
+    assert "demo: `fleet list` will not know it" in done.stderr
+
+
+def test_the_command_line_wins_over_the_stack(ended, plan, copy):
     asked = ended(Ended(0, document() | {"verdict": "pass", "exit_code": 0}))
     _run("demo", "-t", "kubernetes", "--image", "mine@sha256:1", "--nproc", "4", "--timeout", "5", "--tracking-uri",
-         "none", "--set", "kills=2", "--set", "checks=devices,data", *PROJECT)  # fmt: skip
+         "none", "--set", "kills=2", "--set", "checks=devices,data", "--project", str(copy))  # fmt: skip
     spec, target, place = asked[0]
     assert target == "kubernetes"
     assert (spec.image, spec.processes_per_node, spec.timeout_s) == ("mine@sha256:1", 4, 300)

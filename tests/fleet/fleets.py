@@ -20,7 +20,7 @@ folder = pathlib.Path({folder!r})
 verb = "-".join(sys.argv[1:3]) if sys.argv[1] == "stack" else sys.argv[1]
 with (folder / "calls").open("a") as calls:
     calls.write(" ".join([stack, verb, os.environ.get("PULUMI_BACKEND_URL", "-")]) + "\\n")
-time.sleep({seconds})
+time.sleep({seconds} * (8 if (folder / f"slow-{{stack}}").exists() else 1))
 if verb == "stack-output":
     print('{{"apiVersion": "v1"}}')
     sys.exit(0)
@@ -56,6 +56,8 @@ with (folder / "ended").open("a") as ended:
 
 def pulumi(folder: Path, seconds: float = 0.0) -> Path:
     """A command that notes what it was called with, and fails where a file `fail-STACK` or `fail-STACK-VERB` says so.
+
+    It takes eight times as long where a file `slow-STACK` says so.
 
     It keeps a state in `state-STACK.json`, where a test puts one: `destroy` empties it, half of it where it fails.
     """

@@ -27,7 +27,7 @@ def fleet(folder: Path, **entries: dict[str, str]) -> Path:
     return project(folder, {name: settings(name) for name in WAVE}, said)
 
 
-def bring(folder: Path, wave: str, program: Path, done: list[str] | None = None) -> Turn | None:
+def bring(folder: Path, wave: str, program: Path, done: list[str] | None = None, at_once: int = 1) -> list[Turn]:
     ledger = Ledger.read(folder / "ledger")
     found = clients(folder)
     if ledger is None:
@@ -35,7 +35,7 @@ def bring(folder: Path, wave: str, program: Path, done: list[str] | None = None)
         ledger.write()
     heard = [] if done is None else done
     by_name = {client.stack: client for client in found}
-    return upgrade(ledger, by_name, wave, str(program), folder / "homes", lambda _: None, heard.append)  # type: ignore[arg-type]
+    return upgrade(ledger, by_name, wave, str(program), folder / "homes", lambda _: None, heard.append, at_once)  # type: ignore[arg-type]
 
 
 def lines(path: Path) -> list[str]:
@@ -45,11 +45,11 @@ def lines(path: Path) -> list[str]:
 def test_a_wave_comes_after_those_before_it_and_each_stack_once(tmp_path: Path) -> None:
     folder, program = fleet(tmp_path / "p"), pulumi(tmp_path)
     done: list[str] = []
-    assert bring(folder, "canary", program, done) is None
+    assert bring(folder, "canary", program, done) == []
     assert lines(tmp_path / "ended") == done == ["b", "d"]
-    assert bring(folder, "rest", program, done) is None
+    assert bring(folder, "rest", program, done) == []
     assert lines(tmp_path / "ended") == done == ["b", "d", "c", "a"]
-    assert bring(folder, "rest", program, done) is None
+    assert bring(folder, "rest", program, done) == []
     assert len(done) == 4
 
 
@@ -66,13 +66,12 @@ def test_each_stack_has_its_own_backend_and_home(tmp_path: Path) -> None:
 def test_it_stops_where_one_fails_and_goes_on_there(tmp_path: Path) -> None:
     folder, program = fleet(tmp_path / "p"), pulumi(tmp_path)
     (tmp_path / "fail-d").touch()
-    failed = bring(folder, "rest", program)
-    assert failed is not None
+    (failed,) = bring(folder, "rest", program)
     assert (failed.stack, failed.step) == ("d", "failed")
     assert failed.told.endswith("error: update failed: quota")
     assert lines(tmp_path / "ended") == ["b"]
     (tmp_path / "fail-d").unlink()
-    assert bring(folder, "rest", program) is None
+    assert bring(folder, "rest", program) == []
     assert lines(tmp_path / "ended") == ["b", "d", "c", "a"]
 
 
@@ -85,8 +84,7 @@ def test_what_is_frozen_or_of_that_release_is_left_alone(tmp_path: Path) -> None
 
 
 def test_a_program_that_is_gone_is_a_failure(tmp_path: Path) -> None:
-    failed = bring(fleet(tmp_path), "canary", tmp_path / "nowhere")
-    assert failed is not None
+    (failed,) = bring(fleet(tmp_path), "canary", tmp_path / "nowhere")
     assert failed.stack == "b"
     assert "nowhere" in failed.told
 
@@ -106,20 +104,66 @@ import sys
 from pathlib import Path
 from tests.fleet.test_upgrade import bring
 print("begun", flush=True)
-failed = bring(Path(sys.argv[1]), "rest", Path(sys.argv[2]))
-assert failed is None, failed
+failed = bring(Path(sys.argv[1]), "rest", Path(sys.argv[2]), at_once=int(sys.argv[3]))
+assert not failed, failed
 """
 
 
-def test_twenty_kills_do_no_stack_twice_and_forget_none(tmp_path: Path) -> None:
+def test_stacks_of_a_wave_run_at_once_and_waves_after_each_other(tmp_path: Path) -> None:
+    folder, program = fleet(tmp_path / "p"), pulumi(tmp_path, seconds=0.6)
+    begun = time.monotonic()
+    assert bring(folder, "canary", program, at_once=2) == []
+    assert time.monotonic() - begun < 1.2, "two of 0.6 s each, beside each other"
+    assert bring(folder, "rest", program, at_once=4) == []
+    assert lines(tmp_path / "ended")[2:] == ["c", "a"], "early before rest, however many at once"
+
+
+def test_where_one_fails_none_begins_and_what_runs_ends(tmp_path: Path) -> None:
+    names = [f"c{number}" for number in range(6)]
+    folder = project(tmp_path / "p", {name: settings(name) for name in names})
+    program = pulumi(tmp_path, seconds=0.2)
+    (tmp_path / "fail-c0").touch()
+    (tmp_path / "slow-c1").touch()
+    assert [turn.stack for turn in bring(folder, "rest", program, at_once=2)] == ["c0"]
+    assert sorted(line.split()[0] for line in lines(tmp_path / "calls")) == ["c0", "c1"]
+    assert lines(tmp_path / "ended") == ["c1"], "it ran beside the one that failed"
+    ledger = Ledger.read(folder / "ledger")
+    assert ledger is not None
+    assert [turn.step for turn in ledger.turns] == ["failed", "done", *["waiting"] * 4]
+    (tmp_path / "fail-c0").unlink()
+    assert bring(folder, "rest", program, at_once=3) == []
+    assert Counter(lines(tmp_path / "ended")) == dict.fromkeys(names, 1)
+
+
+def test_a_ctrl_c_reaches_every_command_that_runs(tmp_path: Path) -> None:
+    names = [f"c{number}" for number in range(4)]
+    folder = project(tmp_path / "p", {name: settings(name) for name in names})
+    program = pulumi(tmp_path, seconds=60)
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(folder), str(program), "2"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 30
+    while len(lines(tmp_path / "calls")) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    driver.send_signal(signal.SIGINT)
+    assert driver.wait(timeout=30) != 0
+    assert sorted(line.split()[0] for line in lines(tmp_path / "calls")) == ["c0", "c1"], "no third one was begun"
+    assert lines(tmp_path / "ended") == []
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_twenty_kills_do_no_stack_twice_and_forget_none(tmp_path: Path, at_once: int) -> None:
     """The command alone is killed, as by a closed laptop: what it began goes on, and the next one waits for it."""
     names = [f"c{number:02}" for number in range(60)]
     folder = project(tmp_path / "p", {name: settings(name) for name in names})
-    program = pulumi(tmp_path, seconds=0.08)
+    program = pulumi(tmp_path, seconds=0.08 * at_once)
     chance, kills = random.Random(20261123), 0
     for _ in range(60):
         driver = subprocess.Popen(
-            [sys.executable, "-c", DRIVER, str(folder), str(program)],
+            [sys.executable, "-c", DRIVER, str(folder), str(program), str(at_once)],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,
             text=True,

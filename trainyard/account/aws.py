@@ -6,7 +6,7 @@ things, each an exception with a sentence for a person: no credentials, AWS refu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -15,10 +15,6 @@ Session = Any
 
 GLOBAL_REGION: Final = {"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
 """Where the services answer that have no region: IAM, budgets, the quotas of both."""
-
-
-MARKS: Final = ("client", "environment")
-"""Keys of the tags that name an environment, together."""
 
 
 class CannotAskError(Exception):
@@ -151,11 +147,6 @@ def _session(region: str, assume_role: str | None, profile: str | None) -> Sessi
     taken = botocore.session.get_session()
     taken.set_credentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
     return taken
-
-
-def marks_of(tags: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Those of a plan's tags by which what is a stack's is told from what is not."""
-    return {key: value for key, value in tags if key in MARKS}
 
 
 def tags_in(entry: Mapping[str, Any]) -> dict[str, str]:

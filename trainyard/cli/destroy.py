@@ -75,10 +75,26 @@ def destroy(
 
     Exit codes: 0 nothing that is paid for is left but what was to stay; 1 something is, or could not be looked for;
     2 the settings are wrong, or there are no credentials; 3 it was stopped, and the stack is not gone.
+
+    On Google Cloud it tells (--dry-run) and proves (--prove-only); `pulumi destroy` ends the stack.
     """
     check_outputs({"--json": json_file})
     wanted = _groups(keep)
     plan, client = _stack(project, stack)
+    if plan.ground.kind == "gcp":
+        with _told():
+            if dry_run:
+                _tell_as_it_is(_pulumi(pulumi, client))
+                return
+            if not prove_only:
+                fail(
+                    f"stack {stack} stands on Google Cloud, where this command does not end it: --dry-run says what is "
+                    f"protected and in which order it goes, `pulumi destroy --stack {client.stack}` ends it, then "
+                    "--prove-only proves it"
+                )
+            proof = _proof(plan, stack, ())
+        _end(proof, client.stack, json_file)
+        return
     account = _account(plan, stack)
     with _told():
         if dry_run:
@@ -93,10 +109,15 @@ def destroy(
         else:
             kept = _ended(_pulumi(pulumi, client), account, wanted, drain_minutes, yes, not skip_freeze)
         proof = _proof(plan, stack, kept)
+    _end(proof, client.stack, json_file)
+
+
+def _end(proof: Proof, stack: str, json_file: Path | None) -> None:
+    """Tells what is proven, and ends with the code that says so."""
     if json_file is not None:
-        write_json(json_file, {"stack": client.stack, **proof.as_json()})
+        write_json(json_file, {"stack": stack, **proof.as_json()})
     if str(json_file) != "-":
-        _print(proof, client.stack)
+        _print(proof, stack)
     if not proof.holds:
         raise typer.Exit(EXIT_LEFT)
 
@@ -104,11 +125,15 @@ def destroy(
 def _proof(plan: Plan, stack: str, kept: tuple[Kept, ...]) -> Proof:
     """Looks with credentials of its own: those that a long `pulumi destroy` began with may be over."""
     from trainyard.account.aws import NoCredentialsError
+    from trainyard.account.gcp import NobodyError
     from trainyard.teardown.aws.prove import prove
+    from trainyard.teardown.gcp.prove import prove as prove_on_gcp
 
     try:
+        if plan.ground.kind == "gcp":
+            return prove_on_gcp(plan, kept)
         return prove(plan, _account(plan, stack), kept)
-    except NoCredentialsError as error:
+    except (NoCredentialsError, NobodyError) as error:
         fail(f"nothing is proven: {error}; {error.remedy}, then --prove-only", code=EXIT_LEFT)
 
 
@@ -254,6 +279,17 @@ def _tell(state: State, end: Ending, stack: str) -> None:
             order.append(f"{number}. {told}")
     block("deleted, in this order", order)
     out.print(f"{stack}: {len(state.made)} resources, {len(end.kept)} stay", markup=False)
+
+
+def _tell_as_it_is(pulumi: Pulumi) -> None:
+    """What a plain `pulumi destroy` is refused for, and what it deletes in which order: nothing is let go before."""
+    from trainyard.teardown.state import Ending
+
+    state, _ = _looked(pulumi, ())
+    for each in state.made:
+        if each.get("protect"):
+            typer.echo(f"protected: pulumi state unprotect '{each['urn']}' --stack {pulumi.client.stack}")
+    _tell(state, Ending(state.exported, (), ()), pulumi.client.stack)
 
 
 def _print(proof: Proof, stack: str) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trainyard.cli.files import check_outputs, write_json, write_whole
-from trainyard.cli.fleet_tables import print_changes, print_shared, print_stacks, row
+from trainyard.cli.fleet_live import ask_all, ask_smoke
+from trainyard.cli.fleet_tables import print_changes, print_known, print_shared, print_stacks, row
 from trainyard.cli.project import (
     JsonOption,
     ProjectOption,
@@ -27,6 +28,7 @@ from trainyard.cli.project import (
     stack_files,
     wave_given,
 )
+from trainyard.fleet.known import HOMES, known_of
 from trainyard.problems import SettingsError
 from trainyard.review.exit_codes import EXIT_VIOLATED
 from trainyard.review.formats.names import Format
@@ -42,9 +44,6 @@ app = typer.Typer(no_args_is_help=True, help="All clients of a project at once: 
 LEDGER = ".trainyard-upgrade.json"
 """What became of each stack of the upgrade under way, beside Pulumi.yaml."""
 
-HOMES = ".pulumi-homes"
-"""A folder of Pulumi's own files for each stack."""
-
 EXIT_FAILED = 1
 EXIT_DRIFT = 1
 
@@ -57,6 +56,7 @@ ToOption = Annotated[
     str | None,
     typer.Option("--to", metavar="RELEASE", help=f"The release to compare with the installed one: {_A_RELEASE}."),
 ]
+PulumiOption = Annotated[str, typer.Option(metavar="PROGRAM", help="The Pulumi command.")]
 JobsOption = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes at once; as many as cores, by default."),
@@ -64,26 +64,49 @@ JobsOption = Annotated[
 
 
 @app.command("list")
-def list_(json_file: JsonOption = None, jobs: JobsOption = None, project: ProjectOption = None) -> None:
-    """Every client's stack: cloud, profile, wave, verdict, drift when last asked, and a month's cost beside its budget.
+def list_(
+    live: Annotated[
+        bool, typer.Option("--live", help="Ask every stack's state and account first; nothing is changed.")
+    ] = False,
+    pulumi: PulumiOption = "pulumi",
+    json_file: JsonOption = None,
+    jobs: JobsOption = None,
+    project: ProjectOption = None,
+) -> None:
+    """Every client's stack: cloud, profile, wave, verdict, and a month's expected cost beside its budget; then
+    policies, last smoke verdict, drift, and what the month has cost so far, each with when it was asked.
 
-    Exit codes: 0, whatever the verdicts; 2 fleet.yaml or a stack file cannot be read.
+    No cloud is asked without --live: what `fleet drift`, `fleet upgrade`, `trainyard smoke` and --live found out is
+    kept beside the stack files. What nobody asked is `unknown`.
+    Exit codes: 0, whatever the verdicts; 2 fleet.yaml, a stack file or what was kept cannot be read.
     """
     from trainyard.fleet.drift import last
 
     check_outputs({"--json": json_file})
     folder = find_project(project)
     clients = _clients(folder)
+    if live:
+        _need(pulumi)
+        ask_all(folder, clients, pulumi)
+    try:
+        known = {client.stack: known_of(client.stack, folder / HOMES) for client in clients}
+    except SettingsError as error:
+        fail(str(error))
     told = _judged(clients, jobs)
     drifts = {client.stack: last(client, folder / HOMES) for client in clients}
     if json_file is not None:
         rows = [
-            {**row(client, told[client.stack]), "drift": drift.as_json() if drift else None}
+            {
+                **row(client, told[client.stack]),
+                "drift": drift.as_json() if drift else None,
+                **known[client.stack].as_json(),
+            }
             for client, drift in ((client, drifts[client.stack]) for client in clients)
         ]
         write_json(json_file, {"stacks": rows})
     if str(json_file) != "-":
-        print_stacks(clients, told, drifts)
+        print_stacks(clients, told)
+        print_known(clients, told, drifts, known)
 
 
 @app.command()
@@ -152,25 +175,32 @@ def upgrade(
     wave: Annotated[str, typer.Option(help="canary, early or rest: those before it come first.")] = "canary",
     before: BeforeOption = None,
     again: Annotated[bool, typer.Option("--again", help="Also the stacks that this release brought up.")] = False,
-    pulumi: Annotated[str, typer.Option(metavar="PROGRAM", help="The Pulumi command.")] = "pulumi",
+    at_once: Annotated[
+        int | None,
+        typer.Option("--at-once", min=1, metavar="N", help="Stacks at once; as many as memory holds, by default."),
+    ] = None,
+    pulumi: PulumiOption = "pulumi",
     json_file: JsonOption = None,
     project: ProjectOption = None,
 ) -> None:
     """Bring the clients' stacks to the installed release, wave by wave; stop where one fails.
+
+    Stacks of one wave are brought up beside each other, by default one for each 2.5 GiB of free memory and 8 at most.
+    Where one fails no other is begun, and what runs goes to its end.
 
     Every stack is checked before the first one is touched; with --before, what the upgrade would change as well, and a
     change that loses data stops the wave. What became of each is kept in a ledger beside Pulumi.yaml:
     after a failure or a kill the same command goes on where it ended, and no stack is done twice.
     Exit codes: 0 the wave is done; 1 a stack failed, or must not be deployed; 2 an option or a file is wrong.
     """
+    from trainyard.fleet import memory
     from trainyard.fleet.apart import shared_between
     from trainyard.fleet.upgrade import due
     from trainyard.fleet.upgrade import upgrade as bring_forward
 
     check_outputs({"--json": json_file})
     chosen = wave_given(wave)
-    if shutil.which(pulumi) is None:
-        fail(f"--pulumi {pulumi}: there is no such program; https://www.pulumi.com/docs/install tells how to get it")
+    _need(pulumi)
     folder = find_project(project)
     clients = {client.stack: client for client in _clients(folder)}
     ledger = _ledger(folder, list(clients.values()), again=again)
@@ -181,16 +211,30 @@ def upgrade(
     if bad:
         fail(f"no stack is touched: {'; '.join(bad)}", code=EXIT_FAILED)
     ledger.write()
+
+    def done_with(stack: str) -> None:
+        _note(folder, stack, ledger.release)
+        ask_smoke(folder, clients[stack], pulumi)
+
     failed = bring_forward(
-        ledger, clients, chosen, pulumi, folder / HOMES, typer.echo, lambda stack: _note(folder, stack, ledger.release)
+        ledger,
+        clients,
+        chosen,
+        pulumi,
+        folder / HOMES,
+        typer.echo,
+        done_with,
+        at_once or memory.at_once(memory.free_mib()),
     )
     if json_file is not None:
         write_json(json_file, ledger.as_json())
     done = sum(turn.step == "done" for turn in ledger.turns)
-    if failed is not None:
-        error_line(f"{failed.stack} failed; no other stack is touched. The last of what Pulumi said:")
-        typer.echo(failed.told, err=True)
-        typer.echo(f"{done} of {len(ledger.turns)} stacks are done; the same command goes on with {failed.stack}.")
+    for turn in failed:
+        error_line(f"{turn.stack} failed; no other stack is begun. The last of what Pulumi said:")
+        typer.echo(turn.told, err=True)
+    if failed:
+        names = ", ".join(turn.stack for turn in failed)
+        typer.echo(f"{done} of {len(ledger.turns)} stacks are done; the same command goes on with {names}.")
         raise typer.Exit(EXIT_FAILED)
     frozen = [client.stack for client in clients.values() if client.entry.frozen is not None]
     left = f"; {len(ledger.left)} in later waves" if ledger.left else ""
@@ -210,7 +254,7 @@ def _note(folder: Path, stack: str, release: str) -> None:
 
 @app.command()
 def drift(
-    pulumi: Annotated[str, typer.Option(metavar="PROGRAM", help="The Pulumi command.")] = "pulumi",
+    pulumi: PulumiOption = "pulumi",
     json_file: JsonOption = None,
     project: ProjectOption = None,
 ) -> None:
@@ -222,8 +266,7 @@ def drift(
     from trainyard.fleet.drift import ask
 
     check_outputs({"--json": json_file})
-    if shutil.which(pulumi) is None:
-        fail(f"--pulumi {pulumi}: there is no such program; https://www.pulumi.com/docs/install tells how to get it")
+    _need(pulumi)
     folder = find_project(project)
     found = []
     for client in _clients(folder):
@@ -241,6 +284,12 @@ def drift(
                 typer.echo("\n".join(f"  {line}" for line in str(each["told"]).splitlines()))
     if any(each["drifted"] for each in found):
         raise typer.Exit(EXIT_DRIFT)
+
+
+def _need(pulumi: str) -> None:
+    """Ends the command where there is no such program."""
+    if shutil.which(pulumi) is None:
+        fail(f"--pulumi {pulumi}: there is no such program; https://www.pulumi.com/docs/install tells how to get it")
 
 
 def _clients(folder: Path) -> list[Client]:

@@ -9,13 +9,15 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from trainyard.fleet.known import now
 from trainyard.output import console
-from trainyard.review.verdict import dollars
+from trainyard.review.verdict import State, Verdict, dollars
 
 if TYPE_CHECKING:
     from trainyard.fleet.apart import Shared
     from trainyard.fleet.clients import Client
     from trainyard.fleet.drift import Drift
+    from trainyard.fleet.known import Known, Smoke, Spend
     from trainyard.review.told import Told
 
 _CHANGED = ("made", "changed", "replaced", "deleted")
@@ -40,17 +42,12 @@ def row(client: Client, told: Told) -> dict[str, Any]:
     }
 
 
-def print_stacks(
-    clients: Sequence[Client], told: Mapping[str, Told], drifts: Mapping[str, Drift | None] | None = None
-) -> None:
-    """A line a stack: what it is, where, and what it costs; whether it has drifted, where that is known of any."""
+def print_stacks(clients: Sequence[Client], told: Mapping[str, Told]) -> None:
+    """A line a stack: what it is, where, and what it is expected to cost."""
     styles = {"good": "green", "warn": "yellow", "bad": "bold red"}
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("stack", "client", "cloud", "region", "profile", "wave", "release", "verdict"):
         table.add_column(name, no_wrap=True)
-    known = any((drifts or {}).values())
-    if known:
-        table.add_column("drift", no_wrap=True)
     for name in ("USD a month", "budget"):
         table.add_column(name, justify="right", no_wrap=True)
     for client in clients:
@@ -65,16 +62,69 @@ def print_stacks(
             f"{said['wave']}{', frozen' if said['frozen'] else ''}",
             said["version"] or "never up",
             Text(verdict.state.value, style=styles[verdict.state.mood]),
-            *([_drift((drifts or {}).get(client.stack))] if known else []),
             dollars(money.expected) if money else "",
             dollars(money.budget) if money and money.budget is not None else "",
         )
     console().print(table)
 
 
+def print_known(
+    clients: Sequence[Client],
+    told: Mapping[str, Told],
+    drifts: Mapping[str, Drift | None],
+    known: Mapping[str, Known],
+) -> None:
+    """A line a stack: what its policies say, and what its cloud said when it was asked last."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("stack", "policies", "smoke", "drift", "spent this month, USD"):
+        table.add_column(name, overflow="fold")
+    for client in clients:
+        kept = known[client.stack]
+        table.add_row(
+            client.stack,
+            _policy_state(told[client.stack].verdict),
+            _smoke(kept.smoke),
+            _drift(drifts[client.stack]),
+            _spend(kept.spend, now()[:7]),
+        )
+    console().print()
+    console().print(table)
+
+
+def _policy_state(verdict: Verdict) -> Text:
+    """What the policies say of the settings as they are; they judge only what would not be refused."""
+    if verdict.state in (State.REFUSED, State.UNREADABLE, State.BROKEN):
+        return Text("not judged", style="bold red")
+    counts = {"violated": verdict.mandatory, "advised": verdict.advisory, "accepted": verdict.accepted}
+    said = ", ".join(f"{many} {name}" for name, many in counts.items() if many)
+    style = "bold red" if verdict.mandatory else "yellow" if verdict.advisory else "green"
+    return Text(said or "all hold", style=style)
+
+
+def _smoke(smoke: Smoke | None) -> Text:
+    if smoke is None:
+        return Text("unknown", style="dim")
+    style = {"pass": "green", "not waited for": "dim"}.get(smoke.verdict, "bold red")
+    return Text(f"{smoke.verdict} on {smoke.at[:10]}, {smoke.by}", style=style)
+
+
+def _spend(spend: Spend | None, month: str) -> Text:
+    """The month's figure with its age. That of an earlier month says nothing of this one, so it is told as that."""
+    if spend is None:
+        return Text("unknown", style="dim")
+    said = f"{dollars(spend.usd)} of {dollars(spend.budget_usd)}"
+    if spend.month != month:
+        return Text(f"unknown; {said} in {spend.month}", style="dim")
+    over = spend.usd > spend.budget_usd
+    more = f", {dollars(spend.forecast_usd)} foreseen" if spend.forecast_usd is not None else ""
+    foreseen = (spend.forecast_usd or 0.0) > spend.budget_usd
+    style = "bold red" if over else "yellow" if foreseen else "green"
+    return Text(f"{said}{more} on {spend.asked[:10]}", style=style)
+
+
 def _drift(drift: Drift | None) -> Text:
     if drift is None:
-        return Text("never asked", style="dim")
+        return Text("unknown", style="dim")
     if drift.drifted:
         return Text(f"yes, or not asked: {drift.asked:%Y-%m-%d}", style="bold red")
     return Text(f"none on {drift.asked:%Y-%m-%d}", style="green")

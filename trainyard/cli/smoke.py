@@ -9,8 +9,9 @@ import typer
 
 from trainyard.cli import smoke_targets
 from trainyard.cli.files import check_outputs, write_whole
+from trainyard.cli.fleet_live import keep_smoke_of_target
 from trainyard.cli.option_groups import grouped
-from trainyard.cli.project import HtmlOption, JsonOption, ProjectOption, fail, read_plan
+from trainyard.cli.project import HtmlOption, JsonOption, ProjectOption, fail, find_project, find_stack, read_plan
 from trainyard.cli.smoke_options import JobOptions, Target, TargetOptions
 from trainyard.review.exit_codes import EXIT_INTERRUPTED
 
@@ -45,6 +46,7 @@ def smoke(
     """
     from trainyard.cli import smoke_fit, smoke_spec
     from trainyard.plan.parts import NoSuchName
+    from trainyard.rehearsal.engine.project import stack_of
     from trainyard.smoke_jobs.launch.job import LaunchError
 
     check_outputs({"--json": json_file, "--html": html_file, "--record-baseline": job.record_baseline})
@@ -69,6 +71,10 @@ def smoke(
         fail(str(error))
     except KeyboardInterrupt:
         fail("stopped; the job was cancelled", code=EXIT_INTERRUPTED)
+    if stack is not None and target is not Target.local:  # this machine says nothing of a stack
+        verdict = str((ended.document or {"verdict": "error"})["verdict"])
+        folder = find_project(project)
+        keep_smoke_of_target(folder, stack_of(find_stack(folder, stack)), verdict, target.value)
     _report(ended, json_file, html_file, job.record_baseline)
     raise typer.Exit(ended.exit_code)
 

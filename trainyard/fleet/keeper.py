@@ -12,8 +12,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 CANNOT_RUN = 127
@@ -34,10 +35,53 @@ def outcome(folder: Path, name: str) -> int | None:
     return int(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-def kept(folder: Path, name: str, command: Sequence[str], environment: Mapping[str, str], lock: int) -> int:
+class Keepers:
+    """The keepers of commands that run beside each other, so that a Ctrl-C, which the main thread alone hears, reaches
+    all of them."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._lock, self._running, self._interrupted = threading.Lock(), set[subprocess.Popen[bytes]](), False
+
+    def begun(self, keeper: subprocess.Popen[bytes]) -> None:
+        """Takes a keeper in; one that comes after the Ctrl-C hears it at once."""
+        with self._lock:
+            self._running.add(keeper)
+            if self._interrupted:
+                _interrupt(keeper)
+
+    def ended(self, keeper: subprocess.Popen[bytes]) -> None:
+        """Forgets a keeper."""
+        with self._lock:
+            self._running.discard(keeper)
+
+    def interrupt(self) -> None:
+        """Hands the Ctrl-C on, so that every command can end what it does."""
+        with self._lock:
+            self._interrupted = True
+            for keeper in self._running:
+                _interrupt(keeper)
+
+
+def _interrupt(keeper: subprocess.Popen[bytes]) -> None:
+    """Hands a Ctrl-C to the keeper's command; nothing where both have ended."""
+    if keeper.poll() is None:
+        with suppress(ProcessLookupError):  # it ended just now
+            os.killpg(keeper.pid, signal.SIGINT)
+
+
+def kept(
+    folder: Path,
+    name: str,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    lock: int,
+    keepers: Keepers | None = None,
+) -> int:
     """Runs a command under a keeper, which is handed the folder's lock, and waits for it: its exit code.
 
-    A Ctrl-C is handed on, so that the command can end what it does, and raised when it has.
+    A Ctrl-C is handed on, so that the command can end what it does, and raised when it has; in another thread than the
+    main one, which does not hear it, `keepers` hands it on.
     """
     keeper = subprocess.Popen(
         [sys.executable, "-m", "trainyard.fleet.keeper", str(folder), name, *command],
@@ -45,12 +89,17 @@ def kept(folder: Path, name: str, command: Sequence[str], environment: Mapping[s
         start_new_session=True,
         pass_fds=[lock],
     )
+    if keepers is not None:
+        keepers.begun(keeper)
     try:
         keeper.wait()
     except KeyboardInterrupt:
-        os.killpg(keeper.pid, signal.SIGINT)
+        _interrupt(keeper)
         keeper.wait()
         raise
+    finally:
+        if keepers is not None:
+            keepers.ended(keeper)
     found = outcome(folder, name)
     return keeper.returncode if found is None else found
 

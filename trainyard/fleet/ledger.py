@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ class Ledger:
     def __init__(self, path: Path, release: str, turns: Sequence[Turn], begun: str) -> None:
         """A ledger; `begun` is when, and tells one upgrade from another."""
         self.path, self.release, self.turns, self.begun = path, release, list(turns), begun
+        self._lock = threading.Lock()
 
     @classmethod
     def read(cls, path: Path) -> Ledger | None:
@@ -57,10 +59,11 @@ class Ledger:
         return [turn for turn in self.turns if turn.step != "done"]
 
     def mark(self, turn: Turn, step: Step, told: str = "") -> None:
-        """Notes a step of a turn, on the disk before this returns."""
-        turn.step, turn.told = step, told
-        turn.tries += step == "running"
-        self.write()
+        """Notes a step of a turn, on the disk before this returns; turns may be taken in several threads."""
+        with self._lock:  # else an older text could be written over a newer one
+            turn.step, turn.told = step, told
+            turn.tries += step == "running"
+            self.write()
 
     def write(self) -> None:
         """Writes the file whole: whoever is killed meanwhile leaves the one before."""

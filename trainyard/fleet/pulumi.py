@@ -57,6 +57,14 @@ class Pulumi:
             **({"PULUMI_BACKEND_URL": self.client.backend} if self.client.backend else {}),
         }
 
+    def state(self) -> Any:
+        """The stack's state, of which no copy stays. Raises `PulumiError`, `SettingsError`."""
+        name = f"state-{os.getpid()}"
+        try:
+            return self.exported(name)
+        finally:
+            (self.folder / f"{name}.json").unlink(missing_ok=True)
+
     def exported(self, name: str) -> Any:
         """The stack's state as Pulumi exports it; a copy stays in the folder. Raises `PulumiError`, `SettingsError`."""
         path = self.folder / f"{name}.json"

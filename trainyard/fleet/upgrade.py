@@ -1,4 +1,4 @@
-"""Bringing clients' stacks forward in waves, through the Pulumi command: one after the other, until one fails.
+"""Bringing clients' stacks forward in waves, through the Pulumi command: some at once, until one fails.
 
 Each stack has its own folder for Pulumi's files (`PULUMI_HOME`), its own backend and, by its settings, its own role:
 two clients' credentials and plug-ins never meet in one process.
@@ -7,11 +7,13 @@ two clients' credentials and plug-ins never meet in one process.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from trainyard.fleet.clients import WAVES, Client, Wave
-from trainyard.fleet.keeper import alone_in, kept, outcome
+from trainyard.fleet.keeper import Keepers, alone_in, kept, outcome
 from trainyard.fleet.ledger import Ledger, Turn
 
 Say = Callable[[str], None]
@@ -41,28 +43,84 @@ def upgrade(
     homes: Path,
     say: Say,
     done: Callable[[str], None],
-) -> Turn | None:
-    """Runs `pulumi up` for the turns that are due; the one that failed, None where none did.
+    at_once: int = 1,
+) -> list[Turn]:
+    """Runs `pulumi up` for the turns that are due, so many at once; those that failed, none where all are done.
 
-    `done` is told each stack that is. What a command that was killed left under way is waited for, and not begun again
-    where it ended well.
+    Where one fails no other is begun; what runs beside it goes to its end. A wave begins when the one before it is
+    done. `done` is told each stack that is, one after the other. What a command that was killed left under way is
+    waited for, and not begun again where it ended well.
     """
-    for turn in due(ledger, wave):
-        client = clients[turn.stack]
-        say(f"{turn.wave}: {turn.stack}")
-        folder = home_of(client, homes)
+    up = _Up(ledger, clients, program, homes, say, done)
+    for name in WAVES:
+        now = [turn for turn in due(ledger, wave) if turn.wave == name]
+        if now:
+            up.take(now, at_once)
+        if up.failed:
+            break
+    return up.failed
+
+
+class _Up:
+    """An upgrade under way, whose turns are taken in several threads."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        clients: Mapping[str, Client],
+        program: str,
+        homes: Path,
+        say: Say,
+        done: Callable[[str], None],
+    ) -> None:
+        self.failed: list[Turn] = []
+        self._ledger, self._clients, self._program, self._homes = ledger, clients, program, homes
+        self._say, self._done = say, done
+        self._telling, self._stopped, self._keepers = threading.Lock(), threading.Event(), Keepers()
+
+    def take(self, waiting: Sequence[Turn], at_once: int) -> None:
+        """Takes the turns, until one fails. A Ctrl-C ends what runs, is waited for, and raised then."""
+        with ThreadPoolExecutor(max_workers=at_once) as pool:
+            taken = [pool.submit(self._take, turn) for turn in waiting]
+            try:
+                wait(taken)
+            except KeyboardInterrupt:
+                self._stopped.set()
+                self._keepers.interrupt()
+                raise
+        for each in taken:
+            each.result()
+
+    def _take(self, turn: Turn) -> None:
+        try:
+            if not self._stopped.is_set():
+                self._bring(turn)
+        except BaseException:
+            self._stopped.set()
+            raise
+
+    def _bring(self, turn: Turn) -> None:
+        ledger, client = self._ledger, self._clients[turn.stack]
+        with self._telling:
+            self._say(f"{turn.wave}: {turn.stack}")
+        folder = home_of(client, self._homes)
         with alone_in(folder) as lock:
             code = outcome(folder, _name(ledger, turn)) if turn.step == "running" else None
             if code is None:
+                if self._stopped.is_set():  # another failed while this one waited for the folder
+                    return
                 ledger.mark(turn, "running")
-                command = [program, "up", "--yes", "--skip-preview", "--non-interactive"]
-                code = run(client, command, folder, _name(ledger, turn), lock)
+                command = [self._program, "up", "--yes", "--skip-preview", "--non-interactive"]
+                code = run(client, command, folder, _name(ledger, turn), lock, self._keepers)
         if code:
+            self._stopped.set()
             ledger.mark(turn, "failed", last_lines(folder, _name(ledger, turn)))
-            return turn
-        done(turn.stack)
+            with self._telling:
+                self.failed.append(turn)
+            return
+        with self._telling:
+            self._done(turn.stack)
         ledger.mark(turn, "done")
-    return None
 
 
 def _name(ledger: Ledger, turn: Turn) -> str:
@@ -76,7 +134,9 @@ def home_of(client: Client, homes: Path) -> Path:
     return folder
 
 
-def run(client: Client, command: Sequence[str], folder: Path, name: str, lock: int) -> int:
+def run(
+    client: Client, command: Sequence[str], folder: Path, name: str, lock: int, keepers: Keepers | None = None
+) -> int:
     """Runs Pulumi for one stack to its end: its exit code. What it says goes to `NAME.log` in the folder."""
     environment = {
         **os.environ,
@@ -85,7 +145,7 @@ def run(client: Client, command: Sequence[str], folder: Path, name: str, lock: i
         **({"PULUMI_BACKEND_URL": client.backend} if client.backend else {}),
     }
     whole = [*command, "--stack", client.stack, "--cwd", str(client.config.root)]
-    return kept(folder, name, whole, environment, lock)
+    return kept(folder, name, whole, environment, lock, keepers)
 
 
 def last_lines(folder: Path, name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
 
-from trainyard.preflight.gcp import gcloud
+from trainyard.account import gcp
 from trainyard.preflight.model import Answer, Line, Lines, Subject, lines_of
 
 NAME: Final = "tools"
@@ -41,7 +41,7 @@ SESSIONS: Final = Tool(
     "the tunnel to the cluster's API is a session of it",
     "https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-working-with-install-plugin.html",
 )
-GCLOUD: Final = Tool("gcloud", "the project is asked with it", gcloud.WHERE, needed=False)
+GCLOUD: Final = Tool("gcloud", "the project is asked with it", gcp.WHERE, needed=False)
 GKE_PLUGIN: Final = Tool(
     "gke-gcloud-auth-plugin",
     "the cluster's objects are made with its token",

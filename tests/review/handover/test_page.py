@@ -224,7 +224,12 @@ def test_a_teams_budget_that_will_not_do_is_watched(demo, page):
 
 def test_an_end_that_the_command_does_not_bring_is_not_promised(rehearsed):
     sections = sections_of(handed(Subject(of_recorded(rehearsed("demo-gcp")), DAY), LOOK))
-    assert "trainyard destroy" not in sections["teardown"] and "trainyard destroy" not in sections["protection"]
+    told = sections["teardown"]
+    assert "trainyard destroy demo-gcp drains" not in told and "--keep" not in told
+    steps = ("trainyard destroy demo-gcp --dry-run", "pulumi destroy --stack demo-gcp", "demo-gcp --prove-only")
+    places = [told.index(step) for step in steps]
+    assert places == sorted(places), "what Pulumi ends is told before and proven after"
+    assert "trainyard destroy" not in sections["protection"]
 
 
 def test_a_program_that_is_not_ours_has_a_handover_too(rehearsed):

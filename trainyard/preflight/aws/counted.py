@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainyard.account.aws import Account, marks_of, tags_in
+from trainyard.account.aws import Account, tags_in
+from trainyard.account.marks import marks_of
 from trainyard.preflight.aws.subject import AwsSubject
 from trainyard.recorded.resources import Resources
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ipaddress import IPv4Network, ip_network
 from typing import Any, Final
 
-from trainyard.account.aws import Account, marks_of, tags_in
+from trainyard.account.aws import Account, tags_in
+from trainyard.account.marks import marks_of
 from trainyard.preflight.aws.subject import AwsSubject
 from trainyard.preflight.model import Answer, Lines, lines_of
 

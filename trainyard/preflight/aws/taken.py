@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from trainyard.account.aws import Account, RefusedError, marks_of, tags_in
+from trainyard.account.aws import Account, RefusedError, tags_in
+from trainyard.account.marks import marks_of
 from trainyard.preflight.aws.subject import AwsSubject
 from trainyard.preflight.model import Answer, Lines, lines_of
 from trainyard.recorded.read import value_at

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from trainyard.account.gcp import CannotAskError, NobodyError, ask, said
+from trainyard.account.marks import marks_of
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import NodeGroupPlan
-from trainyard.preflight.gcp.gcloud import CannotAskError, NobodyError, ask, said
 from trainyard.preflight.model import Answer, Line, Lines, Subject, lines_of
 
 GcpSubject = Subject[GcpPlan]
@@ -215,7 +216,7 @@ def taken(subject: GcpSubject) -> Lines:
     line, ground = lines_of("already there"), subject.plan.ground
     listed = ask("container", "clusters", "list", f"--region={ground.region}", f"--project={ground.project}") or ()
     labels = {str(each["name"]): each.get("resourceLabels") or {} for each in listed}
-    own = {key: value for key, value in ground.labels if key in ("client", "environment")}
+    own = marks_of(ground.labels)
     for cluster in subject.plan.clusters:
         if cluster.name not in labels:
             yield line(cluster.name, Answer.FINE, "there is no cluster of the name")

@@ -271,6 +271,16 @@ def teardown(subject: Subject) -> Section:
     elif subject.plan:
         last = "deletes the environment; what is protected has to be let go before."
         steps = (f"`pulumi destroy --stack {stack}` {last}",)
+        if subject.planned("ground", "kind") == "gcp":
+            steps = (
+                f"`trainyard destroy {stack} --dry-run` says what is protected, with the command that lets go of it, "
+                "and in which order the rest is deleted.",
+                "Empty the buckets that are to go: one that holds objects is not deleted.",
+                *steps,
+                f"`trainyard destroy {stack} --prove-only` asks Cloud Asset Inventory what is left that is paid for: "
+                "disks of claims, addresses, balancers, snapshots, buckets, and the versions of the keys, which no "
+                "`destroy` takes away.",
+            )
     return section("teardown", "The end", (Facts(tuple(rows)), Points(steps, "Step by step", ordered=True)))
 
 

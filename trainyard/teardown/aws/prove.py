@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from trainyard.account.aws import Account, CannotAskError, NoCredentialsError, marks_of
+from trainyard.account.aws import Account, CannotAskError, NoCredentialsError
+from trainyard.account.marks import marks_of
 from trainyard.plan.parts import Plan
 from trainyard.teardown.aws import machines, stores
 from trainyard.teardown.aws.search import Finder, Search, kind_of

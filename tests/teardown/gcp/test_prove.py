@@ -1,0 +1,210 @@
+"""The proof on Google Cloud, from lists as `gcloud asset search-all-resources` writes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.cli.test_way_in import Desk
+from tests.fleet.fleets import pulumi
+from tests.shared import ROOT
+from tests.teardown.states import exported
+from trainyard.account.gcp import NobodyError
+from trainyard.cli.main import app
+from trainyard.plan.parts import Plan
+from trainyard.plan.resolve import resolve_stack
+from trainyard.teardown.gcp.prove import INVENTORY, prove
+from trainyard.teardown.model import Kept, Proof
+
+P = "projects/acme-ml"
+OURS = {"client": "acme", "environment": "demo-gcp", "other": "x"}
+THEIRS = {"client": "globex", "environment": "prod"}
+
+
+def asset(kind: str, path: str, **more: Any) -> dict[str, Any]:
+    host = kind.partition("/")[0]
+    name = path.rpartition("/")[2]
+    return {"name": f"//{host}/{path}", "assetType": kind, "project": "projects/1", "displayName": name, **more}
+
+
+def disk(name: str, **more: Any) -> dict[str, Any]:
+    return asset("compute.googleapis.com/Disk", f"{P}/zones/us-central1-a/disks/{name}", **more)
+
+
+def version(key: str, state: str) -> dict[str, Any]:
+    path = f"{P}/locations/us-central1/keyRings/ring/cryptoKeys/{key}/cryptoKeyVersions/1"
+    return asset("cloudkms.googleapis.com/CryptoKeyVersion", path, state=state)
+
+
+def key(name: str, labels: dict[str, str]) -> dict[str, Any]:
+    path = f"{P}/locations/us-central1/keyRings/ring/cryptoKeys/{name}"
+    return asset("cloudkms.googleapis.com/CryptoKey", path, labels=labels)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return resolve_stack(ROOT, ROOT / "stacks" / "Pulumi.demo-gcp.yaml").plan
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    found = Desk(tmp_path)
+    monkeypatch.setenv("PATH", str(found.bin))
+    return found
+
+
+Proven = Callable[..., Proof]
+
+
+@pytest.fixture
+def proven(plan: Plan, desk: Desk) -> Proven:
+    def ask(*assets: Any, kept: tuple[Kept, ...] = ()) -> Proof:
+        desk.put("gcloud", search__all__resources={"out": json.dumps(assets)})
+        return prove(plan, kept)
+
+    return ask
+
+
+def test_it_holds_where_nothing_is_left_and_asks_the_project_once(proven: Proven, desk: Desk) -> None:
+    assert proven().holds
+    (asked,) = desk.asked
+    assert asked[:4] == ["gcloud", "asset", "search-all-resources", "--scope=projects/acme-ml"]
+
+
+CLUSTER = "acme-demo-gcp"
+REGION = f"{P}/regions/us-central1"
+
+
+@pytest.mark.parametrize(
+    ("left", "kind", "found_by", "command"),
+    [
+        (disk("pvc-1", labels=OURS), "Disk", "tag", f"gcloud compute disks delete {P}/zones/us-central1-a/disks/pvc-1"),
+        (disk("pvc-2", labels={"goog-k8s-cluster-name": CLUSTER}), "Disk", "name", "gcloud compute disks delete"),
+        (disk(f"gke-{CLUSTER}-train-0"), "Disk", "name", "gcloud compute disks delete"),
+        (
+            asset("compute.googleapis.com/Address", f"{REGION}/addresses/acme-demo-gcp-nat"),
+            "Address", "name", "gcloud compute addresses delete",
+        ),
+        (
+            asset("compute.googleapis.com/ForwardingRule", f"{REGION}/forwardingRules/a1",
+                  labels={"goog-k8s-cluster-name": CLUSTER}),
+            "ForwardingRule", "name", "gcloud compute forwarding-rules delete",
+        ),
+        (
+            asset("storage.googleapis.com/Bucket", "acme-demo-gcp-data", labels=OURS),
+            "Bucket", "tag", "gcloud storage rm --recursive gs://acme-demo-gcp-data",
+        ),
+        (
+            asset("compute.googleapis.com/Snapshot", f"{P}/global/snapshots/s", labels=OURS),
+            "Snapshot", "tag", "gcloud compute snapshots delete",
+        ),
+        (
+            asset("logging.googleapis.com/LogBucket", f"{P}/locations/us/buckets/acme-demo-gcp-logs"),
+            "LogBucket", "name", "",
+        ),
+        (asset("tpu.googleapis.com/Unheard", f"{P}/x/y", labels=OURS), "Unheard", "tag", ""),
+    ],
+)  # fmt: skip
+def test_what_is_left_counts_as_paid_for(
+    proven: Proven, left: dict[str, Any], kind: str, found_by: str, command: str
+) -> None:
+    proof = proven(left)
+    assert not proof.holds
+    (found,) = proof.owed
+    assert (found.kind, found.found_by, found.usd) == (kind, found_by, None)
+    assert found.command.startswith(command) and bool(found.command) == bool(command)
+
+
+def test_a_key_s_version_is_paid_for_until_it_is_destroyed(proven: Proven) -> None:
+    proof = proven(key("data", OURS), version("data", "ENABLED"))
+    assert [each.kind for each in proof.owed] == ["CryptoKeyVersion"]
+    assert "kms keys versions destroy projects/acme-ml/locations" in proof.owed[0].command
+    assert [each.kind for each in proof.free] == ["CryptoKey"], "which cannot be deleted, and is free"
+    assert proven(key("data", OURS), version("data", "DESTROYED")).holds
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [disk("pvc-1", labels=THEIRS)],
+        [disk("acme-demo-gcp-2", labels=THEIRS)],
+        [disk("pvc-1", labels={"goog-k8s-cluster-name": "globex-prod"})],
+        [disk("acme-demo-gcptwo")],
+        [disk("pvc-1")],
+        [key("acme-demo-gcp-data", THEIRS), version("acme-demo-gcp-data", "ENABLED")],
+        [asset("k8s.io/Pod", f"{P}/clusters/{CLUSTER}/k8s/pods/p", labels=OURS)],
+        [asset("cloudresourcemanager.googleapis.com/Project", P, labels=OURS)],
+    ],
+)
+def test_what_is_another_s_or_ends_with_its_cluster_is_left_out(proven: Proven, other: list[Any]) -> None:
+    proof = proven(*other)
+    assert proof.holds and proof.left == ()
+
+
+def test_what_was_to_stay_is_told_apart(proven: Proven) -> None:
+    bucket = asset("storage.googleapis.com/Bucket", "acme-demo-gcp-data", labels=OURS)
+    proof = proven(bucket, kept=(Kept("Bucket", ("acme-demo-gcp-data",), "data"),))
+    assert proof.holds and [each.id for each in proof.kept] == ["acme-demo-gcp-data"]
+
+
+def test_an_inventory_that_is_off_proves_nothing(plan: Plan, desk: Desk) -> None:
+    desk.put("gcloud", search__all__resources={"rc": 1, "err": "ERROR: (gcloud.asset) SERVICE_DISABLED"})
+    proof = prove(plan)
+    assert not proof.holds
+    (unseen,) = proof.unseen
+    assert unseen.kind == INVENTORY
+    assert "gcloud services enable cloudasset.googleapis.com --project=acme-ml" in unseen.remedy
+
+
+def test_without_gcloud_there_is_nobody_to_ask_as(plan: Plan, desk: Desk) -> None:
+    with pytest.raises(NobodyError, match="gcloud is not on the path"):
+        prove(plan)
+
+
+def trainyard(*arguments: str) -> Any:
+    return CliRunner().invoke(app, ["destroy", "demo-gcp", *arguments, "--project", str(ROOT)])
+
+
+def test_the_command_proves_and_its_code_says_so(desk: Desk) -> None:
+    desk.put("gcloud", search__all__resources={"out": "[]"})
+    done = trainyard("--prove-only")
+    assert done.exit_code == 0, done.output
+    assert "demo-gcp: nothing is left that is paid for" in done.output
+    desk.put("gcloud", search__all__resources={"out": json.dumps([disk("pvc-1", labels=OURS)])})
+    left = trainyard("--prove-only", "--json", "-")
+    assert left.exit_code == 1
+    assert json.loads(left.stdout)["left"][0]["id"] == "pvc-1"
+    (desk.bin / "gcloud").unlink()
+    nobody = trainyard("--prove-only")
+    assert nobody.exit_code == 1
+    assert "nothing is proven: gcloud is not on the path" in nobody.output
+
+
+def test_the_command_does_not_end_a_stack_there_and_says_how(desk: Desk) -> None:
+    done = trainyard("--yes")
+    assert done.exit_code == 2
+    assert "`pulumi destroy --stack demo-gcp` ends it, then --prove-only" in " ".join(done.output.split())
+    assert desk.asked == []
+
+
+def test_a_dry_run_names_what_is_protected_and_the_order(
+    tmp_path_factory: pytest.TempPathFactory, rehearsed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from trainyard.teardown import destroy
+
+    folder = tmp_path_factory.mktemp("run")
+    monkeypatch.setattr(destroy, "folder_of", lambda _: folder)
+    (folder / "state-demo-gcp.json").write_text(json.dumps(exported(rehearsed("demo-gcp"))))
+    done = trainyard("--dry-run", "--pulumi", str(pulumi(folder)))
+    assert done.exit_code == 0, done.output
+    protected = [line for line in done.output.splitlines() if line.startswith("protected: pulumi state unprotect ")]
+    assert any("databaseInstance" in line for line in protected)
+    order = done.output.partition("deleted, in this order")[2]
+    assert order.index("NodePool") < order.index("KeyRing, Network")
+    assert (folder / "calls").read_text().split()[1] == "stack-export"
+    assert not (folder / "deleted").exists()

@@ -1,0 +1,1 @@
+"""The proof on Google Cloud that nothing of an environment is left, asked as whoever calls."""
