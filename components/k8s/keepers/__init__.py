@@ -9,15 +9,16 @@ import json
 from collections.abc import Mapping
 from importlib.resources import files
 
-SHARED = "cluster_api"
-"""What all of them ask the API server with."""
+HEARTBEAT = "heartbeat"
+SHARED = ("cluster_api", HEARTBEAT)
+"""What all of them ask the API server with, and what says whether they could."""
 
 
 def sources(program: str) -> Mapping[str, str]:
     """The files that a program is: its own text and what it shares with the others."""
     folder = files(__name__)
     return {
-        f"{name}.py": folder.joinpath(f"{name}.py").read_text(encoding="utf-8") for name in sorted((SHARED, program))
+        f"{name}.py": folder.joinpath(f"{name}.py").read_text(encoding="utf-8") for name in sorted((*SHARED, program))
     }
 
 

@@ -184,14 +184,14 @@ def queue_path(namespace: str, queue: str) -> str:
     return f"/apis/{API}/namespaces/{namespace}/localqueues/{queue}"
 
 
-def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]]) -> None:
-    """Looks once, and does what is decided; `told` is what need not be said again."""
-    teams = configuration["teams"]
+def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]]) -> bool:
+    """Looks once, and does what is decided; `told` is what need not be said again. False where figures did not come."""
+    teams, whole = configuration["teams"], True
     try:
         spent = spent_of_month(figures(configuration["prometheus"], configuration["spent"], now), now)
         told.discard(("figures",))
     except (OSError, ValueError) as error:
-        spent = {}
+        spent, whole = {}, False
         if ("figures",) not in told:
             say(failed=f"no figure of what is spent, so nothing is held or let go: {error}")
             told.add(("figures",))
@@ -226,6 +226,7 @@ def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]
             f"/apis/events.k8s.io/v1/namespaces/{namespace}/events",
             event(decision, namespace, now, refused=refused),
         )
+    return whole
 
 
 def main(argv: Sequence[str]) -> int:

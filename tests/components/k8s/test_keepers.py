@@ -12,7 +12,7 @@ import pytest
 from trainyard.components.k8s.keepers import SHARED, checksum, sources
 
 PROGRAMS = sorted(
-    path.stem for path in Path("components/k8s/keepers").glob("*.py") if path.stem not in ("__init__", SHARED)
+    path.stem for path in Path("components/k8s/keepers").glob("*.py") if path.stem not in ("__init__", *SHARED)
 )
 
 
@@ -25,7 +25,7 @@ def test_it_imports_the_standard_library_and_what_is_sent_with_it(program: str) 
             if isinstance(node, ast.ImportFrom):
                 assert node.module
                 assert (
-                    (node.level == 1 and node.module == SHARED)
+                    (node.level == 1 and node.module in SHARED)
                     or node.module in sys.stdlib_module_names
                     or (node.module.partition(".")[0] in sys.stdlib_module_names)
                 )
