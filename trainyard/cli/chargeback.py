@@ -100,7 +100,10 @@ def _teams(plan: Plan, cluster: ClusterPlan) -> list[Team]:
     from trainyard.review.chargeback.model import Team
 
     budgets = {team.name: team.monthly_budget_usd for team in plan.core.teams}
-    return [Team(team.name, team.namespace, team.cluster_queue, budgets[team.name]) for team in cluster.teams]
+    return [
+        Team(team.name, team.namespace, team.cluster_queue, budgets[team.name], team.off_peak_queue)
+        for team in cluster.teams
+    ]
 
 
 def _flavors(cluster: ClusterPlan) -> list[Flavor]:

@@ -14,9 +14,11 @@ import pytest
 from tests.components.k8s.api_server import ApiServer
 from tests.components.k8s.test_budget_keeper import CONFIGURATION, IMAGE, NOW, POLICY, VISION
 from tests.components.k8s.test_kueue import run as kueue
+from tests.shared import ROOT
 from trainyard.components.k8s.keepers import budgets, cluster_api, flavors, heartbeat, idle, sources
 from trainyard.components.k8s.keepers.budgets import OPEN
 from trainyard.conventions.monitoring import KEEPERS
+from trainyard.rehearsal.rehearse import rehearse
 
 STATUS = """time: 2026-12-20 11:59:55.5 +0000 UTC
 clusterWide: {}
@@ -160,10 +162,11 @@ def test_the_probe_of_a_pod_reads_what_its_keeper_notes(tmp_path: Path) -> None:
     assert probe(tmp_path) == 1
 
 
-def test_the_alert_names_every_keeper_of_a_stack(rehearsed: Any) -> None:
+def test_the_alert_names_every_keeper_of_a_stack() -> None:
+    hours = {"from": "20:00", "to": "07:00", "timeZone": "Europe/Berlin"}
     asked = [
         item.inputs["metadata"]["name"]
-        for item in rehearsed("demo").resources
+        for item in rehearse(ROOT, "demo", config_overrides={"offPeak": hours}).resources
         if item.type.endswith("apps/v1:Deployment")
         and item.inputs["metadata"]["namespace"] == "kueue-system"
         and any(

@@ -31,6 +31,8 @@ class Team:
     namespace: str
     cluster_queue: str
     budget_usd: int
+    off_peak_queue: str | None = None
+    """ClusterQueue of its work that can wait, which counts to it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,15 @@ class Chargeback:
         return None if self.bill_usd is None else self.bill_usd - self.spent_usd
 
 
+def _held(team: Team, figures: Figures) -> dict[str, float]:
+    """GPU hours that a team held, by flavor, through whichever queue."""
+    found: dict[str, float] = {}
+    for (queue, flavor), hours in figures.held_hours.items():
+        if queue in (team.cluster_queue, team.off_peak_queue):
+            found[flavor] = found.get(flavor, 0.0) + hours
+    return found
+
+
 def account_of(
     stack: str,
     month: str,
@@ -172,7 +183,7 @@ def account_of(
     known = {flavor.name: flavor for flavor in flavors}
     accounts = []
     for team, weight in zip(teams, weights, strict=True):
-        held = {flavor: hours for (queue, flavor), hours in figures.held_hours.items() if queue == team.cluster_queue}
+        held = _held(team, figures)
         order = [*known, *sorted(held.keys() - known.keys())]
         ended = {reason: count for (namespace, reason), count in figures.ended.items() if namespace == team.namespace}
         accounts.append(
