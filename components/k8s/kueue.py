@@ -33,6 +33,7 @@ from trainyard.components.k8s.objects import add_on_namespace, named, prerequisi
 from trainyard.components.k8s.off_peak import WEIGHT as OFF_PEAK_WEIGHT
 from trainyard.components.k8s.off_peak import OffPeakArgs, OffPeakQueueArgs, off_peak_keeper
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
+from trainyard.components.k8s.sleep import SleepArgs, sleep_keeper
 from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, SYSTEM_TOLERATION, TEAM_LABEL, gpu_node_tolerations
@@ -143,6 +144,8 @@ class KueueArgs(TypedDict):
     """What gives back the GPUs of jobs that do nothing with them; needs the monitoring's figures. Default: nothing."""
     off_peak: NotRequired[OffPeakArgs]
     """When the queues of work that can wait are open; needed where a team has one. Default: there is none."""
+    sleep: NotRequired[SleepArgs]
+    """Whose jobs are switched off by night. Default: nobody's."""
     addresses: NotRequired[AddressesArgs]
     """Where the ground has what network policies name by address. Default: unknown, and the namespace gets no network
     policies."""
@@ -277,6 +280,16 @@ class Kueue(pulumi.ComponentResource):
                     for queue in args["queues"]
                     if "off_peak" in queue
                 },
+                self.namespace,
+                args.get("node_selector", SYSTEM_NODES),
+                self,
+                [*before, *walls],
+            )
+        if "sleep" in args:
+            sleep_keeper(
+                name,
+                args["sleep"],
+                {queue["team"]: queue["namespace"] for queue in args["queues"]},
                 self.namespace,
                 args.get("node_selector", SYSTEM_NODES),
                 self,

@@ -275,12 +275,20 @@ def _queues(
             "after_minutes": planned.idle_jobs.after_minutes,
             "grace_minutes": planned.idle_jobs.grace_minutes,
         }
-    if planned.off_peak is not None:
+    if planned.off_peak is not None and planned.off_peak.flavors:
         args["off_peak"] = {
             "image": plan.core.pins.image("mlflow"),
             "start": planned.off_peak.start,
             "end": planned.off_peak.end,
             "time_zone": planned.off_peak.time_zone,
+        }
+    if planned.off_peak is not None and planned.off_peak.sleeping:
+        args["sleep"] = {
+            "image": plan.core.pins.image("mlflow"),
+            "start": planned.off_peak.start,
+            "end": planned.off_peak.end,
+            "time_zone": planned.off_peak.time_zone,
+            "priorities": planned.off_peak.sleeping,
         }
     return Kueue(f"{resource_prefix(plan, planned)}kueue", args, opts)
 

@@ -359,6 +359,7 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "namespace": "team-vision",
                 "clusterQueue": "vision",
                 "localQueue": "vision",
+                "offPeak": {"clusterQueue": "vision-off-peak", "localQueue": "off-peak", "flavors": ["train-spot"]},
                 "quotas": [{"flavor": "train-spot", "gpus": 16}],
                 "weight": 16,
             }
@@ -366,6 +367,14 @@ INPUTS: dict[str, dict[str, Any]] = {
         "priorities": [{"name": "standard", "value": 1000, "description": "As usual"}],
         "podsReadyTimeoutMinutes": 30,
         "requeueLimit": 2,
+        "offPeak": {"image": IMAGE, "start": "20:00", "end": "07:00", "timeZone": "Europe/Berlin"},
+        "sleep": {
+            "image": IMAGE,
+            "start": "20:00",
+            "end": "07:00",
+            "timeZone": "Europe/Berlin",
+            "priorities": ["development"],
+        },
         "nodes": [
             {
                 "pool": "train",

@@ -20,7 +20,9 @@ FLAVOR_KEEPER: Final = "flavor-keeper"
 """The program that takes capacity without nodes out of the queues, there too."""
 OFF_PEAK_KEEPER: Final = "off-peak-keeper"
 """The program that opens the queues of work that can wait for the night, there too."""
-KEEPERS: Final = (BUDGET_KEEPER, FLAVOR_KEEPER, IDLE_KEEPER, OFF_PEAK_KEEPER)
+SLEEP_KEEPER: Final = "sleep-keeper"
+"""The program that switches development off for the night, there too."""
+KEEPERS: Final = (BUDGET_KEEPER, FLAVOR_KEEPER, IDLE_KEEPER, OFF_PEAK_KEEPER, SLEEP_KEEPER)
 """Programs that ask every minute and answer nobody: ready only while their last whole round is recent."""
 ALERT_LOG: Final = "alert-log"
 """The program that writes alerts to its log, where the ground's own monitoring reads logs and tells people."""

@@ -453,7 +453,8 @@ class OffPeakPlan:
     start: str  # "20:00"
     end: str  # "07:00"; of the next day where that is no later
     time_zone: str  # "Europe/Berlin"
-    flavors: tuple[str, ...]  # reserved nodes, in the order of `SchedulingPlan.flavors`
+    flavors: tuple[str, ...]  # reserved nodes, in the order of `SchedulingPlan.flavors`; none: no queue for such work
+    sleeping: tuple[str, ...]  # priorities whose jobs are switched off meanwhile
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,8 +130,9 @@ class Settings(Model):
     idle_jobs: IdleJobs = Field(
         default=IdleJobs(), description="What happens to jobs that hold GPUs and do nothing with them."
     )
-    off_peak: OffPeak | None = Field(
-        default=None, description="Hours in which work that can wait runs on idle reserved nodes; none by default."
+    off_peak: OffPeak = Field(
+        default=OffPeak(),
+        description="Hours in which work that can wait runs on idle reserved nodes, and development may sleep.",
     )
     owner: Label | None = Field(
         default=None, description="Who answers for the environment; a tag. The client by default."

@@ -163,7 +163,7 @@ def test_the_probe_of_a_pod_reads_what_its_keeper_notes(tmp_path: Path) -> None:
 
 
 def test_the_alert_names_every_keeper_of_a_stack() -> None:
-    hours = {"from": "20:00", "to": "07:00", "timeZone": "Europe/Berlin"}
+    hours = {"from": "20:00", "to": "07:00", "timeZone": "Europe/Berlin", "developmentSleeps": True}
     asked = [
         item.inputs["metadata"]["name"]
         for item in rehearse(ROOT, "demo", config_overrides={"offPeak": hours}).resources

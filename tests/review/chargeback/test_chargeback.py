@@ -42,6 +42,15 @@ def test_a_teams_month() -> None:
     assert speech.gone_at is None
 
 
+def test_what_is_held_by_night_counts_to_the_team_too() -> None:
+    held = {**FIGURES.held_hours, ("vision-off-peak", "train-reserved"): 40.0, ("speech-off-peak", "train-spot"): 5.0}
+    teams = [replace(team, off_peak_queue=f"{team.name}-off-peak") for team in TEAMS[:1]]
+    found = account_of("demo", "2026-12", [*teams, TEAMS[1]], FLAVORS, replace(FIGURES, held_hours=held))
+    vision, speech = found.accounts
+    assert {line.flavor.name: line.gpu_hours for line in vision.lines} == {"train-spot": 100.0, "train-reserved": 240.0}
+    assert speech.gpu_hours == 200.0, "a queue that the plan does not know is nobody's"
+
+
 @pytest.mark.parametrize(
     ("key", "shares"), [("spent", [900.0, 300.0]), ("budget", [300.0, 900.0]), ("equal", [600.0, 600.0])]
 )
