@@ -9,6 +9,9 @@ from typing import Literal
 Key = Literal["spent", "budget", "equal"]
 """What shared costs are divided by: what each team spent, what it may spend, or evenly."""
 
+SMALL_SHARE = 0.01
+"""Differences up to a hundredth of what was spent are rounding and the ledger's own five minutes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flavor:
@@ -123,6 +126,11 @@ class Account:
         return (self.spent_usd or 0.0) - sum(line.usd or 0.0 for line in self.lines)
 
     @property
+    def has_gap(self) -> bool:
+        """Whether that is more than rounding and the ledger's own five minutes: a hundredth, and a dollar."""
+        return self.spent_usd is not None and abs(self.gap_usd) > max(1.0, SMALL_SHARE * self.spent_usd)
+
+    @property
     def gone_at(self) -> float | None:
         """When the budget was spent."""
         return next((at for at, usd in self.course if usd >= self.team.budget_usd), None)
@@ -143,6 +151,16 @@ class Chargeback:
     def spent_usd(self) -> float:
         """What all teams spent."""
         return sum(account.spent_usd or 0.0 for account in self.accounts)
+
+    @property
+    def budget_usd(self) -> int:
+        """What all teams may spend."""
+        return sum(account.team.budget_usd for account in self.accounts)
+
+    @property
+    def gpu_hours(self) -> float:
+        """GPU hours that all teams held."""
+        return sum(account.gpu_hours for account in self.accounts)
 
     @property
     def shared_usd(self) -> float | None:
