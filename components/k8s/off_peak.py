@@ -18,17 +18,24 @@ WEIGHT = "10m"
 for its weight, and gives back first."""
 
 
-class OffPeakArgs(TypedDict):
-    """When work that can wait may start."""
+class HoursArgs(TypedDict):
+    """Hours of every day, by the clock of a place."""
 
-    image: str
-    """Image with Python and its time zones, `image:tag@sha256:...`."""
     start: str
     """From when, HH:MM."""
     end: str
     """Until when, HH:MM; where that is no later than `start`, of the next day."""
     time_zone: str
     """By whose clock: a name of the IANA time zone database."""
+
+
+class OffPeakArgs(TypedDict):
+    """When work that can wait may start."""
+
+    image: str
+    """Image with Python and its time zones, `image:tag@sha256:...`."""
+    hours: HoursArgs
+    """The hours in which it may."""
 
 
 class OffPeakQueueArgs(TypedDict):
@@ -40,6 +47,11 @@ class OffPeakQueueArgs(TypedDict):
     """Name of its LocalQueue, in the team's namespace."""
     flavors: Sequence[str]
     """What it may borrow, in the order in which it is tried."""
+
+
+def told_hours(hours: HoursArgs) -> dict[str, str]:
+    """The hours as a keeper's configuration has them (`keepers/hours.py`)."""
+    return {"from": hours["start"], "to": hours["end"], "time_zone": hours["time_zone"]}
 
 
 def off_peak_keeper(
@@ -67,9 +79,7 @@ def off_peak_keeper(
         keeper_role(f"{name}-off-peak-{{}}-{team}", OFF_PEAK_KEEPER, own, [holds, events], subject, opts)
     configuration = pulumi.Output.json_dumps(
         {
-            "from": args["start"],
-            "to": args["end"],
-            "time_zone": args["time_zone"],
+            **told_hours(args["hours"]),
             "queues": [{"namespace": own, "name": queue} for own, queue in queues.values()],
         }
     )

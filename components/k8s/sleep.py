@@ -5,12 +5,13 @@ Workloads and to write events beside them, and nothing else. It asks nobody but 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 import pulumi
 import pulumi_kubernetes.rbac.v1 as rbac
 
 from trainyard.components.k8s.keeper_pod import keeper_account, keeper_deployment, keeper_role
-from trainyard.components.k8s.off_peak import OffPeakArgs
+from trainyard.components.k8s.off_peak import HoursArgs, told_hours
 from trainyard.conventions.monitoring import SLEEP_KEEPER
 
 RULES: Sequence[rbac.PolicyRuleArgsDict] = (
@@ -23,9 +24,13 @@ RULES: Sequence[rbac.PolicyRuleArgsDict] = (
 """What it may do in the namespace of a team."""
 
 
-class SleepArgs(OffPeakArgs):
+class SleepArgs(TypedDict):
     """Whose jobs sleep, and when."""
 
+    image: str
+    """Image with Python and its time zones, `image:tag@sha256:...`."""
+    hours: HoursArgs
+    """The hours in which they do."""
     priorities: Sequence[str]
     """Names of the workload priorities whose jobs are switched off."""
 
@@ -46,9 +51,7 @@ def sleep_keeper(
         keeper_role(f"{name}-sleep-{{}}-{team}", SLEEP_KEEPER, own, RULES, subject, opts)
     configuration = pulumi.Output.json_dumps(
         {
-            "from": args["start"],
-            "to": args["end"],
-            "time_zone": args["time_zone"],
+            **told_hours(args["hours"]),
             "namespaces": list(namespaces.values()),
             "priorities": list(args["priorities"]),
         }

@@ -13,6 +13,7 @@ from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, 
 from trainyard.components.k8s.ingest import Ingest, IngestArgs
 from trainyard.components.k8s.job_guard import PoolNodeArgs
 from trainyard.components.k8s.kueue import FlavorArgs, Kueue, KueueArgs, TeamQueueArgs
+from trainyard.components.k8s.off_peak import HoursArgs
 from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PROXY_PORT
 from trainyard.components.k8s.runtimes import PoolRuntimeArgs, TrainingRuntimes
 from trainyard.components.k8s.teams import DeviceClaimArgs, TeamArgs, TeamNamespaces, TeamNamespacesArgs
@@ -278,19 +279,19 @@ def _queues(
     if planned.off_peak is not None and planned.off_peak.flavors:
         args["off_peak"] = {
             "image": plan.core.pins.image("mlflow"),
-            "start": planned.off_peak.start,
-            "end": planned.off_peak.end,
-            "time_zone": planned.off_peak.time_zone,
+            "hours": _hours(planned.off_peak),
         }
     if planned.off_peak is not None and planned.off_peak.sleeping:
         args["sleep"] = {
             "image": plan.core.pins.image("mlflow"),
-            "start": planned.off_peak.start,
-            "end": planned.off_peak.end,
-            "time_zone": planned.off_peak.time_zone,
+            "hours": _hours(planned.off_peak),
             "priorities": planned.off_peak.sleeping,
         }
     return Kueue(f"{resource_prefix(plan, planned)}kueue", args, opts)
+
+
+def _hours(planned: OffPeakPlan) -> HoursArgs:
+    return {"start": planned.start, "end": planned.end, "time_zone": planned.time_zone}
 
 
 def _team_queue(team: TeamQueuePlan, namespace: pulumi.Output[str], off_peak: OffPeakPlan | None) -> TeamQueueArgs:

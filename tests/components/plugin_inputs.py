@@ -22,6 +22,7 @@ ADDRESSES = {
     "objectStore": ["52.216.0.0/15"],
     "identity": [{"cidr": "169.254.170.23/32", "port": 80}],
 }
+HOURS = {"start": "20:00", "end": "07:00", "timeZone": "Europe/Berlin"}
 LUSTRE = {"subnetId": "subnet-0a", "capacityGib": 2400, "throughputMbpsPerTib": 250}
 
 GCP_KEY = "projects/acme/locations/europe-west4/keyRings/acme/cryptoKeys/acme"
@@ -367,14 +368,8 @@ INPUTS: dict[str, dict[str, Any]] = {
         "priorities": [{"name": "standard", "value": 1000, "description": "As usual"}],
         "podsReadyTimeoutMinutes": 30,
         "requeueLimit": 2,
-        "offPeak": {"image": IMAGE, "start": "20:00", "end": "07:00", "timeZone": "Europe/Berlin"},
-        "sleep": {
-            "image": IMAGE,
-            "start": "20:00",
-            "end": "07:00",
-            "timeZone": "Europe/Berlin",
-            "priorities": ["development"],
-        },
+        "offPeak": {"image": IMAGE, "hours": HOURS},
+        "sleep": {"image": IMAGE, "hours": HOURS, "priorities": ["development"]},
         "nodes": [
             {
                 "pool": "train",

@@ -25,7 +25,7 @@ from trainyard.components.k8s.kueue import _check
 IMAGE = f"org/python:3@sha256:{'0' * 64}"
 QUEUE = queue_path("team-vision", "off-peak")
 POLICY = ("spec", "stopPolicy")
-CLOCK = {"image": IMAGE, "start": "20:00", "end": "07:00", "time_zone": "Europe/Berlin"}
+CLOCK = {"image": IMAGE, "hours": {"start": "20:00", "end": "07:00", "time_zone": "Europe/Berlin"}}
 MINUTE, DAY = 60.0, 86_400.0
 
 
