@@ -177,6 +177,7 @@ POLICIES: Final[tuple[Rule, ...]] = (
     scheduling.production_does_not_outrank_development,
     scheduling_queues.queue_admits_everything,
     scheduling_sharing.owner_cannot_reclaim,
+    scheduling_queues.off_peak_work_does_not_wait,
     scheduling_sharing.namespace_quota_counts_gpu_pods,
     scheduling.placement_group_with_reservation,
     queue_manager.jobs_outside_the_queue,

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pulumi_policy import Severity
 
 from trainyard.conventions import INGEST_GROUP, INGEST_NAMESPACE, KUEUE_NAMESPACE
-from trainyard.conventions.monitoring import IDLE_KEEPER
+from trainyard.conventions.monitoring import IDLE_KEEPER, SLEEP_KEEPER
 from trainyard.policies import rbac
 from trainyard.policies.escalation_steps import (
     IN_PLATFORM_NAMESPACES,
@@ -38,8 +38,8 @@ from trainyard.rehearsal.works.rights.kubernetes.rules import Ask, read_rules
         "controllers": {
             "type": "array",
             "items": {"type": "string"},
-            # The keeper of idle jobs switches Workloads off and on; what they ask for, Kueue lets nobody change.
-            "default": ["kube-system/*", f"{KUEUE_NAMESPACE}/{IDLE_KEEPER}"],
+            # Both keepers switch Workloads off and on; what they ask for, Kueue lets nobody change.
+            "default": ["kube-system/*", f"{KUEUE_NAMESPACE}/{IDLE_KEEPER}", f"{KUEUE_NAMESPACE}/{SLEEP_KEEPER}"],
             "description": "Service accounts of controllers that need such rights, as namespace/name (globs).",
         },
         "administrators": {

@@ -62,8 +62,9 @@ def cluster_queue(
     resource: str,
     quotas: Sequence[tuple[str, int]],
     when_can_borrow: str,
-    weight: int,
+    weight: int | str,
     checked: Sequence[str] = (),
+    reclaims: bool = True,
 ) -> Manifest:
     """A ClusterQueue that rations one resource over flavors, tried in the given order.
 
@@ -72,12 +73,12 @@ def cluster_queue(
 
     - `namespaceSelector` names the one team: a LocalQueue may point to anybody's ClusterQueue, so this is the fence.
     - `reclaimWithinCohort: Any`: an owner gets lent quota back at once, whatever the borrower's priority, for a job
-      that fits its quota of one flavor.
+      that fits its quota of one flavor. `Never` where `reclaims` is false: it takes nothing that anybody has.
     - `borrowWithinCohort: Never`, the only policy that goes with fair sharing; any other is accepted and ignored. Any
       team may call its jobs `production`; that must not cost other teams theirs.
     - `withinClusterQueue: LowerPriority`: a production job preempts a development one of its own team.
     - `fairSharing.weight`: its part of what others leave idle, in proportion to the other queues' weights. Above 0: a
-      queue of weight 0 is behind everybody for ever.
+      queue of weight 0 is behind everybody for ever. As text it is a quantity below 1.
     - No `stopPolicy`: an administrator holds a queue by hand, and a manifest that says `None` makes the next apply fail
       (409) or lifts the hold.
     - `when_can_borrow` (`TryNextFlavor`, `MayStopSearch`): own quota of later flavors before borrowing, or not.
@@ -106,12 +107,12 @@ def cluster_queue(
             **({"resourceGroups": groups} if quotas else {}),
             **({"admissionChecksStrategy": {"admissionChecks": _checks(checked)}} if checked else {}),
             "preemption": {
-                "reclaimWithinCohort": "Any",
+                "reclaimWithinCohort": "Any" if reclaims else "Never",
                 "borrowWithinCohort": {"policy": "Never"},
                 "withinClusterQueue": "LowerPriority",
             },
             "flavorFungibility": {"whenCanBorrow": when_can_borrow, "whenCanPreempt": "TryNextFlavor"},
-            "fairSharing": {"weight": whole(weight)},
+            "fairSharing": {"weight": whole(weight) if isinstance(weight, int) else weight},
         },
     }
 

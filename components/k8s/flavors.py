@@ -13,9 +13,9 @@ import pulumi_kubernetes.rbac.v1 as rbac
 
 from trainyard.components.k8s.keeper_pod import keeper_account, keeper_deployment, keeper_labels, keeper_role
 from trainyard.components.k8s.objects import named
+from trainyard.conventions.monitoring import FLAVOR_KEEPER
 
-NAME = "flavor-keeper"
-LABELS = keeper_labels(NAME)
+LABELS = keeper_labels(FLAVOR_KEEPER)
 AUTOSCALER_NAMESPACE, AUTOSCALER_STATUS = "kube-system", "cluster-autoscaler-status"
 """The ConfigMap in which the Cluster Autoscaler tells of its groups, from 1.30 on as YAML."""
 
@@ -44,11 +44,11 @@ def flavor_keeper(
 ) -> None:
     """Makes the keeper, with the right to change these flavors and to read that one status."""
     opts = pulumi.ResourceOptions(parent=parent, depends_on=list(depends_on))
-    subject = keeper_account(f"{name}-keeper", NAME, namespace, opts)
+    subject = keeper_account(f"{name}-keeper", FLAVOR_KEEPER, namespace, opts)
     flavors = sorted(args["groups"])
     changes = rbac.ClusterRole(
         f"{name}-keeper-role",
-        metadata={"name": NAME, "labels": LABELS},
+        metadata={"name": FLAVOR_KEEPER, "labels": LABELS},
         rules=[
             {
                 "api_groups": ["kueue.x-k8s.io"],
@@ -61,8 +61,12 @@ def flavor_keeper(
     )
     rbac.ClusterRoleBinding(
         f"{name}-keeper-binding",
-        metadata={"name": NAME, "labels": LABELS},
-        role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": named(changes, NAME)},
+        metadata={"name": FLAVOR_KEEPER, "labels": LABELS},
+        role_ref={
+            "api_group": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": named(changes, FLAVOR_KEEPER),
+        },
         subjects=[subject],
         opts=opts,
     )
@@ -72,7 +76,7 @@ def flavor_keeper(
         "resource_names": [AUTOSCALER_STATUS],
         "verbs": ["get"],
     }
-    keeper_role(f"{name}-keeper-status-{{}}", NAME, AUTOSCALER_NAMESPACE, [reads], subject, opts)
+    keeper_role(f"{name}-keeper-status-{{}}", FLAVOR_KEEPER, AUTOSCALER_NAMESPACE, [reads], subject, opts)
     configuration = pulumi.Output.json_dumps(
         {
             "flavors": dict(args["groups"]),
@@ -80,4 +84,6 @@ def flavor_keeper(
             "retry_seconds": args["retry_minutes"] * 60,
         }
     )
-    keeper_deployment(f"{name}-keeper", NAME, "flavors", args["image"], configuration, subject, node_selector, opts)
+    keeper_deployment(
+        f"{name}-keeper", FLAVOR_KEEPER, "flavors", args["image"], configuration, subject, node_selector, opts
+    )

@@ -8,7 +8,7 @@ import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.meta.v1 as meta
 import pulumi_kubernetes.rbac.v1 as rbac
 
-from trainyard.components.k8s.keepers import checksum, sources
+from trainyard.components.k8s.keepers import HEARTBEAT, checksum, sources
 from trainyard.components.k8s.objects import named, service_account
 from trainyard.components.k8s.pod_parts import restricted_container, system_toleration
 from trainyard.conventions import RUNTIME_CHECKSUM_ANNOTATION, TRAINER_UID
@@ -120,6 +120,13 @@ def _pod(
         container["ports"] = [{"name": "http", "container_port": port}]
         container["readiness_probe"] = {"http_get": {"path": "/", "port": port}}
         container["liveness_probe"] = {"http_get": {"path": "/", "port": port}, "period_seconds": 30}
+    else:  # it answers nobody: a program beside it looks at when its last round was whole
+        container["readiness_probe"] = {
+            "exec_": {"command": ["python", "-m", f"keepers.{HEARTBEAT}"]},
+            "period_seconds": 30,
+            "timeout_seconds": 10,  # Python starts within a second, and a fifth of a core may be busy
+            "failure_threshold": 2,
+        }
     spec: core.PodSpecArgsDict = {
         "service_account_name": account,
         # It asks the API server, with the rights of its account.

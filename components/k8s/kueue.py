@@ -30,7 +30,10 @@ from trainyard.components.k8s.kueue_manager import NAMESPACE, manager_configurat
 from trainyard.components.k8s.monitoring_flows import but_of_keepers_that_are_not
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.components.k8s.objects import add_on_namespace, named, prerequisites
+from trainyard.components.k8s.off_peak import WEIGHT as OFF_PEAK_WEIGHT
+from trainyard.components.k8s.off_peak import OffPeakArgs, OffPeakQueueArgs, off_peak_keeper
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
+from trainyard.components.k8s.sleep import SleepArgs, sleep_keeper
 from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
 from trainyard.conventions import GPU_RESOURCE, SYSTEM_NODES, SYSTEM_TOLERATION, TEAM_LABEL, gpu_node_tolerations
@@ -90,6 +93,8 @@ class TeamQueueArgs(TypedDict):
     proof_queue: NotRequired[str]
     """Name of a LocalQueue for jobs that prove the team's nodes: it may stay open while the others are held, so that
     nodes are proven before people's jobs run on them. Default: there is none."""
+    off_peak: NotRequired[OffPeakQueueArgs]
+    """Its queue of work that can wait, which owns nothing and borrows what is idle. Default: there is none."""
     quotas: Sequence[QuotaArgs]
     """What the team owns of each flavor, in the order in which flavors are tried. Empty: the team has no GPUs."""
     weight: int
@@ -137,6 +142,10 @@ class KueueArgs(TypedDict):
     """What holds the queues of a team whose month's money is gone; needs the monitoring's ledger. Default: nothing."""
     idle_jobs: NotRequired[IdleJobsArgs]
     """What gives back the GPUs of jobs that do nothing with them; needs the monitoring's figures. Default: nothing."""
+    off_peak: NotRequired[OffPeakArgs]
+    """When the queues of work that can wait are open; needed where a team has one. Default: there is none."""
+    sleep: NotRequired[SleepArgs]
+    """Whose jobs are switched off by night. Default: nobody's."""
     addresses: NotRequired[AddressesArgs]
     """Where the ground has what network policies name by address. Default: unknown, and the namespace gets no network
     policies."""
@@ -230,6 +239,8 @@ class Kueue(pulumi.ComponentResource):
                 )
                 local_queues.append(local_queue)
                 self.local_queues.setdefault(queue["team"], named(local_queue, local))
+            if "off_peak" in queue:
+                local_queues.append(self._off_peak(name, queue, queue["off_peak"], args["cohort"], cohort, flavors))
         if "keeper" in args and flavors:
             flavor_keeper(
                 name,
@@ -260,6 +271,30 @@ class Kueue(pulumi.ComponentResource):
                 self,
                 [*before, *walls],
             )
+        if "off_peak" in args:
+            off_peak_keeper(
+                name,
+                args["off_peak"],
+                {
+                    queue["team"]: (queue["namespace"], queue["off_peak"]["local_queue"])
+                    for queue in args["queues"]
+                    if "off_peak" in queue
+                },
+                self.namespace,
+                args.get("node_selector", SYSTEM_NODES),
+                self,
+                [*before, *walls],
+            )
+        if "sleep" in args:
+            sleep_keeper(
+                name,
+                args["sleep"],
+                {queue["team"]: queue["namespace"] for queue in args["queues"]},
+                self.namespace,
+                args.get("node_selector", SYSTEM_NODES),
+                self,
+                [*before, *walls],
+            )
         claims = claimable(args["nodes"])
         gpu_guard(name, claims, self)
         template_guard(name, [node["runtime"] for node in args["nodes"] if "runtime" in node], claims, self)
@@ -267,6 +302,38 @@ class Kueue(pulumi.ComponentResource):
         # Annotated here: a resource list at class level would be taken for an output of the component.
         self.ready: list[pulumi.Resource] = [self._release, *priorities, *local_queues]
         register(self)
+
+    def _off_peak(
+        self,
+        name: str,
+        queue: TeamQueueArgs,
+        own: OffPeakQueueArgs,
+        cohort_name: str,
+        cohort: cr.CustomResource,
+        flavors: Mapping[str, cr.CustomResource],
+    ) -> cr.CustomResource:
+        """A team's queue of work that can wait: it borrows what is idle, takes nothing, and gives back first."""
+        cluster_queue = self._object(
+            f"{name}-cluster-queue-{queue['team']}-off-peak",
+            cr.cluster_queue(
+                own["cluster_queue"],
+                cohort_name=cohort_name,
+                namespace_labels={TEAM_LABEL: queue["team"]},
+                resource=GPU_RESOURCE,
+                quotas=[(flavor, 0) for flavor in own["flavors"]],
+                when_can_borrow="MayStopSearch",  # it owns nothing that it could use before
+                weight=OFF_PEAK_WEIGHT,
+                reclaims=False,
+            ),
+            cohort,
+            *(flavors[flavor] for flavor in own["flavors"]),
+        )
+        return self._object(
+            f"{name}-local-queue-{queue['team']}-off-peak",
+            cr.local_queue(own["local_queue"], queue["namespace"], own["cluster_queue"]),
+            cluster_queue,
+            *(flavors[flavor] for flavor in own["flavors"]),
+        )
 
     def _check(self, name: str, flavor: FlavorArgs) -> cr.CustomResource:
         """What a job of a flavor waits for: that the cloud has all of its nodes."""
@@ -306,12 +373,17 @@ def _local_queues(queue: TeamQueueArgs) -> list[str]:
     return list(dict.fromkeys([*names, *([queue["proof_queue"]] if "proof_queue" in queue else ())]))
 
 
+def _held_queues(queue: TeamQueueArgs) -> list[str]:
+    """The names of the LocalQueues that are held when a team's money is gone: all that it has."""
+    return [*_local_queues(queue), *([queue["off_peak"]["local_queue"]] if "off_peak" in queue else ())]
+
+
 def _held(queues: Sequence[TeamQueueArgs], args: BudgetKeeperArgs) -> dict[str, HeldTeam]:
     """The teams that have a budget, each with every LocalQueue that is made for it."""
     return {
         queue["team"]: {
             "namespace": queue["namespace"],
-            "queues": _local_queues(queue),
+            "queues": _held_queues(queue),
             "budget_usd": args["budgets_usd"][queue["team"]],
         }
         for queue in queues
@@ -328,7 +400,17 @@ def _check(args: KueueArgs) -> None:
     flavors = [flavor["name"] for flavor in args["flavors"]]
     for what, names in (
         ("flavor", flavors),
-        ("queue", [queue["cluster_queue"] for queue in args["queues"]]),
+        (
+            "queue",
+            [
+                name
+                for queue in args["queues"]
+                for name in (
+                    queue["cluster_queue"],
+                    *([queue["off_peak"]["cluster_queue"]] if "off_peak" in queue else ()),
+                )
+            ],
+        ),
         ("team", [queue["team"] for queue in args["queues"]]),
     ):
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -338,15 +420,18 @@ def _check(args: KueueArgs) -> None:
     if borrow not in WHEN_CAN_BORROW:
         raise ValueError(f"when_can_borrow is {' or '.join(WHEN_CAN_BORROW)}, got {borrow}")
     for queue in args["queues"]:
+        if ("off_peak" in queue) and "off_peak" not in args:
+            raise ValueError(f"team {queue['team']} has a queue for off-peak hours, and nothing says when these are")
         if queue["weight"] < 1:
             raise ValueError(
                 f"queue {queue['cluster_queue']} has weight {queue['weight']}: 0 is behind everybody for ever"
             )
-        for quota in queue["quotas"]:
-            if quota["flavor"] not in flavors:
+        borrowed = queue["off_peak"]["flavors"] if "off_peak" in queue else ()
+        for flavor in (*(quota["flavor"] for quota in queue["quotas"]), *borrowed):
+            if flavor not in flavors:
                 # One missing flavor closes the whole queue.
                 raise ValueError(
-                    f"queue {queue['cluster_queue']} has a quota of flavor {quota['flavor']}, "
+                    f"queue {queue['cluster_queue']} has a quota of flavor {flavor}, "
                     f"which is none of {', '.join(flavors) or '(no flavors)'}"
                 )
 

@@ -12,7 +12,8 @@ from trainyard.components.k8s.egress_proxy import EgressProxy, EgressProxyArgs, 
 from trainyard.components.k8s.gpu import DEVICE_PLUGIN, METRICS, GpuEnablement, GpuEnablementArgs
 from trainyard.components.k8s.ingest import Ingest, IngestArgs
 from trainyard.components.k8s.job_guard import PoolNodeArgs
-from trainyard.components.k8s.kueue import FlavorArgs, Kueue, KueueArgs
+from trainyard.components.k8s.kueue import FlavorArgs, Kueue, KueueArgs, TeamQueueArgs
+from trainyard.components.k8s.off_peak import HoursArgs
 from trainyard.components.k8s.platform_flows import EGRESS_PROXY, PROXY_PORT
 from trainyard.components.k8s.runtimes import PoolRuntimeArgs, TrainingRuntimes
 from trainyard.components.k8s.teams import DeviceClaimArgs, TeamArgs, TeamNamespaces, TeamNamespacesArgs
@@ -24,6 +25,7 @@ from trainyard.conventions import (
     INGEST_NAMESPACE,
     MLFLOW_NAMESPACE,
     MLFLOW_PORT,
+    OFF_PEAK_LOCAL_QUEUE,
     SMOKE_LOCAL_QUEUE,
     fabric_claim,
     team_prefix,
@@ -33,6 +35,7 @@ from trainyard.plan.parts import (
     FabricPlan,
     FlavorPlan,
     NodeGroupPlan,
+    OffPeakPlan,
     Plan,
     PoolPlan,
     RuntimePlan,
@@ -231,18 +234,7 @@ def _queues(
         "chart": chart(plan, "kueue"),
         "cohort": planned.scheduling.cohort,
         "flavors": [_flavor(flavor, groups[flavor.name], ground) for flavor in planned.scheduling.flavors],
-        "queues": [
-            {
-                "team": team.name,
-                "namespace": namespaces[team.name],
-                "cluster_queue": team.cluster_queue,
-                "local_queue": team.local_queue,
-                "proof_queue": SMOKE_LOCAL_QUEUE,
-                "quotas": [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas],
-                "weight": team.weight,
-            }
-            for team in planned.teams
-        ],
+        "queues": [_team_queue(team, namespaces[team.name], planned.off_peak) for team in planned.teams],
         "priorities": [
             {"name": priority.name, "value": priority.value, "description": priority.description}
             for priority in planned.scheduling.priorities
@@ -284,7 +276,41 @@ def _queues(
             "after_minutes": planned.idle_jobs.after_minutes,
             "grace_minutes": planned.idle_jobs.grace_minutes,
         }
+    if planned.off_peak is not None and planned.off_peak.flavors:
+        args["off_peak"] = {
+            "image": plan.core.pins.image("mlflow"),
+            "hours": _hours(planned.off_peak),
+        }
+    if planned.off_peak is not None and planned.off_peak.sleeping:
+        args["sleep"] = {
+            "image": plan.core.pins.image("mlflow"),
+            "hours": _hours(planned.off_peak),
+            "priorities": planned.off_peak.sleeping,
+        }
     return Kueue(f"{resource_prefix(plan, planned)}kueue", args, opts)
+
+
+def _hours(planned: OffPeakPlan) -> HoursArgs:
+    return {"start": planned.start, "end": planned.end, "time_zone": planned.time_zone}
+
+
+def _team_queue(team: TeamQueuePlan, namespace: pulumi.Output[str], off_peak: OffPeakPlan | None) -> TeamQueueArgs:
+    found: TeamQueueArgs = {
+        "team": team.name,
+        "namespace": namespace,
+        "cluster_queue": team.cluster_queue,
+        "local_queue": team.local_queue,
+        "proof_queue": SMOKE_LOCAL_QUEUE,
+        "quotas": [{"flavor": quota.flavor, "gpus": quota.gpus} for quota in team.quotas],
+        "weight": team.weight,
+    }
+    if off_peak is not None and team.off_peak_queue is not None:
+        found["off_peak"] = {
+            "cluster_queue": team.off_peak_queue,
+            "local_queue": OFF_PEAK_LOCAL_QUEUE,
+            "flavors": off_peak.flavors,
+        }
+    return found
 
 
 def _flavor(flavor: FlavorPlan, group: NodeGroupPlan, ground: Ground) -> FlavorArgs:

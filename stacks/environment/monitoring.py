@@ -89,6 +89,7 @@ def _money(plan: Plan, planned: ClusterPlan) -> Money | None:
     return Money(
         gpu_hour_usd={price.name: price.usd for price in planned.ledger.gpu_hour_usd},
         budgets={team.name: (team.cluster_queue, budgets[team.name]) for team in planned.teams},
+        also_of={team.off_peak_queue: team.name for team in planned.teams if team.off_peak_queue is not None},
     )
 
 

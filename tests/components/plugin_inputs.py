@@ -22,6 +22,7 @@ ADDRESSES = {
     "objectStore": ["52.216.0.0/15"],
     "identity": [{"cidr": "169.254.170.23/32", "port": 80}],
 }
+HOURS = {"start": "20:00", "end": "07:00", "timeZone": "Europe/Berlin"}
 LUSTRE = {"subnetId": "subnet-0a", "capacityGib": 2400, "throughputMbpsPerTib": 250}
 
 GCP_KEY = "projects/acme/locations/europe-west4/keyRings/acme/cryptoKeys/acme"
@@ -359,6 +360,7 @@ INPUTS: dict[str, dict[str, Any]] = {
                 "namespace": "team-vision",
                 "clusterQueue": "vision",
                 "localQueue": "vision",
+                "offPeak": {"clusterQueue": "vision-off-peak", "localQueue": "off-peak", "flavors": ["train-spot"]},
                 "quotas": [{"flavor": "train-spot", "gpus": 16}],
                 "weight": 16,
             }
@@ -366,6 +368,8 @@ INPUTS: dict[str, dict[str, Any]] = {
         "priorities": [{"name": "standard", "value": 1000, "description": "As usual"}],
         "podsReadyTimeoutMinutes": 30,
         "requeueLimit": 2,
+        "offPeak": {"image": IMAGE, "hours": HOURS},
+        "sleep": {"image": IMAGE, "hours": HOURS, "priorities": ["development"]},
         "nodes": [
             {
                 "pool": "train",

@@ -231,6 +231,8 @@ def _platform() -> list[Case]:
     available, wanted = "kube_deployment_status_replicas_available", "kube_deployment_spec_replicas"
     kueue_manager = 'namespace="kueue-system", deployment="kueue-controller-manager"'
     theirs = 'namespace="team-vision", deployment="demo"'
+    keeper = 'namespace="kueue-system", deployment="budget-keeper"'
+    its_name = keeper.replace("kueue-system", "team-vision")
     prometheus = 'namespace="monitoring", statefulset="prometheus"'
 
     def deployment(labels: str, values: str) -> dict[str, str]:
@@ -279,6 +281,12 @@ def _platform() -> list[Case]:
             "ControllerDown", "one replica at a time", deployment(kueue_manager, "2x10 1x20 2x60"), {"25m": 0, "60m": 0}
         ),
         Case("ControllerDown", "a team's own", deployment(theirs, "0x100"), {"60m": 0}),
+        Case("ControllerDown", "a keeper has its own alert", deployment(keeper, "0x100"), {"60m": 0}),
+        Case("KeeperCannotAct", "it is not ready", deployment(keeper, "1x10 0x60"), {"19m": 0, "25m": 1}),
+        Case("KeeperCannotAct", "at work", deployment(keeper, "1x100"), {"60m": 0}),
+        Case("KeeperCannotAct", "it starts anew", deployment(keeper, "1x10 0x5 1x60"), {"14m": 0, "60m": 0}),
+        Case("KeeperCannotAct", "another program", deployment(kueue_manager, "0x100"), {"60m": 0}),
+        Case("KeeperCannotAct", "a team's, of the same name", deployment(its_name, "0x100"), {"60m": 0}),
         Case(
             "ControllerDown",
             "scaled to nothing",

@@ -10,7 +10,9 @@ from trainyard.monitoring.rules import rules
 from trainyard.monitoring.thresholds import Thresholds
 
 MONEY = Money(
-    {"train-spot": 2.0, "train-on-demand": 4.0}, {"vision": ("vision-queue", 1000), "nlp": ("nlp-queue", 500)}
+    {"train-spot": 2.0, "train-on-demand": 4.0},
+    {"vision": ("vision-queue", 1000), "nlp": ("nlp-queue", 500)},
+    {"vision-night": "vision"},
 )
 RULES = rules(
     Thresholds(), namespaces=NAMESPACES, members=MEMBERS, runbooks="https://example.com/runbooks", money=MONEY
@@ -31,6 +33,12 @@ def spent(what: str, series: dict[str, str], at: str, value: float, team: str = 
 CASES = (
     spent("eight GPUs on spot, read from two replicas", EIGHT | STATUS, "9h55m", 160),
     spent("two prices", EIGHT | kueue(USAGE, DEAR, "4x900") | STATUS, "9h55m", 320),
+    spent(
+        "by night too",
+        EIGHT | kueue(USAGE, QUEUE.replace("vision-queue", "vision-night"), "2x900") | STATUS,
+        "9h55m",
+        200,
+    ),
     spent("a team that holds nothing has spent nothing", EIGHT | STATUS, "9h55m", 0, team="nlp"),
     spent(
         "what is not seen is not counted, and what was counted stays",

@@ -142,8 +142,17 @@ def namespace_quota(*counted, scopes=None, selector=None, namespace="team-a"):
     return [local_queue(), kubernetes("core/v1:ResourceQuota", "q", namespace, spec=spec)]
 
 
-def local_queue(namespace="team-a", of="a"):
-    return kubernetes("kueue.x-k8s.io/v1beta2:LocalQueue", "default", namespace, spec={"clusterQueue": of})
+def local_queue(namespace="team-a", of="a", name="default"):
+    return kubernetes("kueue.x-k8s.io/v1beta2:LocalQueue", name, namespace, spec={"clusterQueue": of})
+
+
+def off_peak(of="a-night", gpus="0", keeper="team-a", **spec):
+    """A queue of work that can wait, and the keeper that holds that of a namespace by day; None: there is none."""
+    told = json.dumps({"queues": [{"namespace": keeper, "name": "off-peak"}]}) if keeper is not UNKNOWN else UNKNOWN
+    pod = {"containers": [{"name": "keeper", "image": IMAGE, "args": [told]}]}
+    kind, template = "apps/v1:Deployment", {"template": {"spec": pod}}
+    keepers = [kubernetes(kind, "off-peak-keeper", "kueue-system", spec=template)] if keeper is not None else []
+    return [queue(of, gpus, **spec), local_queue(of=of, name="off-peak"), *keepers]
 
 
 def flavor(name="train-spot", capacity="spot", pool="train"):
@@ -404,7 +413,18 @@ CASES = [
         ("of another team", VIOLATED, [team("a"), queue("b"), local_queue(of="b")]),
         ("to nothing", VIOLATED, [team("a"), local_queue()]),
         ("no team", OK, secure("restricted")),
+        ("by night alone", VIOLATED, [team("a"), queue(), local_queue(name="off-peak")]),
         ("unknown", UNDECIDED, [team("a"), queue(), unknown(local_queue(), "spec", "clusterQueue")]),
+    ),
+    *table(
+        "off-peak-work-does-not-wait",
+        ("held by day", OK, off_peak()),
+        ("no keeper", VIOLATED, off_peak(keeper=None)),
+        ("a keeper of another team's", VIOLATED, off_peak(keeper="team-b")),
+        ("it owns GPUs", VIOLATED, off_peak(gpus="8")),
+        ("it takes others'", VIOLATED, off_peak(preemption={"reclaimWithinCohort": "Any"})),
+        ("no such queue", NOT_APPLICABLE, [queue(), local_queue()]),
+        ("unknown", UNDECIDED, off_peak(keeper=UNKNOWN)),
     ),
     *table(
         "production-does-not-outrank-development",

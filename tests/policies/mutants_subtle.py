@@ -136,6 +136,14 @@ SUBTLE = (
     Mutant("budget-without-alerts", "alerts that nobody gets", change=edit(BUDGET, "budget-budget", _nobody_listens)),
     Mutant("budget-without-alerts", "alerts at five times the budget", change=edit(BUDGET, "budget-budget", _too_late)),
     Mutant(
+        "off-peak-work-does-not-wait",
+        "a queue for the night that takes what others have",
+        {"offPeak": {"from": "20:00", "to": "07:00", "timeZone": "Europe/Berlin"}},
+        change=edit(
+            QUEUE, "kueue-cluster-queue-vision-off-peak", put("spec", "preemption", "reclaimWithinCohort", value="Any")
+        ),
+    ),
+    Mutant(
         "spot-share-below-target",
         "a spot pool by its label only",
         change=edit(NODE_GROUP, "gpu-nodes-train-spot", put("capacityType", value="ON_DEMAND")),

@@ -91,7 +91,7 @@ def test_the_train_jobs_in_the_page_about_queues_are_let_in(demo: Any) -> None:
 
 
 def test_the_stack_file_in_the_page_about_queues_is_understood() -> None:
-    config, _ = [found["config"] for found in snippets() if "config" in found]
+    config, *_ = [found["config"] for found in snippets() if "config" in found]
     (pools,) = config.values()
     found = rehearse(ROOT, "demo", config_overrides={"gpuPools": {"train": {**pools["train"]}}})
     assert found.plan["clusters"][0]["teams"][0]["name"] == "vision"
@@ -102,12 +102,21 @@ def test_the_stack_file_in_the_page_about_queues_is_understood() -> None:
     assert (owned["vision"], owned["language"]) == (2, 1)
 
 
+def test_the_hours_in_the_page_about_queues_are_understood() -> None:
+    _, _, *hours = [found["config"] for found in snippets() if "config" in found]
+    night, sleeping = (config["trainyard:offPeak"] for config in hours)
+    assert sleeping == night | {"developmentSleeps": True}
+    found = rehearse(ROOT, "demo", config_overrides={"offPeak": sleeping})
+    assert not found.errors
+    assert list(found.plan["clusters"][0]["off_peak"]["flavors"]) == ["train-reserved"]
+
+
 def _pool(found: Any, name: str) -> Any:
     return next(pool for pool in found.plan["clusters"][0]["pools"] if pool["name"] == name)
 
 
 def test_the_capacity_block_in_the_page_about_queues_is_understood() -> None:
-    _, config = [found["config"] for found in snippets() if "config" in found]
+    _, config, *_ = [found["config"] for found in snippets() if "config" in found]
     (pools,) = config.values()
     found = rehearse(ROOT, "demo", config_overrides={"gpuPools": pools})
     (group,) = [one for one in _pool(found, "pretrain")["node_groups"] if one["capacity"] == "reserved"]

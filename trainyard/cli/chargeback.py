@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trainyard.cli.files import check_outputs, write_whole
-from trainyard.cli.project import HtmlOption, ProjectOption, StackArgument, fail, file_option, read_plan
+from trainyard.cli.files import check_outputs, write_json, write_whole
+from trainyard.cli.project import HtmlOption, JsonOption, ProjectOption, StackArgument, fail, file_option, read_plan
 
 if TYPE_CHECKING:
     from trainyard.plan.parts import ClusterPlan, Plan
@@ -45,6 +45,7 @@ def chargeback(
     shared_by: Annotated[SharedBy, typer.Option(help="What shared costs are divided by.")] = SharedBy.spent,
     html_file: HtmlOption = None,
     csv_file: Annotated[Path | None, file_option("--csv", help="A row a team and capacity; '-' likewise.")] = None,
+    json_file: JsonOption = None,
     project: ProjectOption = None,
 ) -> None:
     """What each team held in a month and what that cost: spent against budget, GPU hours, idle share, waits, spot.
@@ -53,7 +54,7 @@ def chargeback(
 
     Exit codes: 0; 2 the settings or options are wrong, or Prometheus has no figures.
     """
-    check_outputs({"--html": html_file, "--csv": csv_file})
+    check_outputs({"--html": html_file, "--csv": csv_file, "--json": json_file})
     month = month or _last_month()
     if not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", month) or month < "1970-01":
         fail(f"--month {month}: must be a month, like 2026-12")
@@ -64,6 +65,7 @@ def chargeback(
     if cluster is None or cluster.ledger is None:
         fail(f"{stack} has no ledger: it has no cluster, or monitoring.enabled is false")
     from trainyard.output import console
+    from trainyard.review.chargeback.document import as_document
     from trainyard.review.chargeback.model import account_of
     from trainyard.review.chargeback.read import NoFigures, figures_of
     from trainyard.review.chargeback.report import as_csv, as_html, gaps, table
@@ -83,7 +85,9 @@ def chargeback(
         write_whole(html_file, as_html(found))
     if csv_file is not None:
         write_whole(csv_file, as_csv(found))
-    if "-" not in (str(html_file), str(csv_file)):
+    if json_file is not None:
+        write_json(json_file, as_document(found))
+    if "-" not in (str(html_file), str(csv_file), str(json_file)):
         out = console()
         out.print(table(found))
         for gap in gaps(found):
@@ -100,7 +104,10 @@ def _teams(plan: Plan, cluster: ClusterPlan) -> list[Team]:
     from trainyard.review.chargeback.model import Team
 
     budgets = {team.name: team.monthly_budget_usd for team in plan.core.teams}
-    return [Team(team.name, team.namespace, team.cluster_queue, budgets[team.name]) for team in cluster.teams]
+    return [
+        Team(team.name, team.namespace, team.cluster_queue, budgets[team.name], team.off_peak_queue)
+        for team in cluster.teams
+    ]
 
 
 def _flavors(cluster: ClusterPlan) -> list[Flavor]:

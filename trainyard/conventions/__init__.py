@@ -141,6 +141,8 @@ CPU_ONLY_PRIORITY: Final = "cpu-only"
 """PriorityClass of the pods without GPUs in teams' namespaces, which it counts against the team's part of the CPU
 pool. Pods with GPUs have none: the queue rations them, and decides who goes first."""
 
+OFF_PEAK_LOCAL_QUEUE: Final = "off-peak"
+"""LocalQueue of every team for work that can wait for the night, where the stack file has such hours."""
 SMOKE_LOCAL_QUEUE: Final = "smoke"
 """LocalQueue of a team's smoke jobs, to the same ClusterQueue as its others: an upgrade holds those, and has new nodes
 proven through this one before people's jobs run on them."""

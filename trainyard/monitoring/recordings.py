@@ -257,6 +257,8 @@ class Money:
     """USD an hour of one GPU, by flavor."""
     budgets: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """By team, its ClusterQueue and what it may spend in a month, USD."""
+    also_of: Mapping[str, str] = field(default_factory=dict)
+    """ClusterQueues besides, each with the team that what is held through it counts to."""
 
 
 _THIS_MONTH = 'count_values("month", month())'
@@ -299,7 +301,10 @@ def constants(members: Mapping[str, tuple[str, int]], money: Money) -> tuple[Rec
                 "USD that a team may spend in a month.",
                 {"team": team, "cluster_queue": queue},
             )
-            for team, (queue, usd) in money.budgets.items()
+            for team, queue, usd in (
+                *((team, queue, usd) for team, (queue, usd) in money.budgets.items()),
+                *((team, queue, money.budgets[team][1]) for queue, team in money.also_of.items()),
+            )
         ),
     )
 

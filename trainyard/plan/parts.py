@@ -344,6 +344,7 @@ class TeamQueuePlan:
     cluster_queue: str
     local_queue: str
     quotas: tuple[QuotaPlan, ...]  # one a flavor, in the order of `SchedulingPlan.flavors`
+    off_peak_queue: str | None  # the ClusterQueue of its work that can wait, which owns nothing; None: there is none
     weight: int  # in fair sharing of what others leave idle: the GPUs that it owns, 1 where it owns none
     cpu_only_cores: int  # of its pods without GPUs, together; GPUs are rationed by the queue alone
     cpu_only_memory_gib: int
@@ -446,6 +447,17 @@ class IdleJobsPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class OffPeakPlan:
+    """When work that can wait may start, and on what."""
+
+    start: str  # "20:00"
+    end: str  # "07:00"; of the next day where that is no later
+    time_zone: str  # "Europe/Berlin"
+    flavors: tuple[str, ...]  # reserved nodes, in the order of `SchedulingPlan.flavors`; none: no queue for such work
+    sleeping: tuple[str, ...]  # priorities whose jobs are switched off meanwhile
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterPlan:
     """One Kubernetes cluster with its nodes, queues and proofs."""
 
@@ -464,6 +476,7 @@ class ClusterPlan:
     drill: DrillPlan | None = None  # None: nobody tries whether checkpoints can be restored
     ledger: LedgerPlan | None = None  # None: nothing counts, because nothing watches
     idle_jobs: IdleJobsPlan | None = None  # None: a job keeps its GPUs whatever it does with them
+    off_peak: OffPeakPlan | None = None  # None: work that can wait has no hours, and no queue
 
     @property
     def node_groups(self) -> tuple[NodeGroupPlan, ...]:

@@ -9,6 +9,8 @@ from fractions import Fraction
 
 from trainyard.conventions import team_namespace
 from trainyard.plan.context import Context
+from trainyard.plan.off_peak import SUFFIX as OFF_PEAK_SUFFIX
+from trainyard.plan.off_peak import has_off_peak_queues
 from trainyard.plan.ownership import hand_out, largest_remainder, node_totals
 from trainyard.plan.ownership_words import in_words
 from trainyard.plan.parts import FlavorPlan, PoolPlan, PriorityPlan, QuotaPlan, SchedulingPlan, TeamQueuePlan
@@ -137,6 +139,7 @@ def plan_queues(
                 cluster_queue=team.name,
                 # Kueue sends jobs without a queue's name to the LocalQueue `default` of their namespace.
                 local_queue="default",
+                off_peak_queue=team.name + OFF_PEAK_SUFFIX if has_off_peak_queues(scheduling, context) else None,
                 quotas=mine,
                 weight=ledger.decide(
                     f"{key}.weight",

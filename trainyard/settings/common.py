@@ -27,6 +27,7 @@ from trainyard.settings.clouds import cloud_advice, cloud_checks
 from trainyard.settings.gcp import Gcp
 from trainyard.settings.managed import Managed
 from trainyard.settings.monitoring import Monitoring
+from trainyard.settings.off_peak import OffPeak
 from trainyard.settings.operations import (
     BudgetAlerts,
     IdleJobs,
@@ -128,6 +129,10 @@ class Settings(Model):
     )
     idle_jobs: IdleJobs = Field(
         default=IdleJobs(), description="What happens to jobs that hold GPUs and do nothing with them."
+    )
+    off_peak: OffPeak = Field(
+        default=OffPeak(),
+        description="Hours in which work that can wait runs on idle reserved nodes, and development may sleep.",
     )
     owner: Label | None = Field(
         default=None, description="Who answers for the environment; a tag. The client by default."

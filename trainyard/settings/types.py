@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.alias_generators import to_camel
@@ -160,6 +161,22 @@ DomainName = Annotated[
         "must be a domain name in lower case, like pypi.org, or .hf.co for it and all below: no address, port or *",
     ),
 ]
+
+TimeOfDay = Annotated[
+    str, matching(r"([01][0-9]|2[0-3]):[0-5][0-9]", 'must be a time of day in quotes, from "00:00" to "23:59"')
+]
+
+
+def _time_zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # what is no zone, no name, or a folder of zones
+        raise ValueError("must be a name of the IANA time zone database, like Europe/Berlin") from None
+    return value
+
+
+TimeZone = Annotated[str, Field(max_length=60), AfterValidator(_time_zone)]
+"""A time zone by its name."""
 
 TextLikeNumber = Annotated[str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "number"]})]
 """Text even where YAML made a number of it: versions and account ids."""

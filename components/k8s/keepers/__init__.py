@@ -4,21 +4,36 @@ In a pod they lie in a folder `keepers` and run as `python -m keepers.NAME`, so 
 place beside it is found there as here.
 """
 
+import ast
 import hashlib
 import json
 from collections.abc import Mapping
 from importlib.resources import files
 
-SHARED = "cluster_api"
-"""What all of them ask the API server with."""
+HEARTBEAT = "heartbeat"
+"""What a pod's readiness probe runs: whether its keeper could do what it came for, not long ago."""
 
 
 def sources(program: str) -> Mapping[str, str]:
-    """The files that a program is: its own text and what it shares with the others."""
+    """The files that a program is: its own text, what that imports of the others, and what says whether it is well."""
     folder = files(__name__)
-    return {
-        f"{name}.py": folder.joinpath(f"{name}.py").read_text(encoding="utf-8") for name in sorted((SHARED, program))
-    }
+    found: dict[str, str] = {}
+    names = [program, HEARTBEAT]
+    while names:
+        name = names.pop()
+        if name not in found:
+            found[name] = folder.joinpath(f"{name}.py").read_text(encoding="utf-8")
+            names += _imported(found[name])
+    return {f"{name}.py": found[name] for name in sorted(found)}
+
+
+def _imported(text: str) -> list[str]:
+    """The programs beside it that a text imports from."""
+    return [
+        node.module
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.level and node.module
+    ]
 
 
 def checksum(program: str) -> str:

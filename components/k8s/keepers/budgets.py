@@ -26,17 +26,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .cluster_api import CONFLICT, ask, figures, for_ever, say
+from .held import API, BY_BUDGET, BY_CLOCK, OPEN, queue_path
 
 MANAGER = "trainyard-budget-keeper"
-API = "kueue.x-k8s.io/v1beta2"
-SINCE, BECAUSE = "ml.platform/held-since", "ml.platform/held-because"
+SINCE, BECAUSE = BY_BUDGET, "ml.platform/held-because"
 SPENT, MONTH = "ml.platform/held-spent-usd", "ml.platform/held-month"
 OVERRIDE = "ml.platform/budget-override-until"
 EVERY_SECONDS = 60.0
 LONGEST_OVERRIDE_SECONDS = 31 * 86_400
 
-OPEN, HOLD, DRAIN = "None", "Hold", "HoldAndDrain"
-"""What a LocalQueue's `stopPolicy` may be."""
+HOLD, DRAIN = "Hold", "HoldAndDrain"
+"""What a LocalQueue's `stopPolicy` may be, besides `OPEN`."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class Queue:
     policy: str
     hold: Hold | None
     override: str
+    by_clock: bool = False  # `keepers.off_peak` holds it, until its hours or until this program does
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,9 @@ def decide(
             if wanted == OPEN:
                 if queue.hold is not None:
                     found.append(Decision(team, name, OPEN, because, None))
+            elif queue.by_clock and queue.policy == HOLD:  # said beside it, so that it does not open in between
+                if queue.hold is None or queue.hold.month != month_of(now):
+                    found.append(Decision(team, name, HOLD, because, Hold(since, month_of(now), known)))
             elif queue.hold is None:
                 if queue.policy == OPEN:  # a person's own hold is theirs
                     found.append(Decision(team, name, wanted, because, Hold(since, month_of(now), known)))
@@ -133,7 +137,7 @@ def read(queue: Mapping[str, Any]) -> Queue:
         hold = Hold(float(notes[SINCE]), str(notes[MONTH]), float(notes[SPENT]))
     except (KeyError, ValueError):
         hold = None
-    return Queue(policy, hold, str(notes.get(OVERRIDE, "")))
+    return Queue(policy, hold, str(notes.get(OVERRIDE, "")), BY_CLOCK in notes)
 
 
 def patch(decision: Decision, namespace: str) -> dict[str, Any]:
@@ -179,19 +183,14 @@ def spent_of_month(rows: Sequence[tuple[Mapping[str, str], float]], now: float) 
     }
 
 
-def queue_path(namespace: str, queue: str) -> str:
-    """A LocalQueue at the API server."""
-    return f"/apis/{API}/namespaces/{namespace}/localqueues/{queue}"
-
-
-def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]]) -> None:
-    """Looks once, and does what is decided; `told` is what need not be said again."""
-    teams = configuration["teams"]
+def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]]) -> bool:
+    """Looks once, and does what is decided; `told` is what need not be said again. False where figures did not come."""
+    teams, whole = configuration["teams"], True
     try:
         spent = spent_of_month(figures(configuration["prometheus"], configuration["spent"], now), now)
         told.discard(("figures",))
     except (OSError, ValueError) as error:
-        spent = {}
+        spent, whole = {}, False
         if ("figures",) not in told:
             say(failed=f"no figure of what is spent, so nothing is held or let go: {error}")
             told.add(("figures",))
@@ -226,6 +225,7 @@ def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]
             f"/apis/events.k8s.io/v1/namespaces/{namespace}/events",
             event(decision, namespace, now, refused=refused),
         )
+    return whole
 
 
 def main(argv: Sequence[str]) -> int:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .heartbeat import beat
+
 SERVER = "https://kubernetes.default.svc"
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 CONFLICT = 409
@@ -54,16 +56,21 @@ def say(**what: Any) -> None:
 
 
 def for_ever(
-    argv: Sequence[str], usage: str | None, every_seconds: float, turn: Callable[[dict[str, Any], float], None]
+    argv: Sequence[str], usage: str | None, every_seconds: float, turn: Callable[[dict[str, Any], float], bool]
 ) -> int:
-    """Takes a keeper's turns with its configuration, the only argument; with another number of them says the usage."""
+    """Takes a keeper's turns with its configuration, the only argument; with another number of them says the usage.
+
+    A turn says whether it was whole: all that it came for was answered. Its pod is ready while one was, not long ago.
+    """
     if len(argv) != 1:
         print(usage, file=sys.stderr)
         return 2
     configuration: dict[str, Any] = json.loads(argv[0])
+    beat()
     while True:
         try:
-            turn(configuration, time.time())
+            if turn(configuration, time.time()):
+                beat()
         except (OSError, ValueError) as error:  # the server is away: nothing is changed, and it is asked again
             say(failed=str(error))
         time.sleep(every_seconds)

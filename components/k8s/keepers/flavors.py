@@ -122,8 +122,11 @@ def taken_out(flavor: Mapping[str, Any]) -> tuple[float, str] | None:
     return float(notes[SINCE]), str(notes.get(BECAUSE, ""))
 
 
-def turn(configuration: Mapping[str, Any], now: float) -> None:
-    """Looks once, and does what is decided. What the server refuses is said and left for the next time."""
+def turn(configuration: Mapping[str, Any], now: float) -> bool:
+    """Looks once, and does what is decided. Taints of somebody else are said and left.
+
+    False where the autoscaler has a status that is not understood: what is dry is then not known.
+    """
     out = {}
     for flavor in configuration["flavors"]:
         held = taken_out(ask(f"{FLAVOR}{flavor}"))
@@ -131,10 +134,11 @@ def turn(configuration: Mapping[str, Any], now: float) -> None:
             out[flavor] = held
     try:
         status = read_status(ask(STATUS).get("data", {}).get("status", ""))
+        understood = status is not None
     except urllib.error.HTTPError as error:
         if error.code != 404:  # 404: the autoscaler has not written one yet
             raise
-        status = None
+        status, understood = None, True
     retry = float(configuration["retry_seconds"])
     for decision in decide(out, configuration["flavors"], configuration["spans"], status, now, retry):
         try:
@@ -145,6 +149,7 @@ def turn(configuration: Mapping[str, Any], now: float) -> None:
             say(flavor=decision.flavor, refused="somebody else has set its taints, and they stay")
         else:
             say(flavor=decision.flavor, out=bool(decision.because), because=decision.because)
+    return understood
 
 
 def main(argv: Sequence[str]) -> int:

@@ -313,13 +313,14 @@ def gangs_of(namespace: str, resource: str) -> list[Gang]:
     return found
 
 
-def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]]) -> None:
-    """Looks once, and does what is decided; `told` is what need not be said again."""
+def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]]) -> bool:
+    """Looks once, and does what is decided; `told` is what need not be said again. False where one was refused."""
+    whole = True
     try:
         seen = seen_by(configuration["prometheus"], expressions(configuration), now)
         told.discard(("figures",))
     except (OSError, ValueError) as error:
-        seen = {}
+        seen, whole = {}, False
         if ("figures",) not in told:
             say(failed=f"no figure of what GPUs do, so no job is warned or evicted: {error}")
             told.add(("figures",))
@@ -329,6 +330,7 @@ def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]
             gangs += gangs_of(name, configuration["resource"])
         except urllib.error.HTTPError as error:  # the others are looked at none the less
             say(namespace=name, failed=str(error))
+            whole = False
     for gang in gangs:
         unread = ("keep", gang.namespace, gang.job, gang.keep)
         if gang.keep and kept_until(gang.keep, now) is None and unread not in told:
@@ -343,12 +345,14 @@ def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]
         except urllib.error.HTTPError as error:
             if error.code not in (CONFLICT, 404):  # it has changed, or is gone: looked at again in a minute
                 say(namespace=gang.namespace, job=gang.job, failed=str(error))
+                whole = False
             continue
         say(namespace=gang.namespace, job=gang.job, what=decision.what, because=decision.because)
         api = OWNERS[gang.kind][0].removeprefix("/apis/")
         for version, kind, name in ((API, "Workload", gang.workload), (api, gang.kind, gang.job)):
             regarding = {"apiVersion": version, "kind": kind, "name": name}
             ask(f"/apis/events.k8s.io/v1/namespaces/{gang.namespace}/events", event(decision, regarding, now))
+    return whole
 
 
 def main(argv: Sequence[str]) -> int:

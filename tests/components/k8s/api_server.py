@@ -55,8 +55,11 @@ class ApiServer:
         self.objects = {path: Kept(dict(self.defaults)) for path in paths}
         self.events: list[Mapping[str, Any]] = []
         self.applies = 0
+        self.refuses: int | None = None  # the code that every question is answered with
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None, manager: str = "") -> dict[str, Any]:
+        if self.refuses is not None:
+            raise refused(self.refuses)
         if body is None:
             if path not in self.objects:
                 raise refused(404)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from tests.shared import ROOT
 from trainyard.cli.main import app
+from trainyard.review.chargeback.document import as_document
 from trainyard.review.chargeback.model import Figures, Flavor, Team, account_of
 from trainyard.review.chargeback.read import NoFigures, figures_of, span_of
 from trainyard.review.chargeback.report import as_csv, as_html, gaps
@@ -40,6 +42,15 @@ def test_a_teams_month() -> None:
     assert vision.gone_at == span_of("2026-12")[0] + 86_400
     assert speech.idle_share is None, "no exporter said, which is not that all was idle"
     assert speech.gone_at is None
+
+
+def test_what_is_held_by_night_counts_to_the_team_too() -> None:
+    held = {**FIGURES.held_hours, ("vision-off-peak", "train-reserved"): 40.0, ("speech-off-peak", "train-spot"): 5.0}
+    teams = [replace(team, off_peak_queue=f"{team.name}-off-peak") for team in TEAMS[:1]]
+    found = account_of("demo", "2026-12", [*teams, TEAMS[1]], FLAVORS, replace(FIGURES, held_hours=held))
+    vision, speech = found.accounts
+    assert {line.flavor.name: line.gpu_hours for line in vision.lines} == {"train-spot": 100.0, "train-reserved": 240.0}
+    assert speech.gpu_hours == 200.0, "a queue that the plan does not know is nobody's"
 
 
 @pytest.mark.parametrize(
@@ -97,6 +108,40 @@ def test_the_page_is_one_file_and_names_are_text() -> None:
     assert not any(word in text for word in ("<script", "http://", "https://"))
 
 
+def test_the_document_has_what_the_page_has_and_no_figure_is_null() -> None:
+    found = as_document(account(replace(FIGURES, spent_usd={"vision": 600.0}), bill_usd=1000.0))
+    vision, speech = found["teams"]
+    assert json.loads(json.dumps(found)) == found
+    assert (found["month"], found["billed"], found["sharedBy"], found["counted"]) == ("2026-12", 1000.0, "spent", 1.0)
+    assert (vision["spent"], vision["budget"], vision["gpuHours"], vision["idleShare"]) == (600.0, 1000, 300.0, 0.5)
+    assert vision["budgetSpentAt"] == "2026-12-02T00:00:00+00:00"
+    assert sum(line["usd"] for line in vision["lines"]) + vision["notInTheLines"] == vision["spent"]
+    assert (speech["spent"], speech["notInTheLines"], speech["meanWaitSeconds"]) == (None, None, None)
+    assert any("speech: the ledger has no figure" in gap for gap in found["gaps"])
+    assert as_document(account())["sharedBy"] is None, "nothing is shared without a bill"
+
+
+def part_of(text: str, team: str) -> str:
+    return text.partition(f"<h2>{team}</h2>")[2].partition("</section>")[0]
+
+
+def test_the_page_does_not_say_more_than_is_known() -> None:
+    text = as_html(account(replace(FIGURES, spent_usd={"vision": 650.0}), bill_usd=1000.0))
+    vision, speech = part_of(text, "vision"), part_of(text, "speech")
+    assert "not in the lines" in vision, "what the lines lack is beside them"
+    assert "The budget was spent on 2 December." in vision
+    assert "Whether it kept to its budget is not known" in speech
+    assert "Within its budget" not in speech
+    assert ">no figure</td><td></td></tr>\n</tfoot>" in speech, "what is not known is no sum"
+
+
+def test_a_sound_page_has_a_sum_of_all_teams_and_nothing_beside_the_lines() -> None:
+    text = as_html(account(bill_usd=1000.0))
+    assert '<td>all teams</td><td class="n">800</td><td class="n">4,000</td><td class="n">500</td>' in text
+    assert "not in the lines" not in text
+    assert "Within its budget." in part_of(text, "speech")
+
+
 def chargeback(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["chargeback", "demo", *arguments, "--project", str(ROOT)])
 
@@ -109,6 +154,7 @@ def chargeback(*arguments: str) -> Any:
         (("--prometheus", "localhost"), "must be an address"),
         (("--month", "2025-12", "--prometheus", "http://127.0.0.1:1"), "Connection refused"),
         (("--html", "-", "--csv", "-"), "only one of them"),
+        (("--json", "-", "--csv", "-"), "only one of them"),
     ],
 )
 def test_what_a_user_gets_wrong_is_said_in_a_sentence(arguments: tuple[str, ...], words: str) -> None:

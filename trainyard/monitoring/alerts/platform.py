@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trainyard.conventions import KUEUE_NAMESPACE
+from trainyard.conventions.monitoring import KEEPERS
 from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Alert, Runbook
 from trainyard.monitoring.thresholds import Thresholds
@@ -33,17 +35,54 @@ def _node(at: Thresholds) -> Alert:
     )
 
 
-def _controllers(at: Thresholds, namespaces: Sequence[str]) -> tuple[Alert, Alert]:
+def _down(kind: str, which: str) -> str:
+    """The expression of what is to have replicas and has none available; `which` are the labels of those meant."""
+    available, wanted = {
+        "deployment": ("kube_deployment_status_replicas_available", "kube_deployment_spec_replicas"),
+        "statefulset": ("kube_statefulset_status_replicas_available", "kube_statefulset_replicas"),
+    }[kind]
+    return (
+        f"(max by (namespace, {kind}) ({available}{{{which}}}) == 0)"
+        f" and on (namespace, {kind}) (max by (namespace, {kind}) ({wanted}{{{which}}}) > 0)"
+    )
+
+
+_KEEPERS = "|".join(KEEPERS)
+
+
+def _keeper() -> Alert:
+    return Alert(
+        "KeeperCannotAct",
+        "a keeper cannot do its work",
+        _down("deployment", f'namespace="{KUEUE_NAMESPACE}", deployment=~"{_KEEPERS}"'),
+        "critical",
+        "{{ $labels.deployment }} has had no whole round for 15 minutes: nothing is held, released or given back by it",
+        Runbook(
+            "A keeper asks the API server, and most ask Prometheus, once or twice a minute. It is ready only while its "
+            "last whole round is under five minutes old, and this one has not been ready for ten more: it does not "
+            "run, or what it asks is refused. Nothing changes meanwhile: what is held stays held, what is not is not, "
+            "so a team may spend past its budget and idle GPUs stay held.",
+            (
+                f"`kubectl -n {KUEUE_NAMESPACE} logs deployment/KEEPER` has the reason in lines with `failed`.",
+                f"`kubectl -n {KUEUE_NAMESPACE} get pods -l app.kubernetes.io/name=KEEPER` says whether it runs.",
+            ),
+            (
+                "HTTP 401 or 403: its Role or account was changed by hand; `pulumi up --refresh` restores both.",
+                "No answer of Prometheus: see TargetDown and DiskFull; a network policy between the two namespaces "
+                "closes the way too.",
+                "It does not run: `kubectl describe` of its pod; Pending means that the system nodes have no room.",
+                "Till then, hold and release by hand: "
+                '`kubectl -n NAMESPACE patch localqueue QUEUE --type merge -p \'{"spec":{"stopPolicy":"Hold"}}\'`.',
+            ),
+        ),
+        "10m",
+    )
+
+
+def _controllers(at: Thresholds, namespaces: Sequence[str]) -> tuple[Alert, ...]:
     ours = f'namespace=~"{"|".join(sorted(namespaces))}"'
-
-    def down(kind: str, available: str, wanted: str) -> str:
-        return (
-            f"(max by (namespace, {kind}) ({available}{{{ours}}}) == 0)"
-            f" and on (namespace, {kind}) (max by (namespace, {kind}) ({wanted}{{{ours}}}) > 0)"
-        )
-
-    deployments = down("deployment", "kube_deployment_status_replicas_available", "kube_deployment_spec_replicas")
-    sets = down("statefulset", "kube_statefulset_status_replicas_available", "kube_statefulset_replicas")
+    deployments = _down("deployment", f'{ours}, deployment!~"{_KEEPERS}"')  # a keeper's absence has its own alert
+    sets = _down("statefulset", ours)
     see = (
         "`kubectl -n NAMESPACE get pods` shows in which state they are; `kubectl -n NAMESPACE describe pod POD` "
         "says why.",
@@ -69,6 +108,7 @@ def _controllers(at: Thresholds, namespaces: Sequence[str]) -> tuple[Alert, Aler
             f"{at.controller_down_minutes}m",
             "controller_down_minutes",
         ),
+        _keeper(),
         Alert(
             "NodeAgentDown",
             "an agent does not run on its nodes",

@@ -63,7 +63,7 @@ def _success() -> Dashboard:
 def _team() -> Dashboard:
     members = f'{n.TEAM_MEMBERS}{{team="$team"}}'
     mine = f"and on (namespace) max by (namespace) ({members})"
-    spent, budget = f'{n.TEAM_SPENT_USD}{{team="$team"}}', f'{n.TEAM_BUDGET_USD}{{team="$team"}}'
+    spent, budget = f'{n.TEAM_SPENT_USD}{{team="$team"}}', f'max by (team) ({n.TEAM_BUDGET_USD}{{team="$team"}})'
     waiting = "max by (namespace, name, status) (kueue_local_queue_pending_workloads)"
     running = "max by (namespace, name) (kueue_local_queue_admitted_active_workloads)"
     held = 'max by (namespace, name, flavor) (kueue_local_queue_resource_usage{resource="nvidia.com/gpu"})'

@@ -19,6 +19,7 @@ from trainyard.plan.aws.training import plan_managed_beside
 from trainyard.plan.context import Context
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
+from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
 from trainyard.plan.people import weights_of
 from trainyard.plan.pools import draft_pools
@@ -110,6 +111,7 @@ def plan_aws(
         drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
         ledger=plan_ledger(pools, teams, context) if monitoring else None,
         idle_jobs=plan_idle_jobs(monitoring, context),
+        off_peak=plan_off_peak(scheduling, teams, context),
     )
     stage = context.ledger.decide("stage", settings.stage, "setting stage; the idle floor is that of the whole")
     clusters = (cluster,) if stage == "cluster" else ()

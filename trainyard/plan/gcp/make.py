@@ -17,6 +17,7 @@ from trainyard.plan.gcp.parts import BillingPlan, GcpPlan
 from trainyard.plan.gcp.placement import choose_zones, place, run_hours
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
+from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
 from trainyard.plan.people import weights_of
 from trainyard.plan.pools import draft_pools
@@ -105,6 +106,7 @@ def plan_gcp(
         drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
         ledger=plan_ledger(pools, teams, context) if monitoring else None,
         idle_jobs=plan_idle_jobs(monitoring, context),
+        off_peak=plan_off_peak(scheduling, teams, context),
         isolated_gpus=True,  # GKE's device plugin mounts what is asked for; no toolkit reads a container's variables
     )
     floor = plan_floor(ground, system_nodes, cpu_pool, pools, mlflow.enabled, monitoring, context)

@@ -9,6 +9,9 @@ from typing import Literal
 Key = Literal["spent", "budget", "equal"]
 """What shared costs are divided by: what each team spent, what it may spend, or evenly."""
 
+SMALL_SHARE = 0.01
+"""Differences up to a hundredth of what was spent are rounding and the ledger's own five minutes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flavor:
@@ -31,6 +34,8 @@ class Team:
     namespace: str
     cluster_queue: str
     budget_usd: int
+    off_peak_queue: str | None = None
+    """ClusterQueue of its work that can wait, which counts to it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +126,11 @@ class Account:
         return (self.spent_usd or 0.0) - sum(line.usd or 0.0 for line in self.lines)
 
     @property
+    def has_gap(self) -> bool:
+        """Whether that is more than rounding and the ledger's own five minutes: a hundredth, and a dollar."""
+        return self.spent_usd is not None and abs(self.gap_usd) > max(1.0, SMALL_SHARE * self.spent_usd)
+
+    @property
     def gone_at(self) -> float | None:
         """When the budget was spent."""
         return next((at for at, usd in self.course if usd >= self.team.budget_usd), None)
@@ -143,9 +153,28 @@ class Chargeback:
         return sum(account.spent_usd or 0.0 for account in self.accounts)
 
     @property
+    def budget_usd(self) -> int:
+        """What all teams may spend."""
+        return sum(account.team.budget_usd for account in self.accounts)
+
+    @property
+    def gpu_hours(self) -> float:
+        """GPU hours that all teams held."""
+        return sum(account.gpu_hours for account in self.accounts)
+
+    @property
     def shared_usd(self) -> float | None:
         """What the bill has that no team held; negative: the ledger counts more than is billed."""
         return None if self.bill_usd is None else self.bill_usd - self.spent_usd
+
+
+def _held(team: Team, figures: Figures) -> dict[str, float]:
+    """GPU hours that a team held, by flavor, through whichever queue."""
+    found: dict[str, float] = {}
+    for (queue, flavor), hours in figures.held_hours.items():
+        if queue in (team.cluster_queue, team.off_peak_queue):
+            found[flavor] = found.get(flavor, 0.0) + hours
+    return found
 
 
 def account_of(
@@ -172,7 +201,7 @@ def account_of(
     known = {flavor.name: flavor for flavor in flavors}
     accounts = []
     for team, weight in zip(teams, weights, strict=True):
-        held = {flavor: hours for (queue, flavor), hours in figures.held_hours.items() if queue == team.cluster_queue}
+        held = _held(team, figures)
         order = [*known, *sorted(held.keys() - known.keys())]
         ended = {reason: count for (namespace, reason), count in figures.ended.items() if namespace == team.namespace}
         accounts.append(

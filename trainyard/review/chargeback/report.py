@@ -22,8 +22,6 @@ KEYS = {
 """In words, what shared costs are divided by."""
 WHOLE = 0.95
 """A ledger that has counted less of the month is said to lack something."""
-SMALL_USD = 0.01
-"""Differences up to a hundredth of what was spent are rounding and the ledger's own five minutes."""
 
 
 def percent(share: float | None) -> str:
@@ -55,7 +53,7 @@ def gaps(found: Chargeback) -> list[str]:
         name = account.team.name
         if account.spent_usd is None:
             told.append(f"{name}: the ledger has no figure of this month.")
-        elif abs(account.gap_usd) > max(1.0, SMALL_USD * account.spent_usd):
+        elif account.has_gap:
             told.append(
                 f"{name}: {dollars(account.gap_usd)} USD between what was spent and its GPU hours at the month's last "
                 "prices; one of them changed in the month, or a capacity is in the plan no more."
