@@ -13,13 +13,20 @@ PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 ATTACKS = ROOT / "tests" / "attacks"
 
 
-def rows():
-    """The rows of the walls' table, as lists of cells."""
-    table = PAGE.partition("## The walls")[2].partition("\n## ")[0]
+RECORDED = {"## The walls\n": WHOLE, "## The walls on Google Cloud\n": "demo-gcp"}
+"""By its heading, the stack in whose recording the types of a table are."""
+
+
+def rows(heading):
+    """The rows of a table of walls, as lists of cells."""
+    table = PAGE.partition(heading)[2].partition("\n## ")[0]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line[:1] == "|"]
     header, _, *found = cells
     assert header == ["wall", "resources", "policies", "attacked in"]
     return found
+
+
+WALLS = [(stack, row) for heading, stack in RECORDED.items() for row in rows(heading)]
 
 
 def named(cell):
@@ -38,10 +45,10 @@ def attacks_in(file):
             yield node.name
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
-def test_every_wall_has_resources_policies_and_attacks_that_exist(row, rehearsed):
+@pytest.mark.parametrize(("stack", "row"), WALLS, ids=[row[0] for _, row in WALLS])
+def test_every_wall_has_resources_policies_and_attacks_that_exist(stack, row, rehearsed):
     wall, resources, policies, attacks = row
-    recorded = {resource.type.rpartition(":")[2] for resource in rehearsed(WHOLE).resources}
+    recorded = {resource.type.rpartition(":")[2] for resource in rehearsed(stack).resources}
     assert wall.strip()
     assert set(named(resources)) - recorded == set()
     assert set(named(policies)) - {policy.name for policy in POLICIES} == set()
@@ -52,7 +59,7 @@ def test_every_wall_has_resources_policies_and_attacks_that_exist(row, rehearsed
 
 
 def test_no_wall_stands_twice():
-    walls = [row[0] for row in rows()]
+    walls = [row[0] for _, row in WALLS]
     assert len(walls) == len(set(walls))
 
 

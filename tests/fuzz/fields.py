@@ -138,6 +138,8 @@ KINDS: Mapping[object, Draw] = {
     types.Cores: lambda rng, _: rng.choice(("500m", "1", "1.5", "2", "4")),
     types.Memory: lambda rng, _: rng.choice(("1Gi", "2Gi", "512Mi", "3G", "4096Mi")),
     types.DomainName: _domain,
+    types.TimeOfDay: lambda rng, _: f"{rng.randrange(24):02d}:{rng.choice((0, 30, 59)):02d}",
+    types.TimeZone: lambda rng, _: rng.choice(("Europe/Berlin", "UTC", "Asia/Kolkata", "America/St_Johns")),
     types.StateBackend: lambda rng, place: rng.choice(
         (f"s3://state?region={place.region}", "gs://state", "https://api.pulumi.com")
     ),

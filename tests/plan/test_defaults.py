@@ -27,6 +27,7 @@ NOTHING = {
     "audit.trail.reason", "audit.threatDetection.reason",  # a person's words
     "gcp.project", "gcp.projectNumber",  # have to be given
     "gcp.billingAccount", "gcp.organisationDomain",  # none
+    "offPeak.from", "offPeak.to", "offPeak.timeZone",  # there are no such hours
     "stateBackend", "stateRegion",  # whoever runs Pulumi decides
 }  # fmt: skip
 """Settings without a default of their own, of which no single figure of a profile decides either."""
