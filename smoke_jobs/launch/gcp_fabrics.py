@@ -19,7 +19,7 @@ Sources: GKE documentation of DRANET; cluster-toolkit of 2026-06-25 and gpu-reci
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,7 +35,8 @@ _CLAIM: Final = "fabric"
 _GIB, _GIB_ON_NODE = "/usr/local/gib", "/home/kubernetes/bin/gib"
 _GIB_SCRIPT: Final = f"{_GIB}/scripts/set_nccl_env.sh"
 _NVIDIA, _NVIDIA_ON_NODE = "/usr/local/nvidia/lib64", "/home/kubernetes/bin/nvidia/lib64"
-_TCPXO_SCRIPT: Final = f"{_NVIDIA}/nccl-env-profile.sh"
+TCPXO_SCRIPT: Final = f"{_NVIDIA}/nccl-env-profile.sh"
+"""Google's own variables of NCCL over TCPXO, which its plug-in's checker wants."""
 _APERTURES: Final = "/dev/aperture_devices"
 _TCPXO_IMAGE: Final = "us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.21"
 _TCPXO_DEVICES: Final = (
@@ -44,6 +45,12 @@ _TCPXO_DEVICES: Final = (
     "/dev/nvidia-uvm",
     "/dev/dmabuf_import_helper",
 )
+
+
+def sourced(script: str, command: Sequence[str]) -> list[str]:
+    """A command with the variables of a script, which has to be there."""
+    # `.` of a file that is not there ends a POSIX shell, before anything trains over sockets.
+    return ["sh", "-c", f'set -e; . {script}; exec "$@"', "smoke", *command]
 
 
 @dataclass(slots=True)
@@ -81,8 +88,7 @@ class Pod:
     def with_variables(self, values: Mapping[str, str], script: str) -> None:
         """Starts the worker with variables, and with those of a script that has to be there."""
         self.worker["env"] += [{"name": name, "value": value} for name, value in values.items()]
-        # `.` of a file that is not there ends a POSIX shell, before anything trains over sockets.
-        self.worker["command"] = ["sh", "-c", f'set -e; . {script}; exec "$@"', "smoke", *self.worker["command"]]
+        self.worker["command"] = sourced(script, self.worker["command"])
 
 
 def _networks(first: tuple[str, ...], rest: str, start: int) -> dict[str, str]:
@@ -151,7 +157,7 @@ def _tcpxo(pod: Pod) -> None:
         ],
     }
     pod.spec["initContainers"] = [*pod.spec.get("initContainers", []), daemon]
-    pod.with_variables({"NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY": _APERTURES}, _TCPXO_SCRIPT)
+    pod.with_variables({"NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY": _APERTURES}, TCPXO_SCRIPT)
 
 
 FABRICS: Final[Mapping[str, Callable[[Pod], None]]] = {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -35,7 +36,9 @@ def options(spec: SmokeSpec, result_dir: str = "smoke-result") -> Options:
 
 def render(spec: SmokeSpec) -> str:
     """The shell command that does the same."""
-    return f"SMOKE_OPTIONS='{document(options(spec))}' \\\n  {sys.executable} {WORKER / '__main__.py'}\n"
+    variables = {**dict(spec.environment), "SMOKE_OPTIONS": document(options(spec))}
+    lines = [f"{name}={shlex.quote(value)} \\\n  " for name, value in variables.items()]
+    return f"{''.join(lines)}{sys.executable} {WORKER / '__main__.py'}\n"
 
 
 def run(spec: SmokeSpec, view: View, result_dir: Path | None = None) -> Ended:
@@ -45,9 +48,9 @@ def run(spec: SmokeSpec, view: View, result_dir: Path | None = None) -> Ended:
     """
     require(_packages(options(spec)), SMOKE, "the smoke job on this machine")
     if result_dir is not None:
-        return _run(options(spec, str(result_dir.absolute())), view)
+        return _run(options(spec, str(result_dir.absolute())), spec.environment, view)
     with tempfile.TemporaryDirectory(prefix="smoke-result-") as folder:
-        return _run(options(spec, folder), view)
+        return _run(options(spec, folder), spec.environment, view)
 
 
 def _packages(chosen: Options) -> Iterator[str]:
@@ -59,12 +62,12 @@ def _packages(chosen: Options) -> Iterator[str]:
         yield "boto3"
 
 
-def _run(chosen: Options, view: View) -> Ended:
+def _run(chosen: Options, environment: Iterable[tuple[str, str]], view: View) -> Ended:
     follower = Follower(view)
     view.status(f"starting {chosen.nproc_per_node} processes")
     process = subprocess.Popen(
         [sys.executable, str(WORKER / "__main__.py")],
-        env=os.environ | {"SMOKE_OPTIONS": document(chosen), "PYTHONUNBUFFERED": "1"},
+        env=os.environ | dict(environment) | {"SMOKE_OPTIONS": document(chosen), "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

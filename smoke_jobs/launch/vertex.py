@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.extras import GCP, imported
 from trainyard.smoke_jobs.launch.follow import Ended, View, ended
+from trainyard.smoke_jobs.launch.gcp_fabrics import TCPXO_SCRIPT, TRANSPORT, sourced
 from trainyard.smoke_jobs.launch.job import (
     ENVIRONMENT,
     OPTIONS,
@@ -50,6 +51,10 @@ HYPERDISK = ("a3-ultragpu-", "a4-", "a4x-", "g4-")
 """Machine types without Persistent Disk (Compute Engine's documentation of its accelerator machines, 2026-11)."""
 
 
+TCPXO = "a3-megagpu-"
+"""Machine types whose NCCL takes TCPXO only with Google's own variables, and else falls from 340 to 4 GB/s unseen."""
+
+
 @dataclass(frozen=True, slots=True)
 class VertexSettings:
     """What only Vertex AI has to be told."""
@@ -76,6 +81,12 @@ def _check(spec: SmokeSpec, settings: VertexSettings) -> None:
         raise LaunchError(f"bucket is {settings.bucket!r}: gs://bucket/prefix, --bucket")
     if spec.gpus_per_node and spec.gpu not in ACCELERATORS:
         raise LaunchError(f"gpu is {spec.gpu!r}: one of {', '.join(ACCELERATORS)}, --gpu")
+    if _over_tcpxo(spec) and spec.transport not in ("", TRANSPORT):
+        raise LaunchError(f"transport is {spec.transport}: {spec.instance} has {TRANSPORT}, --transport")
+
+
+def _over_tcpxo(spec: SmokeSpec) -> bool:
+    return spec.nodes > 1 and spec.instance.startswith(TCPXO)
 
 
 def root(settings: VertexSettings, name: str) -> str:
@@ -92,7 +103,7 @@ def files(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, str
     """Objects of the job's folder, by their path in it."""
     home = root(settings, name)
     options = worker_options(
-        spec,
+        replace(spec, transport=TRANSPORT) if _over_tcpxo(spec) else spec,
         "vertex",
         f"{home}/code/{payload.FOLDER}",
         result_dir="/tmp/result",  # noqa: S108 - the container's; a bucket's mount cannot rename
@@ -114,6 +125,7 @@ def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, An
         "SMOKE_RESULT_COPY": f"{home}/result.json",
         **ENVIRONMENT,
     } | dict(spec.environment)
+    command = ["python3", f"{home}/code/{payload.FOLDER}/start.py"]
     machine: dict[str, Any] = {"machineType": spec.instance}
     if spec.gpus_per_node:
         machine |= {"acceleratorType": ACCELERATORS[spec.gpu], "acceleratorCount": spec.gpus_per_node}
@@ -122,7 +134,7 @@ def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, An
         "diskSpec": {"bootDiskType": _boot_disk(spec.instance), "bootDiskSizeGb": settings.disk_gib},
         "containerSpec": {
             "imageUri": spec.image,
-            "command": ["python3", f"{home}/code/{payload.FOLDER}/start.py"],
+            "command": sourced(TCPXO_SCRIPT, command) if _over_tcpxo(spec) else command,
             "env": [{"name": key, "value": value} for key, value in variables.items()],
         },
     }

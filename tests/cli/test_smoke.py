@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from dataclasses import replace
 
@@ -114,6 +115,12 @@ def test_no_colour_where_nobody_watches(ended):
         (("--set", "kils=3"), "the worker has no option 'kils'; did you mean kills?"),
         (("--set", "kills=many"), "--set kills=many: int is needed"),
         (("--set", "kills"), "KEY=VALUE is needed"),
+        (("--env", "NCCL_DEBUG"), "--env NCCL_DEBUG: NAME=VALUE is needed, the name of letters, digits and _"),
+        (("--env", "A B=1"), "--env A B: NAME=VALUE is needed"),
+        (("--env", "SMOKE_OPTIONS={}"), "variables that begin with SMOKE_ are the job's own; --set has its options"),
+        (("--transport", "efa"), "--transport is for --target kubernetes, trainjob, slurm, sagemaker or vertex, not l"),
+        (("-t", "slurm", "--transport", "ib"), "--transport ib is between nodes, and this job has one: --nodes 2"),
+        (("-t", "slurm", "--nodes", "2", "--transport", "tcp"), "'tcp' is not one of"),
         (("-t", "kubernetes"), "name the STACK, whose team, queue and GPU pool the job uses"),
         (("-t", "trainjob"), "name the STACK"),
         (("-t", "slurm", "--capacity", "spot"), "--capacity is for --target kubernetes or trainjob, not slurm"),
@@ -327,6 +334,27 @@ def test_the_command_line_wins_over_the_stack(ended, plan, copy):
     assert place.region == plan.ground.region
     queue_s = smoke_targets._limit_s(spec, place) - spec.start_timeout_s - spec.run_timeout_s
     assert queue_s == 60 * place.queue_timeout > 0
+
+
+def test_variables_and_the_transport_reach_every_launcher(copy):
+    """What NCCL is told on the command line, and what has to be proven of it."""
+    given = ("--env", "NCCL_DEBUG=WARN", "--env", "NOTE=two words", "--project", str(copy), "--render")
+    away = ("--nodes", "2", "--transport", "ib", "--instance", "x", "--gpu", "H100", "--image", "i", *given)
+    places = {
+        "kubernetes": ("demo", *away),
+        "trainjob": ("demo", *away),
+        "slurm": (*away, "--container"),
+        "sagemaker": (*away, "--instance", "ml.x", "--role-arn", "arn:r", "--bucket", "s3://b"),
+        "vertex": (*away, "--bucket", "gs://b", "--gpus", "8"),
+    }
+    for target, arguments in places.items():
+        done = _run("-t", target, *arguments)
+        assert done.exit_code == 0, done.stderr
+        assert "NCCL_DEBUG" in done.stdout and "two words" in done.stdout, target
+        if target not in ("sagemaker", "vertex"):  # whose options travel in a file of the bucket
+            assert re.search(r"expect_transport\W+ib\b", done.stdout), target
+    here = _run(*given)
+    assert "NCCL_DEBUG=WARN \\" in here.stdout and "NOTE='two words'" in here.stdout
 
 
 def test_a_baseline_is_recorded_from_a_pass_only(ended, tmp_path):

@@ -19,6 +19,7 @@ TARGETS: Final[Mapping[str, tuple[Target, ...]]] = {
     "pool": _AWAY,
     "image": _AWAY,
     "start_timeout": _AWAY,
+    "transport": _AWAY,
     "capacity": _CLUSTER,
     "team": _CLUSTER,
     "queue_timeout": _CLUSTER,

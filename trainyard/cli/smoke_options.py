@@ -34,6 +34,14 @@ class CapacityName(StrEnum):
     flex_start = "flex-start"
 
 
+class Transport(StrEnum):
+    """What NCCL has to take between nodes (`smoke_jobs.ddp.options.TRANSPORTS`)."""
+
+    efa = "efa"
+    gpudirect = "gpudirect"
+    ib = "ib"
+
+
 class Level(StrEnum):
     """Which checks (`smoke_jobs.ddp.options.LEVELS`)."""
 
@@ -97,6 +105,12 @@ class JobOptions:
     instance: Annotated[str, _place("--instance", "Instance or machine type.")] = ""
     gpu: Annotated[str, _place("--gpu", "GPU model, such as H100.")] = ""
     gpus: Annotated[int | None, _place("--gpus", "GPUs a node.", min=0)] = None
+    transport: Annotated[
+        Transport | None, _place("--transport", "What NCCL has to take between nodes. Default: what the pool promises.")
+    ] = None
+    env: Annotated[
+        list[str] | None, _place("--env", "Variable of the worker's processes. May be repeated.", metavar="NAME=VALUE")
+    ] = None
     start_timeout: Annotated[float, _minutes("--start-timeout", "Minutes for nodes and image.")] = 30
 
 

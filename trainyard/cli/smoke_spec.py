@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from typing import Any
 
@@ -15,6 +16,10 @@ from trainyard.smoke_jobs.ddp.options import TIMEOUT_S, Options
 from trainyard.smoke_jobs.launch.job import BASELINE, LaunchError, SmokeSpec
 from trainyard.smoke_jobs.launch.pod import IN_TEAM_STORAGE
 from trainyard.user_files import read_text
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OURS = "SMOKE_"
+"""How the variables begin by which a launcher tells the worker its options and its place."""
 
 LOCAL_PROCESSES = 2
 """Processes of a local job on a machine without GPUs: the fewest that are distributed."""
@@ -86,17 +91,31 @@ def _overridden(spec: SmokeSpec, target: Target, options: JobOptions) -> SmokeSp
         "checkpoint_uri": options.checkpoint_uri,
         "data_path": options.data_path,
         "tracking_uri": options.tracking_uri,
+        "transport": options.transport.value if options.transport else "",
     }
+    if options.transport and spec.nodes < 2:
+        raise LaunchError(f"--transport {options.transport.value} is between nodes, and this job has one: --nodes 2")
     level = options.level.value if options.level else spec.level
     return replace(
         spec,
         level=level,
         timeout_s=TIMEOUT_S[level] if options.timeout is None else max(1, round(options.timeout * 60)),
         start_timeout_s=round(options.start_timeout * 60),
+        environment=tuple((dict(spec.environment) | dict(map(_variable, options.env or ()))).items()),
         options=_worker_options(target, options),
         files=_files(target, options),
         **{name: value for name, value in changes.items() if value},
     )
+
+
+def _variable(text: str) -> tuple[str, str]:
+    """NAME=VALUE of `--env`; raises LaunchError."""
+    name, equals, value = text.partition("=")
+    if not equals or not _VARIABLE.fullmatch(name):
+        raise LaunchError(f"--env {name}: NAME=VALUE is needed, the name of letters, digits and _")
+    if name.startswith(_OURS):
+        raise LaunchError(f"--env {name}: variables that begin with {_OURS} are the job's own; --set has its options")
+    return name, value
 
 
 def _worker_options(target: Target, options: JobOptions) -> dict[str, Any]:

@@ -78,6 +78,15 @@ def test_the_rendering_is_a_command_that_runs():
     assert answer.returncode == 0
 
 
+def test_variables_reach_the_processes(tmp_path):
+    wanted = (("NCCL_DEBUG", "a 'quoted' value"), ("SMOKE_OPTIONS", "{}"))
+    spec = SmokeSpec(processes_per_node=1, environment=wanted, options={"checks": ["rendezvous"]})
+    assert "SMOKE_OPTIONS='{\"" in local.render(spec), "the worker's own are not overwritten"
+    shown = local.render(spec).rpartition(sys.executable)[0] + "printenv NCCL_DEBUG"
+    answer = subprocess.run(["bash"], input=shown, text=True, capture_output=True, check=True)
+    assert answer.stdout == "a 'quoted' value\n"
+
+
 def test_several_nodes_are_refused():
     with pytest.raises(LaunchError, match="use --nproc"):
         local.render(SmokeSpec(nodes=2))

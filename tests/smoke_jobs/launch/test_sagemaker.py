@@ -83,6 +83,15 @@ def test_variables_are_short_enough_and_the_options_come_as_a_file(tmp_path):
     assert (place.nodes, place.node_rank, place.head) == (2, 1, "algo-1")
 
 
+@pytest.mark.parametrize(("instance", "has_volume"), [("ml.g4dn.12xlarge", False), ("ml.p4d.24xlarge", False),
+                                                     ("ml.p3.8xlarge", True)])  # fmt: skip
+def test_a_key_is_of_a_volume_where_there_is_one(instance, has_volume):
+    """The service refuses a key of the volume for types with local disks."""
+    request = render(replace(SPEC, instance=instance), replace(SETTINGS, kms_key="alias/ml"), "job")
+    assert ("VolumeKmsKeyId" in request["ResourceConfig"]) is has_volume
+    assert request["OutputDataConfig"]["KmsKeyId"] == "alias/ml"
+
+
 def test_mistakes_are_named_at_once():
     with pytest.raises(LaunchError) as caught:
         render(

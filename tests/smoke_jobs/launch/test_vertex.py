@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -42,6 +43,41 @@ def test_scheduling():
     settings = replace(SETTINGS, spot=False, service_account="a@p", network="projects/1/global/networks/n")
     job = render(SPEC, settings, "job")["jobSpec"]
     assert (job["scheduling"]["strategy"], job["serviceAccount"]) == ("STANDARD", "a@p")
+
+
+@pytest.mark.parametrize(
+    ("machine", "gpu", "disk"),
+    [
+        ("a2-ultragpu-8g", "A100-80GB", "pd-ssd"),
+        ("g2-standard-48", "L4", "pd-ssd"),
+        ("a3-megagpu-8g", "H100-MEGA", "pd-ssd"),
+        ("a3-ultragpu-8g", "H200", "hyperdisk-balanced"),
+        ("a4-highgpu-8g", "B200", "hyperdisk-balanced"),
+    ],
+)
+def test_a_machine_boots_from_a_disk_that_it_takes(machine, gpu, disk):
+    (pool, _) = render(replace(SPEC, instance=machine, gpu=gpu), SETTINGS, "job")["jobSpec"]["workerPoolSpecs"]
+    assert pool["diskSpec"]["bootDiskType"] == disk
+
+
+def test_a_pair_of_a3_mega_takes_googles_variables_and_proves_the_transport(tmp_path):
+    """Over sockets it falls from 340 to 4 GB/s and says nothing."""
+    pair = replace(SPEC, instance="a3-megagpu-8g", gpu="H100-MEGA")
+    command = render(pair, SETTINGS, "job")["jobSpec"]["workerPoolSpecs"][1]["containerSpec"]["command"]
+    script = tmp_path / "nccl-env-profile.sh"
+    here = [part.replace("/usr/local/nvidia/lib64", str(tmp_path)) for part in command[:4]]
+    ran = [*here, "sh", "-c", "echo $NCCL_NET"]
+    assert subprocess.run(ran, check=False, capture_output=True).returncode != 0, "without the script nothing trains"
+    script.write_text("export NCCL_NET=FasTrak\n")
+    assert subprocess.run(ran, check=True, capture_output=True, text=True).stdout == "FasTrak\n"
+    assert command[4:] == ["python3", "/gcs/ml/smoke/job/code/ddp/start.py"]
+    assert json.loads(files(pair, SETTINGS, "job")["code/options.json"])["expect_transport"] == "gpudirect"
+    alone = replace(pair, nodes=1)
+    (pool,) = render(alone, SETTINGS, "job")["jobSpec"]["workerPoolSpecs"]
+    assert pool["containerSpec"]["command"][0] == "python3"
+    assert json.loads(files(alone, SETTINGS, "job")["code/options.json"]).get("expect_transport", "") == ""
+    with pytest.raises(LaunchError, match="transport is efa: a3-megagpu-8g has gpudirect"):
+        render(replace(pair, transport="efa"), SETTINGS, "job")
 
 
 def test_the_worker_finds_its_place_in_what_vertex_sets(tmp_path):
