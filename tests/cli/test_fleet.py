@@ -17,7 +17,7 @@ from tests.fleet.fleets import project, pulumi, settings
 from tests.fleet.test_live import GOOD, budget, state, usd
 from tests.shared import ROOT
 from trainyard.account import aws as account_aws
-from trainyard.cli import fleet
+from trainyard.cli import fleet_judging
 from trainyard.cli.main import app
 from trainyard.fleet.known import HOMES, Smoke, Spend, known_of, note
 
@@ -168,8 +168,8 @@ def test_drift_is_told(agency: Path, tmp_path: Path) -> None:
 
 def test_the_list_remembers_what_drift_was_told(agency: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
-    program, once = str(pulumi(tmp_path)), fleet._judged(fleet._clients(agency), None)
-    monkeypatch.setattr(fleet, "_judged", lambda *_: once)
+    program, once = str(pulumi(tmp_path)), fleet_judging.judged(fleet_judging.clients_of(agency), None)
+    monkeypatch.setattr(fleet_judging, "judged", lambda *_: once)
 
     def listed() -> tuple[str, dict[str, Any]]:
         file = tmp_path / "list.json"
@@ -190,8 +190,8 @@ def test_the_list_remembers_what_drift_was_told(agency: Path, tmp_path: Path, mo
 @pytest.fixture
 def judged(agency: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The agency's verdicts, which these tests are not about, made once; and a wide terminal."""
-    once = fleet._judged(fleet._clients(agency), None)
-    monkeypatch.setattr(fleet, "_judged", lambda *_: once)
+    once = fleet_judging.judged(fleet_judging.clients_of(agency), None)
+    monkeypatch.setattr(fleet_judging, "judged", lambda *_: once)
     monkeypatch.setenv("COLUMNS", "200")
 
 

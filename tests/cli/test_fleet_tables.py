@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.fleet.fleets import clients, project, settings
-from trainyard.cli.fleet import _change
+from trainyard.cli.fleet_releases import _change
 from trainyard.cli.fleet_tables import print_changes
 from trainyard.review.formats.names import Format
 from trainyard.review.verdict import State

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from tests.fleet.fleets import pulumi
 from tests.shared import ROOT
 from tests.test_workflows import checkouts, runs_code_of_the_branch
-from trainyard.cli import fleet
+from trainyard.cli import fleet_judging
 from trainyard.cli.main import app
 from trainyard.fleet.clients import Client, Fleet
 from trainyard.rehearsal.engine.project import stack_folder
@@ -253,7 +253,7 @@ def test_every_command_of_its_page_runs(mine: Path, tmp_path: Path, monkeypatch:
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(mine)
-    judged, found = fleet._judged, dict[tuple[str, ...], Any]()
+    judged, found = fleet_judging.judged, dict[tuple[str, ...], Any]()
 
     def judged_once(clients: list[Client], jobs: int | None, since: object = None) -> Any:
         stacks = tuple(client.stack for client in clients)
@@ -261,7 +261,9 @@ def test_every_command_of_its_page_runs(mine: Path, tmp_path: Path, monkeypatch:
             found[stacks] = judged(clients, jobs)
         return found[stacks]
 
-    monkeypatch.setattr(fleet, "_judged", judged_once)  # `check`, `list` and `upgrade` ask the same of the same stack
+    monkeypatch.setattr(
+        fleet_judging, "judged", judged_once
+    )  # `check`, `list` and `upgrade` ask the same of the same stack
     said, parsed = "", 0
     for line in commands(mine):
         program, *words = shlex.split(line)

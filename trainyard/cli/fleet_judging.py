@@ -1,0 +1,68 @@
+"""What the verbs of `trainyard fleet` have in common: the clients of a project, their verdicts, and some options."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trainyard.cli.project import debugging, fail, progress, settings_of, stack_files
+from trainyard.review.formats.names import Format
+
+if TYPE_CHECKING:
+    from trainyard.fleet.clients import Client
+    from trainyard.review.change.source import Source
+    from trainyard.review.told import Told
+
+PulumiOption = Annotated[str, typer.Option(metavar="PROGRAM", help="The Pulumi command.")]
+JobsOption = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", min=1, metavar="N", help="Processes at once; as many as cores, by default."),
+]
+
+
+def need_pulumi(pulumi: str) -> None:
+    """Ends the command where there is no such program."""
+    if shutil.which(pulumi) is None:
+        fail(f"--pulumi {pulumi}: there is no such program; https://www.pulumi.com/docs/install tells how to get it")
+
+
+def clients_of(folder: Path) -> list[Client]:
+    """The clients of a project; ends the command where it has none, or where the fleet's file is wrong."""
+    from trainyard.fleet.clients import read_clients
+
+    files = stack_files(folder)
+    if not files:
+        fail(f"there is no stack in {folder}; `trainyard new CLIENT` adds one")
+    with settings_of("of the fleet"):
+        return read_clients(folder, files)
+
+
+def worst_of(told: Mapping[str, Told]) -> int:
+    """The exit code of the worst of the verdicts."""
+    from trainyard.review.verdict import State
+
+    order = list(State)
+    return max((each.verdict.state for each in told.values()), key=order.index, default=State.SOUND).exit_code
+
+
+def judged(clients: Sequence[Client], jobs: int | None, since: Source | None = None) -> dict[str, Told]:
+    """What a check says of each stack, by its name; with a source also what changed since it made them."""
+    from trainyard.review.told import Asked
+    from trainyard.review.workers import tell_all, workers_for
+
+    found: dict[str, Told] = {}
+    if not clients:
+        return found
+    asked = Asked(
+        project=clients[0].config.root, formats=(Format.JSON,) if since else (), debug=debugging(), since=since
+    )
+    files = [client.file for client in clients]
+    with progress(f"checking {len(files)} stacks") as say:
+        for told in tell_all(asked, files, {}, workers=jobs or workers_for(len(files))):
+            found[told.verdict.stack] = told
+            say(f"checked {len(found)} of {len(files)} stacks")
+    return found
