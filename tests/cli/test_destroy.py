@@ -23,7 +23,7 @@ from tests.teardown.aws.test_prove import LACKING, seed_interface, seed_volume
 from tests.teardown.states import exported
 from trainyard.account import aws as account_aws
 from trainyard.cli.main import app
-from trainyard.teardown import destroy as destroy_module
+from trainyard.teardown.aws import end
 from trainyard.teardown.destroy import FOLDER
 
 NO_JOBS = out({"items": []})
@@ -159,13 +159,13 @@ def test_interfaces_that_nodes_left_are_swept_and_it_is_tried_once_more(
     seed_interface([{"Key": "cluster.k8s.amazonaws.com/name", "Value": "somebody-elses"}])
     failing = stack.parent / "fail-demo"
     failing.touch()
-    swept = destroy_module.sweep_interfaces
+    swept = end.sweep_interfaces
 
     def sweep(*arguments: Any) -> int:
         failing.unlink(missing_ok=True)
         return swept(*arguments)
 
-    monkeypatch.setattr(destroy_module, "sweep_interfaces", sweep)
+    monkeypatch.setattr(end, "sweep_interfaces", sweep)
     done = run(stack, "--yes")
     assert done.exit_code == 0, done.output
     assert calls(stack).count("destroy") == 2

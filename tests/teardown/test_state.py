@@ -10,22 +10,24 @@ import pytest
 from tests.conftest import WHOLE
 from tests.teardown.states import exported
 from trainyard.problems import SettingsError
-from trainyard.teardown.model import Left
-from trainyard.teardown.state import (
+from trainyard.teardown.kinds import (
     BUCKET,
     CLUSTER,
     DATABASE,
+    GCP_BUCKET,
+    GCP_CLUSTER,
+    GCP_DATABASE,
+    GCP_FOLDER,
+    GCP_KEY,
     GROUPS,
     KEY,
     LUSTRE,
     LUSTRE_LINK,
+    PARTS,
     Group,
-    State,
-    dependencies,
-    ending,
-    group_of,
-    waves,
 )
+from trainyard.teardown.model import Left
+from trainyard.teardown.state import State, dependencies, ending, group_of, waves
 
 SETTINGS = ("bucketPolicy", "bucketPublicAccessBlock", "bucketVersioning", "bucketServerSideEncryptionConfiguration")
 
@@ -199,3 +201,60 @@ def test_copies_of_images_that_can_be_pulled_again_go(rehearsed) -> None:
     ]
     own, _ = ended(State(changed), *GROUPS)
     assert all(each["retainOnDelete"] for each in own.of("aws:ecr/repository:Repository")), "nobody can pull them again"
+
+
+@pytest.fixture(scope="module")
+def on_google(rehearsed) -> State:
+    return State(exported(rehearsed("demo-gcp")))
+
+
+def names(resources: list[dict[str, Any]]) -> set[str]:
+    return {each["urn"].rpartition("::")[2].removeprefix("acme-demo-gcp-") for each in resources}
+
+
+def test_on_google_cloud_nothing_is_lost_by_default(on_google: State) -> None:
+    after, found = ended(on_google, *GROUPS)
+    assert found.lost == ()
+    assert not any(each.get("protect") for each in after.resources)
+    assert all(each["retainOnDelete"] for each in (*after.of(GCP_BUCKET), *after.of(GCP_KEY)))
+    (database,) = after.of(GCP_DATABASE)
+    assert not database["retainOnDelete"], "its network goes: a backup stays"
+    assert database["outputs"]["deletionProtection"] is database["inputs"]["deletionProtection"] is False
+    backup = Left("BackupRun", "17", "name", None, made_of=database["id"])
+    assert any(each.is_of(backup) for each in found.kept)
+    (cluster,) = after.of(GCP_CLUSTER)
+    assert (cluster["retainOnDelete"], cluster["outputs"]["deletionProtection"]) == (False, False)
+    assert not any("secret" in each.kind.lower() or "Cluster" in each.kind for each in found.kept)
+
+
+def test_on_google_cloud_what_stays_can_be_read_still(on_google: State) -> None:
+    """The bucket's own account uses the key, and the folders hold who may read them."""
+    after, _ = ended(on_google, "data")
+    stays = names([each for each in after.of(GCP_BUCKET) if each["retainOnDelete"]])
+    assert stays == {"data", "checkpoints", "logs"}
+    kept_keys = [each for each in after.of(GCP_KEY) if each["retainOnDelete"]]
+    assert {"data", "checkpoints"} <= names(kept_keys)
+    for right in after.of("gcp:kms/cryptoKeyIAMMember:*"):
+        of_kept = any(key["id"] == right["inputs"]["cryptoKeyId"] for key in kept_keys)
+        assert right["retainOnDelete"] is of_kept, right["urn"]
+    for folder in after.of(GCP_FOLDER):
+        bucket = next(each for each in after.of(GCP_BUCKET) if each["outputs"]["name"] == folder["inputs"]["bucket"])
+        assert folder["retainOnDelete"] is bucket["retainOnDelete"], folder["urn"]
+
+
+def test_on_google_cloud_what_is_given_up_can_be_deleted(on_google: State) -> None:
+    after, found = ended(on_google)
+    for each in (*after.of(GCP_BUCKET), *after.of(GCP_FOLDER)):
+        assert each["outputs"]["forceDestroy"] is True
+        assert not each["retainOnDelete"]
+    assert all(each["outputs"]["deletionPolicy"] == "DELETE" for each in after.of(GCP_KEY)), "and not left for ever"
+    assert found.kept == ()
+    assert any(line.startswith("DatabaseInstance ") for line in found.lost)
+
+
+def test_a_user_that_owns_tables_is_not_dropped_from_a_database_that_goes(on_google: State) -> None:
+    for keep in (GROUPS, ()):
+        after, _ = ended(on_google, *keep)
+        parts = [each for each in after.made if each["type"] in PARTS]
+        assert len(parts) == 2
+        assert all(each["retainOnDelete"] for each in parts)

@@ -36,16 +36,16 @@ def ask(*command: str) -> Any:
         raise CannotAskError(f"gcloud {' '.join(command[:3])} wrote no JSON", "use a newer gcloud") from None
 
 
-def said(command: Sequence[str]) -> str:
-    """What a command writes. Raises `CannotAskError`."""
+def said(command: Sequence[str], seconds: int = ASK_SECONDS) -> str:
+    """What a command writes within so many seconds. Raises `CannotAskError`."""
     if shutil.which(PROGRAM) is None:
         raise NobodyError("gcloud is not on the path", f"install it: {WHERE}")
     try:
         done = subprocess.run(
-            [PROGRAM, *command, "--quiet"], capture_output=True, text=True, check=False, timeout=ASK_SECONDS
+            [PROGRAM, *command, "--quiet"], capture_output=True, text=True, check=False, timeout=seconds
         )
     except subprocess.TimeoutExpired:
-        why = f"gcloud {' '.join(command[:3])} gave no answer in {ASK_SECONDS} seconds"
+        why = f"gcloud {' '.join(command[:3])} gave no answer in {seconds} seconds"
         raise CannotAskError(why, "see that the network reaches googleapis.com") from None
     if done.returncode == 0:
         return done.stdout

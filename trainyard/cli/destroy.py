@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from trainyard.account.aws import Account
     from trainyard.fleet.clients import Client
     from trainyard.fleet.pulumi import Pulumi
+    from trainyard.plan.aws.parts import AwsPlan
     from trainyard.plan.parts import Plan
+    from trainyard.teardown.cloud import Cloud
     from trainyard.teardown.destroy import Options
     from trainyard.teardown.freeze import Kubectl
+    from trainyard.teardown.kinds import Group
     from trainyard.teardown.model import Kept, Left, Proof
-    from trainyard.teardown.state import Ending, Group, State
+    from trainyard.teardown.state import Ending, State
 
 EXIT_LEFT = 1
 """Something that is paid for is left, or could not be looked for."""
@@ -75,40 +78,24 @@ def destroy(
 
     Exit codes: 0 nothing that is paid for is left but what was to stay; 1 something is, or could not be looked for;
     2 the settings are wrong, or there are no credentials; 3 it was stopped, and the stack is not gone.
-
-    On Google Cloud it tells (--dry-run) and proves (--prove-only); `pulumi destroy` ends the stack.
     """
     check_outputs({"--json": json_file})
     wanted = _groups(keep)
     plan, client = _stack(project, stack)
-    if plan.ground.kind == "gcp":
-        with _told():
-            if dry_run:
-                _tell_as_it_is(_pulumi(pulumi, client))
-                return
-            if not prove_only:
-                fail(
-                    f"stack {stack} stands on Google Cloud, where this command does not end it: --dry-run says what is "
-                    f"protected and in which order it goes, `pulumi destroy --stack {client.stack}` ends it, then "
-                    "--prove-only proves it"
-                )
-            proof = _proof(plan, stack, ())
-        _end(proof, client.stack, json_file)
-        return
-    account = _account(plan, stack)
     with _told():
         if dry_run:
             _tell(*_looked(_pulumi(pulumi, client), wanted), client.stack)
             return
-        account.identity  # noqa: B018  (nothing is begun that could not be proven)
+        cloud = _cloud(plan)
+        cloud.check()
         if prove_only:
             from trainyard.teardown.destroy import folder_of
             from trainyard.teardown.ledger import read_kept
 
             kept = read_kept(folder_of(client))
         else:
-            kept = _ended(_pulumi(pulumi, client), account, wanted, drain_minutes, yes, not skip_freeze)
-        proof = _proof(plan, stack, kept)
+            kept = _ended(_pulumi(pulumi, client), cloud, wanted, drain_minutes, yes, not skip_freeze)
+        proof = _proof(plan, kept)
     _end(proof, client.stack, json_file)
 
 
@@ -122,7 +109,7 @@ def _end(proof: Proof, stack: str, json_file: Path | None) -> None:
         raise typer.Exit(EXIT_LEFT)
 
 
-def _proof(plan: Plan, stack: str, kept: tuple[Kept, ...]) -> Proof:
+def _proof(plan: Plan, kept: tuple[Kept, ...]) -> Proof:
     """Looks with credentials of its own: those that a long `pulumi destroy` began with may be over."""
     from trainyard.account.aws import NoCredentialsError
     from trainyard.account.gcp import NobodyError
@@ -132,13 +119,13 @@ def _proof(plan: Plan, stack: str, kept: tuple[Kept, ...]) -> Proof:
     try:
         if plan.ground.kind == "gcp":
             return prove_on_gcp(plan, kept)
-        return prove(plan, _account(plan, stack), kept)
+        return prove(plan, _account(plan.ground), kept)
     except (NoCredentialsError, NobodyError) as error:
         fail(f"nothing is proven: {error}; {error.remedy}, then --prove-only", code=EXIT_LEFT)
 
 
 def _groups(keep: str) -> tuple[Group, ...]:
-    from trainyard.teardown.state import GROUPS
+    from trainyard.teardown.kinds import GROUPS
 
     if keep == NOTHING:
         return ()
@@ -160,13 +147,18 @@ def _stack(project: Path | None, stack: str) -> tuple[Plan, Client]:
         return plan, read_client(folder, file, Entry())
 
 
-def _account(plan: Plan, stack: str) -> Account:
+def _account(ground: AwsPlan) -> Account:
     from trainyard.account.aws import account_of
 
-    ground = plan.ground
-    if ground.kind != "aws":
-        fail(f"stack {stack} stands on {ground.kind}, of which this command cannot prove that nothing is left")
     return account_of(ground.region, ground.login.assume_role, ground.login.profile)
+
+
+def _cloud(plan: Plan) -> Cloud:
+    from trainyard.teardown.aws.end import AwsEnd
+    from trainyard.teardown.gcp.end import GcpEnd
+
+    ground = plan.ground
+    return GcpEnd(ground.project) if ground.kind == "gcp" else AwsEnd(_account(ground))
 
 
 def _pulumi(program: str, client: Client) -> Pulumi:
@@ -182,16 +174,17 @@ def _pulumi(program: str, client: Client) -> Pulumi:
 @contextmanager
 def _told() -> Iterator[None]:
     """Ends the command, with the code that says how far it came, where a step fails."""
+    from trainyard.account import gcp
     from trainyard.account.aws import CannotAskError, NoCredentialsError
     from trainyard.fleet.pulumi import PulumiError
-    from trainyard.teardown.aws.lift import LiftError
+    from trainyard.teardown.cloud import LiftError
     from trainyard.teardown.freeze import FreezeError
 
     try:
         yield
-    except NoCredentialsError as error:
+    except (NoCredentialsError, gcp.NobodyError) as error:
         fail(f"{error}: {error.remedy}", code=EXIT_SETTINGS)
-    except CannotAskError as error:
+    except (CannotAskError, gcp.CannotAskError) as error:
         fail(f"{error}: {error.remedy}", code=EXIT_STOPPED)
     except (FreezeError, LiftError, PulumiError) as error:
         fail(str(error), code=EXIT_STOPPED)
@@ -207,7 +200,7 @@ def _looked(pulumi: Pulumi, keep: Sequence[Group]) -> tuple[State, Ending]:
 
 def _ended(
     pulumi: Pulumi,
-    account: Account,
+    cloud: Cloud,
     keep: tuple[Group, ...],
     drain_minutes: float,
     yes: bool,
@@ -233,7 +226,7 @@ def _ended(
             need("kubectl", why="jobs are stopped with it; --skip-freeze goes without")
             return until_the_end.enter_context(kubectl_of(pulumi.output("kubeconfig")))
 
-        return destroy(pulumi, account, kubectl, options, _say)
+        return destroy(pulumi, cloud, kubectl, options, _say)
 
 
 def is_asked() -> bool:
@@ -279,17 +272,6 @@ def _tell(state: State, end: Ending, stack: str) -> None:
             order.append(f"{number}. {told}")
     block("deleted, in this order", order)
     out.print(f"{stack}: {len(state.made)} resources, {len(end.kept)} stay", markup=False)
-
-
-def _tell_as_it_is(pulumi: Pulumi) -> None:
-    """What a plain `pulumi destroy` is refused for, and what it deletes in which order: nothing is let go before."""
-    from trainyard.teardown.state import Ending
-
-    state, _ = _looked(pulumi, ())
-    for each in state.made:
-        if each.get("protect"):
-            typer.echo(f"protected: pulumi state unprotect '{each['urn']}' --stack {pulumi.client.stack}")
-    _tell(state, Ending(state.exported, (), ()), pulumi.client.stack)
 
 
 def _print(proof: Proof, stack: str) -> None:

@@ -13,18 +13,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from trainyard.account.aws import Account
 from trainyard.fleet.clients import Client
 from trainyard.fleet.keeper import alone_in
 from trainyard.fleet.pulumi import Pulumi, PulumiError
-from trainyard.teardown.aws.lift import stop_apps, unprotect, write_back
-from trainyard.teardown.aws.sweep import sweep_groups, sweep_interfaces
+from trainyard.teardown.cloud import Cloud, Say
 from trainyard.teardown.freeze import Kubectl, freeze, running_in
+from trainyard.teardown.kinds import Group
 from trainyard.teardown.ledger import note_kept, write_private
 from trainyard.teardown.model import Kept
-from trainyard.teardown.state import CLUSTER, DOMAIN, Ending, Group, State, ending
+from trainyard.teardown.state import Ending, State, ending
 
-Say = Callable[[str], None]
 FOLDER: Final = ".trainyard-destroy"
 """A folder for each stack, beside Pulumi.yaml: the states before, what Pulumi said, and what was kept."""
 
@@ -60,14 +58,14 @@ def look(pulumi: Pulumi, keep: Sequence[Group]) -> tuple[State, Ending]:
 
 
 def destroy(
-    pulumi: Pulumi, account: Account, kubectl: Callable[[], Kubectl], options: Options, say: Say
+    pulumi: Pulumi, cloud: Cloud, kubectl: Callable[[], Kubectl], options: Options, say: Say
 ) -> tuple[Kept, ...]:
     """Ends the stack; what was kept.
 
     Raises:
         PulumiError: Pulumi fails; what it deleted until then is gone, and the next run goes on.
         FreezeError, LiftError: before anything is deleted.
-        CannotAskError: the account does not answer, before anything is deleted.
+        CannotAskError: the cloud does not answer, before anything is deleted.
     """
     begun = _now()
     with alone_in(pulumi.folder) as lock:
@@ -79,33 +77,25 @@ def destroy(
         running = running_in(state)
         if options.freeze and (running.queues or running.namespaces):
             freeze(running, kubectl(), say, minutes=options.drain_minutes)
-        stop_apps(state, account, say, keep_homes="homes" in options.keep)
-        if "data" in options.keep:
-            write_back(state, account, say)
+        cloud.before(state, options.keep, say)
         # Read again: what people and controllers did meanwhile is in it.
         state = _state(pulumi, f"frozen-{begun}")
         end = ending(state, options.keep)
         found = note_kept(pulumi.folder, end.kept)
-        unprotect(state, account, say)
+        cloud.unprotect(state, options.keep, say)
         say("lifting the protection in the state")
         edited = pulumi.folder / f"edited-{begun}.json"
         write_private(edited, json.dumps(end.state))
         pulumi.run(f"import-{begun}", ["stack", "import", "--file", str(edited)], lock)
-        clusters = [str(each["id"]) for each in state.of(CLUSTER)]
-        domains = [str(each["id"]) for each in state.of(DOMAIN)]
-
-        def sweep() -> int:
-            return sweep_interfaces(clusters, account, say) + sweep_groups(domains, account, say)
-
         say("pulumi destroy")
         try:
             pulumi.run(f"destroy-{begun}", DESTROY, lock)
         except PulumiError:
-            if not sweep():
+            if not cloud.sweep(state, say):
                 raise
             say("pulumi destroy, once more")
             pulumi.run(f"destroy-{begun}-again", DESTROY, lock)
-        sweep()
+        cloud.sweep(state, say)
     return found
 
 

@@ -12,54 +12,32 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Final, Literal, get_args
+from typing import Any
 
 from trainyard import cards
 from trainyard.problems import Problem, SettingsError, kind_of
-from trainyard.teardown.model import Kept
-
-Group = Literal["data", "artifacts", "tracking", "homes"]
-GROUPS: Final[tuple[Group, ...]] = get_args(Group)
-"""What may stay: data sets, checkpoints and all else that holds something; what runs wrote to the tracking server, and
-registered models; the tracking server's own database, as a snapshot; and people's own files."""
-
-BUCKET: Final = "aws:s3/bucket:Bucket"
-ROLE: Final = "aws:iam/role:Role"
-KEY: Final = "aws:kms/key:Key"
-DATABASE: Final = "aws:rds/instance:Instance"
-LUSTRE: Final = "aws:fsx/lustreFileSystem:LustreFileSystem"
-LUSTRE_LINK: Final = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
-DOMAIN: Final = "aws:sagemaker/domain:Domain"
-CACHE: Final = "aws:ecr/pullThroughCacheRule:PullThroughCacheRule"
-REPOSITORY: Final = "aws:ecr/repository:Repository"
-CLUSTER: Final = "aws:eks/cluster:Cluster"
-
-_COPIED: Final = (DATABASE, LUSTRE)
-"""What stays as a copy: the thing itself stands in the network that goes."""
-
-_GROUPS: Final[tuple[tuple[str, Group], ...]] = (
-    ("aws:rds/", "tracking"),
-    ("aws:sagemaker/mlflow", "tracking"),
-    ("aws:sagemaker/modelPackageGroup", "artifacts"),
-    (DOMAIN, "homes"),
-    ("aws:efs/", "homes"),
+from trainyard.teardown.kinds import (
+    BUCKET,
+    CACHE,
+    COPIED,
+    DATABASE,
+    DOMAIN,
+    GCP_DATABASE,
+    GIVEN_UP,
+    GROUP_OF,
+    GROUPS,
+    HOLDS_NOTHING,
+    KEYS,
+    LUSTRE,
+    LUSTRE_LINK,
+    NO_SETTING,
+    PARTS,
+    REPOSITORY,
+    ROLE,
+    SETTINGS,
+    Group,
 )
-"""The kind of what a type holds, by the beginning of its token; everything else is data."""
-
-_SETTINGS: Final = (("aws:s3/bucket*", "bucket"), ("aws:efs/*", "fileSystemId"), ("aws:iam/rolePolic*", "role"))
-"""Types that are settings of another resource, and the input that names it: without them what stays is open, or not
-what it was."""
-
-_NO_SETTING: Final = ("aws:efs/mountTarget:MountTarget",)
-"""What names a file system and stands in a network that goes."""
-
-_GIVEN_UP: Final[Mapping[str, Mapping[str, Any]]] = {
-    BUCKET: {"forceDestroy": True},
-    DATABASE: {"skipFinalSnapshot": True, "deletionProtection": False},
-    CLUSTER: {"deletionProtection": False},
-    REPOSITORY: {"forceDelete": True},
-}
-"""What a provider has to find in the state to delete what is not to stay."""
+from trainyard.teardown.model import Kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +102,9 @@ def dependencies(resource: Mapping[str, Any]) -> set[str]:
 def group_of(resource: Mapping[str, Any]) -> Group | None:
     """What a resource counts as that holds something; None of any other, and of a key: it goes with what it opens."""
     type_ = resource["type"]
-    if type_ == KEY or not cards.of(type_).stateful:
+    if type_ in (*KEYS, *HOLDS_NOTHING) or not cards.of(type_).stateful:
         return None
-    for beginning, group in _GROUPS:
+    for beginning, group in GROUP_OF:
         if type_.startswith(beginning):
             return group
     return "artifacts" if _name(resource).endswith("-artifacts") else "data"
@@ -136,29 +114,35 @@ def ending(state: State, keep: Sequence[Group]) -> Ending:
     """The state for `pulumi destroy`, with what stays let go of and everything else unprotected."""
     edited = State(copy.deepcopy(state.exported))
     stays, lost = _chosen(edited, keep)
-    left_there = [each for each in edited.made if each["urn"] in stays and each["type"] not in _COPIED]
+    left_there = [each for each in edited.made if each["urn"] in stays and each["type"] not in COPIED]
     # A tracking server acts as its role, on what holds its artifacts.
     servers = [each for each in left_there if each["type"].startswith("aws:sagemaker/mlflow")]
     left_there += [need for each in servers for need in edited.needed_by(each) if need["type"] == ROLE]
-    settings = [each for each in edited.made if any(_is_setting(each, of) for of in left_there)]
+    settings = _settings(edited, left_there)
     opened = _keys(edited, [each for each in edited.made if each["urn"] in stays] + settings)
-    for each in edited.of(KEY):
+    for each in (each for each in edited.made if each["type"] in KEYS):
         # With everything kept the program's own word counts: copies that nobody knows of may need the key.
-        if each["urn"] in opened or (set(keep) == set(GROUPS) and each.get("retainOnDelete")):
+        if each["urn"] in opened or (set(keep) == set(GROUPS) and _left_by_the_program(each)):
             stays[each["urn"]] = _kept(each, "it opens what stays")
             left_there.append(each)
         else:
             lost.append(f"{_told(each)}: scheduled for deletion, with all that only it opens")
+    settings = _settings(edited, left_there)  # of the keys, too
     for each in edited.resources:
         each["protect"] = False
     for each in edited.made:
-        if each in left_there or each in settings:
+        if each in left_there or each in settings or each["type"] in PARTS:
             each["retainOnDelete"] = True
         elif cards.of(each["type"]).stateful:
             each["retainOnDelete"] = False
         if each["urn"] not in stays:
-            _set(each, _GIVEN_UP.get(each["type"], {}))
+            _set(each, GIVEN_UP.get(each["type"], {}))
     return Ending(edited.exported, tuple(stays.values()), tuple(lost))
+
+
+def _settings(state: State, of: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What is a setting of any of these."""
+    return [each for each in state.made if any(_is_setting(each, one) for one in of)]
 
 
 def _chosen(state: State, keep: Sequence[Group]) -> tuple[dict[str, Kept], list[str]]:
@@ -180,6 +164,9 @@ def _chosen(state: State, keep: Sequence[Group]) -> tuple[dict[str, Kept], list[
         elif each["type"] == DATABASE:
             stays[each["urn"]] = _snapshot(each)
             _set(each, {"skipFinalSnapshot": False, "deletionProtection": False})
+        elif each["type"] == GCP_DATABASE:
+            stays[each["urn"]] = Kept("Cloud SQL backup", (str(each.get("id")),), f"--keep {group}")
+            _set(each, {"deletionProtection": False})
         elif each["type"] == LUSTRE:  # stands in the network that goes: its files are in the bucket, or in a backup
             if not any(_names(each, link) for link in state.of(LUSTRE_LINK)):
                 _set(each, {"skipFinalBackup": False})
@@ -207,13 +194,13 @@ def waves(state: State) -> Iterator[list[dict[str, Any]]]:
 
 def _keys(state: State, stays: Sequence[Mapping[str, Any]]) -> set[str]:
     """The keys that something which stays is encrypted with, or was."""
-    return {need["urn"] for each in stays for need in state.needed_by(each) if need["type"] == KEY}
+    return {need["urn"] for each in stays for need in state.needed_by(each) if need["type"] in KEYS}
 
 
 def _is_setting(resource: Mapping[str, Any], of: Mapping[str, Any]) -> bool:
-    if resource["type"] in _NO_SETTING or resource["type"] == of["type"]:
+    if resource["type"] in NO_SETTING or resource["type"] == of["type"]:
         return False
-    for pattern, key in _SETTINGS:
+    for pattern, key in SETTINGS:
         if fnmatchcase(resource["type"], pattern):
             inputs = {**(resource.get("outputs") or {}), **(resource.get("inputs") or {})}
             own = {of.get("id"), (of.get("outputs") or {}).get("bucket")} - {None}
@@ -244,6 +231,11 @@ def _kept(resource: Mapping[str, Any], why: str) -> Kept:
     outputs = resource.get("outputs") or {}
     names = (resource.get("id"), outputs.get("arn"), outputs.get("bucket"))
     return Kept(_word(resource), tuple(dict.fromkeys(str(each) for each in names if each)), why)
+
+
+def _left_by_the_program(key: Mapping[str, Any]) -> bool:
+    """Whether a plain `pulumi destroy` leaves a key where it is."""
+    return bool(key.get("retainOnDelete")) or (key.get("inputs") or {}).get("deletionPolicy") == "ABANDON"
 
 
 def _told(resource: Mapping[str, Any]) -> str:

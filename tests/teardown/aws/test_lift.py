@@ -12,7 +12,8 @@ from tests.conftest import WHOLE
 from tests.teardown.states import exported
 from trainyard.teardown.aws.lift import LiftError, stop_apps, unprotect, write_back
 from trainyard.teardown.aws.sweep import sweep_groups
-from trainyard.teardown.state import CLUSTER, DATABASE, LUSTRE, State
+from trainyard.teardown.kinds import CLUSTER, DATABASE, LUSTRE
+from trainyard.teardown.state import State
 
 
 @pytest.fixture(scope="module")

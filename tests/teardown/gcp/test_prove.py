@@ -11,9 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.cli.test_way_in import Desk
-from tests.fleet.fleets import pulumi
 from tests.shared import ROOT
-from tests.teardown.states import exported
 from trainyard.account.gcp import NobodyError
 from trainyard.cli.main import app
 from trainyard.plan.parts import Plan
@@ -166,45 +164,24 @@ def test_without_gcloud_there_is_nobody_to_ask_as(plan: Plan, desk: Desk) -> Non
         prove(plan)
 
 
+PROJECT = {"out": '{"projectId": "acme-ml"}'}
+
+
 def trainyard(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["destroy", "demo-gcp", *arguments, "--project", str(ROOT)])
 
 
 def test_the_command_proves_and_its_code_says_so(desk: Desk) -> None:
-    desk.put("gcloud", search__all__resources={"out": "[]"})
+    desk.put("gcloud", projects_describe=PROJECT, search__all__resources={"out": "[]"})
     done = trainyard("--prove-only")
     assert done.exit_code == 0, done.output
     assert "demo-gcp: nothing is left that is paid for" in done.output
-    desk.put("gcloud", search__all__resources={"out": json.dumps([disk("pvc-1", labels=OURS)])})
+    left_over = {"out": json.dumps([disk("pvc-1", labels=OURS)])}
+    desk.put("gcloud", projects_describe=PROJECT, search__all__resources=left_over)
     left = trainyard("--prove-only", "--json", "-")
     assert left.exit_code == 1
     assert json.loads(left.stdout)["left"][0]["id"] == "pvc-1"
     (desk.bin / "gcloud").unlink()
     nobody = trainyard("--prove-only")
-    assert nobody.exit_code == 1
-    assert "nothing is proven: gcloud is not on the path" in nobody.output
-
-
-def test_the_command_does_not_end_a_stack_there_and_says_how(desk: Desk) -> None:
-    done = trainyard("--yes")
-    assert done.exit_code == 2
-    assert "`pulumi destroy --stack demo-gcp` ends it, then --prove-only" in " ".join(done.output.split())
-    assert desk.asked == []
-
-
-def test_a_dry_run_names_what_is_protected_and_the_order(
-    tmp_path_factory: pytest.TempPathFactory, rehearsed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from trainyard.teardown import destroy
-
-    folder = tmp_path_factory.mktemp("run")
-    monkeypatch.setattr(destroy, "folder_of", lambda _: folder)
-    (folder / "state-demo-gcp.json").write_text(json.dumps(exported(rehearsed("demo-gcp"))))
-    done = trainyard("--dry-run", "--pulumi", str(pulumi(folder)))
-    assert done.exit_code == 0, done.output
-    protected = [line for line in done.output.splitlines() if line.startswith("protected: pulumi state unprotect ")]
-    assert any("databaseInstance" in line for line in protected)
-    order = done.output.partition("deleted, in this order")[2]
-    assert order.index("NodePool") < order.index("KeyRing, Network")
-    assert (folder / "calls").read_text().split()[1] == "stack-export"
-    assert not (folder / "deleted").exists()
+    assert nobody.exit_code == 2
+    assert "gcloud is not on the path: install it" in " ".join(nobody.output.split())

@@ -8,15 +8,12 @@ from functools import partial
 from typing import Any, Final
 
 from trainyard.account.aws import Account, RefusedError
-from trainyard.teardown.state import CLUSTER, DATABASE, DOMAIN, LUSTRE, LUSTRE_LINK, State
+from trainyard.teardown.cloud import LiftError, Say
+from trainyard.teardown.kinds import CLUSTER, DATABASE, DOMAIN, LUSTRE, LUSTRE_LINK
+from trainyard.teardown.state import State
 
-Say = Callable[[str], None]
 LOOK_AGAIN_SECONDS: Final = 10.0
 MOST_LOOKS: Final = 90
-
-
-class LiftError(Exception):
-    """Something does not let go, or was not written back: nothing is deleted."""
 
 
 def stop_apps(

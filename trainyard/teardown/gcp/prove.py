@@ -108,8 +108,16 @@ def _whose(each: Mapping[str, Any], marks: Mapping[str, str], name: str, cluster
     if labels:
         return None  # somebody else's, or nobody's: the program labels all that can be labelled
     begins = (name, *(f"gke-{cluster}" for cluster in clusters))
-    words = (str(each.get("displayName", "")), str(each["name"]).rpartition("/")[2])
+    # What it is a part of may be gone, and not be listed: a backup of a database.
+    words = (str(each.get("displayName", "")), *str(each["name"]).partition("/projects/")[2].split("/")[1:])
     return "name" if any(_begins(word, begins) for word in words) else None
+
+
+def _whole_of(path: str) -> str:
+    """Of what it is a copy or a version, by its id in a state; nothing where it is none."""
+    key, of_key, _ = path.partition("/cryptoKeyVersions/")
+    database, of_database, _ = path.partition("/backupRuns/")
+    return key if of_key else database.rpartition("/")[2] if of_database else ""
 
 
 def _begins(word: str, begins: Sequence[str]) -> bool:
@@ -129,5 +137,6 @@ def _one(each: Mapping[str, Any], kind: str, found: FoundBy, project: str) -> Le
         usd=0.0 if free else None,
         told=told,
         arn=whole,
+        made_of=_whole_of(path),
         command=f"gcloud {command.format(path=path, name=name, project=project)}" if command else "",
     )

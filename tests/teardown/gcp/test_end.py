@@ -1,0 +1,174 @@
+"""The end of a stack on Google Cloud, with programs that stand in for gcloud, kubectl and pulumi."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tests.cli.test_destroy import NOTHING_RUNS
+from tests.cli.test_way_in import Desk, out
+from tests.fleet.fleets import pulumi
+from tests.shared import ROOT
+from tests.teardown.states import exported
+from trainyard.account.gcp import CannotAskError
+from trainyard.cli.main import app
+from trainyard.teardown.cloud import LiftError
+from trainyard.teardown.gcp.end import GcpEnd
+from trainyard.teardown.kinds import GCP_DATABASE, GROUPS
+from trainyard.teardown.state import State
+
+PROTECTED = {"settings": {"deletionProtectionEnabled": True, "retainBackupsOnDelete": True}}
+PROJECT = out({"projectId": "acme-ml"})
+DONE = out("")
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    (tmp_path / "desk").mkdir()
+    found = Desk(tmp_path / "desk")
+    monkeypatch.setenv("PATH", str(found.bin))
+    return found
+
+
+@pytest.fixture
+def state(rehearsed) -> State:
+    return State(exported(rehearsed("demo-gcp")))
+
+
+def unprotect(state: State, keep: tuple[Any, ...]) -> list[str]:
+    told: list[str] = []
+    GcpEnd("acme-ml").unprotect(state, keep, told.append)
+    return told
+
+
+def changes(desk: Desk) -> list[list[str]]:
+    """What gcloud was asked to change, without the flags that every command has."""
+    return [
+        [word for word in line[1:] if word not in ("--quiet", "--project=acme-ml")]
+        for line in desk.asked
+        if "describe" not in line
+    ]
+
+
+def test_a_database_that_is_to_stay_leaves_a_backup_before_anything_lets_go(desk: Desk, state: State) -> None:
+    desk.put("gcloud", describe=out(PROTECTED), create=DONE, patch=DONE)
+    (database,) = state.of(GCP_DATABASE)
+    name = database["id"]
+    assert unprotect(state, GROUPS) == [f"backing up database {name}", f"lifting the protection of database {name}"]
+    backup, patch = changes(desk)
+    assert backup[:4] == ["sql", "backups", "create", f"--instance={name}"]
+    assert patch == ["sql", "instances", "patch", name, "--no-deletion-protection"]
+
+
+def test_one_that_is_given_up_leaves_none(desk: Desk, state: State) -> None:
+    desk.put("gcloud", describe=out(PROTECTED), patch=DONE)
+    unprotect(state, ("data",))
+    (patch,) = changes(desk)
+    assert patch[4:] == ["--no-deletion-protection", "--no-retain-backups-on-delete"]
+
+
+def test_backups_outlive_a_database_that_is_to_stay_whatever_somebody_set(desk: Desk, state: State) -> None:
+    desk.put("gcloud", describe=out({"settings": {}}), create=DONE, patch=DONE)
+    unprotect(state, ("tracking",))
+    assert changes(desk)[1][4:] == ["--retain-backups-on-delete"]
+
+
+def test_one_that_is_gone_already_is_left_alone_and_an_answer_that_is_none_stops(desk: Desk, state: State) -> None:
+    desk.put("gcloud", describe={"rc": 1, "err": "ERROR: (gcloud.sql.instances.describe) HTTPError 404: not found"})
+    assert unprotect(state, GROUPS) == []
+    desk.put("gcloud", describe={"rc": 1, "err": "ERROR: PERMISSION_DENIED: cloudsql.instances.get"})
+    with pytest.raises(CannotAskError, match="PERMISSION_DENIED"):
+        unprotect(state, GROUPS)
+
+
+def test_without_its_backup_nothing_lets_go(desk: Desk, state: State) -> None:
+    desk.put("gcloud", describe=out(PROTECTED), create={"rc": 1, "err": "ERROR: operation in progress"})
+    with pytest.raises(LiftError, match="operation in progress"):
+        unprotect(state, GROUPS)
+    assert [line[2] for line in changes(desk)] == ["create"]
+
+
+@pytest.fixture
+def stack(desk: Desk, state: State, tmp_path: Path) -> Path:
+    """A copy of the project with a state of demo-gcp that stands."""
+    folder = tmp_path / "project"
+    (folder / "stacks").mkdir(parents=True)
+    shutil.copy(ROOT / "Pulumi.yaml", folder)
+    shutil.copy(ROOT / "stacks" / "__main__.py", folder / "stacks")
+    for file in (ROOT / "stacks").glob("Pulumi.demo-gcp*.yaml"):
+        shutil.copy(file, folder / "stacks")
+    (tmp_path / "state-demo-gcp.json").write_text(json.dumps(state.exported))
+    desk.put("kubectl", **NOTHING_RUNS)
+    pulumi(tmp_path)
+    return folder
+
+
+def run(stack: Path, *arguments: str) -> Result:
+    whole = ["destroy", "demo-gcp", "--pulumi", str(stack.parent / "pulumi"), *arguments, "--project", str(stack)]
+    return CliRunner().invoke(app, whole)
+
+
+def listed(*assets: Any) -> dict[str, str]:
+    return out(list(assets))
+
+
+def answers(**more: Any) -> dict[str, Any]:
+    settled = {"projects_describe": PROJECT, "instances_describe": out(PROTECTED), "create": DONE, "patch": DONE}
+    return {**settled, "search__all__resources": listed(), **more}
+
+
+def test_an_environment_ends_and_is_proven_gone(stack: Path, desk: Desk) -> None:
+    desk.put("gcloud", **answers())
+    done = run(stack, "--yes")
+    assert done.exit_code == 0, done.output
+    assert "demo-gcp: nothing is left that is paid for" in done.output
+    gone = (stack.parent / "deleted").read_text()
+    assert "gcp:container/nodePool" in gone and "gcp:sql/databaseInstance" in gone
+    assert not any(kind in gone for kind in ("gcp:storage/bucket:", "gcp:kms/cryptoKey:", "gcp:sql/user"))
+    verbs = [line[4] for line in desk.asked if line[0] == "kubectl"]
+    assert verbs[:2] == ["patch"] * 2, "queues are held first"
+
+
+def test_the_key_and_the_backup_of_what_stays_are_no_leftovers(stack: Path, desk: Desk, state: State) -> None:
+    (database,) = state.of(GCP_DATABASE)
+    key = next(each for each in state.of("gcp:kms/cryptoKey:*") if "data" in each["urn"])
+    run_of = f"projects/acme-ml/instances/{database['id']}/backupRuns/17"
+    version = f"{key['id']}/cryptoKeyVersions/1"
+    backup = {"name": f"//cloudsql.googleapis.com/{run_of}", "assetType": "sqladmin.googleapis.com/BackupRun"}
+    opens = {
+        "name": f"//cloudkms.googleapis.com/{version}",
+        "assetType": "cloudkms.googleapis.com/CryptoKeyVersion",
+        "state": "ENABLED",
+    }
+    desk.put("gcloud", **answers(search__all__resources=listed(backup, opens)))
+    done = run(stack, "--yes", "--json", "-")
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert {each["id"]: each["kept"] for each in document["left"]} == {"17": True, "1": True}
+    (stack.parent / "project" / ".trainyard-destroy" / "demo-gcp" / "kept.json").unlink()
+    owed = run(stack, "--prove-only", "--json", "-")
+    assert owed.exit_code == 1
+    assert "17" in {each["id"] for each in json.loads(owed.stdout)["left"] if not each["kept"]}
+
+
+def test_nobody_to_ask_as_ends_before_anything_begins(stack: Path, desk: Desk) -> None:
+    done = run(stack, "--yes")
+    assert done.exit_code == 2
+    assert "gcloud is not on the path" in done.output
+    assert not (stack.parent / "calls").exists()
+
+
+def test_a_dry_run_tells_what_stays_and_the_order_and_asks_no_cloud(stack: Path, desk: Desk) -> None:
+    done = run(stack, "--dry-run", "--keep", "data")
+    assert done.exit_code == 0, done.output
+    stays = done.output.partition("\nstays\n")[2].partition("\nlost")[0]
+    assert "Bucket " in stays and "CryptoKey " in stays
+    order = done.output.partition("deleted, in this order")[2]
+    assert order.index("NodePool") < order.index("KeyRing")
+    assert not (stack.parent / "deleted").exists()
+    assert desk.asked == []

@@ -1,0 +1,40 @@
+"""An account of AWS as the end of a stack needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trainyard.account.aws import Account
+from trainyard.teardown.aws.lift import stop_apps, unprotect, write_back
+from trainyard.teardown.aws.sweep import sweep_groups, sweep_interfaces
+from trainyard.teardown.cloud import Say
+from trainyard.teardown.kinds import CLUSTER, DOMAIN, Group
+from trainyard.teardown.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class AwsEnd:
+    """See `Cloud`."""
+
+    account: Account
+
+    def check(self) -> None:
+        """Raises NoCredentialsError."""
+        self.account.identity  # noqa: B018  (asks)
+
+    def before(self, state: State, keep: Sequence[Group], say: Say) -> None:
+        """Stops people's apps; has file systems write to their buckets."""
+        stop_apps(state, self.account, say, keep_homes="homes" in keep)
+        if "data" in keep:
+            write_back(state, self.account, say)
+
+    def unprotect(self, state: State, _: Sequence[Group], say: Say) -> None:
+        """Databases and clusters; a database that stays writes its snapshot as it is deleted."""
+        unprotect(state, self.account, say)
+
+    def sweep(self, state: State, say: Say) -> int:
+        """Network interfaces of the clusters' CNI, and security groups of SageMaker's."""
+        clusters = [str(each["id"]) for each in state.of(CLUSTER)]
+        domains = [str(each["id"]) for each in state.of(DOMAIN)]
+        return sweep_interfaces(clusters, self.account, say) + sweep_groups(domains, self.account, say)

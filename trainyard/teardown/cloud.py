@@ -1,0 +1,38 @@
+"""What the end of a stack needs of the cloud that it stands on, beside what Pulumi deletes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from trainyard.teardown.kinds import Group
+from trainyard.teardown.state import State
+
+Say = Callable[[str], None]
+
+
+class LiftError(Exception):
+    """Something does not let go, or was not written back: nothing is deleted."""
+
+
+class Cloud(Protocol):
+    """An account or a project, as who ends what stands in it. What it raises says what to do."""
+
+    def check(self) -> None:
+        """Raises where nobody would be answered: nothing is begun that could not be proven."""
+        ...
+
+    def before(self, state: State, keep: Sequence[Group], say: Say, /) -> None:
+        """Stops what the engine does not know of, and writes back what would be lost. Raises LiftError."""
+        ...
+
+    def unprotect(self, state: State, keep: Sequence[Group], say: Say, /) -> None:
+        """Takes the cloud's own protection off, which the state cannot, once the copies are made that are to stay.
+
+        Raises LiftError.
+        """
+        ...
+
+    def sweep(self, state: State, say: Say, /) -> int:
+        """Deletes what controllers and services leave, and what holds up the rest; how much there was."""
+        ...

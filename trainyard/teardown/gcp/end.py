@@ -1,0 +1,78 @@
+"""A project of Google Cloud as the end of a stack needs it, through `gcloud`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trainyard.account.gcp import CannotAskError, ask, said
+from trainyard.teardown.cloud import LiftError, Say
+from trainyard.teardown.kinds import GCP_DATABASE, Group
+from trainyard.teardown.state import State
+
+BACKUP_SECONDS: Final = 3600
+"""How long a backup may take: Cloud SQL writes only what changed since the last one."""
+CHANGE_SECONDS: Final = 900
+
+_ABSENT: Final = ("does not exist", "HTTPError 404", "NOT_FOUND")
+
+
+@dataclass(frozen=True, slots=True)
+class GcpEnd:
+    """See `Cloud`."""
+
+    project: str
+
+    def check(self) -> None:
+        """Raises CannotAskError."""
+        ask("projects", "describe", self.project)
+
+    def before(self, _state: State, _keep: Sequence[Group], _say: Say) -> None:
+        """Nothing: what people run is on the cluster, whose queues and pods are stopped there."""
+
+    def unprotect(self, state: State, keep: Sequence[Group], say: Say) -> None:
+        """Databases; one that is to stay leaves a backup behind, and one that is not leaves none."""
+        for each in state.of(GCP_DATABASE):
+            name = str(each["id"])
+            found = self._database(name)
+            if found is None:
+                continue
+            stays = "tracking" in keep
+            if stays:
+                say(f"backing up database {name}")
+                self._sql(
+                    "backups", "create", f"--instance={name}", "--description=before the end of the environment",
+                    seconds=BACKUP_SECONDS,
+                )  # fmt: skip
+            settings = found.get("settings") or {}
+            wanted = [
+                flag
+                for flag, has, want in (
+                    ("deletion-protection", bool(settings.get("deletionProtectionEnabled")), False),
+                    ("retain-backups-on-delete", bool(settings.get("retainBackupsOnDelete")), stays),
+                )
+                for flag in ([f"--{flag}" if want else f"--no-{flag}"] if has != want else [])
+            ]
+            if wanted:
+                say(f"lifting the protection of database {name}")
+                self._sql("instances", "patch", name, *wanted, seconds=CHANGE_SECONDS)
+
+    def sweep(self, _state: State, _say: Say) -> int:
+        """None: what GKE's controllers make goes with its Service or claim, and the proof tells what did not."""
+        return 0
+
+    def _database(self, name: str) -> dict[str, Any] | None:
+        try:
+            found: dict[str, Any] = ask("sql", "instances", "describe", name, f"--project={self.project}")
+        except CannotAskError as error:
+            if any(word in str(error) for word in _ABSENT):
+                return None
+            raise
+        return found
+
+    def _sql(self, *command: str, seconds: int) -> None:
+        try:
+            said(["sql", *command, f"--project={self.project}"], seconds)
+        except CannotAskError as error:
+            raise LiftError(f"{error}; {error.remedy}") from error
