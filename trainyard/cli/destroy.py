@@ -27,10 +27,8 @@ from trainyard.problems import Problem, SettingsError, nearest
 from trainyard.review.exit_codes import EXIT_SETTINGS
 
 if TYPE_CHECKING:
-    from trainyard.account.aws import Account
     from trainyard.fleet.clients import Client
     from trainyard.fleet.pulumi import Pulumi
-    from trainyard.plan.aws.parts import AwsPlan
     from trainyard.plan.parts import Plan
     from trainyard.teardown.cloud import Cloud
     from trainyard.teardown.destroy import Options
@@ -113,13 +111,14 @@ def _proof(plan: Plan, kept: tuple[Kept, ...]) -> Proof:
     """Looks with credentials of its own: those that a long `pulumi destroy` began with may be over."""
     from trainyard.account.aws import NoCredentialsError
     from trainyard.account.gcp import NobodyError
+    from trainyard.teardown.aws.end import account_of_plan
     from trainyard.teardown.aws.prove import prove
     from trainyard.teardown.gcp.prove import prove as prove_on_gcp
 
     try:
         if plan.ground.kind == "gcp":
             return prove_on_gcp(plan, kept)
-        return prove(plan, _account(plan.ground), kept)
+        return prove(plan, account_of_plan(plan), kept)
     except (NoCredentialsError, NobodyError) as error:
         fail(f"nothing is proven: {error}; {error.remedy}, then --prove-only", code=EXIT_LEFT)
 
@@ -147,18 +146,11 @@ def _stack(project: Path | None, stack: str) -> tuple[Plan, Client]:
         return plan, read_client(folder, file, Entry())
 
 
-def _account(ground: AwsPlan) -> Account:
-    from trainyard.account.aws import account_of
-
-    return account_of(ground.region, ground.login.assume_role, ground.login.profile)
-
-
 def _cloud(plan: Plan) -> Cloud:
-    from trainyard.teardown.aws.end import AwsEnd
+    from trainyard.teardown.aws.end import AwsEnd, account_of_plan
     from trainyard.teardown.gcp.end import GcpEnd
 
-    ground = plan.ground
-    return GcpEnd(ground.project) if ground.kind == "gcp" else AwsEnd(_account(ground))
+    return GcpEnd(plan.ground.project) if plan.ground.kind == "gcp" else AwsEnd(account_of_plan(plan))
 
 
 def _pulumi(program: str, client: Client) -> Pulumi:

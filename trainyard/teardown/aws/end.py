@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from trainyard.account import aws
 from trainyard.account.aws import Account
+from trainyard.plan.parts import Plan
 from trainyard.teardown.aws.lift import stop_apps, unprotect, write_back
 from trainyard.teardown.aws.sweep import sweep_groups, sweep_interfaces
 from trainyard.teardown.cloud import Say
 from trainyard.teardown.kinds import CLUSTER, DOMAIN, Group
 from trainyard.teardown.state import State
+
+
+def account_of_plan(plan: Plan[Any]) -> Account:
+    """The account that a stack on AWS stands in, as who runs this."""
+    login = plan.ground.login
+    return aws.account_of(plan.ground.region, login.assume_role, login.profile)
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def _whose(each: Mapping[str, Any], marks: Mapping[str, str], name: str, cluster
 
 
 def _whole_of(path: str) -> str:
-    """Of what it is a copy or a version, by its id in a state; nothing where it is none."""
+    """The id in a state of what this is a copy or a version of; nothing where it is none."""
     key, of_key, _ = path.partition("/cryptoKeyVersions/")
     database, of_database, _ = path.partition("/backupRuns/")
     return key if of_key else database.rpartition("/")[2] if of_database else ""
