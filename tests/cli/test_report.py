@@ -64,6 +64,20 @@ def test_a_proposal_from_answers_alone_writes_nothing_else(project, tmp_path, mo
     assert sorted(path.name for path in (project / "stacks").iterdir()) == before
 
 
+def test_a_proposal_on_google_cloud_comes_before_the_project(project, tmp_path, monkeypatch):
+    answers = tmp_path / "hooli.answers.yaml"
+    there = {"cloud": "gcp", "region": "us-central1"}
+    several = {**ANSWERS, "where": there, "people": {"teamSize": 10, "hourlyUsd": 95}, "money": {}}
+    answers.write_text(yaml.safe_dump(several))
+    monkeypatch.chdir(tmp_path)
+    done = run("--proposal", "--answers", answers, project=project)
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "hooli-proposal.html").read_text(encoding="utf-8")
+    assert "<h1>hooli</h1>" in text and "Google Cloud" in text
+    assert "your-project" in text
+    assert "100000000000" not in text and "000000-000000" not in text
+
+
 def test_standard_output_holds_the_page_alone(project):
     done = run("small-aws", "--proposal", "-o", "-", project=project)
     assert done.exit_code == 0 and done.stdout.startswith("<!doctype html>")

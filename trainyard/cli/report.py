@@ -109,6 +109,12 @@ def report(
         raise typer.Exit(found.verdict.exit_code)
 
 
+_NO_PROJECT = {
+    "project": "your-project", "projectNumber": "100000000000", "billingAccount": "000000-000000-000000",
+}  # fmt: skip
+"""What a draft is rehearsed with before a client has a project of Google Cloud; the first is read in the proposal."""
+
+
 def _name_of(stack: str) -> str:
     """What a stack, or a file of answers, is called in the name of the document."""
     name = Path(stack).name.removeprefix("Pulumi.").removesuffix(".yaml").removesuffix(".yml")
@@ -138,6 +144,8 @@ def _drafted(folder: Path, name: str, given: Assessment | None) -> Review:
     if not client or not client[0].isalpha():
         client = "client"
     settings = {"client": client, "alertEmails": [f"alerts@{client}.example"], **first_settings(given)}
+    if settings["cloud"] == "gcp":
+        settings["gcp"] = _NO_PROJECT
     with tempfile.TemporaryDirectory() as scratch:
         draft = Path(scratch) / f"Pulumi.{client}.yaml"
         draft.write_text(stack_text(settings, client, SCHEMA_FILE), encoding="utf-8")
