@@ -10,6 +10,7 @@ from pulumi_policy import Severity
 from trainyard.cost.ceiling import hourly_ceiling
 from trainyard.cost.model import CURRENCY
 from trainyard.cost.price import DEFAULT_PROFILE
+from trainyard.monitoring.alerts.money import LADDER
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.stack_settings import stack_profile
 from trainyard.recorded.model import RecordedResource
@@ -28,8 +29,10 @@ from trainyard.recorded.types import (
     GCP_NAT,
     GCP_PROVIDER,
     GCP_RESERVATION,
+    GKE_CLUSTER,
     LUSTRE,
     NAT_GATEWAY,
+    PROMETHEUS_RULE,
     SNS_TOPIC,
     SNS_TOPIC_SUBSCRIPTION,
 )
@@ -53,16 +56,17 @@ PAID_BY_THE_HOUR = (
 @stack_rule(
     "budget-without-alerts",
     "A stack needs a monthly cost budget that alerts somebody on actual and on forecast spend.",
-    types=(AWS_BUDGET, GCP_BUDGET, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION, *CHATBOTS),
+    types=(AWS_BUDGET, GCP_BUDGET, SNS_TOPIC, SNS_TOPIC_SUBSCRIPTION, *CHATBOTS, GKE_CLUSTER, PROMETHEUS_RULE),
     severity=Severity.HIGH,
     controls=("ISO 27001:2022 A.8.6", "NIST 800-53r5 SA-2"),
-    fix="Set monthlyBudgetUsd and alertEmails.",
+    fix="Set monthlyBudgetUsd and alertEmails; on Google Cloud gcp.billingAccount, or keep monitoring on.",
 )
 def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViolation]:
     """One budget must do; several may share the alerts. A topic of the stack that nobody subscribes to tells nobody."""
     budgets = resources.of(AWS_BUDGET, GCP_BUDGET)
     if not budgets:
-        yield None, "there is no budget"
+        if not _ledger_tells(resources):
+            yield None, "there is no budget"
         return
     missing = {"ACTUAL", "FORECASTED"}
     for budget in resources.of(AWS_BUDGET):
@@ -85,6 +89,18 @@ def budget_without_alerts(resources: Resources, _: Config) -> Iterator[StackViol
             }
     if missing:
         yield budgets[0], f"no alert with a subscriber for {' and '.join(sorted(missing)).lower()} monthly spend"
+
+
+def _ledger_tells(resources: Resources) -> bool:
+    """Whether the platform's own ledger does on Google Cloud what a budget would, for which the billing account may be
+    out of reach: it alerts on what each team's GPUs have cost, from the shares of the budget."""
+    rules = [
+        rule
+        for each in resources.of(PROMETHEUS_RULE)
+        for group in list_at(each.inputs, "spec", "groups")
+        for rule in list_at(group, "rules")
+    ]
+    return bool(resources.of(GKE_CLUSTER)) and set(LADDER) <= {value_at(rule, "alert") for rule in rules}
 
 
 def _is_told(budget: RecordedResource) -> bool:

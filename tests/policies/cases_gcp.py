@@ -3,6 +3,7 @@
 import json
 
 from tests.policies.truth import NOT_APPLICABLE, OK, UNDECIDED, VIOLATED, gke_pool, made, table, team, unknown
+from trainyard.recorded.types import PROMETHEUS_RULE
 
 BUCKET, CLUSTER, SQL = (
     "gcp:storage/bucket:Bucket",
@@ -87,6 +88,11 @@ def cluster(**inputs):
     return made(CLUSTER, "c", inputs)
 
 
+def ledger(*alerts):
+    rules = [{"alert": name, "expr": "1"} for name in (*alerts, "CostSpike")]
+    return made(PROMETHEUS_RULE, "rules", {"spec": {"groups": [{"name": "money", "rules": rules}]}})
+
+
 LOG_BUCKET = made(BUCKET, "logs", {"name": "our-logs"})
 KEYED = {"defaultKmsKeyName": "k"}
 SAFE = {"workloadMetadataConfig": {"mode": "GKE_METADATA"}}
@@ -99,6 +105,15 @@ CASES = [
         ("Google, to the billing administrators", OK, budget(allUpdatesRule={})),
         ("Google, when all is spent twice", VIOLATED, budget(ALERTS[0], {**ALERTS[1], "thresholdPercent": 2})),
         ("Google, a year's", VIOLATED, budget(budgetFilter={"calendarPeriod": "YEAR"})),
+        (
+            "Google, the ledger tells",
+            OK,
+            [cluster(), ledger("TeamBudgetSpent", "TeamBudgetWarning", "TeamBudgetNotice")],
+        ),
+        ("Google, the ledger tells too late", VIOLATED, [cluster(), ledger("TeamBudgetSpent")]),
+        ("Google, no ledger either", VIOLATED, [cluster(), ledger()]),
+        ("Google, a ledger that is not known", UNDECIDED, [cluster(), unknown(ledger(), "spec")]),
+        ("a ledger on its own", VIOLATED, [ledger("TeamBudgetSpent", "TeamBudgetWarning", "TeamBudgetNotice")]),
         ("Google, percents for a share", VIOLATED, budget(*({**each, "thresholdPercent": 50} for each in ALERTS))),
     ),
     *table(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Alert, Runbook, Severity
 from trainyard.monitoring.thresholds import Thresholds
@@ -40,12 +42,16 @@ def _spike(at: Thresholds) -> Alert:
     )
 
 
+LADDER: Final = ("TeamBudgetNotice", "TeamBudgetWarning", "TeamBudgetSpent")
+"""The alerts on a team's budget, in the order in which they come."""
+
+
 def _ladder(at: Thresholds) -> tuple[Alert, ...]:
     percent = f"max by (team) ({n.TEAM_SPENT_USD}) / on (team) (max by (team) ({n.TEAM_BUDGET_USD}) > 0) * 100"
     first, second, last = at.budget_percents
     steps: tuple[tuple[str, str, Severity, int, int | None, str], ...] = (
         (
-            "TeamBudgetNotice",
+            LADDER[0],
             "a first part of a team's budget is spent",
             "info",
             first,
@@ -53,7 +59,7 @@ def _ladder(at: Thresholds) -> tuple[Alert, ...]:
             "Nothing has to be done.",
         ),
         (
-            "TeamBudgetWarning",
+            LADDER[1],
             "a team's budget is nearly spent",
             "warning",
             second,
@@ -61,7 +67,7 @@ def _ladder(at: Thresholds) -> tuple[Alert, ...]:
             "It will be gone before the month is.",
         ),
         (
-            "TeamBudgetSpent",
+            LADDER[2],
             "a team's budget is spent",
             "critical",
             last,
