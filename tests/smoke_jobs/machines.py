@@ -123,11 +123,20 @@ class Machines:
         network = f"10.{192 + number // 2048 % 32}.{number // 8 % 256}.{number % 8 * 32}"
         base, last = network.rsplit(".", 1)
         self.here = f"{base}.{int(last) + 30}"
+        self.machines: list[Machine] = []
+        try:
+            self._connect(names, hosts, folder, base, int(last))
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(
+        self, names: Sequence[str], hosts: Mapping[str, Sequence[str]], folder: Path, base: str, last: int
+    ) -> None:
         _ip("link", "add", self.switch, "type", "bridge")
         _ip("addr", "add", f"{self.here}/27", "dev", self.switch)
         _ip("link", "set", self.switch, "up")
-        self.machines: list[Machine] = []
-        addresses = {name: f"{base}.{int(last) + index + 1}" for index, name in enumerate(names)}
+        addresses = {name: f"{base}.{last + index + 1}" for index, name in enumerate(names)}
         for index, name in enumerate(names):
             machine = Machine(name, addresses[name])
             self.machines.append(machine)
@@ -147,6 +156,8 @@ class Machines:
             machine.mount(path, "/etc/hosts")
 
     def close(self) -> None:
+        # The ports by name: a network of a machine lives on while any process of it does, and its end with it.
+        for link in (*(machine.port for machine in self.machines if machine.port), self.switch):
+            subprocess.run(["ip", "link", "del", link], check=False, capture_output=True)
         for machine in self.machines:
             machine.close()
-        subprocess.run(["ip", "link", "del", self.switch], check=False, capture_output=True)
