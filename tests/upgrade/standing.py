@@ -156,5 +156,9 @@ class Standing:
         path.touch() if fails else path.unlink()
 
     def run(self, *arguments: str) -> Result:
-        whole = ["upgrade", "demo", *arguments, "--pulumi", str(self.folder / "pulumi")]
+        return self.verb("upgrade", *arguments)
+
+    def verb(self, name: str, *arguments: str) -> Result:
+        """A verb on the stack, with the stand-in for Pulumi."""
+        whole = [name, "demo", *arguments, "--pulumi", str(self.folder / "pulumi")]
         return CliRunner().invoke(app, [*whole, "--project", str(self.project)])

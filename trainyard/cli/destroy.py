@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from trainyard.cli.files import check_outputs, write_json
+from trainyard.cli.on_cluster import on_cluster
 from trainyard.cli.project import (
     JsonOption,
     ProjectOption,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from trainyard.plan.parts import Plan
     from trainyard.teardown.cloud import Cloud
     from trainyard.teardown.destroy import Options
-    from trainyard.teardown.freeze import Kubectl
     from trainyard.teardown.kinds import Group
     from trainyard.teardown.model import Kept, Left, Proof
     from trainyard.teardown.state import Ending, State
@@ -199,7 +199,6 @@ def _ended(
     freeze: bool,
 ) -> tuple[Kept, ...]:
     """Asks, then ends the stack."""
-    from trainyard.cli.way_in import kubectl_of
     from trainyard.teardown.destroy import Options, destroy
 
     stack = pulumi.client.stack
@@ -210,14 +209,7 @@ def _ended(
         if typer.prompt(f"type {stack} to delete it", default="", show_default=False) != stack:
             fail("nothing is deleted")
     options: Options = Options(keep, drain_minutes, freeze)
-    with ExitStack() as until_the_end:
-
-        def kubectl() -> Kubectl:
-            from trainyard.cli.programs import need
-
-            need("kubectl", why="jobs are stopped with it; --skip-freeze goes without")
-            return until_the_end.enter_context(kubectl_of(pulumi.output("kubeconfig")))
-
+    with on_cluster(pulumi, "jobs are stopped with it; --skip-freeze goes without") as kubectl:
         return destroy(pulumi, cloud, kubectl, options, _say)
 
 

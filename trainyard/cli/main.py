@@ -20,6 +20,7 @@ from trainyard.cli import (
     check,
     cost,
     destroy,
+    drain,
     estimate,
     explain,
     fleet,
@@ -89,6 +90,7 @@ app.command("report")(report.report)
 app.command("schema")(schema.schema)
 app.command("smoke")(smoke.smoke)
 app.command("upgrade")(upgrade.upgrade)
+app.command("drain")(drain.drain)
 app.command("kubeconfig")(way_in.kubeconfig)
 app.command("open")(way_in.open_)
 app.command("tunnel")(way_in.tunnel)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from trainyard.cli.files import check_outputs, write_json
+from trainyard.cli.on_cluster import on_cluster
 from trainyard.cli.project import (
     JsonOption,
     ProjectOption,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from trainyard.fleet.clients import Client
     from trainyard.fleet.pulumi import Pulumi
     from trainyard.plan.lock import Lock
-    from trainyard.teardown.freeze import Kubectl
     from trainyard.upgrade.ledger import Ledger, Step
     from trainyard.upgrade.legs import Leg, Versions
     from trainyard.upgrade.run import Offered
@@ -206,7 +206,7 @@ def _run(ledger: Ledger, pulumi: Pulumi, wait_minutes: float, evict: bool, with_
 
     options = Options(wait_minutes, evict, with_changes)
     ledger.write()
-    with _stopping(), _on_cluster(pulumi) as kubectl:
+    with _stopping(), on_cluster(pulumi, "queues are held with it") as kubectl:
         carry_out(ledger, pulumi, kubectl, _offered(pulumi.client), options, _say)
     _say(f"{pulumi.client.stack} is upgraded; commit {lock_path(pulumi.client.file).name}, which has the new versions")
 
@@ -243,30 +243,12 @@ def _release(under_way: Ledger | None, pulumi: Pulumi) -> None:
     if under_way is None:
         fail(f"no upgrade of {pulumi.client.stack} is under way")
     begun = any(step.kind == "lock" and step.state != "waiting" for step in under_way.steps)
-    with _stopping(), _on_cluster(pulumi) as kubectl:
+    with _stopping(), on_cluster(pulumi, "queues are held with it") as kubectl:
         give_up(under_way, pulumi, kubectl)
     typer.echo(f"{len(under_way.held)} queues were let go; the upgrade has ended where it was")
     if begun:
         name = lock_path(pulumi.client.file).name
         typer.echo(f"{name} has versions already that the next `pulumi up` brings: put it back if they are not wanted")
-
-
-@contextmanager
-def _on_cluster(pulumi: Pulumi) -> Iterator[Any]:
-    """What asks the cluster, opened when it is needed first."""
-    found: list[Kubectl] = []
-    with ExitStack() as until_the_end:
-
-        def kubectl() -> Kubectl:
-            from trainyard.cli.programs import need
-            from trainyard.cli.way_in import kubectl_of
-
-            if not found:
-                need("kubectl", why="queues are held with it")
-                found.append(until_the_end.enter_context(kubectl_of(pulumi.output("kubeconfig"))))
-            return found[0]
-
-        yield kubectl
 
 
 @contextmanager

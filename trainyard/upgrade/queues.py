@@ -1,4 +1,4 @@
-"""The queues while an upgrade goes on: people's are held, the smoke jobs' own stays open, and each goes on as it was.
+"""Queues that are held: by an upgrade all of people's, the smoke jobs' own stays open; by a drain those of a team.
 
 A hold is applied under a field manager of its own, without force: where somebody else has set `stopPolicy`, theirs
 stays, and letting go takes back what was said here and nothing else.
@@ -44,7 +44,7 @@ class LocalQueue:
 
 def open_queues(kubectl: Kubectl) -> list[LocalQueue]:
     """The queues that admit jobs now, without those of smoke jobs. Raises `QueuesError`."""
-    listed = json.loads(_ask(kubectl, "get", "localqueues.kueue.x-k8s.io", "--all-namespaces", "--output", "json"))
+    listed = json.loads(ask(kubectl, "get", "localqueues.kueue.x-k8s.io", "--all-namespaces", "--output", "json"))
     return sorted(
         (
             LocalQueue(each["metadata"]["namespace"], each["metadata"]["name"])
@@ -56,16 +56,16 @@ def open_queues(kubectl: Kubectl) -> list[LocalQueue]:
     )
 
 
-def hold(kubectl: Kubectl, queues: Iterable[LocalQueue], policy: Policy, folder: Path) -> None:
+def hold(kubectl: Kubectl, queues: Iterable[LocalQueue], policy: Policy, folder: Path, manager: str = MANAGER) -> None:
     """Lets nothing new start in the queues. Raises `QueuesError`."""
     for queue in queues:
-        _apply(kubectl, queue, {"stopPolicy": policy}, folder)
+        _apply(kubectl, queue, {"stopPolicy": policy}, folder, manager)
 
 
-def let_go(kubectl: Kubectl, queues: Iterable[LocalQueue], folder: Path) -> None:
+def let_go(kubectl: Kubectl, queues: Iterable[LocalQueue], folder: Path, manager: str = MANAGER) -> None:
     """Takes back every hold that was applied here. Raises `QueuesError`."""
     for queue in queues:
-        _apply(kubectl, queue, {}, folder)
+        _apply(kubectl, queue, {}, folder, manager)
 
 
 def wait_until_idle(
@@ -77,10 +77,21 @@ def wait_until_idle(
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Waits until no job of the queues holds quota. Raises `QueuesError` where some still do when the time is over."""
+    wait_until_none(lambda: running(kubectl, queues), say, minutes=minutes, sleep=sleep)
+
+
+def wait_until_none(
+    look_again: Callable[[], list[str]],
+    say: Say,
+    *,
+    minutes: float,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Waits until there are no such jobs. Raises `QueuesError` where there still are some when the time is over."""
     looks = max(1, round(minutes * 60 / LOOK_AGAIN_SECONDS))
     told: list[str] = []
     for look in range(looks):
-        left = running(kubectl, queues)
+        left = look_again()
         if not left:
             return
         if left != told:
@@ -96,23 +107,34 @@ def wait_until_idle(
 
 def running(kubectl: Kubectl, queues: Sequence[LocalQueue]) -> list[str]:
     """The workloads of the queues that hold quota. Raises `QueuesError`."""
-    listed = json.loads(_ask(kubectl, "get", "workloads.kueue.x-k8s.io", "--all-namespaces", "--output", "json"))
     of = {(queue.namespace, queue.name) for queue in queues}
     return sorted(
         f"{each['metadata']['namespace']}/{each['metadata']['name']}"
-        for each in listed.get("items", ())
+        for each in workloads(kubectl)
         if (each["metadata"]["namespace"], each.get("spec", {}).get("queueName")) in of and holds_quota(each)
     )
 
 
-def _apply(kubectl: Kubectl, queue: LocalQueue, spec: dict[str, Any], folder: Path) -> None:
-    path = folder / "queue.json"
+def workloads(kubectl: Kubectl) -> list[dict[str, Any]]:
+    """All workloads of the cluster. Raises `QueuesError`."""
+    listed = json.loads(ask(kubectl, "get", "workloads.kueue.x-k8s.io", "--all-namespaces", "--output", "json"))
+    return list(listed.get("items", ()))
+
+
+def _apply(kubectl: Kubectl, queue: LocalQueue, spec: dict[str, Any], folder: Path, manager: str) -> None:
     metadata = {"name": queue.name, "namespace": queue.namespace}
-    path.write_text(json.dumps({"apiVersion": _API, "kind": "LocalQueue", "metadata": metadata, "spec": spec}))
-    _ask(kubectl, "apply", "--server-side", f"--field-manager={MANAGER}", "--filename", str(path))
+    apply(kubectl, {"kind": "LocalQueue", "metadata": metadata, "spec": spec}, folder, manager)
 
 
-def _ask(kubectl: Kubectl, *command: str) -> str:
+def apply(kubectl: Kubectl, of_kueue: dict[str, Any], folder: Path, manager: str) -> None:
+    """Says of an object of Kueue's what a manager says of it, and nothing else. Raises `QueuesError`."""
+    path = folder / "applied.json"
+    path.write_text(json.dumps({"apiVersion": _API, **of_kueue}))
+    ask(kubectl, "apply", "--server-side", f"--field-manager={manager}", "--filename", str(path))
+
+
+def ask(kubectl: Kubectl, *command: str) -> str:
+    """What `kubectl` writes. Raises `QueuesError`."""
     done = kubectl(command)
     if done.returncode != 0:
         said = " ".join(done.stderr.split())[:300] or f"exit code {done.returncode}"

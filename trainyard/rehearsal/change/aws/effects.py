@@ -52,7 +52,7 @@ def _pool(step: Step, change: Change) -> Iterator[Effect]:
     resource = step.was or step.resource
     name = pool_name(resource, Resources((change.before if step.was is not None else change.after).values()))
     if step.operation is Operation.DELETE:
-        yield _effect(name, "goes, with every job that runs on it", step)
+        yield _effect(name, "goes, with every job that runs on it: `trainyard drain` empties it before", step)
     elif step.operation is Operation.REPLACE:
         gap = "there is none until the new one is made" if step.deleted_first else "new nodes come before they go"
         yield _effect(name, f"its nodes go, with every job that runs on them; {gap}", step)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard import cards
-from trainyard.conventions import SMOKE_COMPONENT_PREFIX
+from trainyard.conventions import SMOKE_COMPONENT_PREFIX, TEAM_LABEL
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import follow, value_at
+from trainyard.recorded.read import follow, is_set, value_at
 from trainyard.recorded.types import DEPLOYMENT, HELM_RELEASE, JOB, NAMESPACE, STATEFUL_SET, VOLUME_CLAIM
 from trainyard.rehearsal.change.model import Change, Effect, Operation, Step
 from trainyard.rehearsal.graph import seconds_to_create
@@ -19,8 +19,10 @@ def of(change: Change) -> Iterator[Effect]:
         if step.operation is Operation.SAME or not step.type.startswith("kubernetes:"):
             continue
         if step.type == NAMESPACE and step.goes:
+            gone = step.was or step.resource
             happens = "goes, with everything in it: jobs that run, claims, logins"
-            yield Effect(f"namespace {_called(step.was or step.resource)}", happens, 0, step.urn)
+            before = "; `trainyard drain` empties it before" if _is_a_teams(gone) else ""
+            yield Effect(f"namespace {_called(gone)}", f"{happens}{before}", 0, step.urn)
         elif step.type in (DEPLOYMENT, STATEFUL_SET):
             yield from _service(step)
         elif step.type == HELM_RELEASE and step.goes:
@@ -29,6 +31,10 @@ def of(change: Change) -> Iterator[Effect]:
             yield _effect(f"claim {_called(step.resource)}", "is made anew once no pod uses the old one", step)
         elif step.type == JOB and step.operation is not Operation.UPDATE:
             yield from _smoke_job(step)
+
+
+def _is_a_teams(namespace: RecordedResource) -> bool:
+    return is_set(namespace.inputs, "metadata", "labels", TEAM_LABEL)
 
 
 def _smoke_job(step: Step) -> Iterator[Effect]:
