@@ -48,11 +48,21 @@ def pool_name(group: RecordedResource, resources: Resources) -> str:
     return f"pool {found.pool} ({found.capacity})" if POOL_LABEL in found.labels else f"node group {group.name}"
 
 
+def _has_queues(group: RecordedResource, resources: Resources) -> bool:
+    """Whether it is of a pool whose jobs go through queues: those with GPUs."""
+    try:
+        return node_group(group, resources).gpus_per_node > 0
+    except UnreadableInput:
+        return False
+
+
 def _pool(step: Step, change: Change) -> Iterator[Effect]:
     resource = step.was or step.resource
-    name = pool_name(resource, Resources((change.before if step.was is not None else change.after).values()))
+    resources = Resources((change.before if step.was is not None else change.after).values())
+    name = pool_name(resource, resources)
     if step.operation is Operation.DELETE:
-        yield _effect(name, "goes, with every job that runs on it: `trainyard drain` empties it before", step)
+        before = ": `trainyard drain` empties it before" if _has_queues(resource, resources) else ""
+        yield _effect(name, f"goes, with every job that runs on it{before}", step)
     elif step.operation is Operation.REPLACE:
         gap = "there is none until the new one is made" if step.deleted_first else "new nodes come before they go"
         yield _effect(name, f"its nodes go, with every job that runs on them; {gap}", step)
