@@ -40,7 +40,7 @@ def quota_exceeds_pool(resources: Resources, _: Config) -> Iterator[StackViolati
     for flavor in resources.of(RESOURCE_FLAVOR):
         labels = mapping_at(flavor.inputs, "spec", "nodeLabels")
         fitting = [group for group in groups if labels.items() <= group.labels.items()]
-        held[str(value_at(flavor.inputs, "metadata", "name"))] = sum(group.gpus for group in fitting)
+        held[str(value_at(flavor.inputs, "metadata", "name"))] = sum(group.gpus_offered for group in fitting)
     promised: defaultdict[str, float] = defaultdict(float)
     for queue in resources.of(CLUSTER_QUEUE, COHORT):  # a cohort may have quota of its own
         for name, gpus in gpu_quotas(queue):

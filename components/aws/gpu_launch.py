@@ -13,7 +13,14 @@ import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 
 from trainyard.components.aws.nodes import ACCELERATOR_LABEL, USABLE_LOCAL_STORAGE
-from trainyard.conventions import CAPACITY_LABEL, GPU_RESOURCE, STANDING, gpu_node_labels
+from trainyard.conventions import (
+    CAPACITY_LABEL,
+    DEVICE_PLUGIN_LABEL,
+    GPU_RESOURCE,
+    STANDING,
+    gpu_node_labels,
+    time_slices_config,
+)
 from trainyard.conventions.aws import EFA_HUGEPAGES_MIB, EFA_RESOURCE, RESERVATION_KINDS
 
 
@@ -60,6 +67,8 @@ class GpuPoolArgs(TypedDict):
     """Model of the GPU, such as `A100-40GB`."""
     gpus_per_node: int
     """GPUs of one node."""
+    time_slices: NotRequired[int]
+    """How many pods take turns on each GPU; they share its memory. Default 1: a GPU is one pod's."""
     efa_interfaces: int
     """Elastic Fabric Adapters of one node; 0 for a pool without a fabric."""
     network_cards: int
@@ -250,10 +259,15 @@ def capacity_type(group: GpuNodeGroupArgs) -> str:
 
 
 def node_labels(pool: GpuPoolArgs, group: GpuNodeGroupArgs) -> dict[str, str]:
-    """Labels that queues select by, and the one that tells the autoscaler to wait for the GPUs of a new node."""
+    """Labels that queues select by, and the one that tells the autoscaler to wait for the GPUs of a new node.
+
+    Where pods share GPUs, a third names what the device plugin does there.
+    """
+    slices = pool.get("time_slices", 1)
     return {
         **gpu_node_labels(pool["name"], group["capacity"]),
         ACCELERATOR_LABEL: f"nvidia-{pool['gpu'].lower().replace(' ', '-')}",
+        **({DEVICE_PLUGIN_LABEL: time_slices_config(slices)} if slices > 1 else {}),
     }
 
 
@@ -271,7 +285,7 @@ def node_resources(pool: GpuPoolArgs) -> dict[str, str]:
         scratch = f"{int(pool['local_nvme_gb'] * USABLE_LOCAL_STORAGE)}G"
     else:
         scratch = f"{int(pool['root_disk_gib'] * USABLE_LOCAL_STORAGE)}Gi"
-    resources = {GPU_RESOURCE: str(pool["gpus_per_node"]), "ephemeral-storage": scratch}
+    resources = {GPU_RESOURCE: str(pool["gpus_per_node"] * pool.get("time_slices", 1)), "ephemeral-storage": scratch}
     if pool["efa_interfaces"] > 0:
         resources[EFA_RESOURCE] = str(pool["efa_interfaces"])
         # A pod that pins them starts a node from zero only if this says so.

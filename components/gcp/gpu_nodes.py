@@ -28,6 +28,9 @@ CAPACITIES = ("reserved", "spot", "on-demand", "flex-start")
 """How nodes are had: flex-start waits in Google's own queue for as many nodes as a job needs, for seven days at most.
 """
 
+MOST_TIME_SLICES = 48
+"""The most pods that GKE lets take turns on a GPU ("GPU time-sharing", `max-shared-clients-per-gpu`, 2026-11)."""
+
 NO_SSD_SETTING = frozenset({"a2-ultragpu-1g", "a2-ultragpu-2g", "a2-ultragpu-4g", "a2-ultragpu-8g", "a4x-highgpu-4g"})
 """Machines whose local SSDs are built in: a number of them is refused."""
 
@@ -72,6 +75,8 @@ class GkePoolArgs(TypedDict):
     """Whether GKE sets the machine's fast interfaces up (DRANET). Default: no."""
     local_ssds: NotRequired[int]
     """Local SSDs for pods' scratch files, where the machine takes a choice. Default: what the machine always has."""
+    time_slices: NotRequired[int]
+    """How many pods take turns on each GPU, at least 2; they share its memory. Default: a GPU is one pod's."""
     max_run_seconds: NotRequired[int]
     """How long a node of flex-start runs at most. Default: seven days."""
 
@@ -151,13 +156,17 @@ def node_config(pool: GkePoolArgs, args: GkeNodePoolsArgs) -> container.NodePool
     config = plain_config(
         pool["machine_type"], pool["disk_gib"], args["node_account_email"], labels, billed, args["key_id"]
     )
-    config["guest_accelerators"] = [
-        {
-            "type": pool["accelerator"],
-            "count": pool["gpus"],
-            "gpu_driver_installation_config": {"gpu_driver_version": "LATEST"},
+    gpus: container.NodePoolNodeConfigGuestAcceleratorArgsDict = {
+        "type": pool["accelerator"],
+        "count": pool["gpus"],
+        "gpu_driver_installation_config": {"gpu_driver_version": "LATEST"},
+    }
+    if "time_slices" in pool:
+        gpus["gpu_sharing_config"] = {
+            "gpu_sharing_strategy": "TIME_SHARING",
+            "max_shared_clients_per_gpu": pool["time_slices"],
         }
-    ]
+    config["guest_accelerators"] = [gpus]
     config["gvnic"] = {"enabled": True}
     taints: list[container.NodePoolNodeConfigTaintArgsDict] = [
         {"key": GPU_RESOURCE, "value": "present", "effect": "NO_SCHEDULE"}
@@ -210,6 +219,9 @@ def check_pool(pool: GkePoolArgs) -> None:
         raise ValueError(f"{where}: runs {seconds} s at most; 600 to {LONGEST_FLEX_START_SECONDS}")
     if pool.get("fast_network") and not machine.startswith(DRANET_FAMILIES):
         raise ValueError(f"{where}: {machine} has no fast interfaces; {', '.join(DRANET_FAMILIES)}… have")
+    slices = pool.get("time_slices")
+    if slices is not None and not 2 <= slices <= MOST_TIME_SLICES:
+        raise ValueError(f"{where}: {slices} pods on a GPU; 2 to {MOST_TIME_SLICES}, or none of the setting")
     has = LOCAL_SSDS.get(machine)
     ssds = pool.get("local_ssds")
     if ssds is not None and (machine in NO_SSD_SETTING or (has is not None and ssds != has)):

@@ -12,16 +12,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
+import yaml
 
 from trainyard.components.k8s.charts import ChartArgs, release
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
-from trainyard.conventions import POOL_LABEL, gpu_node_tolerations
+from trainyard.conventions import GPU_RESOURCE, POOL_LABEL, gpu_node_tolerations, time_slices_config
 from trainyard.monitoring.series import gpu_series_file
 
 NAMESPACE = "kube-system"
 DEVICE_PLUGIN = "nvidia-device-plugin"
 METRICS = "dcgm-exporter"
+_WHOLE_GPUS = "whole-gpus"
 
 
 class DevicePluginArgs(TypedDict):
@@ -46,6 +48,9 @@ class GpuEnablementArgs(TypedDict):
     """The chart `dcgm-exporter`. Default: there is one already."""
     device_plugins: NotRequired[Sequence[DevicePluginArgs]]
     """Further device plugins. Default: none."""
+    time_slices: NotRequired[Sequence[int]]
+    """Numbers of pods, each at least 2, that take turns on a GPU somewhere: on nodes whose label
+    `nvidia.com/device-plugin.config` is `time-slices-N`. Default: a GPU is one pod's everywhere."""
     gives_by_mounts: NotRequired[bool]
     """Whether the container toolkit of the nodes takes GPUs from mounts, and from no variable of a pod's. Default
     False: from the variable, as the toolkit comes; a pod without a request that sets it sees every GPU of its node."""
@@ -70,7 +75,7 @@ class GpuEnablement(pulumi.ComponentResource):
             (
                 DEVICE_PLUGIN,
                 args.get("device_plugin_chart"),
-                device_plugin_values(args["pools"], args.get("gives_by_mounts", False)),
+                device_plugin_values(args["pools"], args.get("gives_by_mounts", False), args.get("time_slices", ())),
             ),
             (METRICS, args.get("dcgm_exporter_chart"), dcgm_exporter_values(args["pools"], monitors)),
         )
@@ -91,9 +96,13 @@ class GpuEnablement(pulumi.ComponentResource):
         register(self)
 
 
-def device_plugin_values(pools: Sequence[str], gives_by_mounts: bool = False) -> dict[str, Any]:
+def device_plugin_values(
+    pools: Sequence[str], gives_by_mounts: bool = False, time_slices: Sequence[int] = ()
+) -> dict[str, Any]:
     """Values of `nvidia-device-plugin`. Where it gives by mounts, the chart gives it SYS_ADMIN: it sees GPUs itself."""
+    shared = {"config": _configurations(time_slices)} if time_slices else {}
     return {
+        **shared,
         "fullnameOverride": "nvidia-device-plugin",
         "affinity": _on_pools(pools),
         "tolerations": gpu_node_tolerations("spot"),
@@ -127,6 +136,23 @@ def dcgm_exporter_values(pools: Sequence[str], service_monitor: bool = False) ->
             "limits": {"cpu": "500m", "memory": "1Gi"},
         },
     }
+
+
+def _configurations(time_slices: Sequence[int]) -> dict[str, Any]:
+    """What the plugin does by the label of a node: what it always does, or GPUs that are told of several times.
+
+    The first has to be there: of one configuration alone the chart takes that for nodes without the label too.
+    """
+    found = {_WHOLE_GPUS: yaml.safe_dump({"version": "v1"})}
+    for slices in sorted(set(time_slices)):
+        # Two turns need not be on two GPUs, so that a pod that asks for two is refused and not deceived.
+        sharing = {
+            "renameByDefault": False,
+            "failRequestsGreaterThanOne": True,
+            "resources": [{"name": GPU_RESOURCE, "replicas": slices}],
+        }
+        found[time_slices_config(slices)] = yaml.safe_dump({"version": "v1", "sharing": {"timeSlicing": sharing}})
+    return {"map": found, "default": _WHOLE_GPUS}
 
 
 def _on_pools(pools: Sequence[str]) -> dict[str, Any]:

@@ -141,6 +141,7 @@ def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
         "gives_by_mounts": planned.isolated_gpus,
     }
     if DEVICE_PLUGIN in ground.gpu_add_ons:
+        args["time_slices"] = sorted({pool.node.time_slices for pool in planned.pools} - {1})
         args["device_plugin_chart"] = chart(plan, DEVICE_PLUGIN)
     if METRICS in ground.gpu_add_ons:
         args["dcgm_exporter_chart"] = chart(plan, METRICS)
@@ -362,8 +363,8 @@ def _node(pool: PoolPlan, runtime: RuntimePlan | None) -> PoolNodeArgs:
         "pool": pool.name,
         "cpu": node.vcpus,
         "memory_gib": node.memory_gib,
-        "devices": {GPU_RESOURCE: node.gpus, **fabric},
-        "largest_flavor_gpus": node.gpus * max(group.max_nodes for group in pool.node_groups),
+        "devices": {GPU_RESOURCE: node.gpus_of_a_pod, **fabric},
+        "largest_flavor_gpus": node.gpus_offered * max(group.max_nodes for group in pool.node_groups),
     }
     if runtime is not None:
         args["runtime"] = runtime.name

@@ -262,6 +262,12 @@ def _settle_pool(name: str, pool: Values, rng: Random, place: World) -> None:
         pool.pop("fabric", None)
     if not pool.get("fabric"):
         pool.pop("zone", None)
+    # On a pool of its own, of machines without a fabric; both settings are refused elsewhere.
+    if name in POOLS or item is None or item.fabric_interfaces or {"reserved", "flexStart"} & pool.keys():
+        pool.pop("sharing", None)
+    if "sharing" in pool:
+        pool["sharing"]["acrossTeams"] = True
+        pool.pop("wholeNodesOnly", None)
     reserved = pool.get("reserved")
     if reserved is not None:
         reserved["nodes"] = rng.randint(1, 8)

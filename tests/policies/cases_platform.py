@@ -112,6 +112,12 @@ def queue(name="a", gpus="8", **spec):
     return kubernetes("kueue.x-k8s.io/v1beta2:ClusterQueue", name, spec={**sound, **spec})
 
 
+def turns(config):
+    """Nodes on which pods take turns on GPUs, by the name of what the device plugin does there."""
+    labels = {"ml.platform/pool": "train", "ml.platform/capacity": "spot", "nvidia.com/device-plugin.config": config}
+    return node_group(labels=labels)
+
+
 def sharing(cohort="gpus", manager=None, nodes=None, **second):
     """Two queues of a cohort, each with one of the two p4d nodes, which have a fabric; the second is changed."""
     sound = {"cohortName": cohort, "preemption": {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any"}}
@@ -401,6 +407,9 @@ CASES = [
         "quota-exceeds-pool",
         ("fits", OK, [node_group(), flavor(), queue("a"), queue("b")]),
         ("exceeds", VIOLATED, [node_group(), flavor(), queue("a"), queue("b"), queue("c")]),
+        ("turns fit", OK, [turns("time-slices-2"), flavor(), *map(queue, "abcd")]),
+        ("turns exceed", VIOLATED, [turns("time-slices-2"), flavor(), *map(queue, "abcde")]),
+        ("no turns by another name", VIOLATED, [turns("whole-gpus"), flavor(), *map(queue, "abcd")]),
         ("no nodes", VIOLATED, [flavor(), queue()]),
         ("no flavor", VIOLATED, [node_group(), queue()]),
         ("other capacity", VIOLATED, [node_group(), flavor(capacity="reserved"), queue()]),

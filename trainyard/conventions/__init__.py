@@ -78,6 +78,22 @@ GPU_RESOURCE: Final = "nvidia.com/gpu"
 """The extended resource, and the key of the taint of GPU nodes."""
 
 
+DEVICE_PLUGIN_LABEL: Final = "nvidia.com/device-plugin.config"
+"""Label of a node that names what the NVIDIA device plugin does there, one of its chart's `config.map`."""
+_TIME_SLICES: Final = "time-slices-"
+
+
+def time_slices_config(slices: int) -> str:
+    """Value of that label where as many pods take turns on each GPU."""
+    return f"{_TIME_SLICES}{slices}"
+
+
+def time_slices_of(config: str) -> int:
+    """How many pods take turns on each GPU by a value of that label; 1 by any other name."""
+    slices = config.removeprefix(_TIME_SLICES)
+    return int(slices) if slices != config and slices.isdecimal() else 1
+
+
 def taken_whole(gpus_per_node: int, fabric_interfaces: int) -> bool:
     """Whether jobs take the nodes of a pool whole: several GPUs a node, and a fabric between the nodes.
 

@@ -228,6 +228,17 @@ class NodePlan:
     local_nvme_gb: int
     root_disk_gib: int
     usd_per_hour: float | None  # list price on demand; None: the catalogue has none
+    time_slices: int = 1  # pods that take turns on each GPU
+
+    @property
+    def gpus_offered(self) -> int:
+        """GPUs that pods are told of: one that is shared counts as often as pods take turns on it."""
+        return self.gpus * self.time_slices
+
+    @property
+    def gpus_of_a_pod(self) -> int:
+        """The most GPUs that a pod can have: one where they are shared, for two turns need not be on two GPUs."""
+        return self.gpus if self.time_slices == 1 else 1
 
     @property
     def fabric_interfaces(self) -> int:
@@ -236,8 +247,8 @@ class NodePlan:
 
     @property
     def usd_per_gpu_hour(self) -> float | None:
-        """List price of one of its GPUs for one hour; None where it has none."""
-        return None if self.usd_per_hour is None else self.usd_per_hour / self.gpus
+        """List price, for one hour, of what a pod gets by asking for a GPU; None where it has none."""
+        return None if self.usd_per_hour is None else self.usd_per_hour / self.gpus_offered
 
     @property
     def is_taken_whole(self) -> bool:

@@ -53,7 +53,7 @@ def plan_scheduling(pools: Sequence[PoolPlan], context: Context) -> SchedulingPl
             name=group.name,
             pool=pool.name,
             capacity=group.capacity,
-            gpus=group.max_nodes * pool.node.gpus,
+            gpus=group.max_nodes * pool.node.gpus_offered,
         )
         for pool in sorted(pools, key=price)
         for group in pool.node_groups

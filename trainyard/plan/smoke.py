@@ -153,7 +153,7 @@ def _cores(node: NodePlan) -> tuple[int, str]:
     """Cores of a job that takes a node whole, and why."""
     cores, source = min(
         (node.vcpus - RESERVED_CORES, f"cores of a node less {RESERVED_CORES} for the kubelet and drivers"),
-        (cores_for(node.gpus), f"4 cores and {CORES_PER_GPU} a GPU"),
+        (cores_for(node.gpus_of_a_pod), f"4 cores and {CORES_PER_GPU} a GPU"),
     )
     return max(1, cores), source
 
@@ -162,7 +162,7 @@ def _memory_gib(node: NodePlan) -> tuple[int, str]:
     """Memory of a job that takes a node whole, GiB, and why."""
     memory, source = min(
         (int(node.memory_gib * MEMORY_SHARE), f"{100 * MEMORY_SHARE:.0f} % of a node's memory"),
-        (memory_gib_for(node.gpus), f"16 GiB and {MEMORY_PER_GPU_GIB} a GPU"),
+        (memory_gib_for(node.gpus_of_a_pod), f"16 GiB and {MEMORY_PER_GPU_GIB} a GPU"),
     )
     return max(4, memory), source
 
@@ -180,7 +180,7 @@ def _owned(pool: PoolPlan, team: TeamQueuePlan, capacity: Capacity | None) -> li
 
 def _claim(job: SmokeJobPlan, pool: PoolPlan, team: TeamQueuePlan) -> str:
     """What the job can count on."""
-    needs, owned = job.nodes * pool.node.gpus, max(_owned(pool, team, job.capacity), default=0)
+    needs, owned = job.nodes * pool.node.gpus_of_a_pod, max(_owned(pool, team, job.capacity), default=0)
     if owned >= needs:
         return "it takes back what it owns, at once"
     return f"it owns {owned} of the {needs} GPUs that the job takes, and waits for what others leave idle"
@@ -213,6 +213,8 @@ def _sized(
         (max_nodes, f"at most {max_nodes} nodes: two cross a network, and more only take quota away from people"),
         (max((group.max_nodes for group in groups), default=1), "nodes of the largest node group: no job spans two"),
     )
+    if node.time_slices > 1:
+        nodes, nodes_source = 1, "pods that share a GPU are no ranks of one job: two of them could be on the same GPU"
     nodes = max(1, nodes)
     (cpu, cpu_source), (memory, memory_source) = _cores(node), _memory_gib(node)
     facts = {
@@ -233,7 +235,7 @@ def _sized(
         shared_memory_gib=max(1, memory // 4),
         hugepages_mib=node.fabric.hugepages_mib if node.fabric else 0,
         data_path=f"{scratch}/smoke-{name}" if scratch else "",
-        usd_per_node_hour=node.usd_per_hour,
+        usd_per_node_hour=node.usd_per_hour if node.time_slices == 1 else node.usd_per_gpu_hour,
         rerun_on=tuple(sorted(facts.items())),
     )
     return job, {
@@ -242,21 +244,29 @@ def _sized(
         "memory_gib": memory_source,
         "shared_memory_gib": "a quarter of the memory, for the loaders' batches",
         "hugepages_mib": f"what the fabric, {node.fabric.name}, pins on a node" if node.fabric else "no fabric",
-        "usd_per_node_hour": f"list price of {node.instance_type} on demand; nothing where the catalogue has none",
+        "usd_per_node_hour": (
+            f"list price of {node.instance_type} on demand{_turn(node)}; nothing where the catalogue has none"
+        ),
     }
+
+
+def _turn(node: NodePlan) -> str:
+    return f", 1/{node.gpus_offered} of it for a turn on one GPU" if node.time_slices > 1 else ""
 
 
 def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec:
     """The job as its launchers take it, without what only the engine knows: where the checkpoint tier is."""
     node, team = cluster.pool(job.pool).node, cluster.team(job.team)
+    # A turn on a GPU is no measure of it: what is proved is that a pod gets one, and that it computes.
+    level = cluster.smoke.level if node.time_slices == 1 else "quick"
     return SmokeSpec(
         name=job_name(job.pool, job.capacity or ""),
         stack=plan.core.stack,
         pool=job.pool,
-        level=cluster.smoke.level,
-        timeout_s=TIMEOUT_S[cluster.smoke.level],
+        level=level,
+        timeout_s=TIMEOUT_S[level],
         nodes=job.nodes,
-        gpus_per_node=node.gpus,
+        gpus_per_node=node.gpus_of_a_pod,
         instance=node.instance_type,
         gpu=node.gpu.partition("-")[0],  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB"
         gpu_memory_gib=node.gpu_memory_gib,

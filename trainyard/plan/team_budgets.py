@@ -71,5 +71,5 @@ def _price(name: str, pool: PoolPlan, group: NodeGroupPlan, context: Context) ->
     if row is None:
         return context.ledger.decide(key, round(listed, 4), "list price on demand: no price of spot is known")
     usd = row.usd_of(kind, context.region)
-    price = usd.typical / pool.node.gpus if usd is not None else listed * (1 - row.savings.typical)
+    price = usd.typical / pool.node.gpus_offered if usd is not None else listed * (1 - row.savings.typical)
     return context.ledger.decide(key, round(price, 4), f"typical price of spot: {row.source}, {row.date}")

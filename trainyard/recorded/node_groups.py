@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainyard.catalog import instance
-from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL, Capacity
+from trainyard.conventions import CAPACITY_LABEL, DEVICE_PLUGIN_LABEL, POOL_LABEL, Capacity, time_slices_of
 from trainyard.conventions.gcp import FABRIC_INTERFACES, GKE_ACCELERATORS
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, is_set, length_at, list_at, mapping_at, mappings_at, number_at, value_at
@@ -21,6 +21,7 @@ GKE_NODE_POOL = "gcp:container/nodePool:NodePool"
 NODE_GROUP_TYPES = (EKS_NODE_GROUP, GKE_NODE_POOL)
 EFA_INTERFACES = ("efa", "efa-only")
 """Kinds of network interface of a launch template that are Elastic Fabric Adapters."""
+_SHARED = ("gpuSharingConfig", "maxSharedClientsPerGpu")
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 NODE_GROUP_PARTS = (*NODE_GROUP_TYPES, LAUNCH_TEMPLATE)
 """Types that a reader of node groups needs: reservations, and instance types of Capacity Blocks, stand in templates."""
@@ -42,6 +43,7 @@ class NodeGroup:
     capacity: Capacity
     in_capacity_block: bool  # paid for once, when the block is bought; its `capacity` is reserved
     from_queue: bool = False  # Google's flex-start: sold below the price on demand, for a time
+    time_slices: int = 1  # pods that take turns on each GPU
 
     @property
     def name(self) -> str:
@@ -57,6 +59,11 @@ class NodeGroup:
     def gpus(self) -> int:
         """GPUs that the group holds at most."""
         return self.max_nodes * self.gpus_per_node
+
+    @property
+    def gpus_offered(self) -> int:
+        """GPUs that the group tells pods of at most: one that is shared counts as often as pods take turns on it."""
+        return self.gpus * self.time_slices
 
 
 def node_group(resource: RecordedResource, resources: Resources) -> NodeGroup:
@@ -134,6 +141,7 @@ def _eks(resource: RecordedResource, resources: Resources) -> NodeGroup:
             labels=labels,
         ),
         in_capacity_block=block,
+        time_slices=time_slices_of(labels.get(DEVICE_PLUGIN_LABEL, "")),
     )
 
 
@@ -170,6 +178,9 @@ def _gke(resource: RecordedResource) -> NodeGroup:
         ),
         in_capacity_block=False,
         from_queue=is_on(node, "flexStart"),
+        time_slices=int(
+            max((number_at(one, *_SHARED, default=1) for one in accelerators), default=1),
+        ),
     )
 
 

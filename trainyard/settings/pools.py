@@ -68,6 +68,16 @@ class FlexStart(Model):
     )
 
 
+class GpuSharing(Model):
+    """How pods share a GPU: they take turns, and nothing keeps the memory of one from another."""
+
+    time_slices: int = Field(ge=2, le=48, description="how many pods take turns on each GPU; one cannot be given two")
+    across_teams: bool = Field(
+        default=False,
+        description="accepts that pods of different teams share a GPU, where there are several teams",
+    )
+
+
 class GpuPool(Model):
     """Overrides of one of the profile's pools, or a pool of its own."""
 
@@ -108,6 +118,9 @@ class GpuPool(Model):
         description=(
             "refuse jobs whose pods leave GPUs of a node to others; where a pool has several GPUs a node and a fabric"
         ),
+    )
+    sharing: GpuSharing | None = Field(
+        default=None, description="pods share its GPUs: for small work, on a pool without a fabric or a reservation"
     )
     root_disk_gib: int | None = Field(default=None, ge=50, le=16_384, description="root disk of a node, GiB")
 

@@ -291,6 +291,7 @@ def _pools(planned: ClusterPlan) -> list[GpuPoolArgs]:
             "name": pool.name,
             "gpu": pool.node.gpu,
             "gpus_per_node": pool.node.gpus,
+            "time_slices": pool.node.time_slices,
             "efa_interfaces": pool.node.fabric_interfaces,
             "network_cards": pool.node.network_cards,
             "local_nvme_gb": pool.node.local_nvme_gb,

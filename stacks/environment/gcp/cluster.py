@@ -239,6 +239,8 @@ def _pool(pool: PoolPlan, group: NodeGroupPlan, run_hours: Mapping[str, int]) ->
     }
     if pool.node.fabric is not None:
         args["fast_network"] = True
+    if pool.node.time_slices > 1:
+        args["time_slices"] = pool.node.time_slices
     if group.placement_group:
         args["compact"] = True
     if group.name in run_hours:

@@ -168,6 +168,7 @@ def place(
             local_nvme_gb=item.nvme_gb,
             root_disk_gib=draft.root_disk_gib,
             usd_per_hour=item.usd_per_hour,
+            time_slices=draft.time_slices,
         ),
         node_groups=_node_groups(draft, spread, own, crowded, context),
         whole_nodes_only=draft.whole_nodes_only,

@@ -92,6 +92,7 @@ def place(draft: PoolDraft[GcpInstance], zones: Sequence[str], context: Context)
             local_nvme_gb=round(LOCAL_SSDS.get(item.type, 0) * LOCAL_SSD_GIB * 1.073741824),
             root_disk_gib=draft.root_disk_gib,
             usd_per_hour=usd_per_hour(item, region),
+            time_slices=draft.time_slices,
         ),
         node_groups=_node_groups(draft, spread, own, context),
         whole_nodes_only=draft.whole_nodes_only,

@@ -246,10 +246,10 @@ def _quotas(stack: Stack, of_flavor: Mapping[str, list[NodeGroup] | None]) -> No
 
 
 def _gpus(group: NodeGroup) -> float | None:
-    """GPUs that the node group holds at most; None where that is not known for sure."""
+    """GPUs that the node group tells pods of at most; None where that is not known for sure."""
     inputs = group.resource.inputs
     sized = group.resource.type != EKS_NODE_GROUP or value_at(inputs, "scalingConfig", "maxSize") is not None
     known = bool(group.gpu_models) and (
         group.resource.type != EKS_NODE_GROUP or all(gpu_model(type_) for type_ in group.instance_types)
     )
-    return group.gpus if known and sized and group.max_nodes else None
+    return group.gpus_offered if known and sized and group.max_nodes else None

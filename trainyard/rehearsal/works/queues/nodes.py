@@ -29,10 +29,14 @@ def groups_by_flavor(groups: list[NodeGroup], configuration: Configuration) -> d
 
 
 def gpus_of_node(groups: list[NodeGroup]) -> int | None:
-    """GPUs of each node of some groups; None where they differ, or are not known."""
-    found = {_gpus(type_) for group in groups for type_ in group.instance_types}
-    found |= {group.gpus_per_node for group in groups if group.resource.type != EKS_NODE_GROUP}
-    return next(iter(found)) if len(found) == 1 else None
+    """GPUs of each node of some groups, as pods are told of them; None where they differ, or are not known."""
+    known: set[int | None] = set()
+    for group in groups:
+        each = {_gpus(type_) for type_ in group.instance_types}
+        if group.resource.type != EKS_NODE_GROUP:
+            each.add(group.gpus_per_node)
+        known |= {None if gpus is None else gpus * group.time_slices for gpus in each}
+    return next(iter(known)) if len(known) == 1 else None
 
 
 def _gpus(type_: str) -> int | None:
@@ -102,6 +106,6 @@ def nodes_of(flavors: Mapping[str, Flavor], by_flavor: Mapping[str, list[NodeGro
         except UnknownInput:
             taints = ()
         free: dict[str, float] = defaultdict(lambda: inf)
-        free[GPU_RESOURCE] = float(group.gpus_per_node)
+        free[GPU_RESOURCE] = float(group.gpus_per_node * group.time_slices)
         for index in range(min(group.max_nodes, _MOST_NODES)):
             yield Node(f"{group.name}-{index}", group.labels, free, taints)
