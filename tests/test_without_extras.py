@@ -62,6 +62,7 @@ WITHOUT = {
     "explain": [("explain", "dev")],
     "plan": [("plan", "dev", "--lock"), ("plan", "dev", "--check")],
     "destroy": [("destroy", "--help")],  # asks programs of others
+    "drain": [("drain", "--help")],  # asks a cluster
     "upgrade": [("upgrade", "--help")],  # needs a lock, which another test may not have written yet
     "report": [("report", "dev", "-o", "dev.html"), ("report", "--help")],
     "preflight": [("preflight", "--help")],  # asks an account
