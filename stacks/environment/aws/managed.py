@@ -14,6 +14,7 @@ from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegi
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.plan.aws.parts import AwsPlan, ManagedPlan
+from trainyard.plan.aws.training import image_account
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws.keys import Keys
 from trainyard.stacks.environment.aws.storage import uri
@@ -88,7 +89,8 @@ def make_managed(
             "people_arns": sorted({who for team in plan.core.teams for who in team.principals}),
             "model_groups": f"{name}-",
             "image_registries": [
-                f"arn:aws:ecr:{region}:*:repository/*",  # AWS's own accounts of images differ by region
+                f"arn:aws:ecr:{region}:{image_account(region)}:repository/*",
+                pulumi.Output.concat("arn:aws:ecr:", region, ":", account, ":repository/*"),
             ],
             "tracking": planned.tracking,
         },
@@ -114,6 +116,7 @@ def make_managed(
         },
         pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[*roles.ready, *network.ways_out])),
     )
+    roles.edits(domain.domain_id)
     outputs: dict[str, pulumi.Input[object]] = {
         "studioDomain": domain.domain_id,
         "studioUrl": domain.domain_url,

@@ -30,6 +30,11 @@ SMOKE_MINUTES = 20
 LONGEST_SEAT = 63
 
 
+def image_account(region: str) -> str:
+    """The account that AWS publishes its deep learning containers from in a region."""
+    return IMAGE_ACCOUNTS.get(region, IMAGE_ACCOUNT)
+
+
 def plan_managed_beside(teams: Sequence[Team], context: Context) -> ManagedPlan | None:
     """What stays of managed training where a team that had it gets a cluster; None where nothing does.
 
@@ -169,7 +174,7 @@ def _smoke(training: Sequence[str], context: Context) -> ManagedSmokePlan | None
     price = listed_price("aws", type_.removeprefix("ml."))
     usd = None if price is None else round(price * SMOKE_MINUTES / 60, 2)
     region = context.region
-    registry = f"{IMAGE_ACCOUNTS.get(region, IMAGE_ACCOUNT)}.dkr.ecr.{region}.amazonaws.com"
+    registry = f"{image_account(region)}.dkr.ecr.{region}.amazonaws.com"
     image = own.image or f"{registry}/{IMAGE}"
     cost = f"; {usd:g} USD at most" if usd is not None else ""
     return ManagedSmokePlan(
