@@ -44,7 +44,7 @@ def smoke(
     Exit codes: 0 pass; 10 a check failed; 20 below a threshold; 75 preempted, run it again; 124 out of time; 1 the job
     broke; 2 the command line or the settings are wrong, or a package is missing.
     """
-    from trainyard.cli import smoke_fit, smoke_spec
+    from trainyard.cli import smoke_fit, smoke_managed, smoke_spec
     from trainyard.plan.parts import NoSuchName
     from trainyard.rehearsal.engine.project import stack_of
     from trainyard.smoke_jobs.launch.job import LaunchError
@@ -60,9 +60,12 @@ def smoke(
             spec = replace(spec, queue=where.partition)
         if plan and not where.region:
             where = replace(where, region=plan.ground.region)
+        if plan and not plan.clusters and target is not Target.local:
+            given = smoke_fit.given_options(invocation)
+            where = smoke_managed.placed(plan, where, find_project(project), given)
         if where.sweep:
             raise typer.Exit(_sweep(spec, where, json_file))
-        launcher = smoke_targets.launcher(spec, target, where)
+        launcher = smoke_targets.launcher(spec, target, where, plan)
         if render:
             typer.echo(launcher.render(), nl=False)
             return

@@ -36,6 +36,8 @@ TARGETS: Final[Mapping[str, tuple[Target, ...]]] = {
     "role_arn": (Target.sagemaker,),
     "subnets": (Target.sagemaker,),
     "security_groups": (Target.sagemaker,),
+    "kms_key": (Target.sagemaker,),
+    "tags": (Target.sagemaker,),
     "gcp_project": (Target.vertex,),
     "service_account": (Target.vertex,),
 }

@@ -134,7 +134,22 @@ class TargetOptions:
     role_arn: Annotated[str, _place("--role-arn", "SageMaker execution role.")] = ""
     subnets: Annotated[list[str] | None, _place("--subnet", "SageMaker.")] = None
     security_groups: Annotated[list[str] | None, _place("--security-group", "SageMaker.")] = None
+    kms_key: Annotated[str, _place("--kms-key", "SageMaker: key of volume and output, an ARN.")] = ""
+    tags: Annotated[list[str] | None, _place("--tag", "SageMaker: a tag of the job.", metavar="KEY=VALUE")] = None
     spot: Annotated[bool, _place("--spot/--no-spot", "Spot capacity (SageMaker, Vertex AI).")] = True
     region: Annotated[str, _place("--region", "Region. Default: the stack's.")] = ""
     gcp_project: Annotated[str, _place("--gcp-project", "Google Cloud project.")] = ""
     service_account: Annotated[str, _place("--service-account", "Vertex AI.")] = ""
+
+
+def tags_of(options: TargetOptions) -> dict[str, str]:
+    """The tags of `--tag KEY=VALUE`. Raises LaunchError."""
+    from trainyard.smoke_jobs.launch.job import LaunchError
+
+    found = {}
+    for text in options.tags or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise LaunchError(f"--tag {text}: KEY=VALUE is needed")
+        found[key] = value
+    return found

@@ -6,9 +6,10 @@ import re
 from dataclasses import fields, replace
 from typing import Any
 
+from trainyard.cli import smoke_managed
 from trainyard.cli.smoke_options import JobOptions, Target
 from trainyard.conventions import Capacity
-from trainyard.plan.parts import NoSuchName, Plan, PoolPlan
+from trainyard.plan.parts import Plan, PoolPlan
 from trainyard.plan.smoke import cores_for, memory_gib_for, owner_of, smoke_job, smoke_spec
 from trainyard.problems import SettingsError, nearest
 from trainyard.smoke_jobs.ddp.entrypoint import visible_gpus
@@ -44,7 +45,7 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
     if target is Target.local:
         return replace(of_command_line(target, options), stack=plan.core.stack)
     if not plan.clusters:
-        raise NoSuchName(f"stack {plan.core.stack} has no cluster")
+        return _overridden(smoke_managed.spec_of(plan, target), target, options)
     cluster = plan.clusters[0]
     chosen = cluster.pool(options.pool)
     on_cluster = target in (Target.kubernetes, Target.trainjob)

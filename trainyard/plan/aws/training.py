@@ -8,12 +8,15 @@ from dataclasses import replace
 
 from trainyard import catalog
 from trainyard.catalog.managed import listed_price
-from trainyard.plan.aws.parts import ManagedPlan, ManagedSmokePlan, SeatPlan
+from trainyard.plan.aws.parts import AwsPlan, ManagedPlan, ManagedSmokePlan, SeatPlan
 from trainyard.plan.context import Context
+from trainyard.plan.parts import Plan
 from trainyard.plan.profiles import profile
 from trainyard.problems import nearest
 from trainyard.settings.people import Team
 from trainyard.settings.types import Model
+from trainyard.smoke_jobs.launch.job import SmokeSpec, job_name
+from trainyard.smoke_jobs.launch.sagemaker import MARGIN_S
 
 IMAGE_ACCOUNT = "763104351884"
 IMAGE_ACCOUNTS: Mapping[str, str] = {"me-central-1": "914824155844", "me-south-1": "217643126080"}
@@ -161,6 +164,33 @@ def _seats(teams: Sequence[Team], context: Context) -> tuple[SeatPlan, ...]:
     source = "teams: a user profile a person, numbered where a team names nobody"
     context.ledger.decide("managed.seats", [seat.name for seat in seats], source)
     return tuple(seats)
+
+
+def training_smoke(plan: Plan[AwsPlan]) -> SmokeSpec | None:
+    """The smoke job of managed training as its launcher takes it, without what only the engine knows; None without one.
+
+    It tracks no run: the image has no plug-in for the tracking app, and a job without a way out does not reach it.
+    """
+    managed = plan.ground.managed
+    smoke = managed.smoke if managed is not None else None
+    if smoke is None:
+        return None
+    type_ = smoke.instance_type.removeprefix("ml.")
+    machine = next((item for item in catalog.instances() if item.type == type_), None)
+    price = listed_price("aws", type_)
+    return SmokeSpec(
+        name=job_name("training"),
+        stack=plan.core.stack,
+        level=smoke.level,
+        timeout_s=smoke.max_runtime_minutes * 60 - MARGIN_S,
+        gpus_per_node=machine.gpus if machine else 0,
+        gpu=machine.gpu.partition("-")[0] if machine else "",
+        gpu_memory_gib=machine.gpu_memory_gib if machine else 0.0,
+        instance=smoke.instance_type,
+        image=smoke.image,
+        tracking_uri="none",
+        usd_per_node_hour=price or 0.0,  # the worker's word for unknown
+    )
 
 
 def _smoke(training: Sequence[str], context: Context) -> ManagedSmokePlan | None:
