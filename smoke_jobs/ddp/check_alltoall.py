@@ -31,6 +31,7 @@ def run(job: Job) -> Outcome:
             sent[3] += 1  # a value for rank 0, changed on its way
         got = torch.empty_like(sent)
         dist.all_to_all_single(got, sent)
+        job.synchronize()
         wrong = [
             f"what rank {source} ({job.inventories[source]['host']}) sent to rank {job.rank} ({job.host}) "
             "arrived changed"

@@ -24,6 +24,7 @@ from torch.distributed import distributed_c10d
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
+from . import unfinished
 from .inventory import nccl_version
 from .options import Options
 from .pulse import Pulse, connect
@@ -144,9 +145,16 @@ class Job:
         dist.barrier(group=self.host_group)
 
     def synchronize(self) -> None:
-        """Waits for the GPU, where there is one."""
-        if self.cuda:
-            torch.cuda.synchronize(self.device)
+        """Waits for the GPU, where there is one.
+
+        Raises Unfinished where a collective did not end: what it left must not be compared with anything.
+        """
+        if not self.cuda:
+            return
+        before = time.monotonic()
+        torch.cuda.synchronize(self.device)
+        waited_s = time.monotonic() - before
+        unfinished.ended(unfinished.backends(self.device), waited_s, self.options.collective_timeout_s)
 
     def broken(self, check: str) -> bool:
         """Whether a seeded fault was asked for in this check."""

@@ -135,6 +135,7 @@ class Runner:
             lost, stood = False, None
             try:
                 mine: Outcome = module.run(job)
+                job.synchronize()  # a verdict on what a collective left that did not end is none
             except Exception as error:
                 lost = True
                 mine = result.failed(f"rank {job.rank} on {job.host}: {_text(error)}")
