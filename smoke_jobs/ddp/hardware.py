@@ -66,6 +66,15 @@ def read(uuid: str) -> Reading:
     return _with_links(_with_xids(reading, gpu.findtext("pci/pci_bus_id", "")), name)
 
 
+def unanswered() -> list[str]:
+    """What `nvidia-smi -L` says of GPUs that it cannot list: that one is lost, by its place on the bus."""
+    if shutil.which("nvidia-smi") is None:
+        return []
+    _, text = _ask("nvidia-smi", "-L")
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and not re.match(r"(GPU \d+:|MIG )", line)]
+
+
 def _ask(*command: str) -> tuple[int, str]:
     try:
         ran = subprocess.run(

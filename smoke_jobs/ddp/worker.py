@@ -14,10 +14,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch.distributed as dist
+
 from . import check_counters, flight, result, thresholds
 from .ends import second_hand
 from .inventory import code_version
-from .job import Job, RankMissing
+from .job import Job, RankMissing, Unfit
 from .notice import Notice, leave_at_once
 from .options import UsageError, listed, parse
 from .pulse import PULSE_S, Pulse
@@ -113,13 +115,17 @@ class Runner:
         job = self.job
         before = time.monotonic()
         try:
-            job.connect()
-            self.pulse = job.pulse(lambda: self.checking)
+            job.connect(lambda: self.checking)
+            job.make_groups()
+        except Unfit as error:  # without process groups, so that nothing else can be asked
+            self._add("rendezvous", result.passed(f"{job.world_size} ranks announced themselves"), _since(before))
+            self._add("devices", result.failed(str(error)), 0.0)
         except RankMissing as error:
             outcome = result.failed(str(error))
-            self._add("rendezvous", outcome, time.monotonic() - before)
+            self._add("rendezvous", outcome, _since(before))
             if not hasattr(job, "store"):
                 raise
+        self.pulse = job.watch
         for number, name in enumerate(self.listed, start=1):
             if name not in self.verdicts:
                 self._check(number, name)
@@ -200,6 +206,8 @@ class Runner:
             return result.skipped("not asked for")
         if self.verdicts.get("rendezvous") == "fail":
             return result.skipped("needs rendezvous, which failed")
+        if self.job.watch is not None and not dist.is_initialized():
+            return result.skipped("needs devices, which failed: there are no process groups")
         if self.verdicts.get("collectives") == "fail" and name in _EXCHANGE:
             return result.skipped("needs collectives, which failed")
         return None
@@ -307,6 +315,10 @@ def merge(posted: Sequence[Posted], kept: Kept, hosts: Sequence[str]) -> tuple[O
             said = "; ".join(f"rank {rank} on {hosts[rank]} {how}" for rank, how in named.items())
             merged.reason = f"{said}: its process or its GPU was held up; look at its log, at dmesg, and for Xid errors"
     return merged, lost
+
+
+def _since(before: float) -> float:
+    return time.monotonic() - before
 
 
 def _text(error: BaseException) -> str:
