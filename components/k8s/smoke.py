@@ -71,6 +71,9 @@ class SmokeJobArgs(TypedDict):
     """Extended resource of the fast interfaces between nodes: `example.com/fabric`. Default: there are none."""
     fabric_interfaces: NotRequired[int]
     """How many of it a node has, of which its pod takes all. Default 0."""
+    adapters: NotRequired[int]
+    """RDMA adapters of a node, each of which has to carry its share of the job's traffic. Default: as many as
+    `fabric_interfaces`."""
     hugepages_mib: NotRequired[int]
     """2 MiB pages that the fabric pins, MiB a node. Default 0."""
     fabric_claim: NotRequired[str]

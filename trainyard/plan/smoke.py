@@ -280,6 +280,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         shared_memory_gib=job.shared_memory_gib,
         fabric_resource=node.fabric.resource if node.fabric else "",
         fabric_interfaces=node.fabric_interfaces if node.fabric and node.fabric.resource else 0,
+        adapters=node.fabric_interfaces,  # of both clouds' fabrics here: EFA, and RoCE where a pod claims it
         fabric_claim=fabric_claim(job.pool) if node.fabric and node.fabric.device_class else "",
         hugepages_mib=job.hugepages_mib,
         namespace=team.namespace,

@@ -32,12 +32,48 @@ GB = 10**9
         ({"a": 0, "b": 0}, 2, "no adapter of n carried anything"),
         # An instance with more adapters than the pod was given.
         ({"a": 10 * GB, "b": 10 * GB, "c": 10 * GB, "d": 0}, 3, ""),
-        ({"a": 10 * GB, "b": 0}, 0, ""),  # nobody says how many there have to be
+        # Nobody says how many there have to be: four GPUs have an adapter each, and this one is dead.
+        ({"a": 10 * GB, "b": 9 * GB, "c": 11 * GB, "d": 5}, 0, "adapter d of n carried next to nothing"),
+        ({"a": 10 * GB, "b": 0}, 0, "adapter b of n carried next to nothing"),
+        ({"a": 10 * GB, "b": 0, "c": 0, "d": 0}, 4, "adapter b, c, d of n carried next to nothing"),
+        # A fifth one, of storage: it is none of the job's.
+        ({"a": 10 * GB, "b": 9 * GB, "c": 11 * GB, "d": 10 * GB, "e": 0}, 0, ""),
     ],
 )
 def test_an_adapter_that_does_nothing_is_named(carried: dict[str, int], expected: int, says: str) -> None:
-    wrong = check_adapters.idle("n", carried, expected)
+    wrong = check_adapters.idle("n", carried, expected, 4)
     assert (says in "; ".join(wrong)) if says else not wrong
+
+
+def exchanged(monkeypatch: pytest.MonkeyPatch, moved: dict[str, int], expected: int = 0, gpus: int = 8) -> Any:
+    """The check on the first of two nodes whose adapters moved so many bytes."""
+    counted = iter([dict.fromkeys(moved, 0), moved])
+    monkeypatch.setattr(
+        hardware, "adapters", lambda: {name: {"tx_bytes": value} for name, value in next(counted).items()}
+    )
+    monkeypatch.setattr(check_adapters.dist, "all_reduce", lambda _: None)
+    job: Any = SimpleNamespace(
+        broken=lambda _: False, nodes=2, options=Options(expect_adapters=expected), gather=lambda value: [value],
+        barrier=lambda: None, synchronize=lambda: None, cuda=False, device="cpu", host="n", local_rank=0,
+        local_world_size=gpus,
+    )  # fmt: skip
+    return check_adapters.run(job)
+
+
+def test_one_dead_of_eight_fails_with_and_without_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    roce = {f"mlx5_{number}": 10 * GB * (number != 3) for number in range(8)}
+    for expected in (8, 0):
+        outcome = exchanged(monkeypatch, roce, expected)
+        assert outcome.verdict == "fail" and "adapter mlx5_3 of n carried next to nothing" in outcome.reason
+    healthy = exchanged(monkeypatch, dict.fromkeys(roce, 10 * GB), 8)
+    assert (healthy.verdict, healthy.reason) == ("pass", "8 adapters a node carry traffic")
+
+
+def test_an_adapter_of_storage_is_told_and_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = dict.fromkeys([f"mlx5_{number}" for number in range(8)], 10 * GB) | {"mlx5_8": 0, "mlx5_9": 0}
+    outcome = exchanged(monkeypatch, moved)
+    assert outcome.verdict == "pass" and outcome.figure.value == 10.0
+    assert outcome.reason.startswith("8 adapters a node carry traffic; next to nothing: mlx5_8, mlx5_9 of n")
 
 
 def counting(monkeypatch: pytest.MonkeyPatch, after: dict[str, int]) -> Any:
