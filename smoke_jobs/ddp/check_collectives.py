@@ -20,7 +20,7 @@ import torch
 import torch.distributed as dist
 
 from .job import Job
-from .result import Figure, Outcome, failed, passed, skipped
+from .result import Figure, Outcome, failed, passed, size_text, skipped
 from .thresholds import Threshold
 
 # torch 2.13 renamed the two; the images of clusters lag behind.
@@ -219,14 +219,6 @@ def _timed(job: Job, operation: Callable[[], object]) -> float:
     operation()
     job.synchronize()
     return time.perf_counter() - before
-
-
-def size_text(size: int) -> str:
-    """`4 MiB`."""
-    for unit, step in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if size >= step:
-            return f"{size / step:.4g} {unit}"
-    return f"{size} B"
 
 
 def _judge(job: Job, points: list[dict[str, Any]]) -> Outcome:

@@ -182,6 +182,14 @@ def figure_text(figure: Mapping[str, Any] | None) -> str:
     return f"{figure['name']} {figure['value']:.4g} {figure['unit']}".rstrip() if figure else ""
 
 
+def size_text(size: int) -> str:
+    """`4 MiB`."""
+    for unit, step in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= step:
+            return f"{size / step:.4g} {unit}"
+    return f"{size} B"
+
+
 def table(document: Mapping[str, Any]) -> str:
     """The plain-text table for a terminal."""
     rows = [("check", "verdict", "seconds", "figure", "threshold")]

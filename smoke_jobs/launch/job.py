@@ -47,7 +47,7 @@ class SmokeSpec:
     pool: str = ""
     level: str = "quick"  # quick, standard or full: which checks
     nodes: int = 1
-    hosts: tuple[str, ...] = ()  # nodes of the cluster that it runs on, by name; empty: any of the pool
+    hosts: tuple[str, ...] = ()  # nodes that it runs on, by name (Kubernetes, Slurm); empty: any of the pool
     gpus_per_node: int = 0
     processes_per_node: int = 0  # 0: one a GPU, or one on CPU
 
