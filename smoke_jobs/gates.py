@@ -32,6 +32,13 @@ HOST_SHARE: Final = 0.1
 """The share of the line rate that GPUs must reach whose data pass through the host (PCIe, no fabric): no
 figure of theirs was found that could be trusted, so this tells apart only what works from what does not."""
 
+SWITCH_SHARE: Final = 0.5
+"""The share of its NVLinks' rate, one way, that a GPU on an NVSwitch must reach in its node. Published figures of eight
+are 0.77 (A100), 0.82 (H200, ring) and 0.82 (B200, at 4 GiB); over PCIe it would be less than a tenth."""
+
+MESH_SHARE: Final = 0.3
+"""The same where NVLinks go from GPU to GPU without a switch (p3): a ring takes a part of them only."""
+
 FROM_BYTES: Final = 2**30
 """The smallest message of which a share of the line rate is asked."""
 
@@ -46,16 +53,29 @@ class Machine:
     type: str
     network_gbps: float
     fabric: bool  # GPUs on an NVSwitch, and adapters that they reach without the host
+    gpu: str = ""  # as in the catalogue: A100-40GB
+    gpus: int = 1
+    nvlink: str = "no"  # no, NVLink or NVSwitch
 
 
 def machines() -> tuple[Machine, ...]:
     """Every type with a whole GPU that several nodes are made of, of both clouds."""
     ours = [
-        Machine(item.type, item.network_gbps, item.nvlink == "NVSwitch" and item.efa_interfaces > 0)
+        Machine(
+            item.type,
+            item.network_gbps,
+            item.nvlink == "NVSwitch" and item.efa_interfaces > 0,
+            item.gpu,
+            item.gpus,
+            item.nvlink,
+        )
         for item in instances()
         if item.gpus
     ]
-    theirs = [Machine(row["type"], float(row["network_gbps"]), _has_fabric(row)) for row in rows("gcp_instances.csv")]
+    theirs = [
+        Machine(row["type"], float(row["network_gbps"]), _has_fabric(row), row["gpu"], int(row["gpus"]), row["nvlink"])
+        for row in rows("gcp_instances.csv")
+    ]
     return (*ours, *theirs)
 
 
@@ -64,26 +84,45 @@ def _has_fabric(row: dict[str, str]) -> bool:
 
 
 def derived() -> Iterator[dict[str, str]]:
-    """A record of thresholds.csv for each machine: the bus bandwidth of all-reduce over several nodes."""
+    """Records of thresholds.csv for each machine: the bus bandwidth of all-reduce over several nodes, and in one."""
+    links = {row["gpu"]: row for row in rows("gpus.csv")}
     for machine in machines():
+        if machine.gpus > 1:
+            yield _in_node(machine, links[machine.gpu])
         share = FABRIC_SHARE if machine.fabric else HOST_SHARE
         through = "" if machine.fabric else ", for its GPUs have no fabric but the host"
-        yield {
-            "instance": machine.type,
-            "nodes": "2+",
-            "metric": "all_reduce",
-            "min_bytes": str(FROM_BYTES),
-            "max_bytes": "17179869184",
-            "statistic": "median",
-            "value": f"{machine.network_gbps / 8:g}",
-            "unit": "GB/s",
-            "better": "higher",
-            "tolerance": f"{1 - share:g}",
-            "kind": "gate",
-            "nccl": "",
-            "source": f"{DERIVED}{share:.0%} of its {machine.network_gbps:g} Gbit/s{through}",
-            "date": DATE,
-        }
+        text = f"{share:.0%} of its {machine.network_gbps:g} Gbit/s{through}"
+        yield _all_reduce(machine, "2+", machine.network_gbps / 8, share, text)
+
+
+def _in_node(machine: Machine, gpu: dict[str, str]) -> dict[str, str]:
+    """What the GPUs of one node must reach together, from the line rate of what joins them."""
+    rate = float(gpu["interconnect_gb_per_s"])
+    share = {"NVSwitch": SWITCH_SHARE, "NVLink": MESH_SHARE}.get(machine.nvlink, HOST_SHARE)
+    joined = "PCIe slot" if machine.nvlink == "no" else machine.nvlink
+    if machine.nvlink == "no" and gpu["interconnect"] != "PCIe":
+        raise ValueError(f"{machine.type}: the catalogue has the rate of {gpu['gpu']}'s NVLink, not of its slot")
+    text = f"{share:.0%} of the {rate:g} GB/s one way of {gpu['gpu']} ({joined}; catalog/gpus.csv)"
+    return _all_reduce(machine, "1", rate, share, text)
+
+
+def _all_reduce(machine: Machine, nodes: str, value: float, share: float, text: str) -> dict[str, str]:
+    return {
+        "instance": machine.type,
+        "nodes": nodes,
+        "metric": "all_reduce",
+        "min_bytes": str(FROM_BYTES),
+        "max_bytes": "17179869184",
+        "statistic": "median",
+        "value": f"{value:g}",
+        "unit": "GB/s",
+        "better": "higher",
+        "tolerance": f"{1 - share:g}",
+        "kind": "gate",
+        "nccl": "",
+        "source": DERIVED + text,
+        "date": DATE,
+    }
 
 
 MATMUL_SHARE: Final = 0.5
@@ -140,6 +179,8 @@ def page() -> str:
         _HEAD.format(
             fabric=FABRIC_SHARE,
             host=HOST_SHARE,
+            switch=SWITCH_SHARE,
+            mesh=MESH_SHARE,
             standard=", ".join(_more("standard", "quick")),
             full=", ".join(_more("full", "standard")),
         )
@@ -196,7 +237,9 @@ DCGM were proven with recorded answers and on CPUs, never on the hardware.
 
 Where somebody has published a figure for an instance and a number of nodes, 85 % of it is asked for as a rule. Where
 nobody has, the floor comes from the line rate of the adapters: {fabric:.0%} of it where GPUs reach them without the
-host, {host:.0%} elsewhere, which tells only what works from what does not. None of these gates was met or missed on
+host, {host:.0%} elsewhere, which tells only what works from what does not. In one node it comes from the rate of what
+joins the GPUs: {switch:.0%} of their NVLinks' where they meet in a switch, {mesh:.0%} where they do not, and {host:.0%}
+of a PCIe slot's. None of these gates was met or missed on
 hardware by this project yet.
 
 ## Bandwidth by instance, on one, two and four nodes
