@@ -233,7 +233,8 @@ seeds a fault that each of them has to find.
 
 What a GPU is asked is derived from its data sheet, by its own name; `dcgmi diag`, NVLink and Xid events are read where
 the node lets them be read, and what was not read is said in the result. The paths that need a GPU, a fabric adapter or
-DCGM were proven with recorded answers and on CPUs, never on the hardware.
+DCGM were proven with recorded answers and on CPUs, never on the hardware: `unproven` of a result names those that a run
+took, and its table and report say it.
 
 Where somebody has published a figure for an instance and a number of nodes, 85 % of it is asked for as a rule. Where
 nobody has, the floor comes from the line rate of the adapters: {fabric:.0%} of it where GPUs reach them without the

@@ -280,6 +280,7 @@ class _Run:
                 _end_with(document, "timeout", f"{self.peers.missing()} did not end within the job's time")
         else:
             document = self._incomplete(problem, ended)
+        document["unproven"] = result.unproven(document)
         try:
             result.write_json(path, document)
         except OSError as error:

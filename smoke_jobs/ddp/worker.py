@@ -240,6 +240,7 @@ class Runner:
         self.document["timings"]["seconds"] = round(seconds, 3)
         self.document["cost"] = result.cost(self.job.options, self.job.world_size, seconds)
         self.document["figures"] = [dataclasses.asdict(f) for figures in self.figures.values() for f in figures]
+        self.document["unproven"] = result.unproven(self.document)
         if self.job.local_rank == 0:  # each node gets its copy, so each wrapper knows the code
             result.write_json(Path(self.job.options.result_dir) / name, self.document)
 
