@@ -19,7 +19,7 @@
     timings     {started: UTC ISO 8601, seconds}
     cost        {device_hours, node_hours, usd: number|null}
     errors      [{rank, host, message}] of ranks that raised or died
-    unproven    {device|fabric|dcgm: [check]}: of what ran, what this project has tried on CPUs and with recorded answers
+    unproven    {device|fabric|dcgm: [check]}: of what ran, what this project has tried on CPUs and with records
                 only, never on such hardware; empty where there was none
 
 The file is written whole or not at all, and last. `SMOKE_RESULT {json}` on one line is the same without `details`,
