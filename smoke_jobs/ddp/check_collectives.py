@@ -248,7 +248,7 @@ def _judge(job: Job, points: list[dict[str, Any]]) -> Outcome:
             outcome.verdict = "below"
             outcome.reason = (
                 f"{outcome.figure.name} is {outcome.figure.value:.4g} GB/s, {limit.floor:.4g} is needed "
-                f"({limit.value:g} published: {limit.source}, {limit.date}); look at the transport check, the "
+                f"(of {limit.value:g}, {limit.source}, {limit.date}); look at the transport check, the "
                 "placement of the nodes, and `NCCL_DEBUG=INFO`"
             )
     return outcome

@@ -199,9 +199,12 @@ class Job:
             if limit.kind == "gate" and limit.applies(self.instance, self.nodes, metric, None, self.nccl)
         }
 
-    def judge(self, outcome: Outcome, metric: str, hint: str) -> Outcome:
-        """Sets the threshold of an outcome that passed, and its verdict to `below` where a gate is missed."""
-        limit = self.threshold(metric)
+    def judge(self, outcome: Outcome, metric: str, hint: str, size: int | None = None) -> Outcome:
+        """Sets the threshold of an outcome that passed, and its verdict to `below` where a gate is missed.
+
+        `size` is that of the message whose figure it is, in bytes; None where the metric has none.
+        """
+        limit = self.threshold(metric, size)
         if limit is None or outcome.figure is None:
             return outcome
         outcome.threshold = limit.entry(outcome.figure.value)

@@ -142,9 +142,16 @@ class Options:
     data_mib: float = _option(0.0, "samples to generate, all nodes together; 0: 4096 on GPUs, 48 on CPU")
     data_workers: int = _option(0, "loader processes a rank; 0: 4 on GPUs, 1 on CPU")
     samples_per_second: float = _option(0.0, "samples a second that one device consumes; 0: by device model")
-    burn_s: float = _option(0.0, "seconds of matrix products in check compute; 0: 60 at level standard, 300 at full")
+    burn_s: float = _option(
+        0.0,
+        "seconds of matrix products in check compute; 0: "
+        + ", ".join(f"{seconds:g} at level {level}" for level, seconds in BURN_S.items()),
+    )
     expect_adapters: int = _option(0, "fabric adapters that every node must show and use; 0: not compared")
-    storage_gib: float = _option(0.0, "file that each node writes and reads in check storage; 0: 16 GiB on GPUs")
+    storage_gib: float = _option(
+        0.0,
+        "GiB that each node writes and reads in check storage; 0: 16 on GPUs, of one node more than its memory, to 256",
+    )
     dcgm_level: int = _option(2, "level of `dcgmi diag`, 1 to 4: 2 takes minutes, 3 a quarter of an hour, 4 hours")
     kills: int = _option(1, "random kills of a rank in the interruption check; each must resume exactly")
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from trainyard.smoke_jobs import gates
+from trainyard.smoke_jobs.ddp import check_adapters, check_checkpoint, check_devices, check_memory, check_scaling
 from trainyard.smoke_jobs.ddp.check_collectives import ROOM, sizes
 from trainyard.smoke_jobs.ddp.job import Job
 from trainyard.smoke_jobs.ddp.thresholds import load, select
@@ -51,6 +52,33 @@ def test_a_published_figure_of_one_node_comes_before_a_derived_one():
         assert gate(instance, 1).source.startswith(source)
     assert gate("p6-b200.48xlarge", 1, size=2**32).source.startswith("stas00")
     assert gate("p5e.48xlarge", 1).source.startswith(gates.DERIVED)
+
+
+@pytest.mark.parametrize("machine", [each for each in gates.machines() if each.fabric], ids=lambda each: each.type)
+def test_an_all_to_all_is_asked_for_less_than_many_nodes_leave_a_gpu_and_more_than_tcp_gives(machine):
+    asked = gate(machine.type, 2, "all_to_all", 2**30)
+    assert asked is not None and asked.kind == "gate"
+    assert asked.met(0.5 * machine.network_gbps / 8 / machine.gpus), "half of a GPU's part of the adapters"
+    if machine.network_gbps >= 1600:  # two nodes exchange half of their data: a GPU has twice its part of 20 GB/s
+        assert not asked.met(2 * 20 / machine.gpus)
+    assert gate("g5.48xlarge", 2, "all_to_all", 2**30) is None
+
+
+def test_the_page_has_every_share_that_a_check_asks_of_its_own_measurements():
+    text = gates.page()
+    shares = (
+        ("memory", check_memory.SLOT_SHARE),
+        ("memory", check_memory.PEER_SHARE),
+        ("adapters", check_adapters.IDLE_SHARE),
+        ("scaling", check_scaling.SHARE),
+        ("checkpoint", check_checkpoint.RATED_SHARE),
+        ("devices", check_devices.MEMORY_SHARE),
+    )
+    for name, share in shares:
+        assert any(
+            row.startswith(f"| {name} |") and f">= {share:.0%}" in row and row.count("|") == 6
+            for row in text.splitlines()
+        ), (name, share)
 
 
 def test_the_fabrics_are_those_that_were_looked_for():
