@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 CHECKS = (
     "rendezvous",
@@ -246,8 +246,15 @@ def to_json(options: Options) -> str:
     return json.dumps(dataclasses.asdict(options))
 
 
+class _Parser(argparse.ArgumentParser):
+    """One whose mistakes are told as all others are."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError([message])
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m ddp", description="The checks of the DDP smoke job.", argument_default=argparse.SUPPRESS
     )
     for f in dataclasses.fields(Options):
@@ -268,7 +275,7 @@ def _parser() -> argparse.ArgumentParser:
 def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
     """The options from `SMOKE_OPTIONS` and the flags.
 
-    Raises UsageError; argparse itself exits with code 2 for a flag that does not exist, 0 for --help.
+    Raises UsageError; argparse itself exits with code 0 for --help.
     """
     document: dict[str, Any] = {}
     text = environ.get("SMOKE_OPTIONS", "").strip()

@@ -14,7 +14,7 @@
                  scaling: [{ranks, nodes, samples_per_second, efficiency, expected}]}
                  bytes as nccl-tests counts them; 1 GB/s = 10^9 B/s
     figures     [{name, value, unit, better}]: every figure, what a baseline holds
-    verdict     pass|fail|below|preempted|timeout|error
+    verdict     pass|fail|below|preempted|timeout|error; usage where the options were wrong, which is only printed
     exit_code   EXIT[verdict]
     timings     {started: UTC ISO 8601, seconds}
     cost        {device_hours, node_hours, usd: number|null}
@@ -30,8 +30,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
@@ -142,6 +144,15 @@ def empty_document(options: Options, started: float) -> dict[str, Any]:
         "errors": [],
         "unproven": {},
     }
+
+
+def unusable(problems: Sequence[str]) -> dict[str, Any]:
+    """What a result would hold of a job that was told wrong options, one sentence each: no check ran."""
+    document = empty_document(Options(), time.time())
+    document["checks"] = [skipped("the options are wrong").entry(name, 0.0) for name in LEVELS["quick"]]
+    document["verdict"], document["exit_code"] = "usage", EXIT["usage"]
+    document["errors"] = [{"rank": -1, "host": socket.gethostname(), "message": problem} for problem in problems]
+    return document
 
 
 UNPROVEN: Mapping[str, tuple[str, ...]] = {

@@ -38,6 +38,8 @@ def main(argv: Sequence[str]) -> int:
         options = parse(argv, os.environ)
     except UsageError as error:
         print("\n".join(f"smoke: {problem}" for problem in error.problems), file=sys.stderr)
+        if os.environ["RANK"] == "0":
+            print(result.line(result.unusable(error.problems)), flush=True)
         return result.EXIT["usage"]
     # Without the wrapper (plain torchrun) its part is done here; the run's id is the same on all ranks.
     scratch = Path(tempfile.gettempdir()) / f"smoke-{os.environ['TORCHELASTIC_RUN_ID']}"

@@ -33,6 +33,7 @@ HEADLINES: Mapping[str, str] = {
     "preempted": "Stopped before the end (preempted); run it again",
     "timeout": "Out of time",
     "error": "The job broke",
+    "usage": "The job was told wrong options",
 }
 """The verdict in words, for the terminal and the page."""
 
