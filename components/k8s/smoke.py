@@ -53,6 +53,10 @@ class SmokeJobArgs(TypedDict):
     """GPUs of a node; the job takes all of them, one process each."""
     gpu_memory_gib: float
     """Memory of one GPU, GiB; the check wants nine tenths of it."""
+    nvlinks: NotRequired[int]
+    """NVLinks that every GPU must have up. Default 0: they are compared with those of its neighbours only."""
+    driver: NotRequired[str]
+    """Oldest NVIDIA driver that will do, such as 580. Default: not compared."""
     nodes: int
     """Nodes that take part, at least 1. A job never spans two capacities, so at most the largest node group."""
     cpu: int

@@ -99,6 +99,7 @@ class Options:
     expect_devices: int = _option(0, "GPUs that every node must show; 0: nproc_per_node")
     expect_memory_gib: float = _option(0.0, "memory of a device in GiB, at least 0.9 of this; 0: not compared")
     expect_driver: str = _option("", "oldest NVIDIA driver that will do, e.g. 570.86; empty: not compared")
+    expect_links: int = _option(0, "NVLinks that every GPU must have up; 0: compared with its neighbours' only")
     expect_transport: str = _option("", "what the plan promises between nodes: efa, gpudirect or ib; empty: nothing")
 
     timeout_s: float = _option(900.0, "wall-clock limit of the whole job; exit 124 past it")
@@ -220,6 +221,7 @@ def _problems(options: Options) -> list[str]:
         "max_restarts",
         "data_workers",
         "expect_devices",
+        "expect_links",
         "expect_adapters",
         "burn_s",
         "storage_gib",

@@ -54,6 +54,8 @@ class SmokeSpec:
     instance: str = ""  # g5.12xlarge: selects the thresholds
     gpu: str = ""  # text that the device's name contains: A10G
     gpu_memory_gib: float = 0.0
+    nvlinks: int = 0  # that every GPU must have up
+    driver: str = ""  # oldest NVIDIA driver that will do
     capacity: str = ""  # one of CAPACITIES: where a queue decides, it runs on no other; reported
     isolated_gpus: bool = False  # nodes promise that a container sees no GPU that it did not ask for
     transport: str = ""  # what the pool promises between nodes: efa, gpudirect, ib
@@ -168,6 +170,8 @@ def worker_options(spec: SmokeSpec, target: str, code_path: str = "", **fixed: A
         "expect_model": spec.gpu,
         "expect_devices": spec.gpus_per_node,
         "expect_memory_gib": spec.gpu_memory_gib,
+        "expect_links": spec.nvlinks,
+        "expect_driver": spec.driver,
         "expect_adapters": _adapters(spec) if spec.nodes > 1 else 0,
         "expect_transport": spec.transport if spec.nodes > 1 else "",
         "timeout_s": spec.run_timeout_s,

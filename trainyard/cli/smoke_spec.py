@@ -74,8 +74,9 @@ def of_stack(plan: Plan, target: Target, options: JobOptions, *, sweep: bool = F
         return _overridden(replace(spec, checkpoint_uri=tier, tracking_secret=secret), target, options)
     instance = f"ml.{spec.instance}" if target is Target.sagemaker else spec.instance
     elsewhere = replace(
-        spec, instance=instance, image="", queue="", priority="", mounts=(), data_path="", tracking_secret=""
-    )
+        spec, instance=instance, image="", queue="", priority="", mounts=(), data_path="", tracking_secret="",
+        driver="",  # the plan knows its own nodes' only
+    )  # fmt: skip
     return _overridden(elsewhere, target, options)
 
 

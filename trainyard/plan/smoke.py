@@ -270,6 +270,8 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         instance=node.instance_type,
         gpu=node.gpu.partition("-")[0],  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB"
         gpu_memory_gib=node.gpu_memory_gib,
+        nvlinks=node.nvlinks,
+        driver=node.driver,
         capacity=job.capacity or "",
         transport=node.fabric.name if node.fabric else "",
         usd_per_node_hour=job.usd_per_node_hour or 0.0,  # the worker's word for unknown
