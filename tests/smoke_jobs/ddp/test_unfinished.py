@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
+from torch.distributed import distributed_c10d
 
 from tests.smoke_jobs.ddp.test_flight import entry, stand
 from trainyard.smoke_jobs.ddp import check_alltoall, check_collectives, supervise, unfinished
@@ -128,3 +129,17 @@ def test_nccl_leaves_the_process_and_keeps_its_record(monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     found = supervise.environment(1, {})
     assert found["TORCH_NCCL_ASYNC_ERROR_HANDLING"] == "2" and int(found["TORCH_FR_BUFFER_SIZE"]) > 0
+
+
+def test_on_a_gpu_groups_are_aborted_and_never_destroyed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To destroy one can hang once a peer is gone (pytorch#180611)."""
+    said: list[str] = []
+    monkeypatch.setattr(dist, "is_initialized", lambda: True)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: said.append("destroyed"))
+    monkeypatch.setattr(distributed_c10d, "_abort_process_group", lambda: said.append("aborted"))
+    job = a_job()
+    job.leave()
+    assert said == ["aborted"] and job.host_group is None
+    job.cuda = False
+    job.leave()
+    assert said == ["aborted", "destroyed"], "gloo's peers hear at once"
