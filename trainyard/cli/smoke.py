@@ -55,7 +55,12 @@ def smoke(
         fail(f"--target {target}: name the STACK, whose team, queue and GPU pool the job uses")
     try:
         smoke_fit.check_options(smoke_fit.given_options(invocation), target)
-        spec = smoke_spec.of_stack(plan, target, job) if plan else smoke_spec.of_command_line(target, job)
+        swept = where.sweep
+        spec = (
+            smoke_spec.of_stack(plan, target, job, sweep=swept)
+            if plan
+            else smoke_spec.of_command_line(target, job, sweep=swept)
+        )
         if where.partition:
             spec = replace(spec, queue=where.partition)
         if plan and not where.region:
@@ -64,7 +69,7 @@ def smoke(
             given = smoke_fit.given_options(invocation)
             where = smoke_managed.placed(plan, where, find_project(project), given)
         if where.sweep:
-            raise typer.Exit(_sweep(spec, where, json_file))
+            raise typer.Exit(_sweep(spec, target, where, json_file))
         launcher = smoke_targets.launcher(spec, target, where, plan)
         if render:
             typer.echo(launcher.render(), nl=False)
@@ -82,14 +87,14 @@ def smoke(
     raise typer.Exit(ended.exit_code)
 
 
-def _sweep(spec: "SmokeSpec", where: TargetOptions, json_file: Path | None) -> int:
+def _sweep(spec: "SmokeSpec", target: Target, where: TargetOptions, json_file: Path | None) -> int:
     """Runs the sweep, tells it, and returns its exit code."""
     from rich.console import Console
 
     from trainyard.smoke_jobs.report.terminal import Progress
 
     with Progress(Console(stderr=True, highlight=False)) as view:
-        text, document, code = smoke_targets.sweep(spec, where, view)
+        text, document, code = smoke_targets.sweep(spec, target, where, view)
     if str(json_file) != "-":
         typer.echo(text)
     if json_file is not None:

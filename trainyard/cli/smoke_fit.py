@@ -24,7 +24,7 @@ TARGETS: Final[Mapping[str, tuple[Target, ...]]] = {
     "team": _CLUSTER,
     "queue_timeout": _CLUSTER,
     "keep": _CLUSTER,
-    "sweep": (Target.kubernetes,),
+    "sweep": (Target.kubernetes, Target.slurm),
     "context": _CLUSTER,
     "partition": (Target.slurm,),
     "account": (Target.slurm,),

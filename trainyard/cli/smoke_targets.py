@@ -77,13 +77,19 @@ def _on_cluster(
     return Launcher(lambda: HOW_TO_APPLY + kubernetes.to_yaml(manifests(spec)), run)
 
 
-def sweep(spec: SmokeSpec, options: TargetOptions, view: View) -> tuple[str, dict[str, object], int]:
-    """A job on every node of the pool, then on pairs: the sweep as text, as a document, and its exit code."""
+def sweep(spec: SmokeSpec, target: Target, options: TargetOptions, view: View) -> tuple[str, dict[str, object], int]:
+    """A job on every node of the pool or partition, then on pairs: the sweep as text, as a document, its exit code."""
     from trainyard.cli import smoke_sweep
-    from trainyard.smoke_jobs.launch.cluster import Cluster
 
-    nodes = Cluster.connect(spec.namespace, options.context).nodes(smoke_sweep.selector(spec))
-    results = smoke_sweep.sweep(spec, nodes, lambda one, view: _kubernetes(one, options).run(view), view)
+    if target is Target.slurm:
+        from trainyard.smoke_jobs.launch import slurm
+
+        nodes = slurm.nodes(spec.queue)
+    else:
+        from trainyard.smoke_jobs.launch.cluster import Cluster
+
+        nodes = Cluster.connect(spec.namespace, options.context).nodes(smoke_sweep.selector(spec))
+    results = smoke_sweep.sweep(spec, nodes, lambda one, view: launcher(one, target, options).run(view), view)
     return smoke_sweep.told(results)
 
 
