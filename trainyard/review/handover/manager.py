@@ -111,13 +111,8 @@ def costs(subject: Subject) -> Section:
         "costs",
         "What it costs",
         blocks,
-        " ".join(filter(None, (sentence(opening(money.sentence)), of_jobs(subject), _PRICES))),
+        " ".join(filter(None, (sentence(opening(money.sentence)), _PRICES))),
     )
-
-
-def of_jobs(subject: Subject) -> str:
-    """What no figure holds where jobs are paid for one by one; empty where they run on nodes of the environment."""
-    return "Training jobs and editors are paid for by the hour that they run, on top." if subject.managed else ""
 
 
 _PRICES = "All figures are US dollars a month at list prices, before tax."
