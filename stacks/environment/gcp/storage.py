@@ -108,8 +108,8 @@ def make_database(
 def mlflow_database(plan: Plan[GcpPlan], database: CloudSqlDatabase | None) -> MlflowDatabaseArgs | None:
     """How the MLflow server reaches its database; None where there is none.
 
-    Encrypted, without a look at the certificate: it is of an authority of the instance's own, made with it, and names
-    the instance and not its address.
+    Its certificate is of an authority of the instance's own, made with it, and names the instance and not its address:
+    that the authority signed it is the proof, and no other server has one.
     """
     if database is None:
         return None
@@ -120,6 +120,8 @@ def mlflow_database(plan: Plan[GcpPlan], database: CloudSqlDatabase | None) -> M
         "username": USER,
         "server_user": "mlflow_server",
         "password": database.password,
+        "ca_certificates": database.server_ca,
+        "ssl_mode": "verify-ca",
         "cidrs": [plan.ground.network.private_services_cidr],
     }
 

@@ -13,7 +13,7 @@ from tests.pulumi_harness import Recording, record
 from trainyard.components.gcp.buckets import GcsBucket
 from trainyard.components.gcp.budget import ProjectBudget
 from trainyard.components.gcp.cluster import GkeCluster
-from trainyard.components.gcp.database import CloudSqlDatabase
+from trainyard.components.gcp.database import CloudSqlDatabase, bundle
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.gpu_nodes import check_pool
 from trainyard.components.gcp.identity import PodIdentity
@@ -119,6 +119,14 @@ def test_buckets_are_closed_encrypted_logged_and_keep_what_is_overwritten(made: 
         assert found["location"] == REGION
     rules = made.one(BUCKET, "acme-demo-checkpoints").inputs["lifecycleRules"]
     assert {"action": {"type": "Delete"}, "condition": {"numNewerVersions": 3, "withState": "ARCHIVED"}} in rules
+
+
+def test_the_database_has_an_authority_of_its_own_and_the_next_one_is_known(made: Recording) -> None:
+    settings = made.one("gcp:sql/databaseInstance:DatabaseInstance").inputs["settings"]
+    assert settings["ipConfiguration"]["serverCaMode"] == "GOOGLE_MANAGED_INTERNAL_CA"
+    assert bundle([" next \n", "current"]) == bundle(["current", "next"]) == "current\nnext\n"
+    with pytest.raises(RuntimeError, match="lists no authority"):
+        bundle([])
 
 
 def test_a_password_is_nowhere_in_the_clear(made: Recording) -> None:
