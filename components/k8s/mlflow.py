@@ -136,6 +136,8 @@ class MlflowServer(pulumi.ComponentResource):
         lacks."""
         database = self._args["database"]
         mode = database.get("ssl_mode", "verify-full")
+        if mode not in ("verify-full", "verify-ca"):
+            raise ValueError(f"database: ssl_mode {mode!r}; verify-full or verify-ca")
         tls = f"sslmode={mode}&sslrootcert={pod.CA_FILE}" if database.get("ca_certificates") else "sslmode=require"
 
         def compose(parts: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Arguments of `MlflowServer`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 
@@ -61,7 +61,7 @@ class MlflowDatabaseArgs(TypedDict):
     ca_certificates: NotRequired[pulumi.Input[str]]
     """Certificates of the database's authority, PEM. Given, the connection is checked as `ssl_mode` says; left out, it
     is `sslmode=require`: encrypted, but whoever answers at the address is believed."""
-    ssl_mode: NotRequired[Literal["verify-full", "verify-ca"]]
+    ssl_mode: NotRequired[str]
     """How far the certificate is checked, in libpq's words: whose it is and for which name, or whose alone. Default:
     verify-full. `verify-ca` where the authority signs for this one server and names no address."""
 

@@ -178,7 +178,7 @@ MEANT: Mapping[str, Draw] = {
     "managed.editorTypes[]": lambda rng, _: rng.choice(("ml.t3.medium", "ml.m5.xlarge", "ml.g5.xlarge")),
     "monitoring.runbooks": lambda rng, _: rng.choice(("https://docs.acme.example/runbooks", "https://a.b.co")),
     "kubernetesVersion": lambda rng, _: rng.choice(tuple(catalog.kubernetes_versions())),
-    "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
+    "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS[:-1]),  # the last is more than Google keeps
     "aws.accountId": lambda rng, _: f"{rng.randrange(10**11, 10**12)}",
     "aws.organizationId": lambda rng, _: (
         f"o-{''.join(rng.choices(string.ascii_lowercase, k=rng.choice((10, 12, 32))))}"

@@ -50,6 +50,11 @@ _STAND_IN_REGIONS = {"aws": "us-east-1", "gcp": "us-central1"}
 checked."""
 
 
+_REQUIRED: Final = "the log of who changed what, which Google keeps for 400 days in _Required, of no region"
+"""Nobody can switch that log off; where it lies an organisation says, for new projects (Cloud Logging, "Regionalize your
+logs", as generally known)."""
+
+
 def make_plan(settings: Settings, stack: str, lock: Lock = NOTHING) -> Plan:
     """The plan of an environment; `stack` is the stack's name, `lock` what was decided for it before.
 
@@ -90,17 +95,24 @@ def _check_region(settings: Settings, ledger: Ledger) -> None:
         ledger.problem("region", settings.region, f"no such {name} region in the catalogue", hint)
     elif allowed and settings.region not in allowed:
         ledger.problem("region", settings.region, f"residency allows {', '.join(allowed)} only")
-    if allowed:
-        _tell_what_leaves(settings, ledger)
+    _tell_what_leaves(settings, ledger)
 
 
 def _tell_what_leaves(settings: Settings, ledger: Ledger) -> None:
-    """What has no region is not held to one: whoever chose a regime has to know of it."""
+    """What has no region is not held to one: whoever chose a regime, or thinks of it, has to know of it."""
+    ledger.decide(
+        "residency.regime",
+        settings.residency,
+        "setting residency: policies hold everything that has a region to it"
+        if settings.residency != "none"
+        else f"no residency: what has a region is in {settings.region}, and no policy holds it there",
+    )
     mail = ["alerts by mail"] if settings.alert_emails else []
-    what = [*mail, "budgets, cost tools and identities, which are the account's and of no region"]
+    required = [_REQUIRED] if settings.cloud == "gcp" else []
+    what = [*mail, "budgets, cost tools and identities, which are the account's and of no region", *required]
     source = (
-        f"residency {settings.residency} holds data, not these: they tell amounts of money, names of resources and who "
-        "did what; without alertEmails the alerts stay on topics in the region"
+        "a regime holds data, not these: they tell amounts of money, names of resources and who did what; without "
+        "alertEmails the alerts stay in the region"
     )
     ledger.decide("residency.leaves", what, source)
     state = settings.state_backend or "where Pulumi.yaml says"

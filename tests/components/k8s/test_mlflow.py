@@ -153,6 +153,8 @@ def test_an_authority_that_is_known_later_is_verified_too() -> None:
         _inputs(found, DEPLOYMENT)["spec"]["template"]["metadata"]["annotations"] for found in (one, another)
     )
     assert first != second, "a rotation starts new pods"
+    with pytest.raises(ValueError, match="verify-full or verify-ca"):
+        recorded(database={**DATABASE, "ca_certificates": "-----BEGIN", "ssl_mode": "require"})
 
 
 def test_the_server_starts_after_the_password_file_and_the_migration(recording: Recording) -> None:
