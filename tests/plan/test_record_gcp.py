@@ -62,3 +62,21 @@ def test_what_somebody_else_records_is_told_with_its_reason() -> None:
 )
 def test_what_is_not_read_there_says_why(problems: Any, changes: dict[str, Any], key: str, reason: str) -> None:
     assert reason in problems(**GOOGLE, gpuPools={}, **changes)[key].allowed
+
+
+@pytest.mark.parametrize(
+    ("who", "allowed"),
+    [
+        ("arn:aws:iam::123456789012:role/ingest", "user:, group: or serviceAccount:"),
+        ("group:a@b.example", "organisationDomain"),
+    ],
+)
+def test_whoever_brings_the_data_in_is_named_as_google_names_them(problems: Any, who: str, allowed: str) -> None:
+    found = problems(**GOOGLE, gpuPools={}, storage=keys(ingest_principals=[who]))
+    assert allowed in found["storage.ingestPrincipals[0]"].allowed
+
+
+def test_what_is_not_read_there_is_told_once_and_in_its_own_words(problems: Any) -> None:
+    found = problems(**GOOGLE, gpuPools={}, apiAccess=keys(mode="private"))
+    assert set(found) == {"apiAccess"}
+    assert "security group" not in str(found["apiAccess"])

@@ -50,9 +50,9 @@ _STAND_IN_REGIONS = {"aws": "us-east-1", "gcp": "us-central1"}
 checked."""
 
 
-_REQUIRED: Final = "the log of who changed what, which Google keeps for 400 days in _Required, of no region"
-"""Nobody can switch that log off; where it lies an organisation says, for new projects (Cloud Logging, "Regionalize your
-logs", as generally known)."""
+_REQUIRED = "the log of who changed what, which Google keeps for 400 days in _Required, of no region"
+"""Nobody can switch that log off; where it lies, an organisation says for new projects (Cloud Logging, "Regionalize
+your logs", as generally known)."""
 
 
 def make_plan(settings: Settings, stack: str, lock: Lock = NOTHING) -> Plan:

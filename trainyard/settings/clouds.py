@@ -25,7 +25,6 @@ NOT_ON_GCP: Final = {
     "images.cache_logins": "images come from where they are published",
     "storage.lustre": "there is no Managed Lustre in an environment on Google Cloud yet",
     "storage.shared_file_system": "there is no Filestore in an environment on Google Cloud yet",
-    "storage.ingest_principals": "bind them to the namespace `ingest` by hand on Google Cloud",
     "mlflow.database.restore_from": "Cloud SQL restores into an instance that is there",
     "scheduler.scale_down_after_minutes": "GKE's autoscaler takes empty nodes away when it wants to",
     "scheduler.dry_capacity_minutes": "what keeps dry capacity out of the queues reads the Cluster Autoscaler of EKS",
