@@ -1,7 +1,7 @@
 """Security: what happens in a project of Google Cloud stays where it must, and somebody is told of what matters.
 
-Who changes what is on record by itself. All logs, that one apart, go to the log bucket `_Default`, which is of no region,
-until a sink takes them elsewhere and an exclusion keeps them out of it.
+Who changes what is on record by itself. All other logs go to the log bucket `_Default`, which is of no region, until a
+sink takes them elsewhere and an exclusion keeps them out of it.
 """
 
 from __future__ import annotations

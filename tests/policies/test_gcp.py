@@ -312,7 +312,7 @@ OF_AWS_ALONE = {
     "rights-that-lead-to-more": "likewise",
     "endpoint-without-policy": "private Google access has no policy; VPC Service Controls is the organisation's",
     "bucket-without-network-binding": "likewise",
-    "dns-open": "a response policy of Cloud DNS has no rule for every name; docs/security.md says what that leaves open",
+    "dns-open": "a response policy of Cloud DNS has no rule for every name (docs/security.md)",
     "cached-images-can-change": "no component makes a remote repository of Artifact Registry yet",
     "no-threat-detection": "Security Command Center is switched on for an organisation",
     "people-take-role-unnoticed": "people take no role: what they may is their group's",

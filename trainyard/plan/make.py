@@ -31,7 +31,7 @@ from trainyard.plan.profiles import Profile
 from trainyard.plan.storage import plan_storage
 from trainyard.plan.tracking import NO_SERVER, plan_mlflow
 from trainyard.problems import SettingsError
-from trainyard.settings.clouds import CLOUD_NAMES
+from trainyard.settings.clouds import CLOUD_NAMES, LEAVES
 from trainyard.settings.common import Settings
 from trainyard.settings.people import Team
 from trainyard.settings.types import NAME_ALLOWED, NAME_PATTERN
@@ -48,11 +48,6 @@ _MANAGED = {"aws": plan_managed_aws}
 _STAND_IN_REGIONS = {"aws": "us-east-1", "gcp": "us-central1"}
 """Region that stands in for one that the catalogue does not know, so that the rest of a stack file can still be
 checked."""
-
-
-_REQUIRED = "the log of who changed what, which Google keeps for 400 days in _Required, of no region"
-"""Nobody can switch that log off; where it lies, an organisation says for new projects (Cloud Logging, "Regionalize
-your logs", as generally known)."""
 
 
 def make_plan(settings: Settings, stack: str, lock: Lock = NOTHING) -> Plan:
@@ -108,8 +103,8 @@ def _tell_what_leaves(settings: Settings, ledger: Ledger) -> None:
         else f"no residency: what has a region is in {settings.region}, and no policy holds it there",
     )
     mail = ["alerts by mail"] if settings.alert_emails else []
-    required = [_REQUIRED] if settings.cloud == "gcp" else []
-    what = [*mail, "budgets, cost tools and identities, which are the account's and of no region", *required]
+    own = [LEAVES[settings.cloud]] if settings.cloud in LEAVES else []
+    what = [*mail, "budgets, cost tools and identities, which are the account's and of no region", *own]
     source = (
         "a regime holds data, not these: they tell amounts of money, names of resources and who did what; without "
         "alertEmails the alerts stay in the region"

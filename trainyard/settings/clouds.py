@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 CLOUD_NAMES: Final = {"aws": "AWS", "gcp": "Google Cloud"}
 """The clouds as people write them."""
 
+LEAVES: Final = {
+    "gcp": "the log of who changed what, which Google keeps for 400 days in _Required, of no region",
+}
+"""What a cloud keeps outside of any region, whatever a stack says. Nobody can switch that log off; where it lies, an
+organisation says for new projects (Cloud Logging, "Regionalize your logs", as generally known)."""
+
 NOT_ON_GCP: Final = {
     "api_access": "GKE's API is reached by a name that IAM guards, from everywhere and by nobody else",
     "audit.trail.retention_days": "the record is in the log bucket of the region, and logRetentionDays says how long",

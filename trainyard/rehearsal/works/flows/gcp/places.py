@@ -23,7 +23,7 @@ from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Interfaces, Pl
 
 API: Final = "Kubernetes API"
 GOOGLE: Final = "Google's services"
-"""Cloud Storage and all others of googleapis.com: they have the same addresses, and whose right decides there IAM says."""
+"""Cloud Storage and all others of googleapis.com: they have the same addresses, and IAM decides what is done there."""
 METADATA: Final = "metadata server"
 PRIVATE_ACCESS: Final = Addresses.of(GOOGLE_APIS_CIDR, "199.36.153.4/30")
 """Addresses that are reached by private access alone: of private.googleapis.com and restricted.googleapis.com (VPC,
