@@ -200,6 +200,7 @@ def _ingest(plan: Plan, planned: ClusterPlan, ground: Ground) -> IngestArgs:
         "memory_gib": max(team.cpu_only_memory_gib for team in planned.teams),
         "pods": max(team.cpu_only_pods for team in planned.teams),
         "addresses": ground.addresses,
+        "subjects": ground.ingest_subjects,
         "service_account_annotations": ground.ingest_identity.annotations,
     }
     if plan.core.egress.mode == "allowlist":

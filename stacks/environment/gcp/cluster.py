@@ -137,6 +137,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         gpu_series=DCGM_SERIES,
         name_service=False,  # kube-dns, which says nothing where CoreDNS would
         subjects={team.name: [_subject(principal) for principal in team.principals] for team in plan.core.teams},
+        ingest_subjects=[_subject(principal) for principal in plan.core.storage.ingest_principals],
     )
 
 

@@ -15,6 +15,7 @@ from trainyard.plan.gcp.market import GcpMarket
 from trainyard.plan.gcp.network import check_addresses, plan_network
 from trainyard.plan.gcp.parts import BillingPlan, GcpPlan
 from trainyard.plan.gcp.placement import choose_zones, place, run_hours
+from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
 from trainyard.plan.off_peak import plan_off_peak
@@ -87,6 +88,7 @@ def plan_gcp(
         network=network,
         control_planes=(plan_control_plane(name, context),),
         database=plan_database(context),
+        record=plan_record(context),
         run_hours=run_hours(drafts, context),
         authenticator_group=_group(context),
         billing=_billing(context),

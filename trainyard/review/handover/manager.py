@@ -241,6 +241,12 @@ def _protection(subject: Subject) -> Iterator[tuple[str, str]]:
             f"every call to the account, kept {count(trail['retention_days'], 'day')}, the first "
             f"{count(trail['lock_days'], 'day')} of them locked against deletion",
         )
+    if subject.planned("ground", "record", "by_stack"):
+        yield (
+            "On record",
+            "every change in the project, every reading and writing of an object and every use of a key, kept "
+            f"{count(subject.planned('ground', 'record', 'log_retention_days'), 'day')} in the region",
+        )
     if subject.planned("ground", "audit", "watched"):
         yield "Watched", "a detector of the account looks for stolen credentials and strange traffic"
     if any(planned.get("drill") for planned in subject.clusters):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.gcp.needs import bindings, keys, nodes, pods
+from trainyard.rehearsal.works.rights.gcp.needs import access_logs, bindings, keys, nodes, pods
 from trainyard.rehearsal.works.rights.gcp.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.recorded_pods import recorded
@@ -25,4 +25,5 @@ def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[
     """Everything that somebody has to be allowed, each once."""
     yield from nodes.needs(stack, project, made)
     yield from keys.needs(stack)
+    yield from access_logs.needs(stack, project)
     yield from pods.needs(stack, project, recorded(stack, made))
