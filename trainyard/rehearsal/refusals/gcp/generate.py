@@ -128,6 +128,7 @@ def main(wheel: Path, checkout: Path) -> None:
     limits = generate_provider.provider_limits(checkout)
     found: dict[str, dict[str, list[str]]] = {}
     with zipfile.ZipFile(wheel) as packed:
+        services = sorted({*_hosts(packed), *_HOSTS})
         documents = {name: json.loads(packed.read(f"{_DOCUMENTS}/{name}.json")) for name, _ in set(_SCHEMAS.values())}
     for token, (document, schema) in _SCHEMAS.items():
         schemas = documents[document]["schemas"]
@@ -144,16 +145,41 @@ def main(wheel: Path, checkout: Path) -> None:
         "values": found,
         "provider": _described(checkout),
         "limits": limits,
+        "services": services,
     }
     DATA.write_text(json.dumps(content, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
     for what, table in (("enumerated", found), ("limited by the provider", limits)):
         sys.stdout.write(f"{sum(map(len, table.values()))} inputs of {len(table)} types {what}\n")
 
 
+_HOSTS: Final = (
+    "cloudquotas.googleapis.com", "containerscanning.googleapis.com", "containerfilesystem.googleapis.com",
+    "lustre.googleapis.com",
+    "storage-api.googleapis.com", "storage-component.googleapis.com", "stackdriver.googleapis.com",
+    "servicecontrol.googleapis.com", "bigquerystorage.googleapis.com", "oslogin.googleapis.com",
+    "containerthreatdetection.googleapis.com", "anthos.googleapis.com", "multiclusterservicediscovery.googleapis.com",
+    "maintenance.googleapis.com", "hypercomputecluster.googleapis.com", "networktopology.googleapis.com",
+    "autoscaling.googleapis.com", "opsconfigmonitoring.googleapis.com", "telemetry.googleapis.com",
+)  # fmt: skip
+"""Services without a document, that stacks enable."""
+
+
+def _hosts(packed: zipfile.ZipFile) -> Iterator[str]:
+    """The names of all services that have a document."""
+    for name in packed.namelist():
+        match = re.fullmatch(rf"{_DOCUMENTS}/(\w+)\.\S+\.json", name)
+        if match:
+            yield f"{match[1]}.googleapis.com"
+            url = json.loads(packed.read(name)).get("rootUrl", "")
+            host = re.match(r"https://([a-z-]+\.googleapis\.com)/", url)
+            if host:
+                yield host[1]
+
+
 def _described(checkout: Path) -> str:
     """The provider's own description, with the commit of the work tree where it has one."""
-    done = subprocess.run(  # noqa: S603
-        ["git", "-C", str(checkout), "log", "-1", "--format=%h of %cs"],  # noqa: S607
+    done = subprocess.run(
+        ["git", "-C", str(checkout), "log", "-1", "--format=%h of %cs"],
         capture_output=True,
         check=False,
         text=True,

@@ -57,12 +57,44 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
 """Modules of pulumi_gcp that stacks for training use, with the folders of magic-modules that describe them."""
 
 _OF_COMPUTE: Final = frozenset(
-    "Network Subnetwork Router RouterNat RouterInterface RouterPeer Firewall NetworkFirewallPolicy "
-    "NetworkFirewallPolicyRule Address GlobalAddress Reservation FutureReservation ResourcePolicy Disk RegionDisk "
-    "Instance InstanceTemplate RegionInstanceTemplate Route ForwardingRule GlobalForwardingRule HealthCheck "
-    "RegionHealthCheck VPNGateway HaVpnGateway VPNTunnel Snapshot Image NetworkPeering NetworkAttachment "
-    "ServiceAttachment InstanceGroupManager RegionInstanceGroupManager NetworkEndpointGroup "
-    "InterconnectAttachment".split()
+    [
+        "Network",
+        "Subnetwork",
+        "Router",
+        "RouterNat",
+        "RouterInterface",
+        "RouterPeer",
+        "Firewall",
+        "NetworkFirewallPolicy",
+        "NetworkFirewallPolicyRule",
+        "Address",
+        "GlobalAddress",
+        "Reservation",
+        "FutureReservation",
+        "ResourcePolicy",
+        "Disk",
+        "RegionDisk",
+        "Instance",
+        "InstanceTemplate",
+        "RegionInstanceTemplate",
+        "Route",
+        "ForwardingRule",
+        "GlobalForwardingRule",
+        "HealthCheck",
+        "RegionHealthCheck",
+        "VPNGateway",
+        "HaVpnGateway",
+        "VPNTunnel",
+        "Snapshot",
+        "Image",
+        "NetworkPeering",
+        "NetworkAttachment",
+        "ServiceAttachment",
+        "InstanceGroupManager",
+        "RegionInstanceGroupManager",
+        "NetworkEndpointGroup",
+        "InterconnectAttachment",
+    ]
 )
 """Of the many types of Compute Engine, those that carry machines and networks."""
 
@@ -98,7 +130,7 @@ def provider_limits(checkout: Path) -> dict[str, dict[str, Limits]]:
     found: dict[str, dict[str, Limits]] = {}
     for module, folders in _MODULES.items():
         package = importlib.import_module(f"pulumi_gcp.{module}")
-        package._utilities  # the SDK loads a module when something of it is asked for
+        vars(package)["_utilities"]  # the SDK loads a module when something of it is asked for
         nested = importlib.util.find_spec(f"pulumi_gcp.{module}._inputs")
         inputs = importlib.import_module(nested.name) if nested is not None else None
         for kind, args in sorted(inspect.getmembers(package, inspect.isclass)):
@@ -287,7 +319,7 @@ _DURATION: Final = re.compile(
 
 
 def _documented(args: Any, snake: str) -> Limits:
-    """What the SDK's own docstring of an input says of its values, in the words that the provider's generator writes."""
+    """What the SDK's docstring of an input says of its values, in the words that the provider's generator writes."""
     described = inspect.getattr_static(args, snake, None)
     text = " ".join((getattr(getattr(described, "fget", None), "__doc__", None) or "").split())
     found: Limits = {}
