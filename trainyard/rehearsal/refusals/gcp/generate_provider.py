@@ -96,7 +96,7 @@ _OF_COMPUTE: Final = frozenset(
         "InterconnectAttachment",
     ]
 )
-"""Of the many types of Compute Engine, those that carry machines and networks."""
+"""Types of Compute Engine that carry machines and networks: there are many more."""
 
 _GO: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "gcp:container/cluster:Cluster": ("container", ("ResourceContainerCluster",)),

@@ -129,9 +129,10 @@ def _of_cluster(view: View) -> None:
     if name is None or subnet is None or view.flag("networkConfig.createPodRange"):
         return
     known = [str(entry.get("rangeName")) for _, entry in subnet.items("secondaryIpRanges")]
-    if not subnet.blurred("secondaryIpRanges") and name not in known:
-        path, allowed = "networkConfig.podRange", ", ".join(known) or "a secondary range of the subnet"
-        view.error("gke-ranges", path, f"the subnet has no {show(name)}", allowed=allowed, hint=nearest(name, known))
+    hint = nearest(name, known)
+    if hint and not subnet.blurred("secondaryIpRanges") and name not in known:  # others may be added elsewhere
+        path, allowed = "networkConfig.podRange", ", ".join(known)
+        view.error("gke-ranges", path, f"the subnet has no {show(name)}", allowed=allowed, hint=hint)
 
 
 def cluster_pods(view: View) -> None:
