@@ -233,11 +233,11 @@ def _labels(view: View) -> None:
             allowed = "at most 63 letters, digits, '-', '_' and '.', a letter or digit at both ends"
             view.error("gke-node-label", f"nodeConfig.labels.{key}", show(value), allowed=allowed)
     for path, taint in view.items("nodeConfig.taints"):
-        key, value = taint.get("key"), taint.get("value")
-        if isinstance(key, str) and not _LABEL_KEY.fullmatch(key):
-            view.error("gke-taint", f"{path}.key", show(key), allowed="PREFIX/NAME as Kubernetes has it")
-        if isinstance(value, str) and value and not re.fullmatch(_NAME, value):
-            view.error("gke-taint", f"{path}.value", show(value), allowed="a value as Kubernetes has it")
+        name, text = taint.get("key"), taint.get("value")
+        if isinstance(name, str) and not _LABEL_KEY.fullmatch(name):
+            view.error("gke-taint", f"{path}.key", show(name), allowed="PREFIX/NAME as Kubernetes has it")
+        if isinstance(text, str) and text and not re.fullmatch(_NAME, text):
+            view.error("gke-taint", f"{path}.value", show(text), allowed="a value as Kubernetes has it")
     for index, tag in enumerate(view.texts("nodeConfig.tags")):
         if not re.fullmatch(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", tag):
             view.error("gcp-tag", f"nodeConfig.tags[{index}]", show(tag), allowed="1 to 63 of a-z, 0-9 and '-'")
