@@ -15,6 +15,7 @@ POOL, BUDGET, SUBNET = (
     "gcp:billing/budget:Budget",
     "gcp:compute/subnetwork:Subnetwork",
 )
+ALERT = "gcp:monitoring/alertPolicy:AlertPolicy"
 MEMBER, KEY = "gcp:projects/iAMMember:IAMMember", "gcp:kms/cryptoKey:CryptoKey"
 LABELS = {"client": "a", "environment": "b", "team": "c", "cost-centre": "d", "managed-by": "e"}
 ALERTS = [
@@ -194,6 +195,24 @@ CASES = [
         ("nor a database", VIOLATED, [provider(**LABELS), by(provider(), SQL, "db", {"settings": {}})]),
         ("a pool's own", OK, made(POOL, "n", {"nodeConfig": {"resourceLabels": LABELS}})),
         ("a database's own", OK, made(SQL, "db", {"settings": {"userLabels": LABELS}})),
+        ("nor an alert policy", VIOLATED, [provider(**LABELS), by(provider(), ALERT, "a", {"labels": LABELS})]),
+        ("an alert policy's own", OK, made(ALERT, "a", {"userLabels": LABELS})),
+        (
+            "labels reach a zone of DNS",
+            OK,
+            [provider(**LABELS), by(provider(), "gcp:dns/managedZone:ManagedZone", "z", {})],
+        ),
+        (
+            "and a secret",
+            OK,
+            [provider(**LABELS), by(provider(), "gcp:secretmanager/regionalSecret:RegionalSecret", "s", {})],
+        ),
+        (
+            "and an address",
+            OK,
+            [provider(**LABELS), by(provider(), "gcp:compute/globalAddress:GlobalAddress", "a", {})],
+        ),
+        ("an address of nobody", VIOLATED, made("gcp:compute/globalAddress:GlobalAddress", "a", {"labels": {}})),
         ("a cluster's own", OK, cluster(resourceLabels=LABELS)),
         ("one is missing", VIOLATED, cluster(resourceLabels={**LABELS, "team": ""})),
         ("labels unknown", UNDECIDED, unknown(cluster(resourceLabels=LABELS), "resourceLabels")),

@@ -215,6 +215,8 @@ def _cluster(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared) -> GkeCl
             "max_nodes": planned.cpu_pool.max_nodes,
             "disk_gib": planned.cpu_pool.disk_gib,
         }
+    if control_plane.api_networks:
+        args["ip_endpoint_cidrs"] = dict(control_plane.api_networks)
     if own.authenticator_group is not None:
         args["authenticator_group"] = own.authenticator_group
     return args

@@ -91,7 +91,7 @@ def plan_gcp(
         record=plan_record(context),
         run_hours=run_hours(drafts, context),
         authenticator_group=_group(context),
-        billing=_billing(context),
+        billing=_billing(context, watched=monitoring is not None),
     )
     cluster = ClusterPlan(
         name=name,
@@ -123,13 +123,13 @@ def _group(context: Context) -> str | None:
     )
 
 
-def _billing(context: Context) -> BillingPlan | None:
+def _billing(context: Context, *, watched: bool) -> BillingPlan | None:
     """The account and the budget in its currency; without an account there is no budget of Google's."""
     own, ledger = context.settings.gcp, context.ledger
     if own.billing_account is None:
-        return ledger.decide(
-            "budget.billing_account", None, "no gcp.billingAccount: the plan's budget is told, and nobody is alerted"
-        )
+        # The policy on budgets knows the same two ways: Google's own, or the ledger's alerts.
+        by = "the platform's own ledger alerts on GPUs" if watched else "nobody is alerted, without monitoring"
+        return ledger.decide("budget.billing_account", None, f"no gcp.billingAccount: {by}")
     usd = context.settings.monthly_budget_usd or context.grown("budget.monthly_usd")
     amount = max(1, round(usd * own.billing_units_per_usd))
     ledger.decide("budget.billing_account", own.billing_account, "setting gcp.billingAccount")

@@ -31,6 +31,7 @@ class GkePlan:
     cluster: str  # its name
     release_channel: ReleaseChannel
     deletion_protection: bool
+    api_networks: tuple[tuple[str, str], ...]  # that reach the API by its address: name and CIDR block
 
 
 @dataclass(frozen=True, slots=True)
