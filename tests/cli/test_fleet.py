@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from tests.account.answers import aws, refusal
-from tests.fleet.fleets import project, pulumi, settings
+from tests.fleet.fleets import programs, project, pulumi, settings
 from tests.fleet.test_live import GOOD, budget, state, usd
 from tests.shared import ROOT
 from trainyard.account import aws as account_aws
@@ -36,7 +36,9 @@ def names(folder: Path) -> set[str]:
 
 
 @pytest.fixture
-def agency(tmp_path: Path) -> Path:
+def agency(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", programs(tmp_path / "bin"))
     return project(tmp_path / "agency", {"globex": settings("globex")}, {"globex": {"wave": "early"}})
 
 

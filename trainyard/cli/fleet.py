@@ -99,7 +99,8 @@ def drift(
 ) -> None:
     """Ask every stack whether its cloud is still what its program says; nothing is changed.
 
-    Runs `pulumi preview --refresh --expect-no-changes`, for which a role that only reads is enough.
+    Runs `pulumi preview --refresh --expect-no-changes`, for which a role that only reads is enough; where a cluster is
+    reached through a bastion, a tunnel is open meanwhile, for which it takes `ssm:StartSession` too.
     Exit codes: 0 no drift; 1 a stack has drifted, or could not be asked; 2 an option or a file is wrong.
     """
     from trainyard.fleet.drift import ask
@@ -108,7 +109,9 @@ def drift(
     fleet_judging.need_pulumi(pulumi)
     folder = find_project(project)
     found = []
-    for client in fleet_judging.clients_of(folder):
+    clients = fleet_judging.clients_of(folder)
+    fleet_judging.need_ways(clients)
+    for client in clients:
         with progress(f"asking {client.stack}"):
             answer = ask(client, pulumi, folder / HOMES)
         found.append({"stack": client.stack, "drifted": answer.drifted, "told": answer.told})

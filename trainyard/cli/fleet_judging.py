@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trainyard.cli.project import debugging, fail, progress, settings_of, stack_files
+from trainyard.problems import SettingsError
 from trainyard.review.formats.names import Format
 
 if TYPE_CHECKING:
@@ -28,6 +29,25 @@ def need_pulumi(pulumi: str) -> None:
     """Ends the command where there is no such program."""
     if shutil.which(pulumi) is None:
         fail(f"--pulumi {pulumi}: there is no such program; https://www.pulumi.com/docs/install tells how to get it")
+
+
+def need_ways(clients: Sequence[Client]) -> None:
+    """Ends the command where a program is missing by which Pulumi reaches the clusters of these clients."""
+    from trainyard.plan.resolve import resolve_stack
+    from trainyard.preflight.tools import PULUMI, Tool, tools_of
+
+    wanted: dict[Tool, list[str]] = {}
+    for client in clients:
+        try:
+            plan = resolve_stack(client.config.root, client.file).plan
+        except SettingsError:
+            continue  # its verdict, or its own program, tells what is wrong with it
+        for tool in tools_of(plan):
+            if tool.needed and tool is not PULUMI and shutil.which(tool.program) is None:
+                wanted.setdefault(tool, []).append(client.stack)
+    if wanted:
+        lost = [f"{tool.program} ({tool.why}; {', '.join(stacks)}): {tool.where}" for tool, stacks in wanted.items()]
+        fail(f"not on the path: {'; '.join(lost)}")
 
 
 def clients_of(folder: Path) -> list[Client]:

@@ -104,7 +104,8 @@ def upgrade(
     """Bring the clients' stacks to the installed release, wave by wave; stop where one fails.
 
     Stacks of one wave are brought up beside each other, by default one for each 2.5 GiB of free memory and 8 at most.
-    Where one fails no other is begun, and what runs goes to its end.
+    Where one fails no other is begun, and what runs goes to its end. A tunnel to a cluster behind a bastion is open for
+    as long as its stack is brought up.
 
     Every stack is checked before the first one is touched; with --before, what the upgrade would change as well, and a
     change that loses data stops the wave. What became of each is kept in a ledger beside Pulumi.yaml:
@@ -123,6 +124,7 @@ def upgrade(
     clients = {client.stack: client for client in fleet_judging.clients_of(folder)}
     ledger = _ledger(folder, list(clients.values()), again=again)
     waiting = [clients[turn.stack] for turn in due(ledger, chosen)]
+    fleet_judging.need_ways(waiting)
     told = fleet_judging.judged(waiting, None, _release_of(before))
     bad = [each.verdict.headline for each in told.values() if not each.verdict.state.deployable]
     bad += [str(each) for each in shared_between(list(clients.values()))]

@@ -15,6 +15,9 @@ from pathlib import Path
 from trainyard.fleet.clients import WAVES, Client, Wave
 from trainyard.fleet.keeper import Keepers, alone_in, kept, outcome
 from trainyard.fleet.ledger import Ledger, Turn
+from trainyard.fleet.tunnel import Way, ways_of
+from trainyard.plan.resolve import resolve_stack
+from trainyard.problems import SettingsError
 
 Say = Callable[[str], None]
 LAST_LINES = 12
@@ -137,7 +140,10 @@ def home_of(client: Client, homes: Path) -> Path:
 def run(
     client: Client, command: Sequence[str], folder: Path, name: str, lock: int, keepers: Keepers | None = None
 ) -> int:
-    """Runs Pulumi for one stack to its end: its exit code. What it says goes to `NAME.log` in the folder."""
+    """Runs Pulumi for one stack to its end: its exit code. What it says goes to `NAME.log` in the folder.
+
+    The ways to the stack's private clusters are open meanwhile, and closed whatever happens.
+    """
     environment = {
         **os.environ,
         "PULUMI_HOME": str(folder),
@@ -145,7 +151,15 @@ def run(
         **({"PULUMI_BACKEND_URL": client.backend} if client.backend else {}),
     }
     whole = [*command, "--stack", client.stack, "--cwd", str(client.config.root)]
-    return kept(folder, name, whole, environment, lock, keepers)
+    return kept(folder, name, whole, environment, lock, keepers, ways_to(client))
+
+
+def ways_to(client: Client) -> tuple[Way, ...]:
+    """The ways to a client's private clusters; none where its settings are wrong, which its own program tells."""
+    try:
+        return ways_of(resolve_stack(client.config.root, client.file).plan)
+    except SettingsError:
+        return ()
 
 
 def last_lines(folder: Path, name: str) -> str:
