@@ -242,7 +242,7 @@ def test_live_says_what_it_could_not_learn_and_keeps_what_was_known(
         monkeypatch.setattr(account_aws, "account_of", lambda *_: account)
         done = run(agency, "fleet", "list", "--live", "--pulumi", program)
     assert done.exit_code == 0
-    assert "globex: smoke verdict unknown: pulumi stack export ended with 1" in done.output
+    assert "globex: smoke verdict unknown: pulumi stack export ended with 255" in done.output
     assert "globex: spend unknown: the identity may not call DescribeBudget; allow it" in done.output
     assert "pass on 2026-11-20, pulumi up" in done.output
     assert known_of("globex", agency / HOMES).spend is None

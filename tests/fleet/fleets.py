@@ -36,6 +36,9 @@ print("Updating", stack)
 state = folder / f"state-{{stack}}.json"
 if verb in ("stack-export", "stack-import"):
     ours, theirs = state, pathlib.Path(sys.argv[sys.argv.index("--file") + 1])
+    if verb == "stack-export" and not ours.exists():
+        print(f"error: no stack named '{{stack}}' found", file=sys.stderr)
+        sys.exit(255)
     given, taken = (ours, theirs) if verb == "stack-export" else (theirs, ours)
     taken.write_text(given.read_text())
     sys.exit(0)

@@ -15,6 +15,7 @@ from trainyard.preflight.model import Answer, Line, Lines, lines_of
 NAME: Final = "endpoint"
 _line = lines_of(NAME)
 
+
 def check(subject: AwsSubject, account: Account) -> Lines:
     """One line a cluster."""
     for cluster in subject.plan.clusters:
