@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from trainyard.cost.model import Cost
@@ -159,6 +159,19 @@ class Verdict:
             "money": self.money.as_json() if self.money is not None else None,
             "next_steps": list(self.next_steps),
         }
+
+
+def verdict_from(stack: str, told: Mapping[str, Any]) -> Verdict:
+    """The verdict that another release wrote as JSON. Raises `KeyError`, `TypeError`, `ValueError`."""
+    money, keys = told["money"], [field.name for field in fields(Money)]
+    return Verdict(
+        stack=stack,
+        state=State(told["state"]),
+        headline=str(told["headline"]),
+        money=Money(**{key: money[key] for key in keys}) if money is not None else None,
+        next_steps=tuple(map(str, told["next_steps"])),
+        **{key: int(number) for key, number in told["counts"].items()},
+    )
 
 
 def verdict_on(

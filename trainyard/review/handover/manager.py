@@ -219,7 +219,7 @@ def _protection(subject: Subject) -> Iterator[tuple[str, str]]:
         held = policies.policies - len({violation.policy for violation in policies.violations})
         yield "Policies", f"{held} of {policies.policies} hold, judged on every change before it is made"
     if subject.planned("core", "protect"):
-        ends = "; `trainyard destroy` alone lets go of it" if subject.planned("ground", "kind") == "aws" else ""
+        ends = "; `trainyard destroy` alone lets go of it" if subject.plan else ""
         yield "Deletion", f"what holds data cannot be deleted by an update{ends}"
     yield from _money_walls(subject)
     mode = subject.planned("core", "egress", "mode")
