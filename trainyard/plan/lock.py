@@ -83,6 +83,7 @@ class Lock(Model):
     node_groups: Mapping[str, LockedNodeGroup] = {}
     lustre: LockedLustre | None = None
     restored_from: str | None = None
+    smoke_teams: Mapping[str, str] = {}
     teams: tuple[str, ...] = ()
 
     @property
@@ -152,7 +153,7 @@ def entries(lock: Lock) -> dict[str, Any]:
     """What is decided, by key: of pools, node groups and zones, each by its name."""
     found: dict[str, Any] = {}
     for key, value in lock.as_json().items():
-        if key in ("pools", "nodeGroups"):
+        if key in ("pools", "nodeGroups", "smokeTeams"):
             found |= {f"{key}.{name}": entry for name, entry in value.items()}
         elif key == "teams":
             found |= {f"teams.{name}": name for name in value}
@@ -165,9 +166,16 @@ def entries(lock: Lock) -> dict[str, Any]:
 
 def unlocked_text(plan: Plan, lock: Lock) -> Iterator[str]:
     """That a plan decided more than its lock keeps, a line; none where there is no lock at all."""
-    new = [key for key in entries(lock_of(plan)) if key not in entries(lock)] if lock != NOTHING else []
+    kept = entries(lock)
+    new = [key for key, value in entries(lock_of(plan)).items() if key not in kept or _moves(key, value, kept)]
+    new = new if lock != NOTHING else []
     if new:
         yield f"not in the stack's lock yet: {some_of(new)}; `trainyard plan {plan.core.stack} --lock` keeps it"
+
+
+def _moves(key: str, value: Any, kept: Mapping[str, Any]) -> bool:
+    """Whether a smoke job runs for another team than the lock's: where that is gone, or `smoke.team` names one."""
+    return key.startswith("smokeTeams.") and kept[key] != value
 
 
 def gone_text(plan: Plan, lock: Lock) -> Iterator[str]:
@@ -215,6 +223,7 @@ def lock_of(plan: Plan) -> Lock:
             for pool in cluster.pools
         },
         "nodeGroups": groups,
+        "smokeTeams": {job.name: job.team for cluster in plan.clusters for job in cluster.smoke.jobs},
         "teams": sorted(team.name for team in plan.core.teams),
     }
     if not plan.core.mlflow.enabled:
