@@ -1,4 +1,4 @@
-"""What `--from` says of one-line changes of the example stacks (`matrix.yaml`): a short block each.
+"""What `--from` says of one-line changes of the example stacks (`matrix*.yaml`): a short block each.
 
 `python -m tests.rehearsal.change.matrix [STACK...]` writes the golden texts; `make matrix` compares all of them.
 """
@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 import yaml
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, MANAGED, ON_GOOGLE
 from tests.shared import ROOT
 from trainyard.plan.lock import lock_path, lock_text, read_lock
 from trainyard.plan.relock import relocked
@@ -41,13 +41,22 @@ Edit = Mapping[str, Any]
 
 
 def edits(stack: str) -> dict[str, Edit]:
-    """The changes of one stack, by their names."""
-    content = yaml.safe_load(Path(__file__).with_name("matrix.yaml").read_text(encoding="utf-8"))
-    return {
+    """The changes of one stack, by their names: those of its kind, and what that takes from the others' by name."""
+    kind = "_gcp" if stack in ON_GOOGLE else "_managed" if stack in MANAGED else ""
+    own = dict(_list(kind))
+    shared = {name: _list("")[name] for name in own.pop("shared", ())}
+    ours = {
         name: edit
-        for name, edit in content.items()
+        for name, edit in own.items()
         if stack in edit.get("only", (stack,)) and stack not in edit.get("not", ())
     }
+    return shared | ours
+
+
+@cache
+def _list(kind: str) -> Mapping[str, Any]:
+    content: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name(f"matrix{kind}.yaml").read_text("utf-8"))
+    return content
 
 
 def golden(stack: str) -> dict[str, str]:
@@ -165,7 +174,7 @@ def write(stack: str) -> None:
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         blocks = list(pool.map(_block, repeat(stack), edits(stack), chunksize=4))
     GOLDEN.mkdir(exist_ok=True)
-    head = f"What `trainyard rehearse {stack} --from` says of one-line changes (tests/rehearsal/change/matrix.yaml)."
+    head = f"What `trainyard rehearse {stack} --from` says of one-line changes (tests/rehearsal/change/matrix*.yaml)."
     (GOLDEN / f"{stack}.txt").write_text("\n".join([head, "", *blocks]), encoding="utf-8")
 
 
