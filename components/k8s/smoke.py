@@ -136,7 +136,7 @@ class SmokeJob(pulumi.ComponentResource):
     """Name of the Job, known before it runs: what hangs on it says nothing of how the job ended."""
     verdict: pulumi.Output[str]
     """`passed`, once the job has; `not waited for`, where it is advisory. A job that fails has none: it fails the
-    deployment."""
+    deployment. It waits for the job: an output of a stack that hangs on it is not there before, nor is any other."""
 
     def __init__(self, name: str, args: SmokeJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:SmokeJob", name, {}, opts)

@@ -323,8 +323,9 @@ def test_the_same_file_system_is_no_contradiction_and_a_person_more_does_not_gro
     assert resolve_stack(ROOT, with_lock("large-aws", **grown)).plan.ground.lustre == before
 
 
-def smoke_teams(found):
-    return {job.name: job.team for cluster in found.plan.clusters for job in cluster.smoke.jobs}
+def proof_teams(found):
+    (cluster,) = found.plan.clusters
+    return {job.name: job.team for job in cluster.smoke.jobs} | {"drill": cluster.drill.team if cluster.drill else ""}
 
 
 def test_a_smoke_job_stays_with_its_team_while_quotas_move(with_lock):
@@ -332,17 +333,17 @@ def test_a_smoke_job_stays_with_its_team_while_quotas_move(with_lock):
     teams = of("demo", "teams")
     teams[0]["members"] -= 1
     found = resolve_stack(ROOT, with_lock("demo", teamSize=11, teams=teams))
-    assert smoke_teams(found) == smoke_teams(resolve_stack(ROOT, "demo"))
+    assert proof_teams(found) == proof_teams(resolve_stack(ROOT, "demo"))
     (told,) = found.warnings
     assert "train-reserved (vision, language could)" in told
-    assert "`trainyard plan demo --relock smokeTeams.train-reserved --relock" in told
+    assert "`trainyard plan demo --relock proofTeams.train-reserved --relock" in told
 
 
 def test_a_smoke_job_of_a_team_that_goes_finds_another_and_the_settings_team_wins(with_lock):
     teams = of("demo", "teams")
-    gone = smoke_teams(resolve_stack(ROOT, "demo"))["train-on-demand"]
+    gone = proof_teams(resolve_stack(ROOT, "demo"))["train-on-demand"]
     left = resolve_stack(ROOT, with_lock("demo", teams=[team for team in teams if team["name"] != gone]))
-    assert gone not in smoke_teams(left).values()
-    assert any("smokeTeams.train-on-demand" in warning for warning in left.warnings), "which the lock is to keep"
+    assert gone not in proof_teams(left).values()
+    assert any("proofTeams.train-on-demand" in warning for warning in left.warnings), "which the lock is to keep"
     asked = resolve_stack(ROOT, with_lock("demo", smoke={"team": "tabular"}))
-    assert set(smoke_teams(asked).values()) == {"tabular"}
+    assert {job.team for job in asked.plan.clusters[0].smoke.jobs} == {"tabular"}

@@ -16,6 +16,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from trainyard.conventions import CPU_POOL, SYSTEM_POOL
+from trainyard.conventions.monitoring import CHECKPOINT_DRILL
 from trainyard.plan.parts import Plan, ProfileName
 from trainyard.problems import Problem, SettingsError, shown, some_of, spell_path
 from trainyard.settings.types import Model
@@ -83,7 +84,7 @@ class Lock(Model):
     node_groups: Mapping[str, LockedNodeGroup] = {}
     lustre: LockedLustre | None = None
     restored_from: str | None = None
-    smoke_teams: Mapping[str, str] = {}
+    proof_teams: Mapping[str, str] = {}
     teams: tuple[str, ...] = ()
 
     @property
@@ -153,7 +154,7 @@ def entries(lock: Lock) -> dict[str, Any]:
     """What is decided, by key: of pools, node groups and zones, each by its name."""
     found: dict[str, Any] = {}
     for key, value in lock.as_json().items():
-        if key in ("pools", "nodeGroups", "smokeTeams"):
+        if key in ("pools", "nodeGroups", "proofTeams"):
             found |= {f"{key}.{name}": entry for name, entry in value.items()}
         elif key == "teams":
             found |= {f"teams.{name}": name for name in value}
@@ -174,8 +175,8 @@ def unlocked_text(plan: Plan, lock: Lock) -> Iterator[str]:
 
 
 def _moves(key: str, value: Any, kept: Mapping[str, Any]) -> bool:
-    """Whether a smoke job runs for another team than the lock's: where that is gone, or `smoke.team` names one."""
-    return key.startswith("smokeTeams.") and kept[key] != value
+    """Whether a proof runs for another team than the lock's: where that is gone, or `smoke.team` names one."""
+    return key.startswith("proofTeams.") and kept[key] != value
 
 
 def gone_text(plan: Plan, lock: Lock) -> Iterator[str]:
@@ -209,6 +210,10 @@ def lock_of(plan: Plan) -> Lock:
             if nodes is not None:
                 standing = {"zones": nodes.zones, "instanceTypes": nodes.instance_types}
                 groups[name] = LockedNodeGroup.model_validate(standing)
+    proofs = {job.name: job.team for cluster in plan.clusters for job in cluster.smoke.jobs}
+    for cluster in plan.clusters:
+        if cluster.drill is not None:
+            proofs[CHECKPOINT_DRILL] = cluster.drill.team
     content: dict[str, Any] = {
         "profile": plan.core.profile,
         # Versions of control plane and nodes: a newer Trainyard's defaults are for new environments.
@@ -223,7 +228,7 @@ def lock_of(plan: Plan) -> Lock:
             for pool in cluster.pools
         },
         "nodeGroups": groups,
-        "smokeTeams": {job.name: job.team for cluster in plan.clusters for job in cluster.smoke.jobs},
+        "proofTeams": proofs,
         "teams": sorted(team.name for team in plan.core.teams),
     }
     if not plan.core.mlflow.enabled:

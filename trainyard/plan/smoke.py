@@ -111,7 +111,7 @@ def plan_smoke(
             team = wanted or owner_of(queues, pool, capacity)
             job, sources = _sized(pool, team, capacity, MAX_NODES, kubernetes_version, dict(mounts))
             chosen = "setting smoke.team" if wanted else "it owns the most there, the first of several alike"
-            kept = next((queue for queue in queues if queue.name == context.lock.smoke_teams.get(job.name)), None)
+            kept = next((queue for queue in queues if queue.name == context.lock.proof_teams.get(job.name)), None)
             if wanted is None and kept is not None:
                 team, job, chosen = kept, replace(job, team=kept.name), LOCKED
             ledger.decide(f"smoke.jobs.{job.name}.team", team.name, f"{chosen}; {_claim(job, pool, team)}")
@@ -196,14 +196,14 @@ def waiting_text(plan: Plan, lock: Lock) -> Iterator[str]:
         for job in cluster.smoke.jobs:
             pool, kept = cluster.pool(job.pool), cluster.team(job.team)
             needs, other = job.nodes * pool.node.gpus_of_a_pod, owner_of(cluster.teams, pool, job.capacity)
-            if lock.smoke_teams.get(job.name) == job.team and _most(kept, pool, job) < needs <= _most(other, pool, job):
+            if lock.proof_teams.get(job.name) == job.team and _most(kept, pool, job) < needs <= _most(other, pool, job):
                 waiting[job.name] = f"{job.name} ({kept.name}, {other.name} could)"
         if waiting:
-            keys = " ".join(f"--relock smokeTeams.{name}" for name in waiting)
+            keys = " ".join(f"--relock proofTeams.{name}" for name in waiting)
             yield (
                 "smoke jobs whose team cannot take back what they need, and wait for idle nodes:"
-                f" {', '.join(waiting.values())}; `trainyard plan {plan.core.stack} {keys}` lets them run for the other,"
-                " once more"
+                f" {', '.join(waiting.values())}; `trainyard plan {plan.core.stack} {keys}` lets them run for the"
+                " other, once more"
             )
 
 
