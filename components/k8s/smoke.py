@@ -76,6 +76,8 @@ class SmokeJobArgs(TypedDict):
     fabric_claim: NotRequired[str]
     """ResourceClaimTemplate of the namespace that gives a pod all fast interfaces of a node, where no extended resource
     does. Default: there is none."""
+    claimed_interfaces: NotRequired[int]
+    """How many interfaces that claim gives: the pod's first container counts them. Default 0: nobody counts."""
     fabric: NotRequired[str]
     """How pods get the fast interfaces where no extended resource gives them, as a launcher names it: gib-dranet, gib
     or tcpxo (`smoke_jobs/launch/gcp_fabrics.py`). Default: by the extended resource, or there are none."""

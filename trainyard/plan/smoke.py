@@ -315,6 +315,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         fabric_resource=node.fabric.resource if node.fabric else "",
         fabric_interfaces=node.fabric_interfaces if node.fabric and node.fabric.resource else 0,
         fabric_claim=fabric_claim(job.pool) if node.fabric and node.fabric.device_class else "",
+        claimed_interfaces=node.fabric_interfaces if node.fabric and node.fabric.device_class else 0,
         hugepages_mib=job.hugepages_mib,
         namespace=team.namespace,
         queue=SMOKE_LOCAL_QUEUE,
