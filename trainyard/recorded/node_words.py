@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trainyard.conventions import POOL_LABEL
+from trainyard.conventions import CPU_POOL, POOL_LABEL, SYSTEM_POOL
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import node_group
-from trainyard.recorded.read import UnreadableInput
+from trainyard.recorded.node_groups import GKE_NODE_POOL, node_group
+from trainyard.recorded.read import UnreadableInput, follow
 from trainyard.recorded.resources import Resources
 
 
@@ -24,3 +24,11 @@ def has_queues(group: RecordedResource, resources: Resources) -> bool:
         return node_group(group, resources).gpus_per_node > 0
     except UnreadableInput:
         return False
+
+
+def emptied(group: RecordedResource) -> str:
+    """How a node group is emptied before it goes, without a full stop: by the verb, where it is of a pool of GPUs."""
+    labels = ("nodeConfig", "labels") if group.type == GKE_NODE_POOL else ("labels",)
+    pool = follow(group.inputs, *labels, POOL_LABEL)
+    name = pool if isinstance(pool, str) and pool not in (SYSTEM_POOL, CPU_POOL) else ""
+    return f"`trainyard drain STACK --pool {name}` waits until nothing runs there" if name else "let the jobs on it end"

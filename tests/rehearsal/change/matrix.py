@@ -23,10 +23,12 @@ import yaml
 
 from tests.conftest import EXAMPLES, MANAGED, ON_GOOGLE
 from tests.shared import ROOT
+from trainyard import cards
 from trainyard.plan.lock import lock_path, lock_text, read_lock
 from trainyard.plan.relock import relocked
 from trainyard.problems import SettingsError
 from trainyard.recorded.model import Finding
+from trainyard.rehearsal.change.data import LEFT_BEHIND, LOSES_DATA, PROTECTED
 from trainyard.rehearsal.change.earlier import Earlier
 from trainyard.rehearsal.change.model import Operation, Step, without_indices
 from trainyard.rehearsal.engine.project import read_stack
@@ -76,7 +78,17 @@ def said(stack: str, edit: Edit, before: Rehearsal, folder: Path) -> str:
     for run in (after.preview, after.known):
         if run.error is not None:
             raise run.error
-    return _told(review_change(Earlier("before", tuple(before.known.resources)), after))
+    found = review_change(Earlier("before", tuple(before.known.resources)), after)
+    silent = lost_in_silence(found)
+    assert not silent, f"go with what they hold, and nothing says so: {silent}"
+    return _told(found)
+
+
+def lost_in_silence(found: ChangeReview) -> list[str]:
+    """What holds data by its type's card and would go, without a finding that names it."""
+    named = {finding.name for finding in found.findings if finding.rule in (PROTECTED, LOSES_DATA, LEFT_BEHIND)}
+    gone = [step for step in found.steps if step.goes and step.was is not None]
+    return [step.was.name for step in gone if cards.of(step.was.type).stateful and step.was.name not in named]
 
 
 def _nothing(*_: Any) -> list[Finding]:

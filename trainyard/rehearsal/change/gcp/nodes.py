@@ -14,6 +14,7 @@ from typing import Final
 
 from trainyard.recorded.model import Finding
 from trainyard.recorded.node_groups import GKE_NODE_POOL
+from trainyard.recorded.node_words import emptied
 from trainyard.recorded.read import as_number, follow, value_at
 from trainyard.rehearsal.change.model import Change, Operation, Step
 from trainyard.rehearsal.change.words import several, verb
@@ -54,7 +55,7 @@ def check(change: Change) -> Iterator[Finding]:
                 "change-ends-jobs",
                 f"would be {verb(step)}: the old nodes go, and with them every job that runs there",
                 path=step.forced_by[0] if step.forced_by else "",
-                hint="add another pool beside it, let the jobs end, then take this one out",
+                hint=f"{emptied(step.was or step.resource)}; where it is to be other nodes: first a pool beside it",
                 level="warning",
             )
         elif step.operation is Operation.UPDATE:
