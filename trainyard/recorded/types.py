@@ -143,7 +143,9 @@ GCP_FORWARDING_RULES: Final = (
     "gcp:compute/forwardingRule:ForwardingRule",
     "gcp:compute/globalForwardingRule:GlobalForwardingRule",
 )
+FILESTORE: Final = "gcp:filestore/instance:Instance"
 GCP_IDENTITY_PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
+GCP_LUSTRE: Final = "gcp:lustre/instance:Instance"
 GCP_LOG_BUCKET: Final = "gcp:logging/projectBucketConfig:ProjectBucketConfig"
 GCP_PROJECT_MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
 GCP_NETWORK: Final = "gcp:compute/network:Network"
