@@ -295,6 +295,21 @@ def test_a_namespace_that_refuses_keeps_no_other_waiting(
     ]  # fmt: skip
 
 
+def test_an_event_that_is_refused_is_told_and_undoes_nothing(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ask(path: str, *more: Any, **named: Any) -> dict[str, Any]:
+        if path.endswith("/events"):
+            raise urllib.error.HTTPError(path, 403, "Forbidden", Message(), io.BytesIO())
+        return cluster.ask(path, *more, **named)
+
+    monkeypatch.setattr(keeper, "ask", ask)
+    monkeypatch.setattr(keeper, "figures", figures_of(0.0))
+    assert keeper.turn(CONFIGURATION, NOW, set()) is False
+    assert keeper.WARNED in cluster.workload["metadata"]["annotations"]
+    assert "no event of it" in capsys.readouterr().out
+
+
 def test_a_keep_that_cannot_be_read_is_told_once(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
