@@ -9,7 +9,7 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL, SYSTEM_TOLERATION, TEAM_LABEL
+from trainyard.conventions import CAPACITY_LABEL, INSTANCE_TYPE_LABEL, POOL_LABEL, SYSTEM_TOLERATION, TEAM_LABEL
 from trainyard.conventions.monitoring import ALERTMANAGER_ACCOUNT, MONITORING_NAMESPACE, RELEASE
 from trainyard.monitoring.alerts.gpu import SCRAPE_SECONDS
 from trainyard.monitoring.alerts.platform import WATCHDOG
@@ -105,7 +105,10 @@ def values(
             **place,
             "fullnameOverride": "kube-state-metrics",
             "collectors": list(_OBJECTS),
-            "metricLabelsAllowlist": [f"nodes=[{POOL_LABEL},{CAPACITY_LABEL}]", f"namespaces=[{TEAM_LABEL}]"],
+            "metricLabelsAllowlist": [
+                f"nodes=[{POOL_LABEL},{CAPACITY_LABEL},{INSTANCE_TYPE_LABEL}]",
+                f"namespaces=[{TEAM_LABEL}]",
+            ],
             "customResourceState": {"enabled": True, "config": _workloads()},
             "rbac": {
                 "extraRules": [

@@ -75,7 +75,7 @@ class Month:
     """What happens."""
 
     def __init__(self) -> None:
-        found = (Team("vision", 20_000, 32), Team("language", 40_000, 24), Team("speech", 25_000, 16))
+        found = (Team("vision", 20_000, 32), Team("language", 40_000, 24), Team("tabular", 25_000, 16))
         self.teams = {team.name: team for team in found}
         self.crossed: dict[tuple[str, int], int] = {}
         """When a team had truly spent so many percent of its budget, in December."""
@@ -109,6 +109,40 @@ class Month:
             yield from _of_gpus(team, at)
             if not UNREAD[0] <= at < UNREAD[1]:
                 yield from _of_manager(team, at)
+        yield from _of_nodes(self, at)
+
+
+CPU_NODES, CPU_NODE_USD = 3, 0.4
+PODS = {"team-vision": (2, 8), "team-language": (1, 16), "monitoring": (4, 16)}
+"""What pods on nodes without GPUs ask for: cores and GiB, of 8 and 32 a node."""
+CLAIMS_GIB = {"team-vision": 500, "monitoring": 200}
+GIB_MONTH_USD = 0.08
+RESERVED_GPUS = 40
+"""They are there all the time, and more where jobs hold more."""
+
+
+def _of_nodes(month: Month, at: int) -> Iterator[Sample]:
+    """Nodes, pods and claims that stay as they are, what the nodes with GPUs cost, and the prices of the rest."""
+    held = {flavor: sum(team.held(flavor, at) for team in month.teams.values()) for flavor in PRICES}
+    reserved = max(RESERVED_GPUS, held["train-reserved"]) * PRICES["train-reserved"]
+    yield "trainyard:gpu_provisioned_usd_per_hour", {}, reserved + held["train-spot"] * PRICES["train-spot"]
+    yield "trainyard_node_hour_usd", {"instance_type": "m6i.2xlarge"}, CPU_NODE_USD
+    yield "trainyard_volume_gib_month_usd", {"storageclass": "trainyard-gp3"}, GIB_MONTH_USD
+    for number in range(CPU_NODES):
+        node = f"cpu-{number}"
+        yield "kube_node_labels", {"node": node, "label_node_kubernetes_io_instance_type": "m6i.2xlarge"}, 1
+        for resource, amount in (("cpu", 8), ("memory", 32)):
+            yield "kube_node_status_allocatable", {"node": node, "resource": resource}, amount
+    for number, (namespace, asked) in enumerate(PODS.items()):
+        pod = {"namespace": namespace, "pod": f"{namespace}-0"}
+        yield "kube_pod_status_phase", {**pod, "phase": "Running"}, 1
+        for resource, amount in zip(("cpu", "memory"), asked, strict=True):
+            labels = {**pod, "container": "a", "node": f"cpu-{number}", "resource": resource}
+            yield "kube_pod_container_resource_requests", labels, amount
+    for namespace, gib in CLAIMS_GIB.items():
+        claim = {"namespace": namespace, "persistentvolumeclaim": "a"}
+        yield "kube_persistentvolumeclaim_info", {**claim, "storageclass": "trainyard-gp3"}, 1
+        yield "kube_persistentvolumeclaim_resource_requests_storage_bytes", claim, gib * 1024**3
 
 
 def _of_manager(team: Team, at: int) -> Iterator[Sample]:

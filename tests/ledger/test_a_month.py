@@ -4,8 +4,8 @@ knows who owns a field. A job starts only where that server says that its queue 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -14,115 +14,35 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.components.k8s.api_server import ApiServer
-from tests.ledger.month import END, FIRST, GAP, PRICES, START, STEP, UNREAD, Month, Team
-from tests.ledger.prometheus import Prometheus, free_port, needs_prometheus
-from tests.monitoring.promtool import NAMESPACES
+from tests.ledger.month import (
+    CPU_NODE_USD,
+    CPU_NODES,
+    FIRST,
+    GAP,
+    GIB_MONTH_USD,
+    PODS,
+    PRICES,
+    START,
+    STEP,
+    UNREAD,
+    Team,
+)
+from tests.ledger.play import HOUR, PERSON_HOLDS, Ran, played
+from tests.ledger.prometheus import needs_prometheus
 from tests.shared import ROOT
 from trainyard.cli.main import app
-from trainyard.components.k8s.keepers import budgets as keeper
-from trainyard.components.k8s.keepers.budgets import HOLD, OPEN, Queue, queue_path, read
+from trainyard.components.k8s.keepers.budgets import HOLD, OPEN, Queue, queue_path
 from trainyard.monitoring import names as n
 from trainyard.monitoring.alerts.money import LADDER
 from trainyard.monitoring.alerts.platform import WATCHDOG
-from trainyard.monitoring.recordings import Money
-from trainyard.monitoring.rules import rules
-from trainyard.monitoring.thresholds import Thresholds
 
 pytestmark = [needs_prometheus, pytest.mark.long]
-POLICY = ("spec", "stopPolicy")
-PERSON_HOLDS = START + 25 * 86_400
-CONSTANTS = (n.GPU_HOUR_USD, n.TEAM_BUDGET_USD)
-RECORDED = (n.GPUS_HELD, n.USD_PER_HOUR, n.TEAM_USD_PER_HOUR, n.TEAM_SPENT_USD)
-"""Rules in the order in which they read one another."""
-HOUR = 3600
-
-
-@dataclass
-class Ran:
-    """The month, as the keeper went through it."""
-
-    month: Month
-    history: dict[int, dict[str, Queue]]
-    server: ApiServer
-    said: list[dict[str, Any]]
-    prometheus: Prometheus
-    alerts: Mapping[str, Mapping[str, Any]]
-    """The rule of each alert."""
-
-    @property
-    def url(self) -> str:
-        return self.prometheus.url
-
-
-def file_of_rules(month: Month) -> dict[str, Any]:
-    money = Money(PRICES, {team.name: (team.queue, int(team.budget)) for team in month.teams.values()})
-    return rules(Thresholds(), namespaces=NAMESPACES, members={}, runbooks="https://example.com/r", money=money)
-
-
-def is_dense(month: Month, at: int) -> bool:
-    """Whether the keeper looks every five minutes then, not every hour: around what matters."""
-    around = any(moment - HOUR <= at < moment + 2 * HOUR for moment in (FIRST, GAP[0], UNREAD[0], PERSON_HOLDS))
-    return around or any(0.97 <= team.spent.get(at, 0.0) / team.budget < 1.01 for team in month.teams.values())
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
-    month = Month()
-    every = [rule for group in file_of_rules(month)["groups"] for rule in group["rules"]]
-    recorded = [rule for name in RECORDED for rule in every if rule.get("record") == name]
-    constants = [
-        (rule["record"], rule["labels"], float(rule["expr"].removeprefix("vector(").removesuffix(")")))
-        for rule in every
-        if rule.get("record") in CONSTANTS
-    ]
-    assert len(recorded) == len(RECORDED) and len(constants) == len(PRICES) + len(month.teams)
-    teams = {
-        team.name: {"namespace": team.namespace, "queues": [team.name, "default"], "budget_usd": team.budget}
-        for team in month.teams.values()
-    }
-    paths = [queue_path(own["namespace"], queue) for own in teams.values() for queue in own["queues"]]
-    server = ApiServer(*paths, defaults={POLICY: OPEN})
-    said: list[dict[str, Any]] = []
-    told: set[tuple[str, ...]] = set()
-    history: dict[int, dict[str, Queue]] = {}
-
-    def may_start(team: Team) -> bool:
-        return read(server.ask(queue_path(team.namespace, team.queue))).policy == OPEN
-
-    with pytest.MonkeyPatch.context() as patched, Prometheus(tmp_path_factory.mktemp("month")) as prometheus:
-        patched.setattr(keeper, "ask", server.ask)
-        patched.setattr(keeper, "say", lambda **what: said.append(what))
-        nobody = f"http://127.0.0.1:{free_port()}"
-        at = START
-        while at < END:
-            times = [at] if is_dense(month, at) else list(range(at, min(at + HOUR, END), STEP))
-            samples = []
-            for moment in times:
-                month.step(moment, may_start)
-                samples += [(metric, labels, moment, value) for metric, labels, value in month.samples(moment)]
-            away = GAP[0] <= at < GAP[1]
-            if not away:
-                prometheus.take(samples)
-                prometheus.take((metric, labels, moment, usd) for moment in times for metric, labels, usd in constants)
-                prometheus.evaluate(recorded, times)
-            at = times[-1] + STEP
-            now = times[-1] + 30
-            if now >= PERSON_HOLDS and not said_by_a_person(server):
-                server.edit(queue_path("team-speech", "speech"), POLICY, HOLD, manager="kubectl-patch")
-            configuration = {
-                "prometheus": nobody if away else prometheus.url,
-                "spent": f"max by (team, month) ({n.TEAM_SPENT_USD})",
-                "teams": teams,
-                "drain_after_seconds": None,
-            }
-            assert keeper.turn(configuration, float(now), told) is not away, "it is well while it is answered"
-            history[now] = {path: read(server.ask(path)) for path in paths}
-        yield Ran(month, history, server, said, prometheus, {rule["alert"]: rule for rule in every if "alert" in rule})
-
-
-def said_by_a_person(server: ApiServer) -> bool:
-    return "kubectl-patch" in server.objects[queue_path("team-speech", "speech")].owners.get(POLICY, set())
+    with played(tmp_path_factory.mktemp("month")) as found:
+        yield found
 
 
 def held(ran: Ran, team: str, queue: str = "default") -> list[int]:
@@ -166,7 +86,7 @@ def test_the_team_that_overspends_is_held_at_100_percent(ran: Ran) -> None:
     assert 99.9 <= percent_spent(ran.month.teams["vision"], held(ran, "vision")[0]) <= 101
     assert held(ran, "vision", "vision") == held(ran, "vision"), "both of its queues"
     assert not held(ran, "language")
-    assert not held(ran, "speech")
+    assert not held(ran, "tabular")
 
 
 def test_nothing_of_a_team_starts_while_it_is_held_and_only_then(ran: Ran) -> None:
@@ -176,7 +96,7 @@ def test_nothing_of_a_team_starts_while_it_is_held_and_only_then(ran: Ran) -> No
     assert not [job for job in jobs if since < job.start <= till]
     assert [job for job in jobs if since - 86_400 < job.start <= since]
     assert till - since > 86_400, "days in which it wanted to"
-    by_person = [job for job in ran.month.teams["speech"].jobs if job.start > PERSON_HOLDS]
+    by_person = [job for job in ran.month.teams["tabular"].jobs if job.start > PERSON_HOLDS]
     assert not by_person
     assert [job for job in ran.month.teams["language"].jobs if since < job.start <= till]
 
@@ -239,7 +159,7 @@ def test_an_hour_without_kueues_figures_is_one_alert_and_changes_nothing(ran: Ra
 
 
 def test_a_persons_hold_survives_the_month(ran: Ran) -> None:
-    path = queue_path("team-speech", "speech")
+    path = queue_path("team-tabular", "tabular")
     assert all(queues[path] == Queue(HOLD, None, "") for at, queues in ran.history.items() if at >= PERSON_HOLDS)
 
 
@@ -264,17 +184,38 @@ def test_the_months_account_is_the_truth(ran: Ran, tmp_path: Path) -> None:
     file = tmp_path / "month.csv"
     account(ran, "--csv", str(file), "--bill", "50000", "--shared-by", "equal")
     rows = list(csv.DictReader(file.read_text().splitlines()))
-    for name in ("vision", "language"):
+    for name in ran.month.teams:
         for flavor in PRICES:
             capacity = flavor.removeprefix("train-")
             (row,) = [row for row in rows if (row["team"], row["capacity"]) == (name, capacity)]
             jobs = [job for job in ran.month.teams[name].jobs if job.flavor == flavor]
             truth = sum(job.gpus * max(0, min(job.end, FIRST) - job.start) / 3600 for job in jobs)
             assert abs(float(row["gpu_hours"]) - truth) <= 0.01 * truth
-    spent = sum(usd for name, usd in counted(ran).items() if name in ("vision", "language"))
+    spent = sum(counted(ran).values())
     shared = [float(row["usd"]) for row in rows if row["what"].startswith("shared")]
+    others = [float(row["usd"]) for row in rows if row["what"] in ("cpu", "volumes")]
     assert shared[0] == shared[1]
-    assert abs(sum(shared) + spent - 50_000) < 100, "to half an hour"
+    assert abs(sum(shared) + spent + sum(others) - 50_000) < 100, "to half an hour"
+
+
+def test_waits_evictions_nodes_without_gpus_and_volumes_are_the_truth(ran: Ran, tmp_path: Path) -> None:
+    file = tmp_path / "month.json"
+    account(ran, "--json", str(file), "--bill", "50000")
+    found = json.loads(file.read_text())
+    hours = (FIRST - START) / 3600 - 1  # nothing was read in one
+    vision = next(team for team in found["teams"] if team["team"] == "vision")
+    jobs = [job for job in ran.month.teams["vision"].jobs if job.start < FIRST]
+    (wait,) = vision["waits"]
+    assert (wait["queue"], abs(wait["jobs"] - len(jobs)) <= 2) == ("vision", True)
+    assert 320 < wait["medianSeconds"] <= 640, "600, as far as the histogram knows"
+    assert 640 < wait["p95Seconds"] <= 1280, "1140 likewise"
+    assert abs(vision["jobsEvicted"]["Preempted"] - sum(job.evicted for job in jobs)) <= 1
+    assert vision["cpu"] == pytest.approx(CPU_NODE_USD * 2 / 8 * hours, rel=0.01)
+    assert vision["volumes"] == pytest.approx(500 * GIB_MONTH_USD * hours / 730, rel=0.01)
+    asked = sum(max(cpu / 8, memory / 32) for cpu, memory in PODS.values())
+    assert found["idle"]["CPU nodes"] == pytest.approx((CPU_NODES - asked) * CPU_NODE_USD * hours, rel=0.01)
+    assert found["idle"]["GPU nodes"] > 0
+    assert found["countedUsd"] + found["notCounted"] == pytest.approx(50_000, abs=0.02)
 
 
 def test_the_page_has_a_part_for_each_team(ran: Ran, tmp_path: Path) -> None:
@@ -283,8 +224,9 @@ def test_the_page_has_a_part_for_each_team(ran: Ran, tmp_path: Path) -> None:
     text = file.read_text()
     assert "December 2025" in text
     assert text.count('<section class="team">') == 3, "demo's"
-    assert text.count("idle: 30 %") == 2
-    assert text.count("<b>10 min</b>") == 2
+    assert text.count("idle: 30 %") == 3
+    assert text.count("<b>10 min</b>") == 3
+    assert "What is shared" in text and "idle GPU nodes" in text
     assert "<script" not in text
     whole = ran.month.crossed["vision", 100]
     assert f"The budget was spent on {datetime.fromtimestamp(whole, UTC).day} December" in text

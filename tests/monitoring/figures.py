@@ -38,10 +38,114 @@ def _counters() -> dict[str, str]:
     }
 
 
+TYPES = {
+    'trainyard_node_hour_usd{instance_type="m6i.2xlarge"}': "0.4x60",
+    'trainyard_volume_gib_month_usd{storageclass="trainyard-gp3"}': "0.073x60",
+    'kube_node_labels{node="cpu-1", label_node_kubernetes_io_instance_type="m6i.2xlarge", instance="k"}': "1x60",
+    'kube_node_labels{node="cpu-2", label_node_kubernetes_io_instance_type="m6i.2xlarge", instance="k"}': "1x60",
+    'kube_node_labels{node="gpu-1", label_node_kubernetes_io_instance_type="p5.48xlarge", instance="k"}': "1x60",
+    **{
+        f'kube_node_status_allocatable{{node="{node}", resource="{resource}", instance="k"}}': f"{amount}x60"
+        for node in ("cpu-1", "cpu-2", "gpu-1")
+        for resource, amount in (("cpu", 8), ("memory", 32))
+    },
+}
+"""Two nodes without GPUs at 0.40 USD an hour, and one with; a GiB of a volume costs 0.0001 USD an hour."""
+
+
+def _pod(
+    namespace: str, pod: str, node: str, cpu: float, memory: float, phase: str = "Running", ksm: str = "k"
+) -> dict:
+    asked, of_it = "kube_pod_container_resource_requests", f'namespace="{namespace}", pod="{pod}"'
+    return {
+        f'{asked}{{{of_it}, container="a", node="{node}", resource="cpu", instance="{ksm}"}}': f"{cpu}x60",
+        f'{asked}{{{of_it}, container="a", node="{node}", resource="memory", instance="{ksm}"}}': f"{memory}x60",
+        f'kube_pod_status_phase{{{of_it}, phase="{phase}", instance="{ksm}"}}': "1x60",
+    }
+
+
+PODS = (
+    TYPES
+    | _pod("team-vision", "notebook", "cpu-1", 2, 16)  # half of the node's memory
+    | _pod("team-vision", "load", "cpu-2", 2, 4)  # a quarter of its cores
+    | _pod("team-vision", "train-0", "gpu-1", 8, 32)  # pays by its GPUs
+    | _pod("team-vision", "done", "cpu-1", 8, 32, phase="Succeeded")
+    | _pod("monitoring", "prometheus", "cpu-2", 4, 16)
+)
+TWICE = PODS | _pod("team-vision", "notebook", "cpu-1", 2, 16, ksm="another")
+VISION, PROMETHEUS = (
+    'namespace="team-vision", persistentvolumeclaim="home"',
+    'namespace="monitoring", persistentvolumeclaim="p"',
+)
+TIER = 'namespace="team-vision", persistentvolumeclaim="data"'
+CLAIMS = TYPES | {
+    f'kube_persistentvolumeclaim_info{{{VISION}, storageclass="trainyard-gp3", volumename="v"}}': "1x60",
+    f'kube_persistentvolumeclaim_info{{{PROMETHEUS}, storageclass="trainyard-gp3", volumename="w"}}': "1x60",
+    f'kube_persistentvolumeclaim_info{{{TIER}, storageclass="", volumename="x"}}': "1x60",
+    f"kube_persistentvolumeclaim_resource_requests_storage_bytes{{{VISION}}}": f"{100 * 1024**3}x60",
+    f"kube_persistentvolumeclaim_resource_requests_storage_bytes{{{PROMETHEUS}}}": f"{50 * 1024**3}x60",
+    f"kube_persistentvolumeclaim_resource_requests_storage_bytes{{{TIER}}}": f"{1024**4}x60",
+}
+
+
+def _cpu(what: str, series: dict[str, str], namespace: str, value: float) -> Figure:
+    expr = f'round(trainyard:cpu_usd_per_hour{{namespace="{namespace}"}}, 0.001)'
+    return Figure(what, series, expr, "30m", value, labels=f'{{namespace="{namespace}"}}', step="5m")
+
+
+RESOURCES: tuple[Figure, ...] = (
+    _cpu("a pod pays for the part of its node that it keeps from others", PODS, "team-vision", 0.3),
+    _cpu("read from two pods of kube-state-metrics, once", TWICE, "team-vision", 0.3),
+    _cpu("the platform's own pods", PODS, "monitoring", 0.2),
+    Figure(
+        "a namespace without pods on such nodes pays nothing",
+        PODS,
+        'absent(trainyard:cpu_usd_per_hour{namespace="team-nlp"})',
+        "30m",
+        1,
+        labels='{namespace="team-nlp"}',
+        step="5m",
+    ),
+    Figure(
+        "what nobody asks for of nodes without GPUs is idle",
+        PODS,
+        "round(trainyard:idle_cpu_usd_per_hour, 0.001)",
+        "30m",
+        0.3,
+        step="5m",
+    ),
+    Figure(
+        "nodes on which nothing runs are idle whole",
+        TYPES,
+        "round(trainyard:idle_cpu_usd_per_hour, 0.001)",
+        "30m",
+        0.8,
+        step="5m",
+    ),
+    Figure(
+        "GPUs of nodes that no job holds",
+        NODES | PRICES | kueue(USAGE, QUEUE, "6x60"),
+        "round(trainyard:idle_gpu_usd_per_hour, 0.001)",
+        "30m",
+        4,
+        step="5m",
+    ),
+    Figure(
+        "volumes by their claims, and no share of a mounted file system",
+        CLAIMS,
+        'round(trainyard:volume_usd_per_hour{namespace="team-vision"}, 0.0001)',
+        "30m",
+        0.01,
+        labels='{namespace="team-vision"}',
+        step="5m",
+    ),
+)
+
 UP = {'up{job="kueue", instance="a"}': "1x200", 'up{job="apiserver", instance="a"}': "1x200"}
 ACTIVE = kueue("kueue_cluster_queue_status", 'cluster_queue="vision", status="active"', "1x200")
 
 FIGURES: tuple[Figure, ...] = (
+    *RESOURCES,
     Figure("GPUs held are counted once", kueue(USAGE, QUEUE, "8x60"), "sum(trainyard:gpus_held)", "30m", 8),
     Figure(
         "USD an hour by queue",

@@ -9,6 +9,7 @@ from trainyard.monitoring.alerts import alerts_by_room, all_alerts
 from trainyard.monitoring.dashboards.boards import DASHBOARDS
 from trainyard.monitoring.model import Alert, page_name
 from trainyard.monitoring.recordings import COUNTS, SUCCESS, USAGE, Target
+from trainyard.monitoring.resource_costs import RESOURCES
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 
 ROOMS = {"gpu": "GPUs", "jobs": "Jobs", "checkpoints": "Checkpoints", "money": "Money", "platform": "The platform"}
@@ -92,7 +93,10 @@ def monitoring_page() -> str:
             for board in DASHBOARDS
         ),
         "## Recorded figures",
-        _table(("figure", "what"), [(f"`{recording.record}`", recording.what) for recording in (*USAGE, *COUNTS)]),
+        _table(
+            ("figure", "what"),
+            [(f"`{recording.record}`", recording.what) for recording in (*USAGE, *COUNTS, *RESOURCES)],
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 

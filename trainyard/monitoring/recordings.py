@@ -14,6 +14,7 @@ from typing import Any
 from trainyard.conventions.monitoring import CHECKPOINT_DRILL
 from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Recording, group
+from trainyard.monitoring.resource_costs import RESOURCES
 
 WEEK_SECONDS = 7 * 24 * 3600
 
@@ -257,6 +258,10 @@ class Money:
     """USD an hour of one GPU, by flavor."""
     budgets: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """By team, its ClusterQueue and what it may spend in a month, USD."""
+    node_hour_usd: Mapping[str, float] = field(default_factory=dict)
+    """USD an hour of a node without GPUs, by instance type."""
+    volume_gib_month_usd: Mapping[str, float] = field(default_factory=dict)
+    """USD a month of a GiB of a volume, by storage class."""
     also_of: Mapping[str, str] = field(default_factory=dict)
     """ClusterQueues besides, each with the team that what is held through it counts to."""
 
@@ -295,6 +300,14 @@ def constants(members: Mapping[str, tuple[str, int]], money: Money) -> tuple[Rec
             for flavor, usd in money.gpu_hour_usd.items()
         ),
         *(
+            Recording(n.NODE_HOUR_USD, f"vector({usd:g})", "USD an hour of a node.", {"instance_type": type_})
+            for type_, usd in money.node_hour_usd.items()
+        ),
+        *(
+            Recording(n.VOLUME_GIB_MONTH_USD, f"vector({usd:g})", "USD a GiB and month.", {"storageclass": class_})
+            for class_, usd in money.volume_gib_month_usd.items()
+        ),
+        *(
             Recording(
                 n.TEAM_BUDGET_USD,
                 f"vector({usd})",
@@ -322,5 +335,6 @@ def recording_groups(members: Mapping[str, tuple[str, int]], money: Money) -> li
         group("trainyard-usage", rules(USAGE), "1m"),
         group("trainyard-counts", rules(COUNTS), "5m"),
         group("trainyard-ledger", rules(LEDGER), f"{LEDGER_MINUTES}m"),
+        group("trainyard-resources", rules(RESOURCES), f"{LEDGER_MINUTES}m"),
         group("trainyard-success", rules([by_name[name] for name in once]), "5m"),
     ]
