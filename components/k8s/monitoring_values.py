@@ -28,6 +28,9 @@ MESSAGE = (
 )
 """What somebody reads who is told, as Alertmanager's templates."""
 
+NOTICE_REPEATED, ALERTMANAGER_REMEMBERS = "840h", "850h"
+"""After which a notice that still holds is sent again, 35 days, and for how long it is known that it was sent."""
+
 _OBJECTS = (
     "cronjobs",
     "daemonsets",
@@ -172,6 +175,8 @@ def _alertmanager(
         routes.append(
             {"matchers": ['severity="critical"'], "receiver": "topic", "group_wait": "10s", "repeat_interval": "4h"}
         )
+        # A month's notice is told once: Alertmanager has to remember for longer than a month that it was.
+        routes.append({"matchers": ['severity="notice"'], "receiver": "topic", "repeat_interval": NOTICE_REPEATED})
         if "watchdog" in route:
             receivers.append(
                 {"name": "watchdog", route["integration"]: [{"send_resolved": False, **route["watchdog"]}]}
@@ -183,7 +188,12 @@ def _alertmanager(
         account["annotations"] = dict(annotations)
     return {
         "serviceAccount": account,
-        "alertmanagerSpec": {**place, "replicas": 1, "resources": _resources("20m", "64Mi", "128Mi")},
+        "alertmanagerSpec": {
+            **place,
+            "replicas": 1,
+            "retention": ALERTMANAGER_REMEMBERS,
+            "resources": _resources("20m", "64Mi", "128Mi"),
+        },
         "config": {
             "route": {
                 "receiver": everybody,

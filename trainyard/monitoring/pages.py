@@ -38,6 +38,7 @@ def _when(alert: Alert) -> str:
     sent = {
         "critical": "It is critical: sent at once, and again every four hours.",
         "warning": "It is a warning: sent with others of its name, and again every twelve hours.",
+        "notice": "It is a notice: sent once, and again where it came back, or Alertmanager was started anew.",
         "info": "It is for information: shown, and sent to nobody.",
     }[alert.severity]
     held = "" if alert.lasts == "0m" else f" It has to hold for {alert.lasts}."
