@@ -9,7 +9,14 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.conventions import CAPACITY_LABEL, INSTANCE_TYPE_LABEL, POOL_LABEL, SYSTEM_TOLERATION, TEAM_LABEL
+from trainyard.conventions import (
+    CAPACITY_LABEL,
+    GPU_RESOURCE,
+    INSTANCE_TYPE_LABEL,
+    POOL_LABEL,
+    SYSTEM_TOLERATION,
+    TEAM_LABEL,
+)
 from trainyard.conventions.monitoring import ALERTMANAGER_ACCOUNT, MONITORING_NAMESPACE, RELEASE
 from trainyard.monitoring.alerts.gpu import SCRAPE_SECONDS
 from trainyard.monitoring.alerts.platform import WATCHDOG
@@ -244,10 +251,11 @@ def _grafana(place: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _workloads() -> dict[str, Any]:
-    """Kueue's Workloads as series: each condition, when it last changed, and whether somebody switched the job off."""
+    """Kueue's Workloads as series: each condition, when it last changed, whether somebody switched the job off, and the
+    GPUs that it holds."""
 
-    def gauge(name: str, what: str, path: list[str], value: str, labels: Mapping[str, list[str]] | None = None) -> Any:
-        read: dict[str, Any] = {"path": path, "valueFrom": [value]}
+    def gauge(name: str, what: str, path: list[str], *value: str, labels: Mapping[str, list[str]] | None = None) -> Any:
+        read: dict[str, Any] = {"path": path, "valueFrom": list(value)}
         if labels:
             read["labelsFromPath"] = dict(labels)
         return {"name": name, "help": what, "each": {"type": "Gauge", "gauge": read}}
@@ -265,15 +273,24 @@ def _workloads() -> dict[str, Any]:
                         "namespace": ["metadata", "namespace"],
                         "name": ["metadata", "name"],
                         "queue": ["spec", "queueName"],
+                        "priority": ["spec", "priorityClassRef", "name"],
                     },
                     "metrics": [
-                        gauge("workload_condition", "Whether it holds.", conditions, "status", of_condition),
+                        gauge("workload_condition", "Whether it holds.", conditions, "status", labels=of_condition),
                         gauge(
                             "workload_condition_time",
                             "When it last changed.",
                             conditions,
                             "lastTransitionTime",
-                            of_condition,
+                            labels=of_condition,
+                        ),
+                        gauge(
+                            "workload_gpus",
+                            "GPUs that it holds, by flavor and set of pods.",
+                            ["status", "admission", "podSetAssignments"],
+                            "resourceUsage",
+                            GPU_RESOURCE,
+                            labels={"pod_set": ["name"], "flavor": ["flavors", GPU_RESOURCE]},
                         ),
                         gauge("workload_active", "0: switched off.", ["spec"], "active"),
                     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.monitoring.promtool import Figure, kueue, restarted
 
 USAGE = "kueue_cluster_queue_resource_usage"
@@ -144,6 +146,34 @@ RESOURCES: tuple[Figure, ...] = (
 UP = {'up{job="kueue", instance="a"}': "1x200", 'up{job="apiserver", instance="a"}': "1x200"}
 ACTIVE = kueue("kueue_cluster_queue_status", 'cluster_queue="vision", status="active"', "1x200")
 
+UP_TEN_HOURS = {'up{job="kueue", instance="a"}': "1x300 0x59 1x300", 'up{job="apiserver", instance="a"}': "1x700"}
+
+
+def _job(name: str, flavor: str, gpus: int, priority: str = "standard", ksm: str = "k") -> dict[str, str]:
+    of_it = f'namespace="team-vision", name="{name}", pod_set="node", priority="{priority}", instance="{ksm}"'
+    return {f'kueue_workload_gpus{{{of_it}, flavor="{flavor}"}}': f"{gpus}x1200"}
+
+
+def _jobs_held(*, spot: int = 0, dear: int = 0) -> dict[str, str]:
+    found = _job("b", "train-on-demand", dear)
+    return found | _job("a", "train-spot", spot) if spot else found
+
+
+_SPOT_SHARE: dict[str, Any] = {
+    "expr": "trainyard:spot_share:ratio30d",
+    "at": "10h",
+    "labels": "trainyard:spot_share:ratio30d",
+    "step": "5m",
+}
+_DRILL = 'namespace="team-vision", cronjob="checkpoint-drill"'
+_FAILED = 'namespace="team-vision", job_name="checkpoint-drill-2"'
+DRILLS = {  # restored after 100 hours, failed after 200, restored after 300: known for 300 hours, 100 of them badly
+    f"kube_cronjob_created{{{_DRILL}}}": "0x500",
+    f"kube_cronjob_status_last_successful_time{{{_DRILL}}}": f"_x100 {100 * 3600}x199 {300 * 3600}x200",
+    f"kube_job_created{{{_FAILED}}}": f"_x200 {200 * 3600}x400",
+    f'kube_job_failed{{{_FAILED}, condition="true"}}': "_x200 1x400",
+}
+
 FIGURES: tuple[Figure, ...] = (
     *RESOURCES,
     Figure("GPUs held are counted once", kueue(USAGE, QUEUE, "8x60"), "sum(trainyard:gpus_held)", "30m", 8),
@@ -200,24 +230,40 @@ FIGURES: tuple[Figure, ...] = (
         labels="trainyard:job_success:ratio7d",
         step="5m",
     ),
+    Figure("spot share of what is not production", _jobs_held(spot=6, dear=2), **_SPOT_SHARE, value=0.75),
+    Figure("spot share without spot", _jobs_held(dear=2), **_SPOT_SHARE, value=0),
     Figure(
-        "spot share",
-        kueue(USAGE, QUEUE, "6x1200") | kueue(USAGE, OTHER, "2x1200"),
-        "trainyard:spot_share:ratio30d",
-        "10h",
-        0.75,
-        labels="trainyard:spot_share:ratio30d",
-        step="5m",
+        "production, and what has ended, count for nothing",
+        _jobs_held(spot=6, dear=2)
+        | _job("serve", "train-on-demand", 64, priority="production")
+        | _job("done", "train-on-demand", 32)
+        | {'kueue_workload_condition{namespace="team-vision", name="done", type="Finished"}': "1x1200"},
+        **_SPOT_SHARE,
+        value=0.75,
     ),
     Figure(
-        "spot share without spot",
-        kueue(USAGE, OTHER, "2x1200"),
-        "trainyard:spot_share:ratio30d",
-        "10h",
-        0,
-        labels="trainyard:spot_share:ratio30d",
-        step="5m",
+        "read from two pods of kube-state-metrics, once",
+        _jobs_held(spot=6, dear=2) | _job("a", "train-spot", 6, ksm="other"),
+        **_SPOT_SHARE,
+        value=0.75,
     ),
+    Figure(
+        "uptime: Kueue was away for an hour of ten",
+        UP_TEN_HOURS | kueue("kueue_cluster_queue_status", 'cluster_queue="vision", status="active"', "1x600"),
+        "round(trainyard:uptime:ratio30d, 0.01)",
+        "10h",
+        0.9,
+    ),
+    Figure(
+        "checkpoint reliability: a drill failed, and the next restored",
+        DRILLS,
+        "round(trainyard:checkpoint_reliability:ratio30d, 0.01)",
+        "400h",
+        0.67,
+        every="1h",
+        step="1h",
+    ),
+    Figure("without a drill it is not known", {}, "absent(trainyard:checkpoint_reliability:ratio30d)", "2h", 1),
     Figure(
         "queue wait, mean",
         _counters(),

@@ -90,7 +90,7 @@ def monitoring_page() -> str:
         "## Dashboards",
         *(
             f"### {board.title}\n\n{board.what}\n\n"
-            + "\n".join(f"- {panel.title}: {panel.what}" for row in board.rows for panel in row.panels)
+            + "\n".join(dict.fromkeys(f"- {panel.title}: {panel.what}" for row in board.rows for panel in row.panels))
             for board in DASHBOARDS
         ),
         "## Recorded figures",

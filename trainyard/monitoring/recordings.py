@@ -16,6 +16,8 @@ from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Recording, group
 from trainyard.monitoring.resource_costs import RESOURCES
 
+PRODUCTION = "production"
+"""Priority of the work that has to be done."""
 WEEK_SECONDS = 7 * 24 * 3600
 
 _POOL, _CAPACITY = "label_ml_platform_pool", "label_ml_platform_capacity"
@@ -52,6 +54,13 @@ USAGE: tuple[Recording, ...] = (
         n.GPUS_HELD,
         'max by (cluster_queue, flavor) (kueue_cluster_queue_resource_usage{resource="nvidia.com/gpu"})',
         "GPUs that admitted jobs hold, by queue and flavor.",
+    ),
+    Recording(
+        n.GPUS_HELD_OF_OTHERS,
+        "sum by (flavor) (max by (namespace, name, pod_set, flavor)"
+        f' (kueue_workload_gpus{{priority!="{PRODUCTION}"}}) unless on (namespace, name)'
+        ' (max by (namespace, name) (kueue_workload_condition{type="Finished"}) == 1))',
+        "GPUs that jobs hold which are not of production's priority, by flavor.",
     ),
     Recording(
         n.USD_PER_HOUR,
@@ -168,7 +177,7 @@ SUCCESS: tuple[Target, ...] = (
         "s",
         at_most=30 * 60,
         source="agency guide, success metrics: under 30 minutes for standard jobs",
-        selector='priority_class!="production"',
+        selector=f'priority_class!="{PRODUCTION}"',
     ),
     Target(
         _WAIT,
@@ -176,7 +185,7 @@ SUCCESS: tuple[Target, ...] = (
         "s",
         at_most=5 * 60,
         source="agency guide, success metrics: under 5 minutes for high-priority jobs",
-        selector='priority_class="production"',
+        selector=f'priority_class="{PRODUCTION}"',
     ),
     Target(
         Recording(
@@ -193,9 +202,9 @@ SUCCESS: tuple[Target, ...] = (
     Target(
         Recording(
             n.SPOT_SHARE,
-            f'(sum(sum_over_time({n.GPUS_HELD}{{flavor=~".+-spot"}}[30d])) or vector(0))'
-            f" / (sum(sum_over_time({n.GPUS_HELD}[30d])) > 0)",
-            "Share of the held GPU hours that were spot, of 30 days.",
+            f'(sum(sum_over_time({n.GPUS_HELD_OF_OTHERS}{{flavor=~".+-spot"}}[30d])) or vector(0))'
+            f" / (sum(sum_over_time({n.GPUS_HELD_OF_OTHERS}[30d])) > 0)",
+            "Share of the GPU hours held by other than production's jobs that were spot, of 30 days.",
         ),
         "Spot share",
         "percentunit",
