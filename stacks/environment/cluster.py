@@ -269,7 +269,9 @@ def _queues(
         args["budgets"] = {
             "image": plan.core.pins.image("mlflow"),
             "budgets_usd": {
-                team.name: team.monthly_budget_usd for team in plan.core.teams if team.name not in planned.ledger.exempt
+                team.name: plan.budget_usd_at(planned, team.name)
+                for team in plan.core.teams
+                if team.name not in planned.ledger.exempt
             },
         }
         if planned.ledger.drain_after_hours is not None:

@@ -51,6 +51,9 @@ CAPACITY_LABEL: Final = f"{LABEL_PREFIX}capacity"
 TEAM_LABEL: Final = f"{LABEL_PREFIX}team"
 """Label of namespaces: the team that they are for."""
 
+INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
+"""Label of a node with its type, which the clouds' node agents set (Kubernetes: well-known labels)."""
+
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 """Kubernetes' own label of a node, by which a pod asks for it."""
 

@@ -19,6 +19,9 @@ GKE_ACCELERATORS: Final[Mapping[str, str]] = {
 }
 """Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
 
+BLOCK_STORAGE_CLASS: Final = "trainyard-balanced"
+"""StorageClass of the platform's own disks."""
+
 LOCAL_SSDS: Final[Mapping[str, int]] = {
     "a3-highgpu-8g": 16,
     "a3-megagpu-8g": 16,

@@ -53,7 +53,7 @@ def _ladder(at: Thresholds) -> tuple[Alert, ...]:
         (
             LADDER[0],
             "a first part of a team's budget is spent",
-            "info",
+            "notice",
             first,
             second,
             "Nothing has to be done.",

@@ -14,6 +14,7 @@ from trainyard.plan.aws.market import AwsMarket
 from trainyard.plan.aws.network import check_addresses, plan_network
 from trainyard.plan.aws.parts import AlertsPlan, AwsPlan, LoginPlan, RolesPlan
 from trainyard.plan.aws.placement import choose_zones, place, zones_of_fabrics
+from trainyard.plan.aws.resource_prices import node_hour_usd, volume_gib_month_usd
 from trainyard.plan.aws.storage import plan_lustre, plan_shared_file_system
 from trainyard.plan.aws.training import plan_managed_beside
 from trainyard.plan.context import Context
@@ -109,7 +110,9 @@ def plan_aws(
         isolated_gpus=True,  # the nodes' launch template sees to it
         monitoring=monitoring,
         drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
-        ledger=plan_ledger(pools, teams, context) if monitoring else None,
+        ledger=plan_ledger(pools, teams, node_hour_usd((system_nodes, cpu_pool)), volume_gib_month_usd(), context)
+        if monitoring
+        else None,
         idle_jobs=plan_idle_jobs(monitoring, context),
         off_peak=plan_off_peak(scheduling, teams, context),
     )

@@ -16,6 +16,7 @@ from trainyard.plan.gcp.network import check_addresses, plan_network
 from trainyard.plan.gcp.parts import BillingPlan, GcpPlan
 from trainyard.plan.gcp.placement import choose_zones, place, run_hours
 from trainyard.plan.gcp.record import plan_record
+from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
 from trainyard.plan.off_peak import plan_off_peak
@@ -106,7 +107,15 @@ def plan_gcp(
         runtimes=plan_runtimes(pools, smoke, context),
         monitoring=monitoring,
         drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
-        ledger=plan_ledger(pools, teams, context) if monitoring else None,
+        ledger=plan_ledger(
+            pools,
+            teams,
+            node_hour_usd((system_nodes, cpu_pool), context.region),
+            volume_gib_month_usd(context.region),
+            context,
+        )
+        if monitoring
+        else None,
         idle_jobs=plan_idle_jobs(monitoring, context),
         off_peak=plan_off_peak(scheduling, teams, context),
         isolated_gpus=True,  # GKE's device plugin mounts what is asked for; no toolkit reads a container's variables
