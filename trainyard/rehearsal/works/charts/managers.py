@@ -30,7 +30,9 @@ def check_leaders(release: View, known: Mapping[str, Any]) -> None:
 def check_ports(release: View, known: Mapping[str, Any]) -> None:
     """Ports that a chart's service, probes and container name by number, which its configuration does not change."""
     ports = known.get("ports")
-    for name, fixed in ports["fixed"].items() if ports is not None else ():
+    if ports is None:
+        return
+    for name, fixed in ports["fixed"].items():
         path, given = _configured(release, ports.get("text", ""), name)
         number = as_number(str(given).rpartition(":")[2]) if isinstance(given, (str, int)) else None
         if number is not None and number != fixed:

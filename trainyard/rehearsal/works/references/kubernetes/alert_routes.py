@@ -111,17 +111,17 @@ def _routes(view: View, path: str, config: Any, default: Mapping[str, Any]) -> N
             _fields(view, f"{path}.inhibit_rules[{index}]", rule, _INHIBIT)
     _known_receivers(view, f"{path}.route", root, _names_of(receivers), path)
     intervals = [*listed(config.get("time_intervals")), *listed(config.get("mute_time_intervals"))]
-    known = {one.get("name") for one in intervals if isinstance(one, Mapping)}
+    named = {one.get("name") for one in intervals if isinstance(one, Mapping)}
     for here, route in _all(root, f"{path}.route"):
         _fields(view, here, route, _ROUTE)
         for key in ("mute_time_intervals", "active_time_intervals"):
             for name in listed(route.get(key)):
-                if isinstance(name, str) and name not in known and UNKNOWN not in known and not has_unknown(intervals):
+                if isinstance(name, str) and name not in named and not has_unknown(intervals):
                     view.error(
                         "reference-alert-route",
                         f"{here}.{key}",
                         f"no time interval is named {show(name)}: Alertmanager does not start",
-                        hint=nearest(name, [str(one) for one in known]),
+                        hint=nearest(name, [str(one) for one in named]),
                     )
 
 

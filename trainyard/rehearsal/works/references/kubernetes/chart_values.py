@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from trainyard.problems import nearest
 from trainyard.recorded.model import UNKNOWN
@@ -157,7 +157,7 @@ def _classes(values: Any, path: str) -> Iterator[tuple[str, str]]:
                 yield from _classes(value, f"{path}.{key}")
 
 
-def _is_name(value: Any) -> bool:
+def _is_name(value: Any) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value) and _TEMPLATE not in value and "$" not in value
 
 
