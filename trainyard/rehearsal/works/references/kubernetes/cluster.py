@@ -235,6 +235,11 @@ class Cluster:
         """Whether a table knows every chart and add-on of the recording."""
         return all(is_known(one.resource) for one in self.stack.of_type(HELM_RELEASE))
 
+    @property
+    def makes_everything(self) -> bool:
+        """Whether the recording makes the cluster, and nothing on it is of charts or programs that nobody knows."""
+        return self._objects.makes_the_cluster and self.charts_are_known and not self.is_rendered_elsewhere
+
     def lacks_class(self, name: str) -> str | None:
         """Whether no storage class of that name is there: None where one is or may be, else what was meant, or an
         empty text. Clouds bring classes of their own, charts that no table knows may too."""
@@ -245,7 +250,7 @@ class Cluster:
         if near:
             return near
         assumed = ("StorageClass", "", name) in self.stack.context.assumed_objects
-        is_sure = self._objects.makes_the_cluster and self.charts_are_known and not self.is_rendered_elsewhere
+        is_sure = self.makes_everything
         return "" if is_sure and not assumed and not self._patched else None
 
     def is_teams(self, namespace: str) -> bool:
