@@ -54,6 +54,12 @@ def unmounted(path: str) -> Callable[[dict[str, Any]], None]:
 
 MISTAKES = [
     Mistake(
+        "option",
+        "the server is given an option that it has not",
+        edit(DEPLOYMENT, SERVER, spoken("--serve-artifacts", "--artifact-root=s3://a")),
+        "programs-option",
+    ),
+    Mistake(
         "database-name",
         "the database that is made is called otherwise than the server connects to",
         edit(DATABASE, "acme-demo-mlflow", put("dbName", "tracking")),

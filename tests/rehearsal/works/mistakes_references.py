@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tests.rehearsal.works.mistakes import DROP, Change, Mistake, Recorded, added, both, drop, edit, put
 from tests.rehearsal.works.mistakes_chart_values import MISTAKES as CHART_VALUES
+from tests.rehearsal.works.mistakes_times import MISTAKES as TIMES
 from trainyard.recorded.types import (
     ADMISSION_BINDING,
     ADMISSION_POLICY,
@@ -713,6 +714,7 @@ MISTAKES: list[Mistake] = [
         "reference-container",
     ),
     *CHART_VALUES,
+    *TIMES,
 ]
 
 

@@ -578,7 +578,9 @@ MISTAKES = [
         "keeper-reads-only",
         "the keeper of flavors may read them and not change them",
         edit(
-            "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", "kueue-keeper-role", put_at("rules[0].verbs", ["get"])
+            "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole",
+            "kueue-keeper-role",
+            put_at("rules[0].verbs", ["get"]),
         ),
         "rights-program-lacks",
     ),

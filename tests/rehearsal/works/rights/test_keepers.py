@@ -41,7 +41,14 @@ def workload(kind: str) -> dict[str, Any]:
     labels = {"kueue.x-k8s.io/priority-class": "development"}
     notes = {idle.EVICTED: "1"}
     return {
-        "metadata": {"name": "of-job", "namespace": "team-a", "resourceVersion": "1", "ownerReferences": [owner], "labels": labels, "annotations": notes},
+        "metadata": {
+            "name": "of-job",
+            "namespace": "team-a",
+            "resourceVersion": "1",
+            "ownerReferences": [owner],
+            "labels": labels,
+            "annotations": notes,
+        },
         "spec": {"active": True, "priorityClassName": "development", "priorityClassRef": {"name": "development"}},
         "status": {},
     }
@@ -71,7 +78,8 @@ TURNS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "idle": (
         idle,
         {
-            "prometheus": "http://p", "metric": "m", "busy_from": 0.02, "namespaces": ["team-a"], "resource": "gpu",
+            "prometheus": "http://p", "metric": "m", "busy_from": 0.02, "namespaces": ["team-a"],
+            "resource": "gpu",
             "idle_seconds": 2700, "grace_seconds": 900, "sample_seconds": 30,
         },
         {"decide": lambda *_, **__: [idle.Decision(GANG, idle.EVICT, "idle")], "seen_by": lambda *_: {}},

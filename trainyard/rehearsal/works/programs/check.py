@@ -6,7 +6,7 @@ from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs import buckets, databases, enforced
 from trainyard.rehearsal.works.programs.aws import alarms, file_systems, keys, messages
 from trainyard.rehearsal.works.programs.gcp import alerts
-from trainyard.rehearsal.works.programs.kubernetes import certificates, listening, writing
+from trainyard.rehearsal.works.programs.kubernetes import certificates, listening, options, writing
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 
@@ -24,5 +24,6 @@ def check(stack: Stack) -> None:
     buckets.check(stack, cluster)
     databases.check(stack, cluster)
     listening.check(cluster)
+    options.check(cluster)
     writing.check(cluster)
     certificates.check(stack, cluster)

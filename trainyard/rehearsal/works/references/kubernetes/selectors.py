@@ -226,16 +226,14 @@ def _elsewhere(view: View, selector: Mapping[str, Any], namespace: str, cluster:
         if cluster.selected(selector, namespace) or cluster.selected_of_charts(selector, namespace):
             return
         spaces = {*cluster.pods_by_namespace, *cluster.chart_pods} - {namespace}
-        there = [
-            one for one in spaces if cluster.selected(selector, one) or cluster.selected_of_charts(selector, one)
-        ]
+        there = [one for one in spaces if cluster.selected(selector, one) or cluster.selected_of_charts(selector, one)]
     except UnreadableInput:
         return
     if there and selector.get("matchLabels") and view.has("spec.namespaceSelector"):
         view.error(
             "reference-monitor-selects-nothing",
             "spec.namespaceSelector",
-            f"looks in {show(namespace or 'default')}, and such pods are in {', '.join(sorted(there))}: nothing is read",
+            f"looks in {show(namespace or 'default')}, and such pods are in {', '.join(sorted(there))}",
             allowed=", ".join(sorted(there)),
         )
 
@@ -246,7 +244,7 @@ def _pod_ports(view: View, endpoints: str, selector: Mapping[str, Any], namespac
         pods, charted = cluster.selected(selector, namespace), cluster.selected_of_charts(selector, namespace)
     except UnreadableInput:
         return
-    if not pods and not charted or not all(pod.ports_are_known for pod in pods):
+    if (not pods and not charted) or not all(pod.ports_are_known for pod in pods):
         return
     names = {name for pod in pods for name in pod.port_names()} | {name for one in charted for name in one.ports}
     for path, entry in view.items(endpoints):
