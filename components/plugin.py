@@ -28,6 +28,7 @@ from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake
 from trainyard.components.aws.managed.domain import ManagedDomain
 from trainyard.components.aws.managed.network import TrainingWall
+from trainyard.components.aws.managed.proof import TrainingProof
 from trainyard.components.aws.managed.roles import ManagedRoles
 from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
 from trainyard.components.aws.network import Network
@@ -122,6 +123,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     TeamNamespaces,
     TeamVolumes,
     ThreatDetection,
+    TrainingProof,
     TrainingRuntimes,
     TrainingWall,
     VpcNetwork,

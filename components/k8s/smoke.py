@@ -53,6 +53,10 @@ class SmokeJobArgs(TypedDict):
     """GPUs of a node; the job takes all of them, one process each."""
     gpu_memory_gib: float
     """Memory of one GPU, GiB; the check wants nine tenths of it."""
+    nvlinks: NotRequired[int]
+    """NVLinks that every GPU must have up. Default 0: they are compared with those of its neighbours only."""
+    driver: NotRequired[str]
+    """Oldest NVIDIA driver that will do, such as 580. Default: not compared."""
     nodes: int
     """Nodes that take part, at least 1. A job never spans two capacities, so at most the largest node group."""
     cpu: int
@@ -71,6 +75,9 @@ class SmokeJobArgs(TypedDict):
     """Extended resource of the fast interfaces between nodes: `example.com/fabric`. Default: there are none."""
     fabric_interfaces: NotRequired[int]
     """How many of it a node has, of which its pod takes all. Default 0."""
+    adapters: NotRequired[int]
+    """RDMA adapters of a node, each of which has to carry its share of the job's traffic. Default: as many as
+    `fabric_interfaces`."""
     hugepages_mib: NotRequired[int]
     """2 MiB pages that the fabric pins, MiB a node. Default 0."""
     fabric_claim: NotRequired[str]

@@ -74,6 +74,12 @@ INPUTS: dict[str, dict[str, Any]] = {
         "domainId": "d-0123456789ab",
         "protect": True,
     },
+    "TrainingProof": {
+        "arguments": ["research", "--target", "sagemaker"],
+        "options": ["--role-arn=SMOKE_ROLE_ARN"],
+        "values": {"SMOKE_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/jobs"},
+        "triggers": ["{}"],
+    },
     "ModelRegistry": {"groupNames": ["acme-demo-vision"], "protect": True},
     "JobAlerts": {
         "topicArn": f"arn:aws:sns:us-east-1:{ACCOUNT}:alerts",

@@ -159,6 +159,10 @@ pool. Pods with GPUs have none: the queue rations them, and decides who goes fir
 
 OFF_PEAK_LOCAL_QUEUE: Final = "off-peak"
 """LocalQueue of every team for work that can wait for the night, where the stack file has such hours."""
+
+SMOKE_PREFIX: Final = "smoke"
+"""Prefix in the artifacts bucket of what smoke jobs of managed training leave."""
+
 SMOKE_LOCAL_QUEUE: Final = "smoke"
 """LocalQueue of a team's smoke jobs, to the same ClusterQueue as its others: an upgrade holds those, and has new nodes
 proven through this one before people's jobs run on them."""

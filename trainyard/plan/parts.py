@@ -229,6 +229,8 @@ class NodePlan:
     root_disk_gib: int
     usd_per_hour: float | None  # list price on demand; None: the catalogue has none
     time_slices: int = 1  # pods that take turns on each GPU
+    nvlinks: int = 0  # that every GPU must have up; 0: it has none, or a part of a machine may show fewer
+    driver: str = ""  # oldest NVIDIA driver of the nodes' image; empty: the plan does not know
 
     @property
     def gpus_offered(self) -> int:

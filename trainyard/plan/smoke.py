@@ -270,6 +270,8 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         instance=node.instance_type,
         gpu=node.gpu.partition("-")[0],  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB"
         gpu_memory_gib=node.gpu_memory_gib,
+        nvlinks=node.nvlinks,
+        driver=node.driver,
         capacity=job.capacity or "",
         transport=node.fabric.name if node.fabric else "",
         usd_per_node_hour=job.usd_per_node_hour or 0.0,  # the worker's word for unknown
@@ -280,6 +282,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         shared_memory_gib=job.shared_memory_gib,
         fabric_resource=node.fabric.resource if node.fabric else "",
         fabric_interfaces=node.fabric_interfaces if node.fabric and node.fabric.resource else 0,
+        adapters=node.fabric_interfaces,  # of both clouds' fabrics here: EFA, and RoCE where a pod claims it
         fabric_claim=fabric_claim(job.pool) if node.fabric and node.fabric.device_class else "",
         hugepages_mib=job.hugepages_mib,
         namespace=team.namespace,

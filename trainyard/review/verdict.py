@@ -156,12 +156,14 @@ def verdict_on(
     cost: Cost | None,
     *,
     proves: bool | None,
+    target: str,
     change: Sequence[Finding] = (),
 ) -> Verdict:
     """The verdict on a stack that was rehearsed.
 
     Without `policies` and `cost` its program is wrong. `proves`: it has smoke jobs, so that `pulumi up` ends with them;
-    None: it makes the account alone so far, and there is nothing to prove. `change`: what was found of the way from
+    None: it makes the account alone so far, and there is nothing to prove. `target`: where `trainyard smoke` sends one.
+    `change`: what was found of the way from
     what is there; nothing where nobody asked.
     """
     errors = [finding for finding in findings if finding.level == "error"]
@@ -207,7 +209,7 @@ def verdict_on(
         accepted=len(policies.accepted),
         money=money,
         next_steps=_most([_undone(finding) for finding in unsafe])
-        or tuple(_steps(stack, (*findings, *change), policies, money, proves=proves)),
+        or tuple(_steps(stack, (*findings, *change), policies, money, proves=proves, target=target)),
     )
 
 
@@ -238,7 +240,7 @@ def verdict_on_failure(stack: str, reason: str) -> Verdict:
 
 
 def _steps(
-    stack: str, findings: Iterable[Finding], policies: PolicyReport, money: Money, *, proves: bool | None
+    stack: str, findings: Iterable[Finding], policies: PolicyReport, money: Money, *, proves: bool | None, target: str
 ) -> Iterator[str]:
     """What to do about a stack that was judged, weightiest first."""
     if policies.mandatory:
@@ -254,7 +256,8 @@ def _steps(
     if proves is None:
         yield f"`pulumi up --stack {stack}`; then join its network to yours, and take `stage` out"
         return
-    proof = "its smoke jobs prove that it trains" if proves else f"then `trainyard smoke {stack}` proves that it trains"
+    by_hand = f"`trainyard smoke {stack} --target {target}`"
+    proof = "its smoke jobs prove that it trains" if proves else f"then {by_hand} proves that it trains"
     yield f"`pulumi up --stack {stack}`; {proof}"
 
 
