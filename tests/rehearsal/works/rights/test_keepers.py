@@ -68,7 +68,10 @@ TURNS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
             "prometheus": "http://p", "spent": "s", "drain_after_seconds": None,
             "teams": {"a": {"namespace": "team-a", "queues": ["default"], "budget_usd": 10}},
         },
-        {"decide": lambda *_: [budgets.Decision("a", "default", budgets.HOLD, "spent", None)], "figures": lambda *_: []},
+        {
+            "decide": lambda *_: [budgets.Decision("a", "default", budgets.HOLD, "spent", None)],
+            "figures": lambda *_: [],
+        },
     ),
     "off_peak": (
         off_peak,

@@ -247,13 +247,14 @@ def _pod_ports(view: View, endpoints: str, selector: Mapping[str, Any], namespac
     if (not pods and not charted) or not all(pod.ports_are_known for pod in pods):
         return
     names = {name for pod in pods for name in pod.port_names()} | {name for one in charted for name in one.ports}
+    titles = [*(pod.title for pod in pods), *(one.title for one in charted)]
     for path, entry in view.items(endpoints):
         port = entry.get("port")
         if isinstance(port, str) and port not in names:
             view.error(
                 "reference-port",
                 f"{path}.port",
-                f"no port of {', '.join(one.title for one in (*pods, *charted)[:2])} is named {show(port)}",
+                f"no port of {', '.join(titles[:2])} is named {show(port)}",
                 allowed=f"one of {', '.join(sorted(names))}" if names else "a port that has a name",
                 hint=nearest(port, names),
             )
