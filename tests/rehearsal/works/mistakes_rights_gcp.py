@@ -284,6 +284,19 @@ MISTAKES = [
         drop(PROJECT_MEMBER, "cluster-nodes-defaultNodeServiceAccount"),
         "rights-nodes",
     ),
+    mistake(
+        "scopes",
+        "nodes' scopes let them read storage alone",
+        edit(GKE_NODE_POOL, "gpu-nodes-train-spot",
+             put("nodeConfig.oauthScopes", ["https://www.googleapis.com/auth/devstorage.read_only"])),
+        "rights-node-scopes",
+    ),
+    mistake(
+        "streaming API",
+        "images are streamed, and the API for it is not switched on",
+        drop("gcp:projects/service:Service", "services-containerfilesystem"),
+        "rights-api-off",
+    ),
 ]  # fmt: skip
 
 

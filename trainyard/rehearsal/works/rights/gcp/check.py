@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.rights.gcp import scopes
 from trainyard.rehearsal.works.rights.gcp.needs import access_logs, bindings, keys, nodes, pods
 from trainyard.rehearsal.works.rights.gcp.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.gcp.project import Project
@@ -15,6 +16,7 @@ from trainyard.rehearsal.works.workloads.model import Workload
 
 def check(stack: Stack, made: Sequence[Workload]) -> None:
     """Notes what is refused for sure. `made`: everything that runs pods."""
+    scopes.check(stack)
     project = Project(stack.resources)
     if project.grants or stack.of_type(GKE_CLUSTER):
         bindings.check(stack, project)
