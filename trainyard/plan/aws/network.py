@@ -44,12 +44,13 @@ def plan_network(
             nat_gateways, why = 0, f"{KEY} has a way out of its own: {there.way_out}"
         ledger.decide("network.nat_gateways", nat_gateways, why)
     existing = plan_existing(there, zones, context) if there else None
+    gateways = _missing("network.gateway_endpoints", context.figure("network.gateway_endpoints"), existing, context)
     network = NetworkPlan(
         cidr=cidr,
         service_cidr=service_cidr,
         zones=zones,
         nat_gateways=nat_gateways if existing is None else 0,
-        gateway_endpoints=_missing(context.listed("network.gateway_endpoints"), existing),
+        gateway_endpoints=gateways,
         interface_endpoints=_interface_endpoints(mlflow, existing, context),
         endpoint_zones=_endpoint_zones([zone.name for zone in zones], context),
         flow_log_retention_days=retention(
@@ -105,12 +106,16 @@ def _interface_endpoints(mlflow: bool, existing: ExistingNetworkPlan | None, con
     """The tracking server alone reads secrets; without it nobody needs the way there, which costs by the hour."""
     path = "network.interface_endpoints"
     wanted = tuple(name for name in context.figure(path) if mlflow or name != "secretsmanager")
-    return _missing(context.ledger.decide(path, wanted, context.source(path)), existing)
+    return _missing(path, wanted, existing, context)
 
 
-def _missing(wanted: Sequence[str], existing: ExistingNetworkPlan | None) -> tuple[str, ...]:
+def _missing(
+    path: str, wanted: Sequence[str], existing: ExistingNetworkPlan | None, context: Context
+) -> tuple[str, ...]:
     """The endpoints that are not there yet: a second one with the name of a service is refused."""
-    return tuple(service for service in wanted if existing is None or service not in existing.endpoints)
+    there = [service for service in wanted if existing is not None and service in existing.endpoints]
+    source = context.source(path) + (f"; setting {KEY}.endpoints: {', '.join(there)} there already" if there else "")
+    return context.ledger.decide(path, tuple(service for service in wanted if service not in there), source)
 
 
 def _endpoint_zones(zone_names: Sequence[str], context: Context) -> tuple[str, ...]:
