@@ -70,6 +70,9 @@ def _refuse_cluster_settings(context: Context) -> None:
         if key in OF_A_CLUSTER or key.rpartition(".")[0] in OF_A_CLUSTER:
             allowed = "is of a cluster, and the small profile has none: managed training instead"
             context.ledger.problem(key, value, allowed, "leave it out, or set profile: medium")
+    if context.settings.aws.anomaly_detection:
+        allowed = "monitors what has the environment's tag, and people start jobs without one: the budget counts SageMaker"
+        context.ledger.problem("aws.anomalyDetection", True, allowed, "leave it out, or set profile: medium")
     if context.settings.stage == "account":
         allowed = "waits for a cluster, and the small profile has none"
         context.ledger.problem("stage", "account", allowed, "leave it out, or set profile: medium")

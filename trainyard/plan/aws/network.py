@@ -9,10 +9,10 @@ from ipaddress import IPv4Network
 from trainyard.plan.aws.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones, usable_addresses
 from trainyard.plan.aws.existing_network import check_lock, check_small_subnets, plan_existing, zones_of
 from trainyard.plan.aws.logs import retention
-from trainyard.plan.aws.parts import DnsFirewall, ExistingNetworkPlan, NetworkPlan, Zone
+from trainyard.plan.aws.parts import DnsFirewall, ExistingNetworkPlan, NetworkPlan
 from trainyard.plan.context import Context
 from trainyard.plan.lock import LockedNetwork
-from trainyard.plan.parts import CpuNodesPlan, PoolPlan
+from trainyard.plan.parts import CpuNodesPlan, NodeGroupPlan, PoolPlan
 from trainyard.settings.existing_network import KEY
 from trainyard.settings.types import PRIVATE, SPECIAL
 
@@ -134,16 +134,11 @@ def check_addresses(
     network: NetworkPlan, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan], context: Context
 ) -> None:
     """Each zone's private subnet must hold the nodes that may stand there, with their pods."""
-    each = int(context.figure("network.addresses_per_node"))
-    needs: list[tuple[int, int, Zone]] = []
-    for zone in network.zones:
-        here = [group for group in without_gpus if zone.name in group.zones]
-        nodes = sum(math.ceil(group.max_nodes / len(group.zones)) for group in here)
-        for pool in pools:
-            for group in pool.node_groups:
-                if zone.name in group.zones:
-                    nodes += math.ceil(group.max_nodes / len(group.zones))
-        needs.append((nodes * each, usable_addresses(zone.private_cidr), zone))
+    each = int(context.figure(ADDRESSES_PER_NODE))
+    needs = [
+        (most_nodes(zone.name, pools, without_gpus) * each, usable_addresses(zone.private_cidr), zone)
+        for zone in network.zones
+    ]
     need, have, zone = max(needs, key=lambda entry: entry[0] - entry[1])
     if need > have:
         demand = f"the nodes in {zone.name} need {need} addresses ({each} a node)"
@@ -153,3 +148,16 @@ def check_addresses(
             return
         allowed = f"too small: {demand}, its subnet {zone.private_cidr} has {have}"
         context.ledger.problem("network.cidr", network.cidr, allowed, f"take a larger range, up to /{LARGEST_PREFIX}")
+
+
+ADDRESSES_PER_NODE = "network.addresses_per_node"
+"""Figure of the profiles: what a node takes with its pods."""
+
+
+def most_nodes(zone: str, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan]) -> int:
+    """How many nodes may stand in a zone at most."""
+    groups: list[CpuNodesPlan | NodeGroupPlan] = [
+        *without_gpus,
+        *(group for pool in pools for group in pool.node_groups),
+    ]
+    return sum(math.ceil(group.max_nodes / len(group.zones)) for group in groups if zone in group.zones)
