@@ -71,7 +71,7 @@ def _refuse_cluster_settings(context: Context) -> None:
             allowed = "is of a cluster, and the small profile has none: managed training instead"
             context.ledger.problem(key, value, allowed, "leave it out, or set profile: medium")
     if context.settings.aws.anomaly_detection:
-        allowed = "monitors what has the environment's tag, and people start jobs without one: the budget counts SageMaker"
+        allowed = "monitors what has the environment's tag, and people start jobs that have none"
         context.ledger.problem("aws.anomalyDetection", True, allowed, "leave it out, or set profile: medium")
     if context.settings.stage == "account":
         allowed = "waits for a cluster, and the small profile has none"

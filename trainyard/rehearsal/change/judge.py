@@ -14,6 +14,7 @@ from trainyard.rehearsal.change.aws import databases as aws_databases
 from trainyard.rehearsal.change.aws import effects as aws_effects
 from trainyard.rehearsal.change.aws import network as aws_network
 from trainyard.rehearsal.change.aws import nodes as aws_nodes
+from trainyard.rehearsal.change.aws import people as aws_people
 from trainyard.rehearsal.change.kubernetes import effects as kubernetes_effects
 from trainyard.rehearsal.change.kubernetes import objects as kubernetes_objects
 from trainyard.rehearsal.change.kubernetes import volumes as kubernetes_volumes
@@ -28,6 +29,7 @@ ROOMS: Final[tuple[Room, ...]] = (
     aws_databases.check,
     aws_network.check,
     aws_nodes.check,
+    aws_people.check,
     kubernetes_objects.check,
     kubernetes_volumes.check,
 )
