@@ -155,3 +155,18 @@ def test_who_deploys_is_told_that_he_shuts_himself_out(rehearsed, tmp_path) -> N
     without_cluster = [one for one in demo if one.type.startswith("aws:kms/")]
     assert not findings(between(demo, without_cluster), "change-deployer-shut-out"), "the cluster goes too"
     assert not findings(between(named, demo), "change-deployer-shut-out")
+
+
+def test_sessions_onto_nodes_are_off_and_a_right_of_the_agent_alone(rehearsed, tmp_path) -> None:
+    def rights(rehearsal: Rehearsal) -> list[dict]:
+        found = [one for one in of(rehearsal, "aws:iam/rolePolicy:RolePolicy") if one.name == "cluster-node-sessions"]
+        return [json.loads(one.inputs["policy"]) for one in found]
+
+    assert rights(rehearsed("demo")) == []
+    file = tmp_path / "Pulumi.demo.yaml"
+    text = (ROOT / "stacks" / "Pulumi.demo.yaml").read_text()
+    file.write_text(text.replace("config:\n", "config:\n  trainyard:aws: { nodeSessions: true }\n", 1))
+    found = review(ROOT, file)
+    ((statement,),) = [each["Statement"] for each in rights(found.rehearsal)]
+    assert all(action.startswith(("ssm:Update", "ssmmessages:")) for action in statement["Action"])
+    assert found.policies is not None and not found.policies.violations and not found.rehearsal.findings

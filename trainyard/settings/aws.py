@@ -150,6 +150,13 @@ class Aws(Model):
             ),
         )
     )
+    node_sessions: bool = Field(
+        default=False,
+        description=(
+            "lets Session Manager onto the nodes, for who may `ssm:StartSession`: root there, and on record. Off, "
+            "nobody gets onto a node but through the cluster"
+        ),
+    )
     anomaly_detection: bool | None = Field(
         default=None,
         description="cost anomaly detection; not in a member account of an organisation, which may not monitor tags",

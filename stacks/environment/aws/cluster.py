@@ -244,6 +244,7 @@ def _cluster(
         "tags": plan.core.lasting_tags,
         "changing_tags": plan.core.changing_tags,
         "deletion_protection": control_plane.deletion_protection,
+        "node_sessions": control_plane.node_sessions,
         "protect": plan.core.protect,
     }
     if bastion is not None:

@@ -59,6 +59,7 @@ def plan_control_plane(cluster: str, version: str, zone_names: Sequence[str], co
         autoscaler_image_tag=ledger.decide("cluster.autoscaler_image_tag", tag, source),
         node_release=_node_release(version, context),
         deletion_protection=ledger.decide("cluster.deletion_protection", settings.protect, "setting protect"),
+        node_sessions=ledger.decide("cluster.node_sessions", settings.aws.node_sessions, "setting aws.nodeSessions"),
     )
 
 

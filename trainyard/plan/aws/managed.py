@@ -21,7 +21,7 @@ OF_A_CLUSTER: Final = (
     "gpuPools", "idleJobs", "systemNodes", "cpuPool", "kubernetesVersion", "apiAccess", "scheduler", "logRetentionDays",
     "images.allowedRegistries", "images.cache", "images.cacheLogins",
     "aws.adminPrincipals", "aws.createAutoscalingRole", "aws.natPerZone", "aws.endpointZones",
-    "aws.databaseInstanceClass", "aws.nodeRelease",
+    "aws.databaseInstanceClass", "aws.nodeRelease", "aws.nodeSessions",
     "storage.lustre", "storage.sharedFileSystem",
     "mlflow.replicas", "mlflow.workers", "mlflow.cpu", "mlflow.memory", "mlflow.image", "mlflow.database",
     "mlflow.defaultPermission", "mlflow.passwordVersion", "mlflow.signOn",

@@ -184,6 +184,7 @@ class EksPlan:
     autoscaler_image_tag: str
     node_release: str  # of the node images; another one starts every node anew
     deletion_protection: bool
+    node_sessions: bool  # whether Session Manager gets onto the nodes
 
 
 @dataclass(frozen=True, slots=True)
