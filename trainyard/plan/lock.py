@@ -36,17 +36,21 @@ Slot = Annotated[int, Field(ge=0, le=5)]
 
 
 class LockedNetwork(Model):
-    """Address ranges: another one of the network replaces it, another one of services the control plane."""
+    """Address ranges: another one of the network replaces it, another one of services the control plane. With the VPC's
+    id where somebody else made it: in another one everything is made anew."""
 
     cidr: str | None = None
     service_cidr: str | None = None
+    vpc_id: str | None = None
 
 
 class LockedZone(Model):
-    """A zone and the slot of its subnets in the network's range."""
+    """A zone and the slot of its subnets in the network's range; of a network that somebody else made, the subnet that
+    its nodes stand in."""
 
     name: str
     slot: Slot
+    nodes: str | None = None
 
 
 class LockedPool(Model):
@@ -159,7 +163,7 @@ def entries(lock: Lock) -> dict[str, Any]:
         elif key == "teams":
             found |= {f"teams.{name}": name for name in value}
         elif key == "zones":
-            found |= {f"zones.{zone['name']}": zone["slot"] for zone in value}
+            found |= {f"zones.{zone['name']}": zone.get("nodes", zone["slot"]) for zone in value}
         elif key != "version" and value:
             found[key] = value
     return found

@@ -25,6 +25,7 @@ from trainyard.settings.api_access import ApiAccess, api_access_checks
 from trainyard.settings.audit import Audit
 from trainyard.settings.aws import Aws
 from trainyard.settings.clouds import cloud_advice, cloud_checks
+from trainyard.settings.existing_network import existing_network_checks
 from trainyard.settings.gcp import Gcp
 from trainyard.settings.managed import Managed
 from trainyard.settings.monitoring import Monitoring
@@ -206,6 +207,7 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
     yield from _audit_checks(settings)
     if settings.cloud == "aws":  # elsewhere it is not read, and says so
         yield from api_access_checks(settings.api_access)
+    yield from existing_network_checks(settings)
     yield from _address_checks(settings)
     for name, whose in ((SYSTEM_POOL, "the platform's own pods"), (CPU_POOL, "people's pods without GPUs")):
         if name in settings.gpu_pools:

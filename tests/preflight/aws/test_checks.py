@@ -433,6 +433,24 @@ def test_who_is_no_deployer_is_told(ask, subject: Subject) -> None:
     assert not any("deployers" in line.told for line in failing), "its path is not part of what STS says"
 
 
+def test_who_is_no_administrator_is_told_before_he_shuts_himself_out(ask, subject: Subject) -> None:
+    def failing(*administrators: str, deployers: tuple[str, ...] = ()) -> list[Line]:
+        ground = subject.plan.ground
+        (plane,) = ground.control_planes
+        planes = (replace(plane, admin_principal_arns=administrators),)
+        plan = replace(subject.plan, ground=replace(ground, control_planes=planes, deployers=deployers))
+        found = only(ask(identity.check, AS_ROLE, of=replace(subject, plan=plan)), FAILS)
+        return [line for line in found if line.what in ("administrators", "deployers")]
+
+    prefix = f"arn:aws:iam::{MOTO_ACCOUNT}:role"
+    (line,) = failing(f"{prefix}/ann")
+    assert line.what == "administrators" and f"add {prefix}/deploy" in line.remedy
+    assert not failing(), "whoever deploys has an entry of his own"
+    assert not failing(f"{prefix}/ann", f"{prefix}/teams/deploy")
+    assert not failing(f"{prefix}/deploy", deployers=(f"{prefix}/other",)), "administrators administer keys too"
+    assert [line.what for line in failing(f"{prefix}/ann", deployers=(f"{prefix}/other",))] == ["deployers"]
+
+
 def test_a_region_that_is_off_fails(ask) -> None:
     off = {"Regions": [{"RegionName": REGION, "OptInStatus": "not-opted-in"}]}
     assert answers_of(ask(identity.check, {"ec2.DescribeRegions": off}))["region"] is FAILS

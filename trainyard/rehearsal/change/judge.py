@@ -20,6 +20,7 @@ from trainyard.rehearsal.change.gcp import effects as gcp_effects
 from trainyard.rehearsal.change.gcp import network as gcp_network
 from trainyard.rehearsal.change.gcp import nodes as gcp_nodes
 from trainyard.rehearsal.change.gcp import stores as gcp_stores
+from trainyard.rehearsal.change.aws import people as aws_people
 from trainyard.rehearsal.change.kubernetes import effects as kubernetes_effects
 from trainyard.rehearsal.change.kubernetes import objects as kubernetes_objects
 from trainyard.rehearsal.change.kubernetes import volumes as kubernetes_volumes
@@ -39,6 +40,7 @@ ROOMS: Final[tuple[Room, ...]] = (
     gcp_network.check,
     gcp_nodes.check,
     gcp_stores.check,
+    aws_people.check,
     kubernetes_objects.check,
     kubernetes_volumes.check,
 )

@@ -84,6 +84,13 @@ def _log_encryption(arguments: Mapping[str, Any], place: synthesised.Place) -> d
     }
 
 
+def _prefix_list(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
+    """A list of AWS's; that of S3 has the addresses that its gateway endpoint tells too (`cards/aws/network.yaml`)."""
+    name = str(arguments.get("name", ""))
+    id_ = str(arguments.get("prefixListId") or f"pl-{synthesised.digest(name)[:8]}")
+    return {"id": id_, "prefixListId": id_, "name": name, "cidrBlocks": ["52.216.0.0/15", "54.231.0.0/16"]}
+
+
 _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, Any]]] = {
     "aws:index/getCallerIdentity:getCallerIdentity": lambda _, p: {
         "accountId": p.account,
@@ -115,6 +122,7 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     "aws:iam/getPolicyDocument:getPolicyDocument": _policy_document,
     "gcp:sql/getCaCerts:getCaCerts": _authorities,
     "gcp:logging/getProjectCmekSettings:getProjectCmekSettings": _log_encryption,
+    "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
 }
 
 
