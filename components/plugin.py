@@ -53,6 +53,7 @@ from trainyard.components.gcp.gpu_nodes import GkeNodePools
 from trainyard.components.gcp.identity import PodIdentity
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
@@ -111,7 +112,9 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     PodRole,
     ProjectBudget,
     ProjectKeys,
+    ProjectRecord,
     ProjectServices,
+    RecordAlarms,
     SecurityAlerts,
     SharedFileSystem,
     SmokeJob,

@@ -24,7 +24,7 @@ from trainyard.policies.outcomes import Excepted, Inapplicable, Outcome, Undecid
 from trainyard.recorded.model import UNKNOWN, RecordedResource, has_unknown
 from trainyard.recorded.read import follow
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import AWS_PROVIDER
+from trainyard.recorded.types import AWS_PROVIDER, EXISTING_NETWORK, SUBNET, VPC
 
 _SCALARS = frozenset((str, bool, int, type(None)))
 """Asked for first: is it a `Mapping` takes long, and a check looks at tens of thousands of values."""
@@ -48,7 +48,13 @@ def recorded_resource(analyzed: PolicyResource | ResourceValidationArgs) -> Reco
         property_dependencies={key: tuple(found.urn for found in of) for key, of in made_of.items()},
         protect=analyzed.opts.protect,
         ignore_changes=tuple(analyzed.opts.ignore_changes or ()),
+        read=is_looked_up(analyzed.urn, analyzed.resource_type),
     )
+
+
+def is_looked_up(urn: str, type_: str) -> bool:
+    """Whether a resource is somebody else's, which the program only looks up: no engine tells a policy so."""
+    return EXISTING_NETWORK in urn and type_ in (VPC, SUBNET)
 
 
 def recorded_resources(analyzed: Iterable[PolicyResource]) -> Resources:

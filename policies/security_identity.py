@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pulumi_policy import Severity
 
+from trainyard.conventions.aws import SESSION_AGENT_ACTIONS
 from trainyard.policies import pods
 from trainyard.policies.grants import GRANTS, PROJECT_GRANTS, grants
 from trainyard.policies.node_accounts import NODE_ROLES, accounts_of_nodes, of_a_machine_alone
@@ -128,6 +129,15 @@ def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[st
                     yield f"{where}: environment variable {value_at(variable, 'name')}"
 
 
+def _allows_only(inline: RecordedResource, actions: Sequence[str]) -> bool:
+    """Whether a policy allows these actions and nothing else, as far as it is known."""
+    if value_at(inline.inputs, "policy", unknown=None) is None:
+        return False
+    allowing = [each for each in statements(inline.inputs, "policy") if each.get("Effect") == "Allow"]
+    named = [action for each in allowing for action in list_at(each, "Action")]
+    return bool(allowing) and all("Action" in each for each in allowing) and set(named) <= set(actions)
+
+
 @stack_rule(
     "node-role-with-workload-rights",
     "What pods may do is in the roles of their service accounts, not in the role of the node.",
@@ -154,6 +164,12 @@ def long_lived_credentials(resource: RecordedResource, _: Config) -> Iterator[st
                 "AmazonSSMManagedInstanceCore",
             ],
         },
+        "nodeActions": {
+            "type": "array",
+            "items": {"type": "string"},
+            "default": list(SESSION_AGENT_ACTIONS),
+            "description": "Actions that a policy of the node role itself may allow: those of Session Manager's agent.",
+        },
         "nodeRoles": {
             "type": "array",
             "items": {"type": "string"},
@@ -172,7 +188,7 @@ def node_role_with_workload_rights(resources: Resources, config: Config) -> Iter
     ]
     for role in roles:
         for inline in resources.of(ROLE_POLICY):
-            if refers(inline, "role", role):
+            if refers(inline, "role", role) and not _allows_only(inline, config["nodeActions"]):
                 yield inline, f"gives rights to the node role {role.name}"
         for attachment in resources.of(ROLE_POLICY_ATTACHMENT):
             name = str(value_at(attachment.inputs, "policyArn", default="")).rsplit("/", 1)[-1]

@@ -16,24 +16,14 @@ import pulumi_aws.iam as iam
 import pulumi_aws.vpc as vpc
 
 from trainyard.components.aws.identity import check_role_name
-from trainyard.components.aws.nodes import metadata_options
-from trainyard.components.aws.policy_documents import allow, document, service_trust
+from trainyard.components.aws.nodes import agent_sessions, metadata_options
+from trainyard.components.aws.policy_documents import document, service_trust
 from trainyard.components.outputs import register
 from trainyard.conventions.aws import BASTION_DISK_GIB
 
 IMAGE = "al2023-ami-2023.*-x86_64"
 """Name of Amazon Linux 2023's images, which have the agent (Systems Manager user guide, "AMIs with SSM Agent
 preinstalled", 2026-11)."""
-
-AGENT_ACTIONS = (
-    "ssm:UpdateInstanceInformation",
-    "ssmmessages:CreateControlChannel",
-    "ssmmessages:CreateDataChannel",
-    "ssmmessages:OpenControlChannel",
-    "ssmmessages:OpenDataChannel",
-)
-"""What the agent needs for sessions, and nothing else of Systems Manager; none of them can be limited to a resource
-(Systems Manager user guide, "Create a custom IAM role for Session Manager", 2026-11)."""
 
 
 class BastionArgs(TypedDict):
@@ -69,9 +59,7 @@ class Bastion(pulumi.ComponentResource):
             assume_role_policy=service_trust("ec2.amazonaws.com"),
             opts=child,
         )
-        permission = iam.RolePolicy(
-            name, role=role.name, policy=document([allow("Sessions", AGENT_ACTIONS, ["*"])]), opts=child
-        )
+        permission = iam.RolePolicy(name, role=role.name, policy=document([agent_sessions()]), opts=child)
         profile = iam.InstanceProfile(name, role=role.name, opts=child)
         group = ec2.SecurityGroup(
             name,

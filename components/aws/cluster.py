@@ -20,6 +20,7 @@ from trainyard.components.aws.add_ons import BEFORE_NODES, AddOnArgs, check_add_
 from trainyard.components.aws.cpu_nodes import CpuNodeGroups, CpuPoolArgs, SystemNodesArgs, check_size
 from trainyard.components.aws.identity import CLUSTER_ADMIN, check_role_name
 from trainyard.components.aws.kubeconfig import kubeconfig
+from trainyard.components.aws.nodes import agent_sessions
 from trainyard.components.aws.policy_documents import allow, cluster_arn, document, service_trust
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
@@ -96,6 +97,9 @@ class ClusterArgs(TypedDict):
     none."""
     deletion_protection: pulumi.Input[bool]
     """Whether EKS refuses to delete the cluster until this is lifted."""
+    node_sessions: NotRequired[bool]
+    """Whether Session Manager gets onto the nodes: their agent may ask it for sessions, and who starts one is a right
+    of IAM. Default: it does not."""
     protect: NotRequired[bool]
     """Whether Pulumi refuses to delete or replace the cluster, as another `service_cidr` would, with all that runs on
     it. Default: it does not."""
@@ -324,12 +328,16 @@ class Cluster(pulumi.ComponentResource):
             opts=self._child,
         )
         self.node_role_arn, self.node_role_name = role.arn, role.name
-        return [
+        made: list[pulumi.Resource] = [
             iam.RolePolicyAttachment(
                 f"{self._name}-node-{policy}", role=role.name, policy_arn=f"{_MANAGED}/{policy}", opts=self._child
             )
             for policy in ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
         ]
+        if self._args.get("node_sessions"):
+            name = f"{self._name}-node-sessions"
+            made.append(iam.RolePolicy(name, role=role.name, policy=document([agent_sessions()]), opts=self._child))
+        return made
 
     def _make_add_on(self, add_on: AddOnArgs, after: Sequence[pulumi.Resource]) -> eks.Addon:
         role = make_role(

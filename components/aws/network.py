@@ -8,17 +8,13 @@ checkpoints cross no NAT gateway. Names of children carry the zone, never an ind
 """
 
 from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
-import pulumi_aws.cloudwatch as cloudwatch
 import pulumi_aws.ec2 as ec2
-import pulumi_aws.iam as iam
-import pulumi_aws.vpc as vpc
 
-from trainyard.components.aws.identity import check_role_name
-from trainyard.components.aws.perimeter import OwnersArgs, endpoint_policy
-from trainyard.components.aws.policy_documents import allow, document, service_trust
+from trainyard.components.aws.endpoints import make_endpoints
+from trainyard.components.aws.flow_logs import make_flow_logs
 from trainyard.components.outputs import register
 
 ANYWHERE = "0.0.0.0/0"
@@ -120,9 +116,36 @@ class Network(pulumi.ComponentResource):
         self.ways_out: list[pulumi.Resource] = []
         self._make_subnets(zones, args["cluster_names"], public=args["nat_gateways"] > 0)
         tables = self._make_routes(zones, args["nat_gateways"])
-        self._make_endpoints(args, tables)
-        self._make_flow_logs(args)
         self.vpc_id = self._vpc.id
+        endpoints = make_endpoints(
+            name,
+            {
+                "vpc_id": self.vpc_id,
+                "vpc_cidrs": [args["cidr"]],
+                "route_table_ids": [table.id for table in tables],
+                "subnet_ids": self.isolated_subnet_ids,
+                "gateway_endpoints": args["gateway_endpoints"],
+                "interface_endpoints": args["interface_endpoints"],
+                "endpoint_zones": args.get("endpoint_zones"),
+                "region": args["region"],
+                "account_id": args["account_id"],
+                "organization_id": args.get("organization_id"),
+                "public_buckets": args.get("public_buckets", ()),
+            },
+            self._child,
+        )
+        self.ways_out += endpoints.ways_out
+        self.object_store_cidrs = endpoints.object_store_cidrs
+        self.endpoint_security_group_id = endpoints.security_group_id
+        make_flow_logs(
+            name,
+            vpc_id=self.vpc_id,
+            region=args["region"],
+            account_id=args["account_id"],
+            retention_days=args["flow_log_retention_days"],
+            key_arn=args["key_arn"],
+            opts=self._child,
+        )
         register(self)
 
     def _make_subnets(self, zones: Sequence[ZoneArgs], cluster_names: Sequence[str], *, public: bool) -> None:
@@ -217,108 +240,4 @@ class Network(pulumi.ComponentResource):
             connectivity_type="public",
             tags={"Name": nat_name},
             opts=after,
-        )
-
-    def _make_endpoints(self, args: NetworkArgs, tables: Sequence[ec2.RouteTable]) -> None:
-        def service_name(service: str) -> pulumi.Output[str]:
-            return pulumi.Output.concat("com.amazonaws.", args["region"], ".", service)
-
-        owners: OwnersArgs = {"account_id": args["account_id"], "organization_id": args.get("organization_id")}
-
-        def policy(service: str) -> Any:
-            return endpoint_policy(service, owners, args["region"], args.get("public_buckets", ()))
-
-        self.object_store_cidrs = pulumi.Output.from_input([])
-        for service in args["gateway_endpoints"]:
-            endpoint_name = f"{self._name}-{service}"
-            endpoint = ec2.VpcEndpoint(
-                endpoint_name,
-                vpc_id=self._vpc.id,
-                service_name=service_name(service),
-                vpc_endpoint_type="Gateway",
-                policy=policy(service),
-                route_table_ids=[table.id for table in tables],
-                tags={"Name": endpoint_name},
-                opts=self._child,
-            )
-            self.ways_out.append(endpoint)
-            if service == "s3":
-                self.object_store_cidrs = endpoint.cidr_blocks
-        group = ec2.SecurityGroup(
-            f"{self._name}-endpoints",
-            vpc_id=self._vpc.id,
-            description="Interface endpoints of AWS services: HTTPS from inside the VPC",
-            tags={"Name": f"{self._name}-endpoints"},
-            opts=self._child,
-        )
-        answers = vpc.SecurityGroupIngressRule(
-            f"{self._name}-endpoints-https",
-            security_group_id=group.id,
-            description="HTTPS from the VPC",
-            ip_protocol="tcp",
-            from_port=443,
-            to_port=443,
-            cidr_ipv4=args["cidr"],
-            opts=self._child,
-        )
-        self.ways_out.append(answers)
-        zones = args.get("endpoint_zones") or list(self.isolated_subnet_ids)
-        for service in args["interface_endpoints"]:
-            endpoint_name = f"{self._name}-{service.replace('.', '-')}"
-            interface = ec2.VpcEndpoint(
-                f"{endpoint_name}-interface",
-                vpc_id=self._vpc.id,
-                service_name=service_name(service),
-                vpc_endpoint_type="Interface",
-                policy=policy(service),
-                private_dns_enabled=True,
-                subnet_ids=[self.isolated_subnet_ids[zone] for zone in zones],
-                security_group_ids=[group.id],
-                tags={"Name": endpoint_name},
-                opts=self._child,
-            )
-            self.ways_out.append(interface)
-        self.endpoint_security_group_id = group.id
-
-    def _make_flow_logs(self, args: NetworkArgs) -> None:
-        log_group = cloudwatch.LogGroup(
-            f"{self._name}-flow-logs",
-            retention_in_days=args["flow_log_retention_days"],
-            kms_key_id=args["key_arn"],
-            opts=self._child,
-        )
-        role = iam.Role(
-            check_role_name(f"{self._name}-flow-logs"),
-            description="Lets VPC flow logs write to their log group",
-            assume_role_policy=service_trust(
-                "vpc-flow-logs.amazonaws.com",
-                args["account_id"],
-                pulumi.Output.concat("arn:aws:ec2:", args["region"], ":", args["account_id"], ":vpc-flow-log/*"),
-            ),
-            opts=self._child,
-        )
-        write = [
-            "logs:CreateLogStream",
-            "logs:DescribeLogGroups",
-            "logs:DescribeLogStreams",
-            "logs:PutLogEvents",
-        ]
-        permission = iam.RolePolicy(
-            f"{self._name}-flow-logs",
-            role=role.name,
-            policy=document(
-                [allow("WriteFlowLogs", write, [log_group.arn, pulumi.Output.concat(log_group.arn, ":*")])]
-            ),
-            opts=self._child,
-        )
-        ec2.FlowLog(
-            f"{self._name}-flow-log",
-            vpc_id=self._vpc.id,
-            traffic_type="ALL",
-            log_destination_type="cloud-watch-logs",
-            log_destination=log_group.arn,
-            iam_role_arn=role.arn,
-            max_aggregation_interval=600,
-            tags={"Name": self._name},
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[permission]),
         )

@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pulumi
 import pulumi_aws.autoscaling as autoscaling
 import pulumi_aws.ec2 as ec2
 import pulumi_aws.eks as eks
 import pulumi_aws.eks.outputs as eks_outputs
+
+from trainyard.components.aws.policy_documents import allow
+from trainyard.conventions.aws import SESSION_AGENT_ACTIONS
 
 ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"
 
@@ -26,6 +30,11 @@ _OF_KUBERNETES = {theirs: effect for effect, theirs in TAINT_EFFECTS.items()}
 
 # The rest of the disk is the file system's own and what the kubelet keeps back for eviction.
 USABLE_LOCAL_STORAGE = 0.9
+
+
+def agent_sessions() -> dict[str, Any]:
+    """The statement by which the agent of Session Manager on an instance asks for sessions."""
+    return allow("Sessions", SESSION_AGENT_ACTIONS, ["*"])
 
 
 def metadata_options() -> ec2.LaunchTemplateMetadataOptionsArgsDict:

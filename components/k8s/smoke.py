@@ -83,6 +83,8 @@ class SmokeJobArgs(TypedDict):
     fabric_claim: NotRequired[str]
     """ResourceClaimTemplate of the namespace that gives a pod all fast interfaces of a node, where no extended resource
     does. Default: there is none."""
+    claimed_interfaces: NotRequired[int]
+    """How many interfaces that claim gives: the pod's first container counts them. Default 0: nobody counts."""
     fabric: NotRequired[str]
     """How pods get the fast interfaces where no extended resource gives them, as a launcher names it: gib-dranet, gib
     or tcpxo (`smoke_jobs/launch/gcp_fabrics.py`). Default: by the extended resource, or there are none."""
@@ -143,7 +145,7 @@ class SmokeJob(pulumi.ComponentResource):
     """Name of the Job, known before it runs: what hangs on it says nothing of how the job ended."""
     verdict: pulumi.Output[str]
     """`passed`, once the job has; `not waited for`, where it is advisory. A job that fails has none: it fails the
-    deployment."""
+    deployment. It waits for the job: an output of a stack that hangs on it is not there before, nor is any other."""
 
     def __init__(self, name: str, args: SmokeJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:SmokeJob", name, {}, opts)

@@ -3,9 +3,17 @@
 Every attack is refused by the evaluator of IAM over the recorded stack; every use that a team is there for is allowed.
 """
 
+import json
+import re
+import subprocess
+
+import boto3
+import botocore.session
 import pytest
+from botocore.stub import Stubber
 
 from tests.conftest import MANAGED
+from tests.shared import ROOT
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.works.rights.aws.callers import principal
@@ -204,3 +212,32 @@ def test_a_job_starts_nothing_and_pulls_from_aws_and_the_account_alone(stack):
     pull = "ecr:BatchGetImage"
     allows(stack.jobs_may(pull, f"arn:aws:ecr:{stack.region}:{stack.account}:repository/ours"))
     refuses(stack.jobs_may(pull, f"arn:aws:ecr:{stack.region}:999999999999:repository/theirs"))
+
+
+def test_a_job_from_a_laptop_is_what_the_service_takes_and_the_role_allows(rehearsed, monkeypatch):
+    """The example of docs/how-to/train-without-a-cluster.md, run against Amazon's own model and the recorded role."""
+    guide = (ROOT / "docs" / "how-to" / "train-without-a-cluster.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    stack, sent = Stack(rehearsed("small-aws")), {}
+    outputs = json.dumps(dict(rehearsed("small-aws").outputs))
+    client = botocore.session.Session().create_client(
+        "sagemaker", region_name=stack.region, aws_access_key_id="x", aws_secret_access_key="x"
+    )
+    with Stubber(client) as service:
+        service.add_response("create_training_job", {"TrainingJobArn": stack.arn("training-job/vision")})
+        client.meta.events.register("before-parameter-build.sagemaker", lambda params, **_: sent.update(params))
+        monkeypatch.setattr(boto3, "client", lambda *_, **__: client)
+        monkeypatch.setattr(subprocess, "check_output", lambda *_, **__: outputs)
+        exec(
+            compile(code, "guide", "exec"),
+            {"IMAGE": f"{stack.account}.dkr.ecr.us-east-1.amazonaws.com/t:1", "ENTRYPOINT": ["python3"]},
+        )
+    request = {
+        "sagemaker:InstanceTypes": [sent["ResourceConfig"]["InstanceType"]],
+        "sagemaker:VpcSubnets": sent["VpcConfig"]["Subnets"],
+        "sagemaker:VpcSecurityGroupIds": sent["VpcConfig"]["SecurityGroupIds"],
+        "sagemaker:MaxRuntimeInSeconds": str(sent["StoppingCondition"]["MaxRuntimeInSeconds"]),
+        "sagemaker:OutputKmsKey": sent["OutputDataConfig"]["KmsKeyId"],
+        **{f"aws:RequestTag/{tag['Key']}": tag["Value"] for tag in sent["Tags"]},
+    }
+    allows(stack.people_may("sagemaker:CreateTrainingJob", stack.arn("training-job/vision"), request))

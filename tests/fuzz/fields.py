@@ -23,7 +23,7 @@ from trainyard.plan.aws.logs import LOG_RETENTION_DAYS
 from trainyard.plan.aws.market import usable
 from trainyard.plan.aws.parts import LUSTRE_FIRST_STEPS, LUSTRE_STEP, LUSTRE_THROUGHPUTS
 from trainyard.policies.pack import POLICIES
-from trainyard.settings import api_access, audit, aws, operations, types
+from trainyard.settings import api_access, audit, aws, existing_network, operations, types
 from trainyard.settings.common import Settings
 from trainyard.settings.mistakes import fields_of
 
@@ -97,6 +97,13 @@ def _arn(rng: Random, place: World, who: str) -> str:
     return f"arn:{partition}:iam::{rng.choice((10**11, rng.randrange(10**11, 10**12)))}:{who}"
 
 
+def _who(rng: Random, place: World) -> str:
+    """Somebody who signs in, as the cloud names them."""
+    if place.cloud == "gcp":
+        return rng.choice(("user:ann@acme.example", "serviceAccount:ci@acme-ml.iam.gserviceaccount.com"))
+    return _principal(rng, place)
+
+
 def _principal(rng: Random, place: World) -> str:
     return _arn(rng, place, rng.choice(("role/ml", "user/ann", "role/path/to/it", "user/" + "x" * 64)))
 
@@ -127,13 +134,32 @@ def _registry(rng: Random, _: World) -> str:
     return host + rng.choice(("", "/nvidia", "/pytorch/pytorch", "/a-b/c_d/e.f", "/" + "x" * 100))
 
 
+def _id(of: str) -> Draw:
+    return lambda rng, _: f"{of}-{rng.randrange(16**17):017x}"
+
+
+def existing_zones(rng: Random, place: World, *, every: bool = False) -> dict[str, Any]:
+    """Subnets of a network that is there, of blocks that lie apart in 10.20.0.0/16; of some of the region's zones."""
+    found = {}
+    for number, zone in enumerate(place.zones[: 6 if every else rng.choice((1, 2, 3, 3, 6))]):
+        nodes = number * 32
+        blocks = (f"10.20.{nodes}.0/20", f"10.20.{nodes + 16}.0/28", f"10.20.{nodes + 17}.0/26")
+        kinds = zip(("nodes", "controlPlane", "services"), blocks, strict=True)
+        found[zone] = {kind: {"id": _id("subnet")(rng, place), "cidr": block} for kind, block in kinds}
+    return found
+
+
 KINDS: Mapping[object, Draw] = {
     types.Name: _name,
     types.Email: lambda rng, _: rng.choice(("ml@acme.example", "ops+gpu@acme.example", "a@b.co")),
     types.Label: lambda rng, _: rng.choice(("research", "cc-1200", "team ml", "a/b:c=d+e@f", "x" * 100, "ünï")),
     types.Cidr: _network,
     types.PublicCidr: _public_network,
-    api_access.SecurityGroup: lambda rng, _: f"sg-{rng.randrange(16**17):017x}",
+    api_access.SecurityGroup: _id("sg"),
+    existing_network.VpcId: _id("vpc"),
+    existing_network.SubnetId: _id("subnet"),
+    existing_network.RouteTableId: _id("rtb"),
+    existing_network.EndpointService: lambda rng, _: rng.choice(("s3", "ec2", "sts", "ecr.api", "ssm")),
     types.Image: lambda rng, _: f"registry.example/{rng.choice('ab')}:1@sha256:{rng.randrange(16**64):064x}",
     types.Cores: lambda rng, _: rng.choice(("500m", "1", "1.5", "2", "4")),
     types.Memory: lambda rng, _: rng.choice(("1Gi", "2Gi", "512Mi", "3G", "4096Mi")),
@@ -178,7 +204,7 @@ MEANT: Mapping[str, Draw] = {
     "managed.editorTypes[]": lambda rng, _: rng.choice(("ml.t3.medium", "ml.m5.xlarge", "ml.g5.xlarge")),
     "monitoring.runbooks": lambda rng, _: rng.choice(("https://docs.acme.example/runbooks", "https://a.b.co")),
     "kubernetesVersion": lambda rng, _: rng.choice(tuple(catalog.kubernetes_versions())),
-    "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
+    "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS[:-1]),  # the last is more than Google keeps
     "aws.accountId": lambda rng, _: f"{rng.randrange(10**11, 10**12)}",
     "aws.organizationId": lambda rng, _: (
         f"o-{''.join(rng.choices(string.ascii_lowercase, k=rng.choice((10, 12, 32))))}"
@@ -190,6 +216,7 @@ MEANT: Mapping[str, Draw] = {
         f"arn:{aws.partition_of(place.region)}:iam::123456789012:policy/{rng.choice(('boundary', 'teams/boundary'))}"
     ),
     "aws.rolePath": lambda rng, _: rng.choice(("/", "/ml/", "/teams/ml/")),
+    "aws.existingNetwork.zones": existing_zones,
     "aws.endpointZones": lambda rng, _: rng.randint(1, 4),
     "aws.flowLogRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
     "aws.nodeRelease": lambda rng, _: catalog.node_release(rng.choice(tuple(catalog.kubernetes_versions())))[0],
@@ -211,7 +238,7 @@ MEANT: Mapping[str, Draw] = {
     "gpuPools.*.spot.instanceTypes": lambda rng, place: _some(rng, place.sold, 3),
     "cpuPool.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
     "systemNodes.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
-    "storage.ingestPrincipals[]": _principal,
+    "storage.ingestPrincipals[]": _who,
     "storage.lustre.capacityGib": lambda rng, _: rng.choice((*LUSTRE_FIRST_STEPS, LUSTRE_STEP * rng.randint(1, 40))),
     "storage.lustre.throughputMbpsPerTib": lambda rng, _: rng.choice(LUSTRE_THROUGHPUTS),
     "storage.lustre.zone": lambda rng, place: rng.choice(place.zones),

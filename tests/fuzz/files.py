@@ -12,7 +12,7 @@ from typing import Any, Literal
 import yaml
 from pydantic.alias_generators import to_camel
 
-from tests.fuzz.fields import POOLS, World, draw_model, machine, world
+from tests.fuzz.fields import POOLS, World, draw_model, existing_zones, machine, world
 from trainyard import catalog
 from trainyard.catalog import gcp
 from trainyard.plan.aws.managed import OF_A_CLUSTER
@@ -104,6 +104,11 @@ def _settle(values: Values, rng: Random, place: World) -> None:
         values["smoke"]["capacities"] = rng.choice((["on-demand"], ["on-demand", "spot"], ["reserved", "on-demand"]))
     if rng.random() < 0.85:
         values["monthlyBudgetUsd"] = rng.choice((40_000, 90_000, 400_000, 3_000_000, 50_000_000))
+    if place.cloud == "aws" and rng.random() < 0.08:
+        there = {"vpcId": "vpc-0123456789abcdef0", "wayOut": rng.choice(("nat", "transit-gateway"))}
+        there |= {"zones": existing_zones(rng, place, every=True), "endpoints": rng.choice(([], ["s3", "sts"]))}
+        values.setdefault("aws", {})["existingNetwork"] = there
+        _settle_existing(values, there, place)
 
 
 def _settle_google(values: Values) -> None:
@@ -200,6 +205,8 @@ def _settle_network(values: Values, place: World) -> None:
     if len(network.get("zones", ())) < 2:
         network.pop("zones", None)
     zones = network.get("zones", place.zones)
+    if there := values.get("aws", {}).get("existingNetwork"):
+        zones = tuple(_settle_existing(values, there, place))
     lustre = values.get("storage", {}).get("lustre", {})
     if "zone" in lustre:
         lustre["zone"] = zones[0]
@@ -211,6 +218,26 @@ def _settle_network(values: Values, place: World) -> None:
             access.pop("mode")
         if access.get("mode") in ("bastion", "private"):
             access.pop("cidrs")
+
+
+def _settle_existing(values: Values, there: Values, place: World) -> Values:
+    """A network that is there fits what else is asked for; its zones."""
+    network, aws = values.setdefault("network", {}), values["aws"]
+    network["cidr"] = "10.20.0.0/16"
+    for key in ("serviceCidr", "zones"):
+        network.pop(key, None)
+    there["endpoints"] = sorted(set(there.get("endpoints", ())))
+    there.pop("secondaryCidrs", None)
+    there["routeTables"] = [] if "s3" in there["endpoints"] else ["rtb-0123456789abcdef0"]
+    if there.get("flowLogs") == "account":
+        aws.pop("flowLogRetentionDays", None)
+    aws.pop("natPerZone", None)
+    aws.pop("endpointZones", None)
+    if len(there["zones"]) < 2 and place.cloud == "aws":
+        del aws["existingNetwork"]
+        return dict.fromkeys(place.zones)
+    zones: Values = there["zones"]
+    return zones
 
 
 def _settle_people(values: Values, rng: Random) -> None:

@@ -115,8 +115,9 @@ def test_a_plan_holds_together(request):
 
 
 def check_network(plan):
-    vpc = IPv4Network(plan.ground.network.cidr)
-    assert not vpc.overlaps(IPv4Network(plan.ground.network.service_cidr))
+    blocks = [IPv4Network(cidr) for cidr in plan.ground.network.cidrs]
+    assert not any(block.overlaps(IPv4Network(plan.ground.network.service_cidr)) for block in blocks)
+    existing = plan.ground.network.existing
     zones = [zone.name for zone in plan.ground.network.zones]
     assert 2 <= len(zones) == len(set(zones))
     assert set(zones) <= set(catalog.zones(plan.ground.region))
@@ -124,11 +125,13 @@ def check_network(plan):
         IPv4Network(c)
         for z in plan.ground.network.zones
         for c in (z.public_cidr, z.private_cidr, z.isolated_cidr, z.control_cidr)
+        if c or not existing
     )
-    assert all(subnet.subnet_of(vpc) for subnet in subnets)
+    assert all(any(subnet.subnet_of(block) for block in blocks) for subnet in subnets)
     assert all(not a.overlaps(b) for a, b in itertools.pairwise(subnets))
     least = 0 if plan.ground.managed else 1  # what SageMaker runs needs no way out of its own
-    assert plan.ground.network.nat_gateways in (least, 1, len(zones))
+    assert plan.ground.network.nat_gateways in ((0,) if existing else (least, 1, len(zones)))
+    assert not existing or [each.zone for each in existing.subnets] == zones
     assert plan.ground.lustre is None or plan.ground.lustre.zone in zones
 
 

@@ -18,6 +18,7 @@ from tests.policies.truth import (
     team,
     unknown,
 )
+from trainyard.conventions.aws import SESSION_AGENT_ACTIONS
 
 IMAGE = f"org/app:1@sha256:{'a' * 64}"
 NODE_ROLE = made(
@@ -48,6 +49,13 @@ def iam(role=POD_ROLE, **statement):
     statement = {"Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "*", **statement}
     inputs = {"policy": json.dumps({"Statement": [statement]})}
     return made("aws:iam/rolePolicy:RolePolicy", f"{role.name}-policy", inputs, uses={"role": [role]})
+
+
+def sessions(*more, key="Action"):
+    """What lets the agent of Session Manager on nodes ask for sessions, and more."""
+    document = {"Statement": [{"Effect": "Allow", key: [*SESSION_AGENT_ACTIONS, *more], "Resource": "*"}]}
+    inputs = {"policy": json.dumps(document)}
+    return made("aws:iam/rolePolicy:RolePolicy", "node-sessions", inputs, uses={"role": [NODE_ROLE]})
 
 
 def machine():
@@ -247,6 +255,9 @@ CASES = [
         ("nothing more", OK, [NODE_ROLE, attached("AmazonEKSWorkerNodePolicy", NODE_ROLE)]),
         ("S3 in the node's role", VIOLATED, [NODE_ROLE, attached("AmazonS3FullAccess", NODE_ROLE)]),
         ("inline", VIOLATED, [NODE_ROLE, iam(NODE_ROLE)]),
+        ("Session Manager's agent", OK, [NODE_ROLE, sessions()]),
+        ("its agent, and more", VIOLATED, [NODE_ROLE, sessions("s3:GetObject")]),
+        ("everything but", VIOLATED, [NODE_ROLE, sessions(key="NotAction")]),
         ("a pod's role", OK, [NODE_ROLE, POD_ROLE, iam(), attached("AmazonS3FullAccess")]),
         ("a machine's of its own", OK, [NODE_ROLE, iam(NODE_ROLE), *machine()]),
         ("a profile that no machine has", VIOLATED, [NODE_ROLE, iam(NODE_ROLE), machine()[0]]),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import get_origin
 
 import jsonschema
 import pytest
@@ -102,7 +103,9 @@ def test_the_example_names_every_setting_and_is_a_sound_stack(tmp_path):
             inside = (
                 "*." if models and not isinstance(field.default, models[0]) and "Pool" in models[0].__name__ else ""
             )
-            inside = inside or ("*." if models and isinstance(field.default, list) else "")
+            inside = inside or (
+                "*." if models and (isinstance(field.default, list) or get_origin(field.annotation) is dict) else ""
+            )
             if models:
                 yield from paths(models[0], f"{prefix}{key}.{inside}")
             else:

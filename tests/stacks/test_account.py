@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.rehearsal.change.changing import between, findings
 from tests.shared import ROOT
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.review.review import review
@@ -117,3 +118,55 @@ def test_the_account_stage_says_what_comes_next(tmp_path) -> None:
     text = (ROOT / "stacks" / "Pulumi.demo.yaml").read_text()
     file.write_text(text.replace("config:\n", "config:\n  trainyard:stage: account\n", 1))
     assert review(ROOT, file).verdict.next_steps[-1].endswith("take `stage` out")
+
+
+def with_aws(folder, block: str) -> Rehearsal:
+    """The demo with something said of AWS."""
+    file = folder / "Pulumi.demo.yaml"
+    folder.mkdir(exist_ok=True)
+    text = (ROOT / "stacks" / "Pulumi.demo.yaml").read_text()
+    file.write_text(text.replace("config:\n", f"config:\n  trainyard:aws: {block}\n", 1))
+    return rehearse(ROOT, file)
+
+
+def administrators(rehearsal: Rehearsal) -> set[str]:
+    return {
+        one.inputs["principalArn"] for one in of(rehearsal, "aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
+    }
+
+
+def test_the_role_that_deploys_administers_whoever_else_is_named(tmp_path) -> None:
+    ann = "arn:aws:iam::123456789012:role/ann"
+    found = with_aws(tmp_path / "a", f"{{ assumeRole: {DEPLOY}, adminPrincipals: [{ann}] }}")
+    assert administrators(found) == {DEPLOY, ann}
+
+
+def test_who_deploys_is_told_that_he_shuts_himself_out(rehearsed, tmp_path) -> None:
+    """As soon as anybody is named, the entry that followed whoever deploys goes."""
+    demo = rehearsed("demo").known.resources
+    (own,) = administrators(rehearsed("demo"))
+    named = with_aws(tmp_path / "a", "{ adminPrincipals: [arn:aws:iam::123456789012:role/ann] }").known.resources
+    (told_of,) = findings(between(demo, named), "change-deployer-shut-out")
+    assert told_of.level == "warning" and "role/ann" in told_of.message and "whoever runs" in told_of.message
+    (by_name,) = findings(between(demo, named, deployed=True), "change-deployer-shut-out")
+    assert own in by_name.message, "a state knows who he is"
+    himself = with_aws(tmp_path / "b", f"{{ adminPrincipals: [{own}] }}").known.resources
+    assert not findings(between(demo, himself, deployed=True), "change-deployer-shut-out")
+    without_cluster = [one for one in demo if one.type.startswith("aws:kms/")]
+    assert not findings(between(demo, without_cluster), "change-deployer-shut-out"), "the cluster goes too"
+    assert not findings(between(named, demo), "change-deployer-shut-out")
+
+
+def test_sessions_onto_nodes_are_off_and_a_right_of_the_agent_alone(rehearsed, tmp_path) -> None:
+    def rights(rehearsal: Rehearsal) -> list[dict]:
+        found = [one for one in of(rehearsal, "aws:iam/rolePolicy:RolePolicy") if one.name == "cluster-node-sessions"]
+        return [json.loads(one.inputs["policy"]) for one in found]
+
+    assert rights(rehearsed("demo")) == []
+    file = tmp_path / "Pulumi.demo.yaml"
+    text = (ROOT / "stacks" / "Pulumi.demo.yaml").read_text()
+    file.write_text(text.replace("config:\n", "config:\n  trainyard:aws: { nodeSessions: true }\n", 1))
+    found = review(ROOT, file)
+    ((statement,),) = [each["Statement"] for each in rights(found.rehearsal)]
+    assert all(action.startswith(("ssm:Update", "ssmmessages:")) for action in statement["Action"])
+    assert found.policies is not None and not found.policies.violations and not found.rehearsal.findings

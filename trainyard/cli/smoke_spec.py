@@ -10,7 +10,7 @@ from trainyard.cli import smoke_managed
 from trainyard.cli.smoke_options import JobOptions, Target
 from trainyard.conventions import Capacity
 from trainyard.plan.parts import Plan, PoolPlan
-from trainyard.plan.smoke import cores_for, memory_gib_for, owner_of, smoke_job, smoke_spec
+from trainyard.plan.smoke import cores_for, memory_gib_for, proves, smoke_job, smoke_spec
 from trainyard.problems import SettingsError, nearest
 from trainyard.smoke_jobs.ddp.entrypoint import visible_gpus
 from trainyard.smoke_jobs.ddp.options import TIMEOUT_S, Options
@@ -56,7 +56,7 @@ def of_stack(plan: Plan, target: Target, options: JobOptions, *, sweep: bool = F
     chosen = cluster.pool(options.pool)
     on_cluster = target in (Target.kubernetes, Target.trainjob)
     capacity: Capacity | None = options.capacity.value if options.capacity else None
-    owner = cluster.team(options.team) if options.team else owner_of(cluster.teams, chosen, capacity)
+    owner = cluster.team(options.team) if options.team else proves(cluster, chosen, capacity)
     _check_capacity(chosen, capacity)
     job = smoke_job(cluster, chosen, owner, capacity, options.nodes)
     if options.nodes and options.nodes > job.nodes:

@@ -106,6 +106,16 @@ there)."""
 OPEN_REGISTRIES: Final = ("public.ecr.aws", "registry.k8s.io", "quay.io")
 """Those of them that ECR needs no login for (same page)."""
 
+SESSION_AGENT_ACTIONS: Final = (
+    "ssm:UpdateInstanceInformation",
+    "ssmmessages:CreateControlChannel",
+    "ssmmessages:CreateDataChannel",
+    "ssmmessages:OpenControlChannel",
+    "ssmmessages:OpenDataChannel",
+)
+"""What the agent of Session Manager needs for sessions, and nothing else of Systems Manager; none of them can be limited
+to a resource (Systems Manager user guide, "Create a custom IAM role for Session Manager", 2026-11)."""
+
 LONGEST_CACHE_PREFIX: Final = 30
 """Characters that ECR takes as a rule's prefix (ECR API reference, CreatePullThroughCacheRule, 2026-11)."""
 

@@ -131,6 +131,10 @@ GOOGLE_APIS_CIDR: Final = "199.36.153.8/30"
 """Addresses of private.googleapis.com, by which Google's services are reached from a network of one's own (Virtual
 Private Cloud, "Configure Private Google Access", as generally known)."""
 
+LOG_DELIVERY: Final = "cloud-storage-analytics@google.com"
+"""The group of Google's that writes the logs of access to buckets into the bucket that is named for them: it needs
+roles/storage.objectCreator there (Cloud Storage, "Usage logs & storage logs"; gcloud says the same of --log-bucket)."""
+
 METADATA_CIDR: Final = "169.254.169.254/32"
 """The metadata server: who a pod is, and the name server of the network (as generally known)."""
 

@@ -12,10 +12,10 @@ from trainyard.plan.resolve import resolve_config
 from trainyard.problems import Problem, SettingsError, nearest
 from trainyard.rehearsal.engine.project import StackConfig
 
-_PARTS = {"network": ("cidr", "serviceCidr"), "lustre": ("zone", "capacityGib")}
+_PARTS = {"network": ("cidr", "serviceCidr", "vpcId"), "lustre": ("zone", "capacityGib")}
 """Keys whose parts can be decided again one by one."""
 
-_BY_NAME = ("pools", "nodeGroups")
+_BY_NAME = ("pools", "nodeGroups", "proofTeams")
 
 _NODES = "the node group, and with it the jobs that run there"
 
@@ -24,6 +24,7 @@ _REPLACES = {
     "kubernetesVersion": "the control plane, then every node: `trainyard upgrade` goes there one minor at a time",
     "nodeRelease": "every node, and what runs there: `trainyard upgrade` waits for it first",
     "network.cidr": "the network, and everything in it",
+    "network.vpcId": "everything: nothing moves from one network to another, and what holds data is made anew, empty",
     "network.serviceCidr": "the control plane, and everything on the cluster",
     "controlPlaneZones": "nothing, or the update fails: a control plane keeps to the zones that it was made in",
     "restoredFrom": "the tracking database, with all that it has; its last snapshot stays",
@@ -50,13 +51,13 @@ def relocked(config: StackConfig, lock: Lock, keys: Sequence[str]) -> Lock:
     if "zones" not in keys:
         return lock_of(resolve_config(config, kept).plan)
     found = lock_of(resolve_config(config, kept).plan).zones
-    names = [zone.name for zone in found]
-    zones = [zone for zone in lock.zones if zone.name in names]
+    now = {zone.name: zone.nodes for zone in found}
+    zones = [zone.model_copy(update={"nodes": now[zone.name]}) for zone in lock.zones if zone.name in now]
     taken = {zone.slot for zone in zones}
     for zone in found:
         if zone.name not in {known.name for known in zones}:
             slot = zone.slot if zone.slot not in taken else min(set(range(6)) - taken)
-            zones.append(LockedZone(name=zone.name, slot=slot))
+            zones.append(LockedZone(name=zone.name, slot=slot, nodes=zone.nodes))
             taken.add(slot)
     return lock_of(resolve_config(config, kept.model_copy(update={"zones": tuple(zones)})).plan)
 
@@ -119,7 +120,11 @@ def _replaces(key: str, was: Any, now: Any) -> str:
     if was is None:
         return "nothing: it is new"
     if above == "zones":
+        if isinstance(now, str):
+            return "the node groups that stand in the zone, and a file system of its; first add another beside it"
         return "the zone's subnets, and what stands in them" if now is not None else "its subnets go"
+    if above == "proofTeams":
+        return "the proof, which runs again for the other team" if now is not None else "nothing: it is gone"
     if above in _BY_NAME:
         return f"{_NODES}; first add another beside it" if now is not None else "nothing: it is not in the stack file"
     if key == "lustre.capacityGib" and now is not None:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from trainyard.settings.existing_network import ExistingNetwork
 from trainyard.settings.types import DomainName, Model, StandIn, TextLikeNumber, matching
 
 PRINCIPAL = re.compile(
@@ -117,6 +118,13 @@ class Aws(Model):
         default=False,
         description="makes the service-linked role of Auto Scaling: once in a new account, AWS refuses a second one",
     )
+    existing_network: ExistingNetwork | None = Field(
+        default=None,
+        description=(
+            "a VPC and subnets that somebody else made, in place of a network of the environment's own: nothing of it "
+            "is made, changed or deleted, but for endpoints that it lacks and flow logs"
+        ),
+    )
     nat_per_zone: bool | None = Field(default=None, description="a NAT gateway in every zone instead of one in all")
     endpoint_zones: int | None = Field(
         default=None,
@@ -141,6 +149,13 @@ class Aws(Model):
                 "The one that the catalogue knows by default, kept by the stack's lock"
             ),
         )
+    )
+    node_sessions: bool = Field(
+        default=False,
+        description=(
+            "lets Session Manager onto the nodes, for who may `ssm:StartSession`: root there, and on record. Off, "
+            "nobody gets onto a node but through the cluster"
+        ),
     )
     anomaly_detection: bool | None = Field(
         default=None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import IPv4Network
 
+from trainyard.components.aws.existing_network import AnyNetwork
 from trainyard.components.aws.identity import AGENT_CIDR, AGENT_PORT
-from trainyard.components.aws.network import Network
 from trainyard.components.k8s.network_rules import AddressesArgs
 from trainyard.plan.aws.parts import NetworkPlan
 
@@ -14,11 +14,11 @@ LINK_LOCAL_RESOLVER = "169.254.169.253/32"
 """Where a VPC's resolver answers besides its second address (VPC User Guide, "DNS attributes", 2026-11)."""
 
 
-def network_addresses(plan: NetworkPlan, network: Network) -> AddressesArgs:
+def network_addresses(plan: NetworkPlan, network: AnyNetwork) -> AddressesArgs:
     """The service `kubernetes` has the first address of its range (Kubernetes, "Service ClusterIP allocation"), the
     resolver the VPC's second."""
     return {
-        "own": [plan.cidr],
+        "own": list(plan.cidrs),
         "nodes": [zone.private_cidr for zone in plan.zones],
         "services": plan.service_cidr,
         "control_plane": [zone.control_cidr for zone in plan.zones],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pulumi
 
 from trainyard.components.aws.break_glass import BreakGlass
-from trainyard.components.aws.network import Network
+from trainyard.components.aws.existing_network import AnyNetwork
 from trainyard.components.aws.security_alerts import SecurityAlerts
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.components.aws.threat_detection import ThreatDetection
@@ -22,7 +22,7 @@ from trainyard.stacks.environment.aws.storage import bound_to
 def make_audit(
     plan: Plan[AwsPlan],
     account: pulumi.Input[str],
-    network: Network,
+    network: AnyNetwork,
     storage: StorageTiers,
     clusters: Sequence[MadeCluster],
     keys: Keys,

@@ -13,11 +13,12 @@ import pulumi_aws
 from trainyard.components.aws.bastion import Bastion
 from trainyard.components.aws.budget import BudgetAlerts, BudgetAlertsArgs
 from trainyard.components.aws.dns_firewall import DnsFirewall
+from trainyard.components.aws.existing_network import AnyNetwork, ExistingNetwork, ExistingNetworkArgs
 from trainyard.components.aws.image_cache import CachedRegistryArgs, ImageCache
 from trainyard.components.aws.network import Network
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.conventions.aws import SAGEMAKER, bastion_name
-from trainyard.plan.aws.parts import AwsPlan
+from trainyard.plan.aws.parts import AwsPlan, ExistingNetworkPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.aws import managed
 from trainyard.stacks.environment.aws.account import bind_roles, provider
@@ -71,7 +72,7 @@ def build(plan: Plan[AwsPlan]) -> Foundation:
 def _managed(
     plan: Plan[AwsPlan],
     account: pulumi.Input[str],
-    network: Network,
+    network: AnyNetwork,
     storage: StorageTiers,
     keys: Keys,
     budget: BudgetAlerts,
@@ -86,8 +87,10 @@ def _managed(
     return made.outputs
 
 
-def _network(plan: Plan[AwsPlan], account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> Network:
+def _network(plan: Plan[AwsPlan], account: pulumi.Input[str], keys: Keys, opts: pulumi.ResourceOptions) -> AnyNetwork:
     own = plan.ground.network
+    if own.existing is not None:
+        return ExistingNetwork("network", _existing_network(plan, own.existing, account, keys), opts)
     return Network(
         "network",
         {
@@ -118,7 +121,38 @@ def _network(plan: Plan[AwsPlan], account: pulumi.Input[str], keys: Keys, opts: 
     )
 
 
-def _dns_firewall(plan: Plan[AwsPlan], network: Network, opts: pulumi.ResourceOptions) -> None:
+def _existing_network(
+    plan: Plan[AwsPlan], existing: ExistingNetworkPlan, account: pulumi.Input[str], keys: Keys
+) -> ExistingNetworkArgs:
+    own = plan.ground.network
+    args: ExistingNetworkArgs = {
+        "vpc_id": existing.vpc_id,
+        "cidrs": own.cidrs,
+        "zones": [
+            {
+                "name": zone.name,
+                "private": {"id": ids.private, "cidr": zone.private_cidr},
+                "isolated": {"id": ids.isolated, "cidr": zone.isolated_cidr},
+                "control": {"id": ids.control, "cidr": zone.control_cidr},
+            }
+            for zone, ids in zip(own.zones, existing.subnets, strict=True)
+        ],
+        "route_table_ids": existing.route_tables,
+        "gateway_endpoints": own.gateway_endpoints,
+        "interface_endpoints": own.interface_endpoints,
+        "endpoint_zones": own.endpoint_zones,
+        "region": plan.ground.region,
+        "account_id": account,
+        "organization_id": plan.ground.organization_id,
+        "public_buckets": own.public_buckets,
+        "key_arn": keys.platform.key_arn,
+    }
+    if existing.flow_logs:
+        args["flow_log_retention_days"] = own.flow_log_retention_days
+    return args
+
+
+def _dns_firewall(plan: Plan[AwsPlan], network: AnyNetwork, opts: pulumi.ResourceOptions) -> None:
     own = plan.ground.network
     if own.dns_firewall == "off":
         return
@@ -127,7 +161,7 @@ def _dns_firewall(plan: Plan[AwsPlan], network: Network, opts: pulumi.ResourceOp
     DnsFirewall("dns", {"vpc_id": network.vpc_id, "names": names, "others": own.dns_firewall}, opts)
 
 
-def _bastion(plan: Plan[AwsPlan], network: Network, aws: pulumi_aws.Provider) -> Bastion | None:
+def _bastion(plan: Plan[AwsPlan], network: AnyNetwork, aws: pulumi_aws.Provider) -> Bastion | None:
     """The one of the environment, where a cluster of it is reached that way."""
     types = [plane.access.bastion for plane in plan.ground.control_planes if plane.access.bastion is not None]
     if not types:

@@ -14,9 +14,9 @@ import pulumi_tls
 from trainyard.components.aws.bastion import Bastion
 from trainyard.components.aws.cluster import Cluster, ClusterArgs
 from trainyard.components.aws.database import Database
+from trainyard.components.aws.existing_network import AnyNetwork
 from trainyard.components.aws.gpu_launch import GpuNodeGroupArgs, GpuPoolArgs
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
-from trainyard.components.aws.network import Network
 from trainyard.components.aws.on_cluster.fabric import UNRATIONED_RESOURCES
 from trainyard.components.aws.on_cluster.kube_system import kube_system_walls
 from trainyard.components.aws.on_cluster.team_logs import TeamLogGroup, TeamLogGroupArgs
@@ -53,7 +53,7 @@ class Shared:
     """What all clusters of the environment use."""
 
     account: pulumi.Input[str]
-    network: Network
+    network: AnyNetwork
     keys: Keys
     storage: StorageTiers
     database: Database | None
@@ -64,7 +64,7 @@ def make_cluster(
     plan: Plan[AwsPlan],
     planned: ClusterPlan,
     account: pulumi.Input[str],
-    network: Network,
+    network: AnyNetwork,
     keys: Keys,
     deployer: pulumi.Input[str],
     bastion: Bastion | None,
@@ -200,7 +200,7 @@ def _cluster(
     plan: Plan[AwsPlan],
     planned: ClusterPlan,
     account: pulumi.Input[str],
-    network: Network,
+    network: AnyNetwork,
     keys: Keys,
     deployer: pulumi.Input[str],
     bastion: Bastion | None,
@@ -244,6 +244,7 @@ def _cluster(
         "tags": plan.core.lasting_tags,
         "changing_tags": plan.core.changing_tags,
         "deletion_protection": control_plane.deletion_protection,
+        "node_sessions": control_plane.node_sessions,
         "protect": plan.core.protect,
     }
     if bastion is not None:
@@ -261,7 +262,7 @@ def _cluster(
 def _gpu_nodes(
     plan: Plan[AwsPlan],
     planned: ClusterPlan,
-    network: Network,
+    network: AnyNetwork,
     cluster: Cluster,
     keys: Keys,
     opts: pulumi.ResourceOptions,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pulumi
 
+from trainyard.components.aws.existing_network import AnyNetwork
 from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake, rule_name
 from trainyard.components.aws.managed.domain import ManagedDomain
 from trainyard.components.aws.managed.network import TrainingWall
 from trainyard.components.aws.managed.roles import TRACKING_PREFIX, ManagedRoles, role_name
 from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
-from trainyard.components.aws.network import Network
 from trainyard.components.aws.storage import StorageTiers
 from trainyard.conventions import SMOKE_PREFIX
 from trainyard.plan.aws.parts import AwsPlan, ManagedPlan
@@ -63,7 +63,7 @@ def make_managed(
     plan: Plan[AwsPlan],
     planned: ManagedPlan,
     account: pulumi.Input[str],
-    network: Network,
+    network: AnyNetwork,
     storage: StorageTiers,
     keys: Keys,
     opts: pulumi.ResourceOptions,

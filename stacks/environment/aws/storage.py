@@ -8,7 +8,7 @@ import pulumi
 
 from trainyard import catalog
 from trainyard.components.aws.database import Database
-from trainyard.components.aws.network import Network
+from trainyard.components.aws.existing_network import AnyNetwork
 from trainyard.components.aws.on_cluster.database_password import secrets_manager_password
 from trainyard.components.aws.on_cluster.volumes import StorageVolumesArgs
 from trainyard.components.aws.perimeter import BoundToArgs
@@ -26,7 +26,7 @@ ARTIFACTS_PREFIX = "mlflow"
 def make_storage(
     plan: Plan[AwsPlan],
     account: pulumi.Input[str],
-    network: Network,
+    network: AnyNetwork,
     clients: Mapping[str, pulumi.Input[str]],
     keys: Keys,
     administrators: Sequence[pulumi.Input[str]],
@@ -75,7 +75,7 @@ def make_storage(
 
 
 def bound_to(
-    plan: Plan[AwsPlan], account: pulumi.Input[str], network: Network, administrators: Sequence[pulumi.Input[str]]
+    plan: Plan[AwsPlan], account: pulumi.Input[str], network: AnyNetwork, administrators: Sequence[pulumi.Input[str]]
 ) -> BoundToArgs:
     """Where the environment's buckets may be used from, and by whom elsewhere."""
     return {
@@ -88,7 +88,7 @@ def bound_to(
 def make_database(
     plan: Plan[AwsPlan],
     account: pulumi.Input[str],
-    network: Network,
+    network: AnyNetwork,
     clients: Mapping[str, pulumi.Input[str]],
     keys: Keys,
     opts: pulumi.ResourceOptions,

@@ -274,7 +274,7 @@ def reservation(subject: Subject, **changed: Any) -> Any:
         "InstanceType": group.instance_types[0],
         "AvailabilityZone": group.zones[0],
         "TotalInstanceCount": group.max_nodes,
-        "AvailableInstanceCount": 1,
+        "AvailableInstanceCount": group.max_nodes,
         **changed,
     }
     return {"CapacityReservations": [found]}
@@ -311,6 +311,18 @@ def test_a_reservation_that_does_not_fit_fails(ask, subject: Subject, changed: d
     }
     (failing,) = only(ask(capacity.check, table), FAILS)
     assert said in failing.told
+
+
+@pytest.mark.parametrize(("state", "answer"), [("active", UNKNOWN), ("scheduled", FINE)])
+def test_a_reservation_that_others_use_is_told(ask, subject: Subject, state: str, answer: Answer) -> None:
+    """A first `up` finds no machine in it, and a later one finds its own nodes there; before it begins none is free."""
+    table = {
+        "ec2.DescribeCapacityReservations": reservation(subject, AvailableInstanceCount=0, State=state),
+        "ec2.GetSpotPlacementScores": scores(9),
+    }
+    (line,) = [line for line in ask(capacity.check, table) if ": cr-" in line.what]
+    assert line.answer == answer
+    assert "0 free" in line.told
 
 
 def test_a_reservation_of_somebody_else_fails(ask) -> None:
@@ -419,6 +431,24 @@ def test_who_is_no_deployer_is_told(ask, subject: Subject) -> None:
     assert any("is none of aws.deployers" in line.told for line in failing)
     failing = only(ask(identity.check, AS_ROLE, of=of(f"arn:aws:iam::{MOTO_ACCOUNT}:role/teams/deploy")), FAILS)
     assert not any("deployers" in line.told for line in failing), "its path is not part of what STS says"
+
+
+def test_who_is_no_administrator_is_told_before_he_shuts_himself_out(ask, subject: Subject) -> None:
+    def failing(*administrators: str, deployers: tuple[str, ...] = ()) -> list[Line]:
+        ground = subject.plan.ground
+        (plane,) = ground.control_planes
+        planes = (replace(plane, admin_principal_arns=administrators),)
+        plan = replace(subject.plan, ground=replace(ground, control_planes=planes, deployers=deployers))
+        found = only(ask(identity.check, AS_ROLE, of=replace(subject, plan=plan)), FAILS)
+        return [line for line in found if line.what in ("administrators", "deployers")]
+
+    prefix = f"arn:aws:iam::{MOTO_ACCOUNT}:role"
+    (line,) = failing(f"{prefix}/ann")
+    assert line.what == "administrators" and f"add {prefix}/deploy" in line.remedy
+    assert not failing(), "whoever deploys has an entry of his own"
+    assert not failing(f"{prefix}/ann", f"{prefix}/teams/deploy")
+    assert not failing(f"{prefix}/deploy", deployers=(f"{prefix}/other",)), "administrators administer keys too"
+    assert [line.what for line in failing(f"{prefix}/ann", deployers=(f"{prefix}/other",))] == ["deployers"]
 
 
 def test_a_region_that_is_off_fails(ask) -> None:

@@ -50,7 +50,7 @@ def plan_control_plane(cluster: str, version: str, zone_names: Sequence[str], co
         cluster=cluster,
         zones=_control_zones(zone_names, context),
         access=_api_access(zone_names, context),
-        admin_principal_arns=tuple(settings.aws.admin_principals),
+        admin_principal_arns=_administrators(context),
         log_types=context.listed("cluster.log_types"),
         log_retention_days=retention(
             "cluster.log_retention_days", "logRetentionDays", settings.log_retention_days, context
@@ -59,7 +59,24 @@ def plan_control_plane(cluster: str, version: str, zone_names: Sequence[str], co
         autoscaler_image_tag=ledger.decide("cluster.autoscaler_image_tag", tag, source),
         node_release=_node_release(version, context),
         deletion_protection=ledger.decide("cluster.deletion_protection", settings.protect, "setting protect"),
+        node_sessions=ledger.decide("cluster.node_sessions", settings.aws.node_sessions, "setting aws.nodeSessions"),
     )
+
+
+def _administrators(context: Context) -> tuple[str, ...]:
+    """Who administers the cluster, where anybody is named: whoever runs `pulumi up` must be among them.
+
+    By default he has an entry of his own, which goes as soon as another one is named; the role that the program takes
+    is known, and so is always among them.
+    """
+    aws = context.settings.aws
+    named = tuple(dict.fromkeys(aws.admin_principals))
+    source = "setting aws.adminPrincipals; whoever runs `pulumi up` is one of them, or of aws.deployers"
+    if aws.assume_role is not None and (named or aws.deployers) and aws.assume_role not in (*named, *aws.deployers):
+        named, source = (*named, aws.assume_role), f"{source}; setting aws.assumeRole, which runs `pulumi up`"
+    if not named and not aws.deployers:
+        source = "whoever runs `pulumi up`, by an entry that follows the next one; name them, if several"
+    return context.ledger.decide("cluster.admin_principals", named, source)
 
 
 def _node_release(version: str, context: Context) -> str:

@@ -146,14 +146,17 @@ def plan_deployers(context: Context) -> tuple[str, ...]:
     return context.ledger.decide("aws.deployers", given, source)
 
 
-def plan_alerts(context: Context) -> AlertsPlan:
-    """What the budget counts, and what looks for anomalies."""
+def plan_alerts(context: Context, *, managed: bool = False) -> AlertsPlan:
+    """What the budget counts, and what looks for anomalies. Where training is managed, it counts a service's costs."""
     aws, ledger = context.settings.aws, context.ledger
     scope = ledger.decide("budget.scope", aws.budget_scope, f"setting aws.budgetScope: {_COUNTED[aws.budget_scope]}")
     detection = context.take("budget.anomaly_detection", "aws.anomalyDetection", aws.anomaly_detection)
     if detection and scope == "account":
         allowed = "monitors the environment's tag, and aws.budgetScope is account"
         ledger.problem("aws.anomalyDetection", detection, allowed, "leave it out, or take budgetScope environment")
+    elif detection and managed:
+        allowed = "monitors the environment's tag, and a budget of managed training counts what SageMaker costs"
+        ledger.problem("aws.anomalyDetection", detection, allowed, "leave it out: the budget's alerts stay")
     return AlertsPlan(
         whole_account=scope == "account",
         anomaly_detection=detection,

@@ -21,7 +21,7 @@ OF_A_CLUSTER: Final = (
     "gpuPools", "idleJobs", "systemNodes", "cpuPool", "kubernetesVersion", "apiAccess", "scheduler", "logRetentionDays",
     "images.allowedRegistries", "images.cache", "images.cacheLogins",
     "aws.adminPrincipals", "aws.createAutoscalingRole", "aws.natPerZone", "aws.endpointZones",
-    "aws.databaseInstanceClass", "aws.nodeRelease",
+    "aws.databaseInstanceClass", "aws.nodeRelease", "aws.nodeSessions",
     "storage.lustre", "storage.sharedFileSystem",
     "mlflow.replicas", "mlflow.workers", "mlflow.cpu", "mlflow.memory", "mlflow.image", "mlflow.database",
     "mlflow.defaultPermission", "mlflow.passwordVersion", "mlflow.signOn",
@@ -50,7 +50,7 @@ def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tupl
         lustre=None,
         shared_file_system=False,
         database=None,
-        alerts=plan_alerts(context),
+        alerts=plan_alerts(context, managed=True),
         deployers=plan_deployers(context),
         login=LoginPlan(settings.aws.assume_role, settings.aws.profile),
         roles=RolesPlan(settings.aws.role_path, settings.aws.permissions_boundary),
@@ -70,6 +70,9 @@ def _refuse_cluster_settings(context: Context) -> None:
         if key in OF_A_CLUSTER or key.rpartition(".")[0] in OF_A_CLUSTER:
             allowed = "is of a cluster, and the small profile has none: managed training instead"
             context.ledger.problem(key, value, allowed, "leave it out, or set profile: medium")
+    if context.settings.aws.anomaly_detection:
+        allowed = "monitors what has the environment's tag, and people start jobs that have none"
+        context.ledger.problem("aws.anomalyDetection", True, allowed, "leave it out, or set profile: medium")
     if context.settings.stage == "account":
         allowed = "waits for a cluster, and the small profile has none"
         context.ledger.problem("stage", "account", allowed, "leave it out, or set profile: medium")

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network
 
 from trainyard.plan.aws.cidr import LARGEST_PREFIX, SMALLEST_PREFIX, plan_zones, usable_addresses
+from trainyard.plan.aws.existing_network import check_lock, check_small_subnets, plan_existing, zones_of
 from trainyard.plan.aws.logs import retention
-from trainyard.plan.aws.parts import DnsFirewall, NetworkPlan, Zone
+from trainyard.plan.aws.parts import DnsFirewall, ExistingNetworkPlan, NetworkPlan
 from trainyard.plan.context import Context
 from trainyard.plan.lock import LockedNetwork
-from trainyard.plan.parts import CpuNodesPlan, PoolPlan
+from trainyard.plan.parts import CpuNodesPlan, NodeGroupPlan, PoolPlan
+from trainyard.settings.existing_network import KEY
 from trainyard.settings.types import PRIVATE, SPECIAL
 
 
@@ -23,47 +25,73 @@ def plan_network(
     Where its range is wrong, the profile's stands in, so that the rest can be checked.
     """
     own, aws, ledger = context.settings.network, context.settings.aws, context.ledger
+    there = aws.existing_network
     kept, key = context.lock.network or LockedNetwork(), "network.serviceCidr"
     cidr = context.keep("network.cidr", "network.cidr", own.cidr, kept.cidr, "network.cidr")
     service_cidr = context.keep("network.service_cidr", key, own.service_cidr, kept.service_cidr, key)
-
-    vpc, services = IPv4Network(cidr), IPv4Network(service_cidr)
-    reserved = [IPv4Network(other) for other in own.reserved_cidrs]
-    special = next((what for network, what in SPECIAL.items() if vpc.overlaps(network)), "")
-    good = LARGEST_PREFIX <= vpc.prefixlen <= SMALLEST_PREFIX and not special
-    if special:
-        allowed = f"must be addresses that a network can have, not {special} ones"
-        ledger.problem("network.cidr", cidr, allowed, "take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
-    elif not good:
-        ledger.problem("network.cidr", cidr, f"must be /{LARGEST_PREFIX} to /{SMALLEST_PREFIX}")
-    if not 12 <= services.prefixlen <= 24 or not any(services.subnet_of(private) for private in PRIVATE):
-        ledger.problem("network.serviceCidr", service_cidr, "must be a private range of /12 to /24")
-    for other, what in [(services, "network.serviceCidr"), *((net, "network.reservedCidrs") for net in reserved)]:
-        if good and vpc.overlaps(other):
-            ledger.problem("network.cidr", cidr, f"must not overlap {what} {other}")
-    for index, other in enumerate(reserved):
-        if services.overlaps(other):
-            key, allowed = f"network.reservedCidrs[{index}]", f"must not overlap network.serviceCidr {services}"
-            ledger.problem(key, str(other), allowed)
-    zones = plan_zones(str(vpc) if good else str(context.figure("network.cidr")), zone_names, context.lock.slots)
+    secondary = tuple(there.secondary_cidrs) if there else ()
+    good = _check_blocks([cidr, *secondary], service_cidr, context)
+    check_lock(context)
+    if there is not None:
+        zones = zones_of(there, zone_names, context)
+    else:
+        zones = plan_zones(cidr if good else str(context.figure("network.cidr")), zone_names, context.lock.slots)
     if nat_gateways is None:
         per_zone = context.take("network.nat_per_zone", "aws.natPerZone", aws.nat_per_zone)
-        nat_gateways = ledger.decide("network.nat_gateways", len(zones) if per_zone else 1, "one a zone, or one in all")
-    return NetworkPlan(
+        nat_gateways = len(zones) if per_zone else 1
+        why = "one a zone, or one in all"
+        if there is not None:
+            nat_gateways, why = 0, f"{KEY} has a way out of its own: {there.way_out}"
+        ledger.decide("network.nat_gateways", nat_gateways, why)
+    existing = plan_existing(there, zones, context) if there else None
+    gateways = _missing("network.gateway_endpoints", context.figure("network.gateway_endpoints"), existing, context)
+    network = NetworkPlan(
         cidr=cidr,
         service_cidr=service_cidr,
         zones=zones,
-        nat_gateways=nat_gateways,
-        gateway_endpoints=context.listed("network.gateway_endpoints"),
-        interface_endpoints=_interface_endpoints(mlflow, context),
-        endpoint_zones=_endpoint_zones(zone_names, context),
+        nat_gateways=nat_gateways if existing is None else 0,
+        gateway_endpoints=gateways,
+        interface_endpoints=_interface_endpoints(mlflow, existing, context),
+        endpoint_zones=_endpoint_zones([zone.name for zone in zones], context),
         flow_log_retention_days=retention(
             "network.flow_log_retention_days", "aws.flowLogRetentionDays", aws.flow_log_retention_days, context
         ),
         public_buckets=tuple(aws.public_buckets),
         dns_firewall=_dns_firewall(context),
         dns_allow=tuple(aws.dns_allow),
+        secondary_cidrs=secondary,
+        existing=existing,
     )
+    check_small_subnets(network, context)
+    return network
+
+
+def _check_blocks(blocks: Sequence[str], service_cidr: str, context: Context) -> bool:
+    """Whether the network's own block can be cut into subnets; it, its further ones, and those of services are apart
+    from each other and from what is in use elsewhere."""
+    ledger, own = context.ledger, context.settings.network
+    services = IPv4Network(service_cidr)
+    reserved = [IPv4Network(other) for other in own.reserved_cidrs]
+    vpc, exists = IPv4Network(blocks[0]), context.settings.aws.existing_network is not None
+    special = next((what for network, what in SPECIAL.items() if vpc.overlaps(network)), "")
+    good = LARGEST_PREFIX <= vpc.prefixlen <= SMALLEST_PREFIX and not special
+    if special and not exists:
+        allowed = f"must be addresses that a network can have, not {special} ones"
+        ledger.problem("network.cidr", str(vpc), allowed, "take a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16")
+    elif not good and not exists:
+        ledger.problem("network.cidr", str(vpc), f"must be /{LARGEST_PREFIX} to /{SMALLEST_PREFIX}")
+    if not 12 <= services.prefixlen <= 24 or not any(services.subnet_of(private) for private in PRIVATE):
+        ledger.problem("network.serviceCidr", service_cidr, "must be a private range of /12 to /24")
+    for index, block in enumerate(map(IPv4Network, blocks)):
+        key = f"{KEY}.secondaryCidrs[{index - 1}]" if index else "network.cidr"
+        for other, what in [(services, "network.serviceCidr"), *((net, "network.reservedCidrs") for net in reserved)]:
+            if (good or exists) and block.overlaps(other):
+                ledger.problem(key, str(block), f"must not overlap {what} {other}")
+    for index, other in enumerate(reserved):
+        if services.overlaps(other):
+            key, allowed = f"network.reservedCidrs[{index}]", f"must not overlap network.serviceCidr {services}"
+            ledger.problem(key, str(other), allowed)
+    return good
 
 
 def _dns_firewall(context: Context) -> DnsFirewall:
@@ -74,11 +102,20 @@ def _dns_firewall(context: Context) -> DnsFirewall:
     return context.take(path, "aws.dnsFirewall", given)
 
 
-def _interface_endpoints(mlflow: bool, context: Context) -> tuple[str, ...]:
+def _interface_endpoints(mlflow: bool, existing: ExistingNetworkPlan | None, context: Context) -> tuple[str, ...]:
     """The tracking server alone reads secrets; without it nobody needs the way there, which costs by the hour."""
     path = "network.interface_endpoints"
-    wanted = [name for name in context.figure(path) if mlflow or name != "secretsmanager"]
-    return context.ledger.decide(path, tuple(wanted), context.source(path))
+    wanted = tuple(name for name in context.figure(path) if mlflow or name != "secretsmanager")
+    return _missing(path, wanted, existing, context)
+
+
+def _missing(
+    path: str, wanted: Sequence[str], existing: ExistingNetworkPlan | None, context: Context
+) -> tuple[str, ...]:
+    """The endpoints that are not there yet: a second one with the name of a service is refused."""
+    there = [service for service in wanted if existing is not None and service in existing.endpoints]
+    source = context.source(path) + (f"; setting {KEY}.endpoints: {', '.join(there)} there already" if there else "")
+    return context.ledger.decide(path, tuple(service for service in wanted if service not in there), source)
 
 
 def _endpoint_zones(zone_names: Sequence[str], context: Context) -> tuple[str, ...]:
@@ -97,18 +134,30 @@ def check_addresses(
     network: NetworkPlan, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan], context: Context
 ) -> None:
     """Each zone's private subnet must hold the nodes that may stand there, with their pods."""
-    each = int(context.figure("network.addresses_per_node"))
-    needs: list[tuple[int, int, Zone]] = []
-    for zone in network.zones:
-        here = [group for group in without_gpus if zone.name in group.zones]
-        nodes = sum(math.ceil(group.max_nodes / len(group.zones)) for group in here)
-        for pool in pools:
-            for group in pool.node_groups:
-                if zone.name in group.zones:
-                    nodes += math.ceil(group.max_nodes / len(group.zones))
-        needs.append((nodes * each, usable_addresses(zone.private_cidr), zone))
+    each = int(context.figure(ADDRESSES_PER_NODE))
+    needs = [
+        (most_nodes(zone.name, pools, without_gpus) * each, usable_addresses(zone.private_cidr), zone)
+        for zone in network.zones
+    ]
     need, have, zone = max(needs, key=lambda entry: entry[0] - entry[1])
     if need > have:
         demand = f"the nodes in {zone.name} need {need} addresses ({each} a node)"
+        if network.existing is not None:
+            key, hint = f"{KEY}.zones.{zone.name}.nodes.cidr", "name a larger subnet, or fewer maxNodes"
+            context.ledger.problem(key, zone.private_cidr, f"too small: {demand}, and it has {have}", hint)
+            return
         allowed = f"too small: {demand}, its subnet {zone.private_cidr} has {have}"
         context.ledger.problem("network.cidr", network.cidr, allowed, f"take a larger range, up to /{LARGEST_PREFIX}")
+
+
+ADDRESSES_PER_NODE = "network.addresses_per_node"
+"""Figure of the profiles: what a node takes with its pods."""
+
+
+def most_nodes(zone: str, pools: Sequence[PoolPlan], without_gpus: Sequence[CpuNodesPlan]) -> int:
+    """How many nodes may stand in a zone at most."""
+    groups: list[CpuNodesPlan | NodeGroupPlan] = [
+        *without_gpus,
+        *(group for pool in pools for group in pool.node_groups),
+    ]
+    return sum(math.ceil(group.max_nodes / len(group.zones)) for group in groups if zone in group.zones)

@@ -23,16 +23,42 @@ DnsFirewall = Literal["block", "alert", "off"]
 """What becomes of lookups of names that nothing in the network needs."""
 
 
+WayOut = Literal["nat", "transit-gateway", "none"]
+"""Where the default route of an existing network's nodes leads."""
+
+
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """One availability zone of the network with its four subnets (CIDR blocks, disjoint, inside the VPC's)."""
+    """One availability zone of the network with its subnets (CIDR blocks, disjoint, inside the VPC's)."""
 
     name: str  # us-east-1a
     slot: int  # which part of the VPC's range its subnets have; stays with the name
-    public_cidr: str  # NAT gateways only
+    public_cidr: str  # NAT gateways only; empty where somebody else made the network
     private_cidr: str  # nodes and pods
     isolated_cidr: str  # database and interface endpoints; no route to the internet
     control_cidr: str  # the control plane's interfaces alone, so that a network policy can name them
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingSubnetsPlan:
+    """Ids of the subnets of one zone that somebody else made."""
+
+    zone: str
+    private: str
+    isolated: str
+    control: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingNetworkPlan:
+    """What of the network somebody else made and keeps."""
+
+    vpc_id: str
+    subnets: tuple[ExistingSubnetsPlan, ...]  # one a zone, in the order of the network's zones
+    route_tables: tuple[str, ...]  # that S3's gateway endpoint is made for; none: it is there
+    way_out: WayOut
+    endpoints: tuple[str, ...]  # services that have one there already
+    flow_logs: bool  # whether the environment writes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +76,13 @@ class NetworkPlan:
     public_buckets: tuple[str, ...]  # of others, that may be read
     dns_firewall: DnsFirewall
     dns_allow: tuple[str, ...]  # further names that may be looked up
+    secondary_cidrs: tuple[str, ...] = ()  # further blocks of an existing VPC
+    existing: ExistingNetworkPlan | None = None  # None: the network is the environment's own
+
+    @property
+    def cidrs(self) -> tuple[str, ...]:
+        """All address blocks of the VPC, the primary one first."""
+        return (self.cidr, *self.secondary_cidrs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +184,7 @@ class EksPlan:
     autoscaler_image_tag: str
     node_release: str  # of the node images; another one starts every node anew
     deletion_protection: bool
+    node_sessions: bool  # whether Session Manager gets onto the nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +272,18 @@ class AwsPlan:
 
     def kept(self, clusters: Sequence[str]) -> dict[str, Any]:
         """What a stack's lock keeps of the ground, for its clusters."""
+        existing = self.network.existing
+        subnets = {each.zone: each.private for each in existing.subnets} if existing else {}
         return {
             **({"nodeRelease": self.control_plane(clusters[0]).node_release} if clusters else {}),
-            "network": {"cidr": self.network.cidr, "serviceCidr": self.network.service_cidr},
-            "zones": [{"name": zone.name, "slot": zone.slot} for zone in self.network.zones],
+            "network": {
+                "cidr": self.network.cidr,
+                "serviceCidr": self.network.service_cidr,
+                "vpcId": existing.vpc_id if existing else None,
+            },
+            "zones": [
+                {"name": zone.name, "slot": zone.slot, "nodes": subnets.get(zone.name)} for zone in self.network.zones
+            ],
             "controlPlaneZones": [zone for each in self.control_planes[:1] for zone in each.zones],
             "lustre": {"zone": self.lustre.zone, "capacityGib": self.lustre.capacity_gib} if self.lustre else None,
             "restoredFrom": self.database.restore_from if self.database else None,

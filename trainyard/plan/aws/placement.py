@@ -10,6 +10,7 @@ from trainyard.catalog import Instance
 from trainyard.conventions import Capacity
 from trainyard.conventions.aws import EFA_ENVIRONMENT, EFA_HUGEPAGES_MIB, EFA_RESOURCE
 from trainyard.plan.aws.cidr import MAX_ZONES
+from trainyard.plan.aws.existing_network import requested_zones
 from trainyard.plan.aws.reservations import reservation
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
@@ -35,20 +36,21 @@ def choose_zones(drafts: Sequence[PoolDraft[Instance]], context: Context) -> tup
     pins += [(f"{draft.key}.zone", draft.zone) for draft in drafts if draft.zone is not None]
     pins += [("storage.lustre.zone", lustre_zone)] if lustre_zone is not None else []
     pins = [(key, zone) for key, zone in pins if _is_usable(key, zone, context)]
+    named = requested_zones(context)
     if context.lock.zones:
-        return _locked_zones(pins, context)
-    if settings.network.zones is not None:
-        requested = tuple(settings.network.zones)
-        good = [zone for zone in requested if _is_usable("network.zones", zone, context)]
+        return _locked_zones(pins, named, context)
+    if named is not None:
+        where, requested = named
+        good = [zone for zone in requested if _is_usable(where, zone, context)]
         if len(set(requested)) != len(requested):
-            ledger.problem("network.zones", requested, "each zone once")
+            ledger.problem(where, requested, "each zone once")
         elif not 2 <= len(requested) <= MAX_ZONES:
-            ledger.problem("network.zones", requested, f"two to {MAX_ZONES} zones; EKS needs two")
+            ledger.problem(where, requested, f"two to {MAX_ZONES} zones; EKS needs two")
         elif len(good) == len(requested):
             for key, zone in pins:
                 if zone not in requested:
-                    ledger.problem(key, zone, f"must be one of network.zones, which are {', '.join(requested)}")
-            return ledger.decide("network.zones", tuple(sorted(requested)), "setting network.zones")
+                    ledger.problem(key, zone, f"must be one of {where}, which are {', '.join(requested)}")
+            return ledger.decide("network.zones", tuple(sorted(requested)), f"setting {where}")
         return usable
     count = min(int(context.figure("network.zones")), len(usable))
 
@@ -63,16 +65,18 @@ def choose_zones(drafts: Sequence[PoolDraft[Instance]], context: Context) -> tup
     return ledger.decide("network.zones", chosen, why)
 
 
-def _locked_zones(pins: Sequence[tuple[str, str]], context: Context) -> tuple[str, ...]:
+def _locked_zones(
+    pins: Sequence[tuple[str, str]], named: tuple[str, tuple[str, ...]] | None, context: Context
+) -> tuple[str, ...]:
     """The lock's zones, which hold whatever else is bound to one."""
-    kept, requested = context.lock.zone_names, context.settings.network.zones
+    kept = context.lock.zone_names
     if not set(kept) <= {fact.name for fact in catalog.region(context.region).zones}:
         allowed = f"the stack's lock has zones of another region: {', '.join(kept)}"
         hint = "an environment does not move: give the other region a stack of its own"
         context.ledger.regional("region", context.region, allowed, hint)
         return catalog.zones(context.region)[:MAX_ZONES]
-    if requested is not None and set(requested) != set(kept):
-        context.contradiction("network.zones", requested, kept, "zones")
+    if named is not None and set(named[1]) != set(kept):
+        context.contradiction(named[0], named[1], kept, "zones")
     for key, zone in pins:
         if zone not in kept:
             context.contradiction(key, zone, kept, "zones")
@@ -128,7 +132,7 @@ def place(
             f"{draft.key}.instanceType",
             item.type,
             f"no zone of the environment ({', '.join(zones)}) sells it; {elsewhere} do",
-            "change network.zones",
+            f"change {named[0] if (named := requested_zones(context)) else 'network.zones'}",
         )
         return None
     own = draft.pinned_zone

@@ -10,6 +10,7 @@ from trainyard.account.aws import Account, CannotAskError, NoCredentialsError, a
 from trainyard.preflight.aws import (
     capacity,
     endpoint,
+    existing_network,
     identity,
     managed,
     network,
@@ -43,6 +44,7 @@ QUESTIONS: Final = (
     Question(capacity.NAME, "what is reserved, and how likely spot nodes are", capacity.check),
     Question(rights.NAME, "whether the identity may make what the program makes", rights.check),
     Question(roles.NAME, "whether the service-linked roles are there", roles.check),
+    Question(existing_network.NAME, "whether the network that is there is as the settings say", existing_network.check),
     Question(network.NAME, "whether addresses clash with other networks", network.check),
     Question(taken.NAME, "whether something of a name is there already", taken.check),
     Question(versions.NAME, "whether the versions are offered", versions.check),

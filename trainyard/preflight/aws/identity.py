@@ -26,12 +26,26 @@ def check(subject: AwsSubject, account: Account) -> Lines:
     if arn.endswith(":root"):
         remedy = "deploy as a role: the root user's doings cannot be limited"
         yield _line("root user", Answer.UNKNOWN, "these are credentials of the account's root user", remedy)
-    own = role_of(arn)
-    known = own is None or any(own == given or _same_role(given, own) for given in ground.deployers)
-    if ground.deployers and not known:
+    yield from _named(subject, role_of(arn))
+    yield from _region(account)
+
+
+def _named(subject: AwsSubject, own: str | None) -> Lines:
+    """Whether who asks is among those whom the settings name; where they name nobody, it is whoever deploys.
+
+    Keys admit the deployers, or whoever deploys, and administrators; a cluster that names anybody admits those alone.
+    """
+    ground = subject.plan.ground
+    named = (*ground.deployers, *ground.admin_principal_arns)
+    if own is None or not named or any(own == given or _same_role(given, own) for given in named):
+        return
+    if ground.deployers:
         told = f"{own} is none of aws.deployers: the keys' policies would shut it out of what it makes"
         yield _line("deployers", Answer.FAILS, told, f"add {own} to aws.deployers, or come in as one of them")
-    yield from _region(account)
+    elif subject.plan.clusters:
+        told = f"{own} is none of aws.adminPrincipals: it makes the cluster, and then nothing on it"
+        remedy = f"add {own} to aws.adminPrincipals or aws.deployers, or come in as one of them"
+        yield _line("administrators", Answer.FAILS, told, remedy)
 
 
 def _region(account: Account) -> Lines:

@@ -17,7 +17,9 @@ _line = lines_of(NAME)
 def check(subject: AwsSubject, account: Account) -> Lines:
     """The VPC and the services' range, against who shall reach the API, then against every VPC of the region."""
     plan = subject.plan.ground.network
-    own = {"the VPC": IPv4Network(plan.cidr), "Kubernetes services": IPv4Network(plan.service_cidr)}
+    own = {"Kubernetes services": IPv4Network(plan.service_cidr)}
+    if plan.existing is None:  # of one that is there, its owner has chosen
+        own = {"the VPC": IPv4Network(plan.cidr), **own}
     for control_plane in subject.plan.ground.control_planes:
         for text in control_plane.access.networks:
             for what, cidr in own.items():
@@ -27,8 +29,11 @@ def check(subject: AwsSubject, account: Account) -> Lines:
                         text, Answer.FAILS, told, "choose another network.cidr; name this one in network.reservedCidrs"
                     )
     marks = marks_of(subject.plan.core.tags)
+    there = plan.existing.vpc_id if plan.existing else None
     others = [
-        each for each in account.each("ec2", "describe_vpcs", "Vpcs") if not marks.items() <= tags_in(each).items()
+        each
+        for each in account.each("ec2", "describe_vpcs", "Vpcs")
+        if each["VpcId"] != there and not marks.items() <= tags_in(each).items()
     ]
     joined = _joined(account)
     clashes = 0
@@ -53,9 +58,9 @@ def check(subject: AwsSubject, account: Account) -> Lines:
                         vpc["VpcId"], Answer.UNKNOWN, told, "choose another network.cidr before anything is made"
                     )
     if not clashes:
-        yield _line(
-            "VPCs", Answer.FINE, f"{plan.cidr} and {plan.service_cidr} overlap none of {len(others)} VPCs there"
-        )
+        ours = " and ".join(str(cidr) for cidr in own.values())
+        verb = "overlaps" if len(own) == 1 else "overlap"
+        yield _line("VPCs", Answer.FINE, f"{ours} {verb} none of {len(others)} VPCs there")
 
 
 def _overlap(cidr: IPv4Network, text: str) -> bool:

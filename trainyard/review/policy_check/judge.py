@@ -13,7 +13,7 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel
 
-from trainyard.policies.analyzed import with_all_tags
+from trainyard.policies.analyzed import is_looked_up, with_all_tags
 from trainyard.policies.outcomes import Outcome
 from trainyard.policies.rules import ResourceRule, Rule, StackRule
 from trainyard.recorded.model import RecordedResource, Secret, has_unknown
@@ -122,6 +122,7 @@ class View:
             inputs=with_all_tags(_bare(resource.inputs), tags),
             protect=resource.protect,
             ignore_changes=resource.ignore_changes,
+            read=is_looked_up(resource.urn, resource.type),
         )
 
 

@@ -130,7 +130,7 @@ def gpus_of(plan: Mapping[str, Any]) -> int | None:
 def totals_of(review: Review) -> list[tuple[str, str]]:
     """Label and figure: resources, by provider, components, protected, GPUs, price, time of the first `up`."""
     rehearsal = review.rehearsal
-    made = [resource for resource in rehearsal.resources if resource.is_made]
+    made = [resource for resource in rehearsal.resources if resource.is_made and not resource.read]
     by_package = Counter(resource.package for resource in made)
     components = sum(not resource.custom for resource in rehearsal.resources)
     rows = [

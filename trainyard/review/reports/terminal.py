@@ -119,7 +119,7 @@ def _figures(review: Review) -> Iterator[tuple[str, str]]:
         counts = f"{told.mandatory} mandatory and {count(told.advisory, 'advisory violation')}"
         accepted = f", {told.accepted} accepted" if told.accepted else ""
         yield "policies", f"{review.policies.policies} judged: {counts}{accepted}"
-    made = sum(resource.is_made for resource in rehearsal.resources)
+    made = sum(resource.is_made and not resource.read for resource in rehearsal.resources)
     found = f"{count(told.errors, 'error')}" if told.errors else "nothing would be refused, and all of it works"
     warnings = f", {count(told.warnings, 'warning')}" if told.warnings else ""
     yield "program", f"{count(made, 'resource')}: {found}{warnings}"

@@ -11,6 +11,7 @@ from typing import Final
 
 from trainyard.catalog import region as region_of
 from trainyard.catalog import regions
+from trainyard.recorded.types import VPC_CIDR
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.aws.eks import SUBNET
 from trainyard.rehearsal.refusals.rules import Rules
@@ -34,7 +35,7 @@ def subnet(view: View) -> None:
     """Inside its VPC, apart from the VPC's other subnets, in a zone of the region."""
     own = _network(view)
     vpc = view.referred("vpcId", VPC)
-    outer = _network(vpc) if vpc else None
+    outer = _network(vpc) if vpc and _has_one_block(vpc) else None
     if own is not None and outer is not None and vpc is not None and not own.subnet_of(outer):
         view.error("subnet-outside-vpc", "cidrBlock", f"{own} lies outside VPC {vpc.name}", allowed=f"inside {outer}")
     if own is not None and vpc is not None:
@@ -50,6 +51,13 @@ def subnet(view: View) -> None:
                     allowed="blocks that do not overlap",
                 )
     _zone(view, "availabilityZone")
+
+
+def _has_one_block(vpc: View) -> bool:
+    """Whether a VPC has no further blocks for sure: somebody else's may have, which the program only looks up."""
+    return not vpc.resource.read and not any(
+        other.referred("vpcId", VPC) in (vpc, None) for other in vpc.stack.of_type(VPC_CIDR)
+    )
 
 
 def _zone(view: View, path: str) -> None:

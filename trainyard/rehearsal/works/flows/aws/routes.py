@@ -9,7 +9,7 @@ read here: a VPC's own lets everything by, and one that is stricter only takes a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
@@ -20,6 +20,7 @@ from trainyard.recorded.types import (
     ROUTE,
     ROUTE_TABLE,
     ROUTE_TABLE_ASSOCIATION,
+    SUBNET,
     VPC,
     VPC_CIDR,
     VPC_ENDPOINT,
@@ -58,6 +59,8 @@ class Routes:
     routes: Mapping[str, tuple[Route, ...]]  # by the table's id
     nat_subnets: Mapping[str, str]  # subnet of a NAT gateway with a public address, by its id
     gateway_endpoints: Mapping[str, RecordedResource]  # to the object store, by the id of a table that has its routes
+    elsewhere: Mapping[str, RecordedResource] = field(default_factory=dict)
+    """Subnets of somebody else's, by id, whose routes nobody here knows: they may lead anywhere."""
 
     @classmethod
     def recorded(cls, resources: Resources, services: Addresses) -> Routes:
@@ -66,7 +69,7 @@ class Routes:
         Raises:
             UnknownInput: a part of them is not known yet.
         """
-        networks = texts_of(resources, "cidrBlock", VPC, VPC_CIDR)
+        networks = texts_of(resources, "cidrBlock", VPC, VPC_CIDR, SUBNET)
         routes: dict[str, list[Route]] = {}
         for table, route in _all_routes(resources):
             routes.setdefault(table, []).append(route)
@@ -88,6 +91,7 @@ class Routes:
                 if is_object_store(found)
                 for table in texts_at(found.inputs, "routeTableIds")
             },
+            elsewhere={str(found.id): found for found in resources.of(SUBNET) if found.read},
         )
 
     def judge(self, flow: Flow) -> Judgement | None:
@@ -129,6 +133,9 @@ class Routes:
         self, subnet: str, wanted: Addresses, *, object_store: bool
     ) -> Iterator[tuple[RecordedResource, Addresses]]:
         table = self.tables.get(subnet, "")
+        if not table and subnet in self.elsewhere:
+            yield self.elsewhere[subnet], wanted
+            return
         if object_store and table in self.gateway_endpoints:
             yield self.gateway_endpoints[table], wanted
             return

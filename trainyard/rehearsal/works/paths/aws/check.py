@@ -11,12 +11,12 @@ from trainyard.rehearsal.works.paths.aws.node_groups import node_groups
 
 
 def check(stack: Stack) -> None:
-    """Notes what is certain alone: a stack that makes no VPC has nothing to say here."""
+    """Notes what is certain alone: a stack that neither makes nor names a network has nothing to say here."""
     network = Network(stack)
     groups = Groups(network)
     fabric(groups)
     api.check(groups)
-    if not network.vpcs:
+    if not network.vpcs and not network.subnets:
         return
     all_nodes = node_groups(network)
     found = Endpoints(network)

@@ -1,7 +1,8 @@
 """A stack's VPCs as data: which subnet has which route table, where its routes lead, what stands in it.
 
-Only what the stack makes is here. What somebody else made (a VPC by its id, a table of another stack) is None, and so
-is what is not known yet: whoever asks keeps silent about it.
+Only what the stack makes is here, and subnets that it looks up as far as it says where they lie: their routes are
+somebody else's. What else somebody else made (a VPC by its id, a table of another stack) is None, and so is what is not
+known yet: whoever asks keeps silent about it.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Network:
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
         self.vpcs = _made(stack, VPC)
-        self.subnets = _made(stack, SUBNET)
+        self.subnets = {**_looked_up(stack, SUBNET), **_made(stack, SUBNET)}
         self.tables = _made(stack, ROUTE_TABLE)
         self.nats = _made(stack, NAT_GATEWAY)
         self.gateways = _made(stack, INTERNET_GATEWAY)
@@ -185,6 +186,12 @@ class Network:
             if view.text("internetGatewayId") in (None, gateway.resource.id)
         ]
         return any(view.text("vpcId") in (None, vpc) for view in attached)
+
+
+def _looked_up(stack: Stack, type_: str) -> dict[str, View]:
+    """What the stack says of somebody else's things of a type, by id."""
+    views = (view for view in stack.of_type(type_) if view.resource.read)
+    return {view.resource.id: view for view in views if isinstance(view.resource.id, str)}
 
 
 def _made(stack: Stack, type_: str) -> dict[str, View]:

@@ -17,13 +17,13 @@ class NodeGroup:
 
     view: View
     template: View | None
-    subnets: tuple[str, ...]  # that the stack makes
+    subnets: tuple[str, ...]  # that the stack makes, or looks up
     cluster: View | None
 
     def is_public(self, network: Network, subnet: str) -> bool:
         """Whether its nodes have, or may have, a public address in a subnet."""
         mapped = network.subnets[subnet]
-        if mapped.is_unknown("mapPublicIpOnLaunch"):
+        if mapped.is_unknown("mapPublicIpOnLaunch") or (mapped.resource.read and mapped.lacks("mapPublicIpOnLaunch")):
             return True
         if self.template is not None:
             for path, _ in self.template.items("networkInterfaces"):

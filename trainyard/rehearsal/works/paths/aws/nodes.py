@@ -9,11 +9,17 @@ from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from trainyard.catalog.tables import tree
+from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.recorded.types import (
     ADD_ON,
+    EC2_INSTANCE,
     EKS_CLUSTER,
     HELM_RELEASE,
+    INSTANCE_PROFILE,
     POD_IDENTITY_ASSOCIATION,
+    ROLE,
+    ROLE_POLICY,
+    ROLE_POLICY_ATTACHMENT,
     SERVICE_ACCOUNT,
 )
 from trainyard.rehearsal.context import Stack, View
@@ -32,6 +38,49 @@ def check(network: Network, endpoints: Endpoints, groups: list[NodeGroup]) -> No
     for group in groups:
         _services_of(network, endpoints, group, asked)
         _api(network, group)
+    _bastions(network, endpoints)
+
+
+def _bastions(network: Network, endpoints: Endpoints) -> None:
+    """An instance that Session Manager shall reach and that does not get to it is reached by nobody."""
+    for view in network.stack.of_type(EC2_INSTANCE):
+        subnet = view.text("subnetId") or ""
+        profile = view.referred("iamInstanceProfile", INSTANCE_PROFILE)
+        if view.resource.read or subnet not in network.subnets or profile is None:
+            continue
+        if not _holds_sessions(network.stack, profile, "role"):
+            continue
+        way = network.internet(subnet, public=view.flag("associatePublicIpAddress") is not False)
+        missing = [name for name in _OF_SESSIONS if not endpoints.serves(name, subnet)]
+        if way.open is False and missing and not network.leads_elsewhere(subnet):
+            view.error(
+                "paths-sessions-cut-off",
+                "subnetId",
+                f"Session Manager does not reach it: it gets neither to the internet ({way.why}) nor to an endpoint of "
+                f"{' and '.join(missing)}",
+                allowed="a route to a NAT gateway, or VPC endpoints of these services",
+            )
+
+
+_OF_SESSIONS: Final = ("ssm", "ssmmessages")
+"""What the agent of Session Manager asks (Systems Manager user guide, "Improve the security of EC2 instances by using
+VPC endpoints for Systems Manager", 2026-11: `ec2messages` no longer, since agent 3.3)."""
+
+_MANAGED_SESSIONS: Final = "policy/AmazonSSMManagedInstanceCore"
+
+
+def _holds_sessions(stack: Stack, view: View, path: str) -> bool:
+    """Whether the role that something has lets its agent ask for sessions."""
+    role = view.referred(path, ROLE)
+    if role is None:
+        return False
+    return any(
+        "ssmmessages:" in (policy.text("policy") or "") and policy.referred("role", ROLE) is role
+        for policy in stack.of_type(ROLE_POLICY)
+    ) or any(
+        (attached.text("policyArn") or "").endswith(_MANAGED_SESSIONS) and attached.referred("role", ROLE) is role
+        for attached in stack.of_type(ROLE_POLICY_ATTACHMENT)
+    )
 
 
 def asked_services(stack: Stack) -> list[Mapping[str, Any]]:
@@ -135,6 +184,8 @@ def _asked(stack: Stack, when: str) -> bool:
     """Whether a stack asks a service on an occasion of the table."""
     if when == "pod identities":
         return bool(stack.of_type(POD_IDENTITY_ASSOCIATION))
+    if when == "sessions":
+        return any(_holds_sessions(stack, view, "nodeRoleArn") for view in stack.of_type(EKS_NODE_GROUP))
     if when == "roles of service accounts":
         return any(_has_role(view) for view in stack.of_type(SERVICE_ACCOUNT)) or any(
             view.has("serviceAccountRoleArn") for view in stack.of_type(ADD_ON)

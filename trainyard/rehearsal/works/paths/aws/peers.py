@@ -56,8 +56,8 @@ def _load_balancers(network: Network) -> None:
         network.subnets[one].text("vpcId") for one in cluster.texts("vpcConfig.subnetIds") if one in network.subnets
     }
     subnets = [view for view in network.subnets.values() if view.text("vpcId") in vpcs]
-    if not subnets or any(view.blurred("tags") or view.is_unknown("tags") for view in subnets):
-        return
+    if not subnets or any(view.resource.read or view.blurred("tags") or view.is_unknown("tags") for view in subnets):
+        return  # somebody else's subnets have tags that nobody here knows
     if network.stack.of_type("aws:ec2/tag:Tag"):
         return  # a tag of its own may be the one
     for view in (*network.stack.of_type(SERVICE), *network.stack.of_type(INGRESS)):
