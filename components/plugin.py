@@ -87,6 +87,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     DnsFirewall,
     EgressProxy,
     EnvironmentKey,
+    ExistingNetwork,
     GcsBucket,
     GcsStorageTiers,
     GkeCluster,

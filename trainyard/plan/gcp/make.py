@@ -16,6 +16,7 @@ from trainyard.plan.gcp.network import check_addresses, plan_network
 from trainyard.plan.gcp.parts import BillingPlan, GcpPlan
 from trainyard.plan.gcp.placement import choose_zones, place, run_hours
 from trainyard.plan.idle_jobs import plan_idle_jobs
+from trainyard.plan.mirrors import mirrored
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
@@ -70,7 +71,7 @@ def plan_gcp(
         mounts=training_mounts(scratch=False, home=False),
         environment=(("GOOGLE_CLOUD_PROJECT", project),),
         pod_annotations=FUSE_ANNOTATIONS,
-        pulled_as=lambda image: image,
+        pulled_as=lambda image: mirrored(image, context.settings.images.mirrors),
         context=context,
     )
     ground = GcpPlan(
