@@ -6,7 +6,7 @@ PYTHON := python3
 endif
 BIN := .venv/bin
 
-.PHONY: demo test quick check docs map golden fuzz matrix bench checkov lock wheel clean
+.PHONY: demo test quick check docs map golden pictures fuzz matrix bench checkov lock wheel clean
 
 demo: .venv/rehearsal  ## the main job: rehearse the demo stack, then run the smoke job; no account and no Pulumi CLI
 	@$(BIN)/trainyard rehearse demo
@@ -39,6 +39,9 @@ map: .venv/dev  ## rooms, imports and lines of code; AGAINST=COMMIT puts that co
 
 golden: .venv/dev  ## write the golden plans and rehearsals anew
 	$(BIN)/python -m tests.golden_files
+
+pictures: .venv/dev  ## the documentation's pictures anew; needs Prometheus and Chromium
+	$(BIN)/python -m tests.ledger.picture
 
 fuzz: .venv/dev  ## 10,000 random settings files, 200 whole rehearsals, and every region's defaults; SEED=2 draws others
 	@$(BIN)/python -m tests.fuzz.run --seed $(or $(SEED),1)

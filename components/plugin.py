@@ -21,6 +21,7 @@ from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.dns_firewall import DnsFirewall
 from trainyard.components.aws.encryption import EnvironmentKey
+from trainyard.components.aws.existing_network import ExistingNetwork
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.identity import PodRole
 from trainyard.components.aws.image_cache import ImageCache
@@ -28,6 +29,7 @@ from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake
 from trainyard.components.aws.managed.domain import ManagedDomain
 from trainyard.components.aws.managed.network import TrainingWall
+from trainyard.components.aws.managed.proof import TrainingProof
 from trainyard.components.aws.managed.roles import ManagedRoles
 from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
 from trainyard.components.aws.network import Network
@@ -52,6 +54,7 @@ from trainyard.components.gcp.gpu_nodes import GkeNodePools
 from trainyard.components.gcp.identity import PodIdentity
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
@@ -111,7 +114,9 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     PodRole,
     ProjectBudget,
     ProjectKeys,
+    ProjectRecord,
     ProjectServices,
+    RecordAlarms,
     SecurityAlerts,
     SharedFileSystem,
     SmokeJob,
@@ -123,6 +128,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     TeamNamespaces,
     TeamVolumes,
     ThreatDetection,
+    TrainingProof,
     TrainingRuntimes,
     TrainingWall,
     VpcNetwork,

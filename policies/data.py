@@ -51,8 +51,12 @@ def bucket_without_versioning(resources: Resources, _: Config) -> Iterator[Stack
         if "Enabled" not in states:
             yield bucket, f"versioning is {states[0] if states else 'not configured'}"
     for bucket in resources.of(GCP_BUCKET):
-        # A hierarchical namespace, for checkpoints, excludes versions; soft delete then is the net.
-        if not any(is_on(bucket.inputs, key, "enabled") for key in ("versioning", "hierarchicalNamespace")):
+        # A hierarchical namespace, for checkpoints, excludes versions; soft delete then is the net. Where nobody
+        # overwrites an object in its time, there is nothing to keep versions of.
+        kept = is_set(bucket.inputs, "retentionPolicy", "retentionPeriod")
+        if not kept and not any(
+            is_on(bucket.inputs, key, "enabled") for key in ("versioning", "hierarchicalNamespace")
+        ):
             yield bucket, "versioning is not enabled"
 
 

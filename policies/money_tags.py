@@ -16,7 +16,7 @@ from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import GKE_NODE_POOL, LAUNCH_TEMPLATE
 from trainyard.recorded.read import list_at, mapping_at, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import CLOUD_SQL, GCP_PROVIDER, GKE_CLUSTER
+from trainyard.recorded.types import CLOUD_SQL, GCP_ALERT_POLICY, GCP_PROVIDER, GKE_CLUSTER
 
 COSTED = (
     LAUNCH_TEMPLATE,  # free, but what it launches is not
@@ -27,9 +27,13 @@ COSTED = (
     ),
 )
 LAUNCHED = ("instance", "volume")  # what a launch template starts, and provider tags do not reach
-LABELLED_BY_HAND: Final = {GKE_NODE_POOL: ("nodeConfig", "resourceLabels"), CLOUD_SQL: ("settings", "userLabels")}
+LABELLED_BY_HAND: Final = {
+    GKE_NODE_POOL: ("nodeConfig", "resourceLabels"),
+    CLOUD_SQL: ("settings", "userLabels"),
+    GCP_ALERT_POLICY: ("userLabels",),
+}
 """What a provider's labels do not reach on Google Cloud, with where its own stand: pools and databases are most of the
-bill."""
+bill; alert policies are billed by condition."""
 
 
 @stack_rule(

@@ -11,11 +11,11 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from trainyard.policies.gcs import reads_are_recorded, receives_logs
+from trainyard.policies.gcs import KEYS, STORAGE, access_log_arrives, reads_are_recorded, receives_logs
 from trainyard.policies.rules import Config, NotApplicable, StackViolation, stack_rule
 from trainyard.policies.stack_settings import part_of
 from trainyard.recorded.model import RecordedResource, has_unknown
-from trainyard.recorded.read import is_on, is_set, list_at, mappings_at, texts_at, value_at
+from trainyard.recorded.read import is_on, list_at, mappings_at, texts_at, value_at
 from trainyard.recorded.resources import Resources, refers
 from trainyard.recorded.types import (
     BUCKET,
@@ -27,6 +27,7 @@ from trainyard.recorded.types import (
     EVENT_TARGET,
     GCP_AUDIT_CONFIG,
     GCP_BUCKET,
+    GCP_CRYPTO_KEY,
     TRAIL,
 )
 
@@ -39,7 +40,7 @@ _NARROWS = ("readOnly", "eventName", "userIdentity.arn", "eventType", "sessionCr
 """Fields of a selector with which it records a part of what happens only."""
 
 
-def _unless_elsewhere(key: str, config: Config) -> None:
+def unless_elsewhere(key: str, config: Config) -> None:
     """Ends the policy where somebody else does it, or the stack file says why nobody does."""
     by = part_of("audit", key, "by")
     if config["elsewhere"] or by not in ("", "stack"):
@@ -49,7 +50,16 @@ def _unless_elsewhere(key: str, config: Config) -> None:
 @stack_rule(
     "objects-without-trail",
     "A trail records what is done in the account, every use of a key, and every read and write of an object.",
-    types=(BUCKET, BUCKET_LOGGING, TRAIL, GCP_BUCKET, GCP_AUDIT_CONFIG),
+    types=(
+        BUCKET,
+        BUCKET_LOGGING,
+        TRAIL,
+        GCP_BUCKET,
+        GCP_AUDIT_CONFIG,
+        GCP_CRYPTO_KEY,
+        "gcp:storage/bucketIAM*",
+        "gcp:projects/iAM*",
+    ),
     severity=Severity.HIGH,
     controls=("CIS AWS 3.0.0 3.1", "CIS AWS 3.0.0 3.8", "CIS AWS 3.0.0 3.9", "NIST 800-53r5 AU-12"),
     fix="Leave audit.trail to the stack, or say in audit.trail whose trail it is and why.",
@@ -57,7 +67,7 @@ def _unless_elsewhere(key: str, config: Config) -> None:
 )
 def objects_without_trail(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """Buckets of records are apart: a trail that records its own deliveries never ends."""
-    _unless_elsewhere("trail", config)
+    unless_elsewhere("trail", config)
     trails = [trail for trail in resources.of(TRAIL) if value_at(trail.inputs, "enableLogging") is not False]
     buckets = [bucket for bucket in resources.of(BUCKET) if not _holds_records(bucket, resources)]
     if buckets and not trails:
@@ -70,9 +80,21 @@ def objects_without_trail(resources: Resources, config: Config) -> Iterator[Stac
     for bucket in buckets:
         if not any(_records_objects(trail, bucket) for trail in trails):
             yield bucket, "no trail records who reads and writes its objects"
-    for bucket in resources.of(GCP_BUCKET) if not reads_are_recorded(resources) else ():
-        if not is_set(bucket.inputs, "logging", "logBucket") and not receives_logs(bucket, resources):
+    yield from _on_google_cloud(resources)
+
+
+def _on_google_cloud(resources: Resources) -> Iterator[StackViolation]:
+    """Google delivers access logs as it can; a stack that asks for audit logs has those of objects and keys."""
+    configs = resources.of(GCP_AUDIT_CONFIG)
+    for bucket in resources.of(GCP_BUCKET) if not reads_are_recorded(resources, STORAGE) else ():
+        if receives_logs(bucket, resources):
+            continue
+        if configs:
+            yield bucket, "the project's audit log does not have who reads and writes its objects, of everybody"
+        elif not access_log_arrives(bucket, resources):
             yield bucket, "neither its access log nor the project's audit log records who reads and writes its objects"
+    for key in resources.of(GCP_CRYPTO_KEY) if configs and not reads_are_recorded(resources, KEYS) else ():
+        yield key, "the project's audit log does not have who uses it"
 
 
 def _holds_records(bucket: RecordedResource, resources: Resources) -> bool:
@@ -144,7 +166,7 @@ def _begins(beginnings: Any, key: str, trail: RecordedResource, bucket: Recorded
 )
 def no_threat_detection(resources: Resources, config: Config) -> Iterator[StackViolation]:
     """Objects and audit logs are features that a detector may lack."""
-    _unless_elsewhere("threatDetection", config)
+    unless_elsewhere("threatDetection", config)
     needed = {
         feature: what
         for feature, type_, what in (

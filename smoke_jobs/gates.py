@@ -32,6 +32,18 @@ HOST_SHARE: Final = 0.1
 """The share of the line rate that GPUs must reach whose data pass through the host (PCIe, no fabric): no
 figure of theirs was found that could be trusted, so this tells apart only what works from what does not."""
 
+SWITCH_SHARE: Final = 0.5
+"""The share of its NVLinks' rate, one way, that a GPU on an NVSwitch must reach in its node. Published figures of eight
+are 0.77 (A100), 0.82 (H200, ring) and 0.82 (B200, at 4 GiB); over PCIe it would be less than a tenth."""
+
+MESH_SHARE: Final = 0.3
+"""The same where NVLinks go from GPU to GPU without a switch (p3): a ring takes a part of them only."""
+
+EXCHANGE_SHARE: Final = 0.3
+"""The share of its part of the adapters' rate, or of its NVLinks', that each GPU must reach in an all-to-all, where it
+does not go through the host. No figure of theirs was found; a part is the least that an exchange among many nodes
+leaves a GPU, among two it has twice as much. Plain TCP stays far below."""
+
 FROM_BYTES: Final = 2**30
 """The smallest message of which a share of the line rate is asked."""
 
@@ -46,16 +58,29 @@ class Machine:
     type: str
     network_gbps: float
     fabric: bool  # GPUs on an NVSwitch, and adapters that they reach without the host
+    gpu: str = ""  # as in the catalogue: A100-40GB
+    gpus: int = 1
+    nvlink: str = "no"  # no, NVLink or NVSwitch
 
 
 def machines() -> tuple[Machine, ...]:
     """Every type with a whole GPU that several nodes are made of, of both clouds."""
     ours = [
-        Machine(item.type, item.network_gbps, item.nvlink == "NVSwitch" and item.efa_interfaces > 0)
+        Machine(
+            item.type,
+            item.network_gbps,
+            item.nvlink == "NVSwitch" and item.efa_interfaces > 0,
+            item.gpu,
+            item.gpus,
+            item.nvlink,
+        )
         for item in instances()
         if item.gpus
     ]
-    theirs = [Machine(row["type"], float(row["network_gbps"]), _has_fabric(row)) for row in rows("gcp_instances.csv")]
+    theirs = [
+        Machine(row["type"], float(row["network_gbps"]), _has_fabric(row), row["gpu"], int(row["gpus"]), row["nvlink"])
+        for row in rows("gcp_instances.csv")
+    ]
     return (*ours, *theirs)
 
 
@@ -64,26 +89,60 @@ def _has_fabric(row: dict[str, str]) -> bool:
 
 
 def derived() -> Iterator[dict[str, str]]:
-    """A record of thresholds.csv for each machine: the bus bandwidth of all-reduce over several nodes."""
+    """Records of thresholds.csv for each machine: the bus bandwidth of all-reduce over several nodes, and in one."""
+    links = {row["gpu"]: row for row in rows("gpus.csv")}
     for machine in machines():
+        if machine.gpus > 1:
+            yield _in_node(machine, links[machine.gpu])
+        yield from _exchanges(machine, links[machine.gpu])
         share = FABRIC_SHARE if machine.fabric else HOST_SHARE
         through = "" if machine.fabric else ", for its GPUs have no fabric but the host"
-        yield {
-            "instance": machine.type,
-            "nodes": "2+",
-            "metric": "all_reduce",
-            "min_bytes": str(FROM_BYTES),
-            "max_bytes": "17179869184",
-            "statistic": "median",
-            "value": f"{machine.network_gbps / 8:g}",
-            "unit": "GB/s",
-            "better": "higher",
-            "tolerance": f"{1 - share:g}",
-            "kind": "gate",
-            "nccl": "",
-            "source": f"{DERIVED}{share:.0%} of its {machine.network_gbps:g} Gbit/s{through}",
-            "date": DATE,
-        }
+        text = f"{share:.0%} of its {machine.network_gbps:g} Gbit/s{through}"
+        yield _of_bandwidth(machine, "2+", machine.network_gbps / 8, share, text)
+
+
+def _in_node(machine: Machine, gpu: dict[str, str]) -> dict[str, str]:
+    """What the GPUs of one node must reach together, from the line rate of what joins them."""
+    rate = float(gpu["interconnect_gb_per_s"])
+    share = {"NVSwitch": SWITCH_SHARE, "NVLink": MESH_SHARE}.get(machine.nvlink, HOST_SHARE)
+    joined = "PCIe slot" if machine.nvlink == "no" else machine.nvlink
+    if machine.nvlink == "no" and gpu["interconnect"] != "PCIe":
+        raise ValueError(f"{machine.type}: the catalogue has the rate of {gpu['gpu']}'s NVLink, not of its slot")
+    text = f"{share:.0%} of the {rate:g} GB/s one way of {gpu['gpu']} ({joined}; catalog/gpus.csv)"
+    return _of_bandwidth(machine, "1", rate, share, text)
+
+
+def _exchanges(machine: Machine, gpu: dict[str, str]) -> Iterator[dict[str, str]]:
+    """What each GPU must reach in an all-to-all; nothing is said of those whose data pass through the host."""
+    if machine.nvlink == "NVSwitch":
+        rate = float(gpu["interconnect_gb_per_s"])
+        text = f"{EXCHANGE_SHARE:.0%} of the {rate:g} GB/s one way of {gpu['gpu']} (NVSwitch; catalog/gpus.csv)"
+        yield _of_bandwidth(machine, "1", rate, EXCHANGE_SHARE, text, "all_to_all")
+    if machine.fabric:
+        part = machine.network_gbps / 8 / machine.gpus
+        text = f"{EXCHANGE_SHARE:.0%} of a GPU's part of its {machine.network_gbps:g} Gbit/s"
+        yield _of_bandwidth(machine, "2+", part, EXCHANGE_SHARE, text, "all_to_all")
+
+
+def _of_bandwidth(
+    machine: Machine, nodes: str, value: float, share: float, text: str, metric: str = "all_reduce"
+) -> dict[str, str]:
+    return {
+        "instance": machine.type,
+        "nodes": nodes,
+        "metric": metric,
+        "min_bytes": str(FROM_BYTES),
+        "max_bytes": "17179869184",
+        "statistic": "median",
+        "value": f"{value:g}",
+        "unit": "GB/s",
+        "better": "higher",
+        "tolerance": f"{1 - share:g}",
+        "kind": "gate",
+        "nccl": "",
+        "source": DERIVED + text,
+        "date": DATE,
+    }
 
 
 MATMUL_SHARE: Final = 0.5
@@ -140,6 +199,9 @@ def page() -> str:
         _HEAD.format(
             fabric=FABRIC_SHARE,
             host=HOST_SHARE,
+            switch=SWITCH_SHARE,
+            mesh=MESH_SHARE,
+            exchange=EXCHANGE_SHARE,
             standard=", ".join(_more("standard", "quick")),
             full=", ".join(_more("full", "standard")),
         )
@@ -157,14 +219,55 @@ def page() -> str:
         for record in records
         if record.metric not in BANDWIDTHS
     ]
+    lines += ["", *_OWN_HEAD]
+    lines += [f"| {check} | {figure} | {limit} | {of} | {source} |" for check, figure, limit, of, source in own_gates()]
     return "\n".join(lines) + "\n"
+
+
+def own_gates() -> tuple[tuple[str, str, str, str, str], ...]:
+    """Gates that compare a figure with what the same run measured or was told: check, figure, limit, of what, source.
+
+    Raises ImportError where torch is not installed, which the checks need.
+    """
+    from trainyard.smoke_jobs.ddp import (
+        check_adapters,
+        check_checkpoint,
+        check_devices,
+        check_gradients,
+        check_memory,
+        check_scaling,
+    )
+    from trainyard.smoke_jobs.ddp.options import Options
+    from trainyard.smoke_jobs.sweep import OUTLIER
+
+    copies = "Azure/azurehpc-health-checks asks 0.67 (A100) and 0.76 (H100); own choice below it"
+    return (
+        ("devices", "memory of a device", f">= {check_devices.MEMORY_SHARE:.0%}", "the plan's `expect_memory_gib`",
+         "own choice: drivers and ECC keep some"),
+        ("memory", "host to device, device to host", f">= {check_memory.SLOT_SHARE:.0%}",
+         "the slot's line rate, which the driver tells", copies),
+        ("memory", "device to device, on a switch", f">= {check_memory.PEER_SHARE:.0%}",
+         "the median of the node's pairs", "own choice: a link less is 0.94, the way through the host 0.1"),
+        ("adapters", "bytes of an adapter", f">= {check_adapters.IDLE_SHARE:.0%}", "the median of its node's",
+         "own choice: NCCL spreads its channels evenly"),
+        ("gradients", "difference to one process", f"<= {check_gradients.TOLERANCE:.0e}", "the largest parameter",
+         "rounding of float64 over five steps"),
+        ("scaling", "scaling efficiency, on GPUs", f">= {check_scaling.SHARE:.0%}",
+         "what the measured step and reduction give without overlap", "own choice: what measuring leaves open"),
+        ("checkpoint", "write", f">= {check_checkpoint.RATED_SHARE:.0%}", "`checkpoint_rated_gb_s`, where it is given",
+         "torchsnapshot's published runs reach 60-80 %"),
+        ("every check", "each figure", f">= {1 - Options().baseline_drop:.0%}", "a recorded `--baseline`",
+         "option `baseline_drop`; microsoft/superbenchmark asks 95 %"),
+        ("sweep", "each figure of a node or pair", f">= {OUTLIER:.0%}", "the pool's median, of three and more",
+         "as compute to median"),
+    )  # fmt: skip
 
 
 def _more(level: str, than: str) -> list[str]:
     return [name for name in LEVELS[level] if name not in LEVELS[than]]
 
 
-BANDWIDTHS: Final = ("all_reduce", "all_gather", "reduce_scatter")
+BANDWIDTHS: Final = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 
 
 def _gates(records: tuple[Threshold, ...], instance: str, nodes: int) -> Iterator[str]:
@@ -179,6 +282,13 @@ def _gates(records: tuple[Threshold, ...], instance: str, nodes: int) -> Iterato
             )
 
 
+_OWN_HEAD: Final = (
+    "## Compared with what the run itself measures",
+    "",
+    "| check | figure | passes | of | source |",
+    "|---|---|---|---|---|",
+)
+
 _HEAD: Final = """\
 # The gates of the smoke job
 
@@ -192,12 +302,15 @@ seeds a fault that each of them has to find.
 
 What a GPU is asked is derived from its data sheet, by its own name; `dcgmi diag`, NVLink and Xid events are read where
 the node lets them be read, and what was not read is said in the result. The paths that need a GPU, a fabric adapter or
-DCGM were proven with recorded answers and on CPUs, never on the hardware.
+DCGM were proven with recorded answers and on CPUs, never on the hardware: `unproven` of a result names those that a run
+took, and its table and report say it.
 
 Where somebody has published a figure for an instance and a number of nodes, 85 % of it is asked for as a rule. Where
 nobody has, the floor comes from the line rate of the adapters: {fabric:.0%} of it where GPUs reach them without the
-host, {host:.0%} elsewhere, which tells only what works from what does not. None of these gates was met or missed on
-hardware by this project yet.
+host, {host:.0%} elsewhere, which tells only what works from what does not. In one node it comes from the rate of what
+joins the GPUs: {switch:.0%} of their NVLinks' where they meet in a switch, {mesh:.0%} where they do not, and {host:.0%}
+of a PCIe slot's. An all-to-all is asked for {exchange:.0%} of a GPU's part of the adapters, or of its NVLinks. None of
+these gates was met or missed on hardware by this project yet.
 
 ## Bandwidth by instance, on one, two and four nodes
 """

@@ -1,7 +1,7 @@
 """A bucket of Cloud Storage with everything that a bucket of the environment must have.
 
-Encrypted with the environment's key, never public, rights by IAM alone, access logged, versions or soft deletion, and a
-lifecycle.
+Encrypted with the environment's key, never public, rights by IAM alone, access logged, versions, soft deletion or days
+in which nothing is deleted, and a lifecycle.
 """
 
 import re
@@ -27,6 +27,8 @@ class GcsLifecycleRuleArgs(TypedDict):
     """Days after which a superseded version is deleted."""
     nearline_days: NotRequired[int]
     """Days after which an object moves to Nearline, which costs half as much and a cent a GB to read."""
+    expire_days: NotRequired[int]
+    """Days after which an object is deleted."""
     abort_uploads_days: NotRequired[int]
     """Days after which the parts of an upload that was never completed are deleted."""
 
@@ -49,6 +51,11 @@ class GcsBucketArgs(TypedDict):
     folders: NotRequired[bool]
     """Whether folders are objects of their own, which are renamed at once and can have rights. Excludes versions.
     Default: no."""
+    retention_days: NotRequired[int]
+    """Days in which nobody deletes or overwrites an object, at least 1. Excludes versions: what cannot be overwritten
+    has none. Default: whoever has the right may."""
+    retention_locked: NotRequired[bool]
+    """Whether those days can never be made fewer again, by nobody. Default: no."""
     soft_delete_days: NotRequired[int]
     """Days that deleted objects can be brought back, and are billed: 0, or 7 to 90. Default: 7."""
 
@@ -76,6 +83,10 @@ class GcsBucket(pulumi.ComponentResource):
             raise ValueError(
                 f"bucket {name!r}: lifecycle_rules are empty; what is superseded stays and is billed for ever"
             )
+        kept = args.get("retention_days")
+        expires = [rule["expire_days"] for rule in args["lifecycle_rules"] if "expire_days" in rule]
+        if kept is not None and (kept < 1 or any(days < kept for days in expires)):
+            raise ValueError(f"bucket {name!r}: retention_days {kept}; at least 1, and no more than what expires lives")
         key, logs = args.get("key_id"), args.get("log_bucket")
         bucket = storage.Bucket(
             name,
@@ -83,7 +94,12 @@ class GcsBucket(pulumi.ComponentResource):
             storage_class="STANDARD",
             uniform_bucket_level_access=True,
             public_access_prevention="enforced",
-            versioning=None if args.get("folders") else {"enabled": True},
+            versioning=None if args.get("folders") else {"enabled": kept is None},
+            retention_policy=(
+                {"retention_period": str(kept * 86_400), "is_locked": args.get("retention_locked", False)}
+                if kept is not None
+                else None
+            ),
             hierarchical_namespace={"enabled": True} if args.get("folders") else None,
             soft_delete_policy={"retention_duration_seconds": days * 86_400},
             encryption={"default_kms_key_name": key} if key is not None else None,
@@ -111,6 +127,8 @@ def _rules(rule: GcsLifecycleRuleArgs) -> list[storage.BucketLifecycleRuleArgsDi
     if "nearline_days" in rule:
         moved: storage.BucketLifecycleRuleActionArgsDict = {"type": "SetStorageClass", "storage_class": "NEARLINE"}
         found.append({"action": moved, "condition": {"age": rule["nearline_days"], "with_state": "LIVE"}})
+    if "expire_days" in rule:
+        found.append({"action": {"type": "Delete"}, "condition": {"age": rule["expire_days"]}})
     if "abort_uploads_days" in rule:
         found.append(
             {"action": {"type": "AbortIncompleteMultipartUpload"}, "condition": {"age": rule["abort_uploads_days"]}}

@@ -80,7 +80,8 @@ class CloudSqlDatabase(pulumi.ComponentResource):
     secret_id: pulumi.Output[str]
     """Id of the secret that holds the password: projects/PROJECT/locations/REGION/secrets/NAME."""
     server_ca: pulumi.Output[str]
-    """Certificate of the authority that the server's certificate is from, PEM."""
+    """Certificates of the instance's own authority, PEM: the one that signs today, and the next as soon as it is there.
+    The server's certificate names the instance and not its address: libpq's `verify-ca` is how it is checked."""
 
     def __init__(self, name: str, args: CloudSqlDatabaseArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for a tier, disk or number of backups that Cloud SQL refuses."""
@@ -113,6 +114,9 @@ class CloudSqlDatabase(pulumi.ComponentResource):
                     "ipv4_enabled": False,
                     "private_network": args["network_id"],
                     "ssl_mode": "ENCRYPTED_ONLY",
+                    # An authority for this one instance: whoever has a certificate of it is the instance. One that a
+                    # region shares signs for everybody's instances there.
+                    "server_ca_mode": "GOOGLE_MANAGED_INTERNAL_CA",
                     "enable_private_path_for_google_cloud_services": False,
                 },
                 "backup_configuration": {
@@ -158,8 +162,20 @@ class CloudSqlDatabase(pulumi.ComponentResource):
         self.connection_name = instance.connection_name
         self.password = pulumi.Output.secret(password.result)
         self.secret_id = secret.id
-        self.server_ca = instance.server_ca_certs.apply(lambda found: str(found[0].cert or "") if found else "")
+        # All that Cloud SQL trusts for the instance, the next one among them: what the instance itself says is the one
+        # in use, and a client that knows no other is shut out by a rotation.
+        trusted = sql.get_ca_certs_output(
+            instance=instance.name, opts=pulumi.InvokeOutputOptions(parent=self, depends_on=[instance])
+        )
+        self.server_ca = trusted.certs.apply(lambda found: bundle([each.cert for each in found]))
         register(self)
+
+
+def bundle(certificates: list[str]) -> str:
+    """Certificates as one file, in an order that does not come and go. Raises RuntimeError where there is none."""
+    if not certificates:
+        raise RuntimeError("Cloud SQL lists no authority for the certificate of its instance: nobody could check it")
+    return "".join(f"{text}\n" for text in sorted(text.strip() for text in certificates))
 
 
 def _check(args: CloudSqlDatabaseArgs) -> None:

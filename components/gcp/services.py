@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 import pulumi
+import pulumi_gcp.logging as logging
 import pulumi_gcp.projects as projects
 
 from trainyard.components.outputs import register
@@ -53,6 +54,14 @@ class ProjectServices(pulumi.ComponentResource):
         self.ready: list[pulumi.Resource] = list(made.values())
         self.agent_emails = {}
         for service in args["agents"]:
+            if service == "logging":
+                # Its account is no agent of the project's: Cloud Logging makes it for who asks after its key.
+                asked = logging.get_project_cmek_settings_output(
+                    project=made[service].project,
+                    opts=pulumi.InvokeOutputOptions(parent=self, depends_on=[made[service]]),
+                )
+                self.agent_emails[service] = asked.service_account_id
+                continue
             agent = projects.ServiceIdentity(
                 f"{name}-{service}-agent",
                 service=f"{service}.{DOMAIN}",

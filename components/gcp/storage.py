@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 import pulumi
+import pulumi_gcp.storage as storage
 
-from trainyard.components.gcp.buckets import GcsBucket
+from trainyard.components.gcp.buckets import GcsBucket, GcsBucketArgs
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
+from trainyard.conventions.gcp import LOG_DELIVERY
 
 
 class GcsTierKeysArgs(TypedDict):
@@ -19,6 +21,8 @@ class GcsTierKeysArgs(TypedDict):
     """Key of the checkpoints."""
     artifacts: pulumi.Input[str]
     """Key of the artifacts."""
+    logs: pulumi.Input[str]
+    """Key of the access logs."""
 
 
 class GcsStorageTiersArgs(TypedDict):
@@ -40,6 +44,12 @@ class GcsStorageTiersArgs(TypedDict):
     """Days that a superseded artifact is kept."""
     artifact_transition_days: int
     """Days after which an artifact moves to Nearline."""
+    access_log_days: int
+    """Days that an access log is kept, at least `access_log_lock_days`."""
+    access_log_lock_days: int
+    """Days in which nobody deletes an access log, while `protect` is true or `access_logs_locked` is."""
+    access_logs_locked: bool
+    """Whether those days can never be made fewer again: no way back, and no bucket that could be deleted sooner."""
     multipart_cleanup_days: int
     """Days after which unfinished uploads go."""
     protect: bool
@@ -47,9 +57,9 @@ class GcsStorageTiersArgs(TypedDict):
 
 
 class GcsStorageTiers(pulumi.ComponentResource):
-    """Three buckets, and a fourth for their access logs.
+    """Three buckets, and a fourth for their access logs, which Google's own group writes and nobody deletes in time.
 
-    `depends_on` is what the three wait for: the right of Cloud Storage on the keys.
+    `depends_on` is what the four wait for: the right of Cloud Storage on the keys.
     """
 
     data_bucket: pulumi.Output[str]
@@ -62,23 +72,31 @@ class GcsStorageTiers(pulumi.ComponentResource):
     def __init__(self, name: str, args: GcsStorageTiersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for names and days that Google refuses."""
         super().__init__("trainyard:index:GcsStorageTiers", name, None, opts)
-        child = pulumi.ResourceOptions(parent=self)
         encrypted = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
         uploads = args["multipart_cleanup_days"]
 
         def labels(tier: str) -> dict[str, pulumi.Input[str]]:
             return {**args["labels"], "tier": tier}
 
-        logs = GcsBucket(
-            f"{name}-logs",
-            {
-                "location": args["location"],
-                "labels": labels("logs"),
-                "lifecycle_rules": [{"superseded_expire_days": 90}, {"abort_uploads_days": uploads}],
-                "protect": args["protect"],
-            },
-            child,
+        access_logs: GcsBucketArgs = {
+            "location": args["location"],
+            "labels": labels("logs"),
+            "key_id": args["key_ids"]["logs"],
+            "lifecycle_rules": [{"expire_days": args["access_log_days"]}, {"abort_uploads_days": uploads}],
+            "protect": args["protect"],
+        }
+        if args["protect"] or args["access_logs_locked"]:
+            access_logs["retention_days"] = args["access_log_lock_days"]
+            access_logs["retention_locked"] = args["access_logs_locked"]
+        logs = GcsBucket(f"{name}-logs", access_logs, encrypted)
+        delivered = storage.BucketIAMMember(
+            f"{name}-logs-delivery",
+            bucket=logs.bucket_name,
+            role="roles/storage.objectCreator",
+            member=f"group:{LOG_DELIVERY}",
+            opts=pulumi.ResourceOptions(parent=self),
         )
+        encrypted = pulumi.ResourceOptions(parent=self, depends_on=[*prerequisites(opts), delivered])
         data = GcsBucket(
             f"{name}-data",
             {

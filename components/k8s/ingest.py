@@ -19,7 +19,10 @@ from trainyard.components.k8s.quantities import bound, whole
 from trainyard.components.k8s.teams import (
     WITHIN_TEAM,
     ServiceAddressArgs,
+    SubjectArgs,
     network_policies,
+    rbac_group,
+    rbac_subjects,
     role_rules,
 )
 from trainyard.components.k8s.volumes import VolumeSourceArgs, static_claim, static_volume
@@ -56,6 +59,8 @@ class IngestArgs(TypedDict):
     """Where the ground has what network policies can only name by address. Default: HTTPS goes everywhere."""
     egress_proxy: NotRequired[ServiceAddressArgs]
     """Where the pods of the egress proxy are: the only way out of the network. Default: there is none."""
+    subjects: NotRequired[Sequence[SubjectArgs]]
+    """Who runs the jobs, where the ground does not put them into the group `ingest`. Default: nobody but the group."""
     service_account_annotations: NotRequired[Mapping[str, pulumi.Input[str]]]
     """What the ground wants on the service account for its pods to have a role in it. Default: none."""
 
@@ -93,7 +98,7 @@ class Ingest(pulumi.ComponentResource):
             networking.NetworkPolicy(
                 f"{name}-{policy}", metadata={"name": policy, "namespace": namespace}, spec=spec, opts=child
             )
-        self._members(name, namespace, child)
+        self._members(name, args, namespace, child)
         self._keep_off_gpus(name, child)
         volume = static_volume(
             f"{name}-{DATA_CLAIM}",
@@ -132,7 +137,7 @@ class Ingest(pulumi.ComponentResource):
             ),
         ]
 
-    def _members(self, name: str, namespace: pulumi.Input[str], opts: pulumi.ResourceOptions) -> None:
+    def _members(self, name: str, args: IngestArgs, namespace: pulumi.Input[str], opts: pulumi.ResourceOptions) -> None:
         role = rbac.Role(
             f"{name}-member",
             metadata={"name": ROLE, "namespace": namespace},
@@ -143,7 +148,7 @@ class Ingest(pulumi.ComponentResource):
             f"{name}-members",
             metadata={"name": f"{ROLE}s", "namespace": namespace},
             role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "Role", "name": named(role, ROLE)},
-            subjects=[{"kind": "Group", "name": INGEST_GROUP, "api_group": "rbac.authorization.k8s.io"}],
+            subjects=[rbac_group(INGEST_GROUP), *rbac_subjects(args.get("subjects", ()))],
             opts=opts,
         )
 

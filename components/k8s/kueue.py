@@ -33,6 +33,7 @@ from trainyard.components.k8s.objects import add_on_namespace, named, prerequisi
 from trainyard.components.k8s.off_peak import WEIGHT as OFF_PEAK_WEIGHT
 from trainyard.components.k8s.off_peak import OffPeakArgs, OffPeakQueueArgs, off_peak_keeper
 from trainyard.components.k8s.platform_flows import PLATFORM_FLOWS
+from trainyard.components.k8s.proofs import ProofKeeperArgs, proof_keeper
 from trainyard.components.k8s.sleep import SleepArgs, sleep_keeper
 from trainyard.components.k8s.template_guard import template_guard
 from trainyard.components.outputs import register
@@ -144,6 +145,8 @@ class KueueArgs(TypedDict):
     """What gives back the GPUs of jobs that do nothing with them; needs the monitoring's figures. Default: nothing."""
     off_peak: NotRequired[OffPeakArgs]
     """When the queues of work that can wait are open; needed where a team has one. Default: there is none."""
+    proofs: NotRequired[ProofKeeperArgs]
+    """What ends smoke jobs that can get no nodes. Default: nothing, and they wait out their time."""
     sleep: NotRequired[SleepArgs]
     """Whose jobs are switched off by night. Default: nobody's."""
     addresses: NotRequired[AddressesArgs]
@@ -284,6 +287,17 @@ class Kueue(pulumi.ComponentResource):
                 args.get("node_selector", SYSTEM_NODES),
                 self,
                 [*before, *walls],
+            )
+        if "proofs" in args:
+            proof_keeper(
+                name,
+                args["proofs"],
+                {flavor["name"]: flavor["node_labels"] for flavor in args["flavors"]},
+                {queue["team"]: queue["namespace"] for queue in args["queues"]},
+                self.namespace,
+                args.get("node_selector", SYSTEM_NODES),
+                self,
+                [*before, *walls, *flavors.values()],
             )
         if "sleep" in args:
             sleep_keeper(

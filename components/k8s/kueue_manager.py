@@ -29,6 +29,13 @@ queue has a quota of keeps its job out for ever; the next two make the manager e
 last keeps out every job with a claim (Kueue v0.19.2, validation.go and workload_controller.go, read 2026-11-23)."""
 
 
+RECOVERY_MINUTES = 20
+"""How long a job that ran may hold its nodes while it lacks one that was lost: what a replacement takes, and no more.
+5 minutes until a pod leaves a node that does not answer (Kubernetes' default toleration), up to 12 for a cold GPU node
+with an image of 10 GB (profiles), rounded up. Then the queue takes the whole job off, whose other nodes stood idle
+meanwhile, and brings it back when there is room (`docs/decisions/0061-a-job-that-lost-a-node.md`)."""
+
+
 def manager_configuration(
     pods_ready_timeout_minutes: int, requeue_limit: int, unrationed_resources: Sequence[str], *, claims: bool = False
 ) -> dict[str, Any]:
@@ -51,7 +58,7 @@ def manager_configuration(
         "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]},
         "waitForPodsReady": {
             "timeout": f"{pods_ready_timeout_minutes}m",
-            "recoveryTimeout": f"{pods_ready_timeout_minutes}m",
+            "recoveryTimeout": f"{min(pods_ready_timeout_minutes, RECOVERY_MINUTES)}m",
             "blockAdmission": False,
             "requeuingStrategy": {"timestamp": "Eviction", "backoffLimitCount": requeue_limit},
         },

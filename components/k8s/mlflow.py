@@ -135,7 +135,10 @@ class MlflowServer(pulumi.ComponentResource):
         variable of the process. The driver is named because SQLAlchemy 2.1 changed its default to one that the image
         lacks."""
         database = self._args["database"]
-        tls = f"sslmode=verify-full&sslrootcert={pod.CA_FILE}" if database.get("ca_certificates") else "sslmode=require"
+        mode = database.get("ssl_mode", "verify-full")
+        if mode not in ("verify-full", "verify-ca"):
+            raise ValueError(f"database: ssl_mode {mode!r}; verify-full or verify-ca")
+        tls = f"sslmode={mode}&sslrootcert={pod.CA_FILE}" if database.get("ca_certificates") else "sslmode=require"
 
         def compose(parts: Sequence[str]) -> str:
             user, address, port, name = parts
@@ -202,7 +205,9 @@ class MlflowServer(pulumi.ComponentResource):
             programs[Path(pod.CA_FILE).name] = ca
         if "sign_on" in args:
             programs[MLFLOW_SIGN_ON] = sign_on_file(args["sign_on"])
-        checksum = hashlib.sha256(json.dumps(programs, sort_keys=True).encode()).hexdigest()
+        checksum = pulumi.Output.all(**programs).apply(
+            lambda known: hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+        )
         runtime = core.ConfigMap(
             f"{self._name}-runtime",
             metadata={"namespace": self.namespace, "labels": LABELS},

@@ -58,9 +58,12 @@ class MlflowDatabaseArgs(TypedDict):
     """The password itself, kept in the server's own Secret; a new one starts new pods."""
     cidrs: Sequence[pulumi.Input[str]]
     """Subnets in which the database may be: the only ones that its port can be reached in."""
-    ca_certificates: NotRequired[str]
-    """Certificates of the database's authority, PEM. Given, the connection is `sslmode=verify-full`; left out, it is
-    `require`: encrypted, but whoever answers at the address is believed."""
+    ca_certificates: NotRequired[pulumi.Input[str]]
+    """Certificates of the database's authority, PEM. Given, the connection is checked as `ssl_mode` says; left out, it
+    is `sslmode=require`: encrypted, but whoever answers at the address is believed."""
+    ssl_mode: NotRequired[str]
+    """How far the certificate is checked, in libpq's words: whose it is and for which name, or whose alone. Default:
+    verify-full. `verify-ca` where the authority signs for this one server and names no address."""
 
 
 class MlflowServerArgs(TypedDict):

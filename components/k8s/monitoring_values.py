@@ -9,7 +9,14 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from trainyard.conventions import CAPACITY_LABEL, POOL_LABEL, SYSTEM_TOLERATION, TEAM_LABEL
+from trainyard.conventions import (
+    CAPACITY_LABEL,
+    GPU_RESOURCE,
+    INSTANCE_TYPE_LABEL,
+    POOL_LABEL,
+    SYSTEM_TOLERATION,
+    TEAM_LABEL,
+)
 from trainyard.conventions.monitoring import ALERTMANAGER_ACCOUNT, MONITORING_NAMESPACE, RELEASE
 from trainyard.monitoring.alerts.gpu import SCRAPE_SECONDS
 from trainyard.monitoring.alerts.platform import WATCHDOG
@@ -27,6 +34,9 @@ MESSAGE = (
     "Since {{ .StartsAt }}\n\n{{ end }}"
 )
 """What somebody reads who is told, as Alertmanager's templates."""
+
+NOTICE_REPEATED, ALERTMANAGER_REMEMBERS = "840h", "850h"
+"""After which a notice that still holds is sent again, 35 days, and for how long it is known that it was sent."""
 
 _OBJECTS = (
     "cronjobs",
@@ -105,7 +115,10 @@ def values(
             **place,
             "fullnameOverride": "kube-state-metrics",
             "collectors": list(_OBJECTS),
-            "metricLabelsAllowlist": [f"nodes=[{POOL_LABEL},{CAPACITY_LABEL}]", f"namespaces=[{TEAM_LABEL}]"],
+            "metricLabelsAllowlist": [
+                f"nodes=[{POOL_LABEL},{CAPACITY_LABEL},{INSTANCE_TYPE_LABEL}]",
+                f"namespaces=[{TEAM_LABEL}]",
+            ],
             "customResourceState": {"enabled": True, "config": _workloads()},
             "rbac": {
                 "extraRules": [
@@ -169,6 +182,8 @@ def _alertmanager(
         routes.append(
             {"matchers": ['severity="critical"'], "receiver": "topic", "group_wait": "10s", "repeat_interval": "4h"}
         )
+        # A month's notice is told once: Alertmanager has to remember for longer than a month that it was.
+        routes.append({"matchers": ['severity="notice"'], "receiver": "topic", "repeat_interval": NOTICE_REPEATED})
         if "watchdog" in route:
             receivers.append(
                 {"name": "watchdog", route["integration"]: [{"send_resolved": False, **route["watchdog"]}]}
@@ -180,7 +195,12 @@ def _alertmanager(
         account["annotations"] = dict(annotations)
     return {
         "serviceAccount": account,
-        "alertmanagerSpec": {**place, "replicas": 1, "resources": _resources("20m", "64Mi", "128Mi")},
+        "alertmanagerSpec": {
+            **place,
+            "replicas": 1,
+            "retention": ALERTMANAGER_REMEMBERS,
+            "resources": _resources("20m", "64Mi", "128Mi"),
+        },
         "config": {
             "route": {
                 "receiver": everybody,
@@ -231,10 +251,11 @@ def _grafana(place: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _workloads() -> dict[str, Any]:
-    """Kueue's Workloads as series: each condition, when it last changed, and whether somebody switched the job off."""
+    """Kueue's Workloads as series: each condition, when it last changed, whether somebody switched the job off, and the
+    GPUs that it holds."""
 
-    def gauge(name: str, what: str, path: list[str], value: str, labels: Mapping[str, list[str]] | None = None) -> Any:
-        read: dict[str, Any] = {"path": path, "valueFrom": [value]}
+    def gauge(name: str, what: str, path: list[str], *value: str, labels: Mapping[str, list[str]] | None = None) -> Any:
+        read: dict[str, Any] = {"path": path, "valueFrom": list(value)}
         if labels:
             read["labelsFromPath"] = dict(labels)
         return {"name": name, "help": what, "each": {"type": "Gauge", "gauge": read}}
@@ -252,15 +273,24 @@ def _workloads() -> dict[str, Any]:
                         "namespace": ["metadata", "namespace"],
                         "name": ["metadata", "name"],
                         "queue": ["spec", "queueName"],
+                        "priority": ["spec", "priorityClassRef", "name"],
                     },
                     "metrics": [
-                        gauge("workload_condition", "Whether it holds.", conditions, "status", of_condition),
+                        gauge("workload_condition", "Whether it holds.", conditions, "status", labels=of_condition),
                         gauge(
                             "workload_condition_time",
                             "When it last changed.",
                             conditions,
                             "lastTransitionTime",
-                            of_condition,
+                            labels=of_condition,
+                        ),
+                        gauge(
+                            "workload_gpus",
+                            "GPUs that it holds, by flavor and set of pods.",
+                            ["status", "admission", "podSetAssignments"],
+                            "resourceUsage",
+                            GPU_RESOURCE,
+                            labels={"pod_set": ["name"], "flavor": ["flavors", GPU_RESOURCE]},
                         ),
                         gauge("workload_active", "0: switched off.", ["spec"], "active"),
                     ],

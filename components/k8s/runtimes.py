@@ -8,7 +8,6 @@ cluster cannot.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
@@ -37,6 +36,7 @@ from trainyard.conventions import (
     TRAINING_SHUTDOWN_SECONDS,
     pool_runtime,
 )
+from trainyard.smoke_jobs.launch.pod import fabric_check
 
 JOBSET_NAMESPACE = "jobset-system"
 TRAINER_NAMESPACE = "kubeflow-system"
@@ -255,18 +255,13 @@ def on_fabric(pod: Mapping[str, Any], of: PoolRuntimeArgs) -> dict[str, Any]:
         "env": [*node["env"], *variables],
         "resources": {"requests": sizes, "limits": whole, **claimed},
     }
-    # Where the plug-in is, if the image does not tell the loader.
-    paths = [item for item in variables if item["name"] == "LD_LIBRARY_PATH"]
-    little = {"cpu": "1", "memory": "256Mi"}  # less than the training container's, beside which it does not run
-    check: dict[str, Any] = {
-        "name": FABRIC,
-        "image": of["image"],
-        "imagePullPolicy": "IfNotPresent",
-        "command": ["python3", "-c", check_program(), count],
-        **({"env": paths} if paths else {}),
-        "resources": {"requests": {**little, **adapters}, "limits": {**little, **adapters}, **claimed},
-        "securityContext": dict(TRAINING_CONTAINER_SECURITY),
-    }
+    check = fabric_check(
+        of["image"],
+        of["fabric_interfaces"],
+        of.get("fabric_resource", ""),
+        bool(claimed),
+        of["fabric_environment"].items(),
+    )
     claims = [{"name": FABRIC, "resourceClaimTemplateName": of["fabric_claim"]}] if "fabric_claim" in of else []
     return {
         **pod,
@@ -275,11 +270,6 @@ def on_fabric(pod: Mapping[str, Any], of: PoolRuntimeArgs) -> dict[str, Any]:
         "initContainers": [check],
         "containers": [container],
     }
-
-
-def check_program() -> str:
-    """The text of `fabric_check.py`."""
-    return files("trainyard.components.k8s").joinpath("fabric_check.py").read_text(encoding="utf-8")
 
 
 def _without_gpus(pod: Mapping[str, Any], cpu_nodes: Mapping[str, str]) -> dict[str, Any]:

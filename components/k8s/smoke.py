@@ -53,6 +53,10 @@ class SmokeJobArgs(TypedDict):
     """GPUs of a node; the job takes all of them, one process each."""
     gpu_memory_gib: float
     """Memory of one GPU, GiB; the check wants nine tenths of it."""
+    nvlinks: NotRequired[int]
+    """NVLinks that every GPU must have up. Default 0: they are compared with those of its neighbours only."""
+    driver: NotRequired[str]
+    """Oldest NVIDIA driver that will do, such as 580. Default: not compared."""
     nodes: int
     """Nodes that take part, at least 1. A job never spans two capacities, so at most the largest node group."""
     cpu: int
@@ -71,11 +75,16 @@ class SmokeJobArgs(TypedDict):
     """Extended resource of the fast interfaces between nodes: `example.com/fabric`. Default: there are none."""
     fabric_interfaces: NotRequired[int]
     """How many of it a node has, of which its pod takes all. Default 0."""
+    adapters: NotRequired[int]
+    """RDMA adapters of a node, each of which has to carry its share of the job's traffic. Default: as many as
+    `fabric_interfaces`."""
     hugepages_mib: NotRequired[int]
     """2 MiB pages that the fabric pins, MiB a node. Default 0."""
     fabric_claim: NotRequired[str]
     """ResourceClaimTemplate of the namespace that gives a pod all fast interfaces of a node, where no extended resource
     does. Default: there is none."""
+    claimed_interfaces: NotRequired[int]
+    """How many interfaces that claim gives: the pod's first container counts them. Default 0: nobody counts."""
     fabric: NotRequired[str]
     """How pods get the fast interfaces where no extended resource gives them, as a launcher names it: gib-dranet, gib
     or tcpxo (`smoke_jobs/launch/gcp_fabrics.py`). Default: by the extended resource, or there are none."""
@@ -136,7 +145,7 @@ class SmokeJob(pulumi.ComponentResource):
     """Name of the Job, known before it runs: what hangs on it says nothing of how the job ended."""
     verdict: pulumi.Output[str]
     """`passed`, once the job has; `not waited for`, where it is advisory. A job that fails has none: it fails the
-    deployment."""
+    deployment. It waits for the job: an output of a stack that hangs on it is not there before, nor is any other."""
 
     def __init__(self, name: str, args: SmokeJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("trainyard:index:SmokeJob", name, {}, opts)

@@ -159,7 +159,7 @@ class TeamNamespaces(pulumi.ComponentResource):
         self._before = prerequisites(opts)
         self.service_account = TRAINER_SERVICE_ACCOUNT
         self.groups = {team["name"]: team_group(team["name"]) for team in args["teams"]}
-        self._people = [subject for team in args["teams"] for subject in _subjects(team)]
+        self._people = [subject for team in args["teams"] for subject in rbac_subjects(team.get("subjects", ()))]
         self._cpu_only = scheduling.PriorityClass(
             f"{name}-{CPU_ONLY_PRIORITY}",
             metadata={"name": CPU_ONLY_PRIORITY},
@@ -294,7 +294,7 @@ class TeamNamespaces(pulumi.ComponentResource):
             f"{name}-members",
             metadata={"name": "team-members", "namespace": namespace},
             role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "Role", "name": named(role, "team-member")},
-            subjects=[_group(self.groups[team["name"]]), *_subjects(team)],
+            subjects=[rbac_group(self.groups[team["name"]]), *rbac_subjects(team.get("subjects", ()))],
             opts=self._child(),
         )
         # A job that starts before quota and defaults are there would escape them.
@@ -318,7 +318,7 @@ class TeamNamespaces(pulumi.ComponentResource):
                 "name": named(role, "team-queue-reader"),
             },
             subjects=[
-                *(_group(group) for group in self.groups.values()),
+                *(rbac_group(group) for group in self.groups.values()),
                 *self._people,
             ],
             opts=self._child(),
@@ -333,14 +333,13 @@ def role_rules(rights: Sequence[Right]) -> list[rbac.PolicyRuleArgsDict]:
     ]
 
 
-def _subjects(team: TeamArgs) -> list[rbac.SubjectArgsDict]:
-    return [
-        {"kind": who["kind"], "name": who["name"], "api_group": "rbac.authorization.k8s.io"}
-        for who in team.get("subjects", ())
-    ]
+def rbac_subjects(people: Sequence[SubjectArgs]) -> list[rbac.SubjectArgsDict]:
+    """Those whom a ground names itself, as the subjects of a binding."""
+    return [{"kind": who["kind"], "name": who["name"], "api_group": "rbac.authorization.k8s.io"} for who in people]
 
 
-def _group(group: str) -> rbac.SubjectArgsDict:
+def rbac_group(group: str) -> rbac.SubjectArgsDict:
+    """A group as the subject of a binding."""
     return {"kind": "Group", "name": group, "api_group": "rbac.authorization.k8s.io"}
 
 

@@ -20,7 +20,7 @@ import torch
 import torch.distributed as dist
 
 from .job import Job
-from .result import Figure, Outcome, failed, passed, skipped
+from .result import Figure, Outcome, failed, passed, size_text, skipped
 from .thresholds import Threshold
 
 # torch 2.13 renamed the two; the images of clusters lag behind.
@@ -99,11 +99,13 @@ def _wrong(job: Job) -> list[str]:
 
     summed = mine.clone()
     dist.all_reduce(summed)
+    job.synchronize()
     if not torch.equal(summed, pattern * total):
         wrong.append(f"all-reduce: {_first(summed, pattern * total)}")
 
     everyone = torch.empty(n * count, device=job.device)
     _all_gather(everyone, mine)
+    job.synchronize()
     for rank, part in enumerate(everyone.chunk(n)):
         if not torch.equal(part, pattern * (rank + 1)):
             wrong.append(f"all-gather: the data of rank {rank} ({job.inventories[rank]['host']}) is wrong, "
@@ -111,12 +113,14 @@ def _wrong(job: Job) -> list[str]:
 
     share = torch.empty(count // n, device=job.device)
     _reduce_scatter(share, mine)
+    job.synchronize()
     expected = (pattern * total).chunk(n)[job.rank]
     if not torch.equal(share, expected):
         wrong.append(f"reduce-scatter: {_first(share, expected)}")
 
     sent = mine.clone() if job.head else torch.zeros_like(mine)
     dist.broadcast(sent, src=0)
+    job.synchronize()
     if not torch.equal(sent, pattern):
         wrong.append(f"broadcast: {_first(sent, pattern)}")
     return wrong
@@ -157,6 +161,7 @@ def _part(start: int, count: int, type_: torch.dtype, job: Job) -> torch.Tensor:
 
 def _differs(got: torch.Tensor, start: int, adding: int, job: Job, what: str) -> list[str]:
     """The first element that is not `adding` times the payload, if there is one; elements count from `start`."""
+    job.synchronize()  # raises where the collective did not end
     for at in range(0, got.numel(), CHUNK):
         part = got[at : at + CHUNK]
         expected = _part(start + at, part.numel(), got.dtype, job) * adding
@@ -216,14 +221,6 @@ def _timed(job: Job, operation: Callable[[], object]) -> float:
     return time.perf_counter() - before
 
 
-def size_text(size: int) -> str:
-    """`4 MiB`."""
-    for unit, step in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if size >= step:
-            return f"{size / step:.4g} {unit}"
-    return f"{size} B"
-
-
 def _judge(job: Job, points: list[dict[str, Any]]) -> Outcome:
     def figure(point: dict[str, Any]) -> Figure:
         return Figure(f"busbw {point['collective']} {size_text(point['bytes'])}", point["busbw_gb_s"], "GB/s")
@@ -251,7 +248,7 @@ def _judge(job: Job, points: list[dict[str, Any]]) -> Outcome:
             outcome.verdict = "below"
             outcome.reason = (
                 f"{outcome.figure.name} is {outcome.figure.value:.4g} GB/s, {limit.floor:.4g} is needed "
-                f"({limit.value:g} published: {limit.source}, {limit.date}); look at the transport check, the "
+                f"(of {limit.value:g}, {limit.source}, {limit.date}); look at the transport check, the "
                 "placement of the nodes, and `NCCL_DEBUG=INFO`"
             )
     return outcome

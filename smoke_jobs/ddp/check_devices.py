@@ -74,7 +74,17 @@ def _against_plan(job: Job, inventories: list[dict[str, Any]]) -> list[str]:
             wrong.append(f"{where} has a {device['name']}, the plan says {options.expect_model}")
         if device["memory_gib"] < MEMORY_SHARE * options.expect_memory_gib:
             wrong.append(f"{where} has {device['memory_gib']} GiB, the plan says {options.expect_memory_gib} (MIG on?)")
-        if options.expect_driver and _version(device["driver"]) < _version(options.expect_driver):
+        if options.expect_links and device["driver"] and device["links"] < options.expect_links:
+            wrong.append(
+                f"{where}, device {device['uuid']}: {device['links']} NVLinks are up, the plan says "
+                f"{options.expect_links}; look at the fabric manager and at `nvidia-smi nvlink -s`"
+            )
+        if hardware.NO_SMI in device["unreadable"] and (options.level != "quick" or options.expect_links):
+            wrong.append(
+                f"{where}: the driver cannot be asked for errors, clocks and links, for there is no nvidia-smi: give "
+                "the container NVIDIA_DRIVER_CAPABILITIES=compute,utility"
+            )
+        elif options.expect_driver and _version(device["driver"]) < _version(options.expect_driver):
             wrong.append(f"{where} has driver {device['driver'] or 'unknown'}, {options.expect_driver} is needed")
     return wrong
 

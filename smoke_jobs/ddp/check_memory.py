@@ -2,17 +2,19 @@
 
 Most of the device's free memory is filled with two patterns, each the other's complement, and read back: HBM is the
 second most frequent reason for a broken run at scale (17.2 % in Llama 3's). Then copies within the device, from the
-host and to it (pinned), and to the next device of the node. The slot's line rate is the driver's word, and `SLOT_SHARE`
-of it is asked: Azure's health checks ask 21 of a generation 4 slot's 31.5 GB/s and 48 of a generation 5 slot's 63.
-Without GPUs the same is done with a small part of the host's memory, and reported only.
+host and to it (pinned), and from every device of a node to every other one, where they reach each other: all at once,
+each to another, as a switch takes them. On a switch (`SWITCH_LINKS`) all pairs are alike, and `PEER_SHARE` of their
+median is asked of each; without one they differ by how they are wired, and are reported. The slot's line rate is the
+driver's word, and `SLOT_SHARE` of it is asked: Azure's health checks ask 21 of a generation 4 slot's 31.5 GB/s and 48
+of a generation 5 slot's 63. Without GPUs the same is done with a small part of the host's memory, and reported only.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import torch
 
@@ -26,6 +28,15 @@ FREE_SHARE = 0.8
 """Of the free memory of a device that is filled."""
 
 SLOT_SHARE = 0.55
+"""The share of its slot's line rate that a copy from the host or to it must reach."""
+
+PEER_SHARE = 0.5
+"""The share of the median of a node's pairs that a copy from one device to another must reach. The same copy over the
+same links differs by little; one of 18 NVLinks less would be 0.94, a pair that goes through the host 0.1."""
+
+SWITCH_LINKS = 12
+"""From so many NVLinks on a device is on a switch: A100 has 12, H100 and later 18, all to NVSwitches; V100 has 6."""
+
 REPETITIONS = 5
 
 
@@ -42,9 +53,13 @@ def run(job: Job) -> Outcome:
         for way in ("host to device", "device to host")
         if entry["slot_gb_s"] and entry["gb_s"].get(way, entry["slot_gb_s"]) < SLOT_SHARE * entry["slot_gb_s"]
     ]
+    pairs = _pairs(job)
+    slow += slow_pairs(pairs, job.inventories)
     ways = sorted({way for entry in said for way in entry["gb_s"]})
     worst = {way: min(entry["gb_s"][way] for entry in said if way in entry["gb_s"]) for way in ways}
-    notes = sorted({note for entry in said for note in entry["notes"]})
+    if pairs.rates:
+        worst["device to device"] = min(pairs.rates.values())
+    notes = sorted({note for entry in said for note in entry["notes"]} | set(pairs.notes))
     outcome = passed(
         f"{sum(entry['bytes'] for entry in said) / 2**30:.3g} GiB kept two patterns; slowest: "
         + ", ".join(f"{way} {rate:.3g} GB/s" for way, rate in worst.items())
@@ -72,7 +87,6 @@ def _mine(job: Job) -> dict[str, Any]:
             host = torch.device("cpu")
             entry["gb_s"]["host to device"] = _rate(job, *_pair(job, host, job.device))
             entry["gb_s"]["device to host"] = _rate(job, *_pair(job, job.device, host))
-            entry["notes"] += _to_peer(job, entry["gb_s"])
     except RuntimeError as error:  # of the driver: out of memory, uncorrectable error, lost device
         text = str(error).splitlines()[0]
         entry["wrong"].append(f"rank {job.rank} on {job.host}, device {device}: its memory cannot be used: {text}")
@@ -134,15 +148,64 @@ def _seconds(job: Job, operation: Callable[[], object]) -> float:
     return statistics.median(times)
 
 
-def _to_peer(job: Job, rates: dict[str, float]) -> list[str]:
-    """Measures the copy to the next device of the node; what kept it from that."""
-    if job.local_world_size == 1 or torch.cuda.device_count() < job.local_world_size:
-        return []
-    peer = torch.device("cuda", (job.local_rank + 1) % job.local_world_size)
+class Pairs(NamedTuple):
+    """GB/s from a rank's device to another's of its node, by both ranks; and what kept it from being measured."""
+
+    rates: dict[tuple[int, int], float]
+    notes: tuple[str, ...] = ()
+
+
+def _pairs(job: Job) -> Pairs:
+    """The copies from each device to each other one of its node, as all ranks measured them."""
+    count = job.local_world_size
+    if not job.cuda or count == 1:
+        return Pairs({})
+    first = job.rank - job.local_rank
+    others = [(job.local_rank + step) % count for step in range(1, count)]
+    notes = {note for other in others if (note := _unreached(job, other))}
+    rates: dict[tuple[int, int], float] = {}
+    for other in others:
+        job.barrier()  # all at once, and no two to the same one; the first time, all have opened all devices
+        if not notes:
+            try:
+                rates[job.rank, first + other] = _rate(job, *_pair(job, job.device, torch.device("cuda", other)))
+            except RuntimeError as error:
+                notes.add(f"device to device was not measured ({str(error).splitlines()[0]})")
+    everyone: list[tuple[dict[tuple[int, int], float], set[str]]] = job.gather((rates, notes))
+    merged: dict[tuple[int, int], float] = {}
+    for found, _ in everyone:
+        merged |= found
+    return Pairs(merged, tuple(sorted(set().union(*(said for _, said in everyone)))))
+
+
+def _unreached(job: Job, other: int) -> str:
+    """What keeps copies to another device of the node from being measured; empty where nothing does."""
+    if torch.cuda.device_count() < job.local_world_size:
+        return "a rank sees its own device only, so that copies between them were not measured"
+    peer = torch.device("cuda", other)
     if not torch.cuda.can_device_access_peer(job.device, peer):
-        return ["devices of a node do not reach each other's memory directly"]
+        return "devices of a node do not reach each other's memory directly"
     try:
-        rates["device to device"] = _rate(job, *_pair(job, job.device, peer))
+        torch.zeros(1, device=peer)  # opens it: that takes longer than the copies, and would hold up those of others
     except RuntimeError as error:  # a device in exclusive mode takes one process only
-        return [f"device to device was not measured ({str(error).splitlines()[0]})"]
-    return []
+        return f"device to device was not measured ({str(error).splitlines()[0]})"
+    return ""
+
+
+def slow_pairs(pairs: Pairs, inventories: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The pairs of devices on a switch that copy far slower than the median of their node's."""
+    found = []
+    for host in dict.fromkeys(each["host"] for each in inventories):
+        rates = {pair: rate for pair, rate in pairs.rates.items() if inventories[pair[0]]["host"] == host}
+        switched = all(each["device"]["links"] >= SWITCH_LINKS for each in inventories if each["host"] == host)
+        if not rates or not switched:
+            continue
+        median = statistics.median(rates.values())
+        found += [
+            f"device {inventories[source]['device']['uuid']} (rank {source}) copies {rate:.3g} GB/s to device "
+            f"{inventories[target]['device']['uuid']} (rank {target}) of {host}, the median of its pairs is "
+            f"{median:.3g} (look at the fabric manager and at `nvidia-smi nvlink -s`)"
+            for (source, target), rate in rates.items()
+            if rate < PEER_SHARE * median
+        ]
+    return found

@@ -63,6 +63,7 @@ def _try(job: Job, uri: str) -> Outcome:
     checkpoints.save(dict(saved), tier, 1, job.host_group)
     seconds = max(job.gather(time.perf_counter() - before))
     wanted = {name: value.full_tensor().cpu() for name, value in saved.items()}
+    job.synchronize()
     if job.broken("sharded"):
         name = next(iter(wanted))
         wanted[name].view(-1)[3] += 1
@@ -70,9 +71,9 @@ def _try(job: Job, uri: str) -> Outcome:
     if job.rank < half:
         loaded = _sharded(job, job.options.seed + 1, some)
         checkpoints.restore(dict(loaded), tier, 1, some_host)
-        wrong = next(
-            (name for name, value in loaded.items() if not torch.equal(value.full_tensor().cpu(), wanted[name])), ""
-        )
+        found = {name: value.full_tensor().cpu() for name, value in loaded.items()}
+        job.synchronize()
+        wrong = next((name for name, value in found.items() if not torch.equal(value, wanted[name])), "")
     wrong = next(filter(None, job.gather(wrong)), "")
     figure = Figure("sharded checkpoint write", size / seconds / 1e9, "GB/s")
     if wrong:

@@ -2,7 +2,8 @@
 
 On each folder that all nodes reach (the data tier, a mounted checkpoint tier): every rank creates, renames, reads and
 removes small files; then writes a large one, and reads that of a rank of the next node, so that what it reads is in no
-memory of its own. On one node the kernel is asked to forget the file; `storage_gib` above the node's memory makes sure.
+memory of its own. On one node, where nobody else can write it, it is larger than the node's memory, up to `MOST_GIB`
+and as far as `WRITE_S` go; above that the kernel is asked to forget the file. `storage_gib` says another size.
 Nothing is published that fits every tier, so the figures are reported, and compared with `--baseline`.
 """
 
@@ -18,10 +19,23 @@ from typing import Any
 
 from . import samples
 from .job import Job
+from .options import Options
 from .result import Figure, Outcome, failed, passed, skipped
 
 SMALL_BYTES = 4096
 BLOCK_BYTES = 4 << 20
+
+LEAST_GIB, MOST_GIB = 16.0, 256.0
+"""What the ranks of a node write together where GPUs are and nothing else is asked for, at least and at most."""
+
+OF_MEMORY = 1.1
+"""Of the memory of a node that stands alone, so that what is read cannot all be in it."""
+
+FREE_SHARE = 0.5
+"""Of the room on a tier that is taken at most, by all nodes together."""
+
+WRITE_S = 120.0
+"""Seconds after which a rank writes no further block: a tier of 0.1 GB/s would take a job's whole time."""
 
 
 def run(job: Job) -> Outcome:
@@ -43,13 +57,12 @@ def run(job: Job) -> Outcome:
             ]
     if wrong:
         return failed("; ".join(wrong))
-    size = _blocks(job) * BLOCK_BYTES * job.local_world_size / 2**30
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    size = BLOCK_BYTES * sum(e["blocks"] for e in entries if e["host"] == job.host) / 2**30
     cached = (
         "written by another node"
         if job.nodes > 1
         else "more than its memory"
-        if size > memory
+        if size > _memory_gib()
         else "dropped from the cache before, as far as the file system does that"
     )
     return passed(
@@ -71,9 +84,24 @@ def _folders(job: Job) -> dict[str, Path]:
     return found
 
 
-def _blocks(job: Job) -> int:
-    gib = job.options.storage_gib or (16.0 if job.cuda else 0.016)
-    return max(1, int(gib * 2**30 / BLOCK_BYTES / job.local_world_size))
+def _memory_gib() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+
+
+def wanted_gib(options: Options, cuda: bool, nodes: int, memory_gib: float) -> float:
+    """What the ranks of a node write together, at most."""
+    if options.storage_gib:
+        return options.storage_gib
+    if not cuda:
+        return 0.016
+    return LEAST_GIB if nodes > 1 else min(MOST_GIB, max(LEAST_GIB, OF_MEMORY * memory_gib))
+
+
+def _blocks(job: Job, folder: Path) -> int:
+    """Blocks that a rank writes at most: what is wanted, and half of the room that is there."""
+    gib = wanted_gib(job.options, job.cuda, job.nodes, _memory_gib())
+    room = FREE_SHARE * shutil.disk_usage(folder).free / job.world_size
+    return max(1, int(min(gib * 2**30 / job.local_world_size, room) / BLOCK_BYTES))
 
 
 def _on(job: Job, label: str, folder: Path) -> list[dict[str, Any]]:
@@ -85,20 +113,23 @@ def _on(job: Job, label: str, folder: Path) -> list[dict[str, Any]]:
         "operations": 0.0,
         "read": 0.0,
         "write": 0.0,
+        "blocks": 0,
     }
     data = os.urandom(BLOCK_BYTES)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         mine["operations"] = _operations(folder / f"small-{job.rank}", 500 if job.cuda else 20)
-        mine["write"] = _write(folder / f"large-{job.rank}", data, _blocks(job))
+        mine["write"], mine["blocks"] = _write(folder / f"large-{job.rank}", data, _blocks(job, folder))
     except OSError as error:
         mine["wrong"] = f"cannot be used: {error}"
-    crcs = job.exchange(f"storage/{label}/written", "" if mine["wrong"] else zlib.crc32(data))
+    told = None if mine["wrong"] else (zlib.crc32(data), mine["blocks"])
+    written: list[tuple[int, int] | None] = job.exchange(f"storage/{label}/written", told)
     other = (job.rank + (job.local_world_size if job.nodes > 1 else 1)) % job.world_size
-    if not mine["wrong"] and crcs[other] != "":
-        crc = int(crcs[other]) ^ int(job.broken("storage") and job.rank == job.world_size - 1)
+    its = written[other]
+    if not mine["wrong"] and its is not None:
+        crc = its[0] ^ int(job.broken("storage") and job.rank == job.world_size - 1)
         try:
-            mine["read"], same = _read(folder / f"large-{other}", crc, _blocks(job))
+            mine["read"], same = _read(folder / f"large-{other}", crc, its[1])
             mine["wrong"] = "" if same else f"what rank {other} wrote comes back changed"
         except OSError as error:
             mine["wrong"] = f"the file of rank {other} cannot be read: {error}"
@@ -125,14 +156,16 @@ def _operations(folder: Path, count: int) -> float:
     return 5 * count / seconds
 
 
-def _write(path: Path, data: bytes, blocks: int) -> float:
-    before = time.perf_counter()
+def _write(path: Path, data: bytes, blocks: int) -> tuple[float, int]:
+    """GB/s, and the number of blocks that were written in `WRITE_S`."""
+    before, count = time.perf_counter(), 0
     with path.open("wb") as stream:
-        for _ in range(blocks):
+        while count < blocks and (count == 0 or time.perf_counter() - before < WRITE_S):
             stream.write(data)
+            count += 1
         stream.flush()
         os.fsync(stream.fileno())
-    return blocks * len(data) / (time.perf_counter() - before) / 1e9
+    return count * len(data) / (time.perf_counter() - before) / 1e9, count
 
 
 def _read(path: Path, crc: int, blocks: int) -> tuple[float, bool]:

@@ -56,17 +56,29 @@ def main(argv: Sequence[str]) -> int:
         options = parse(argv, os.environ)
         topology = detect(options, os.environ)
         options = _complete(options, topology)
+        scratch = _scratch(options)
     except UsageError as error:
         for problem in error.problems:
             print(f"smoke: {problem}", file=sys.stderr)
+        print(result.line(result.unusable(error.problems)), flush=True)
         return result.EXIT["usage"]
-    scratch = Path(options.scratch_dir or tempfile.mkdtemp(prefix="smoke-"))
-    scratch.mkdir(parents=True, exist_ok=True)
     try:
         return _Run(dataclasses.replace(options, scratch_dir=str(scratch)), topology).run()
     finally:
         if not options.scratch_dir:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _scratch(options: Options) -> Path:
+    """The scratch folder, which can be written. Raises UsageError."""
+    try:
+        scratch = Path(options.scratch_dir or tempfile.mkdtemp(prefix="smoke-"))
+        scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=scratch):
+            return scratch
+    except OSError as error:
+        where = options.scratch_dir or "of its own, a temporary folder,"
+        raise UsageError([f"scratch_dir {where} cannot be written: {error}; give a folder on a local disk"]) from None
 
 
 def _complete(options: Options, topology: Topology) -> Options:
@@ -280,6 +292,7 @@ class _Run:
                 _end_with(document, "timeout", f"{self.peers.missing()} did not end within the job's time")
         else:
             document = self._incomplete(problem, ended)
+        document["unproven"] = result.unproven(document)
         try:
             result.write_json(path, document)
         except OSError as error:

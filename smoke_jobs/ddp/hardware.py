@@ -18,6 +18,12 @@ from xml.etree import ElementTree
 INFINIBAND = Path("/sys/class/infiniband")
 """InfiniBand and RoCE cards, and EFA."""
 
+GKE_FOLDER = "/usr/local/nvidia/bin"
+"""Where pods of GKE find the driver's programs (GKE documentation, "Run GPUs", read 2026-11)."""
+
+NO_SMI = "everything the driver knows: there is no nvidia-smi here"
+"""What is unreadable where nobody can be asked."""
+
 QUESTION_S = 60.0
 
 HARDWARE_XIDS = frozenset({48, 64, 74, 79, 95, 119, 120, 140})
@@ -54,16 +60,30 @@ class Reading:
 
 def read(uuid: str) -> Reading:
     """What the driver says of a GPU, by its UUID with or without `GPU-`."""
-    if shutil.which("nvidia-smi") is None:
-        return Reading(unreadable=("everything the driver knows: there is no nvidia-smi here",))
+    if _smi() is None:
+        return Reading(unreadable=(NO_SMI,))
     name = f"GPU-{uuid.removeprefix('GPU-')}"
-    code, text = _ask("nvidia-smi", "-q", "-x", "-i", name)
+    code, text = _ask(_smi() or "nvidia-smi", "-q", "-x", "-i", name)
     gpu, driver = _parsed(text, name)
     if gpu is None:
         said = " ".join(text.split())[:200] or "nothing"
         return Reading(driver=driver, faults=(f"the driver does not answer for it (code {code}, said: {said})",))
     reading = _of(gpu, driver)
     return _with_links(_with_xids(reading, gpu.findtext("pci/pci_bus_id", "")), name)
+
+
+def unanswered() -> list[str]:
+    """What `nvidia-smi -L` says of GPUs that it cannot list: that one is lost, by its place on the bus."""
+    if _smi() is None:
+        return []
+    _, text = _ask(_smi() or "nvidia-smi", "-L")
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and not re.match(r"(GPU \d+:|MIG )", line)]
+
+
+def _smi() -> str | None:
+    """nvidia-smi, also where GKE's device plugin mounts it and the image does not look."""
+    return shutil.which("nvidia-smi") or shutil.which("nvidia-smi", path=GKE_FOLDER)
 
 
 def _ask(*command: str) -> tuple[int, str]:
@@ -189,12 +209,12 @@ def _slot(gpu: ElementTree.Element, width: float | None) -> float:
 
 def _with_links(reading: Reading, name: str) -> Reading:
     """With the state and the error counters of its NVLinks, where it has any."""
-    _, state = _ask("nvidia-smi", "nvlink", "-s", "-i", name)
+    _, state = _ask(_smi() or "nvidia-smi", "nvlink", "-s", "-i", name)
     states = [said for _, said in _LINK.findall(state)]
     if not states:
         return reading
     counters = dict(reading.counters)
-    _, errors = _ask("nvidia-smi", "nvlink", "-e", "-i", name)
+    _, errors = _ask(_smi() or "nvidia-smi", "nvlink", "-e", "-i", name)
     for _, said in _LINK.findall(errors):
         kind, _, count = said.partition(":")
         if count.strip().isdigit():

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -24,6 +24,7 @@ from torch.distributed import distributed_c10d
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
+from . import hardware, unfinished
 from .inventory import nccl_version
 from .options import Options
 from .pulse import Pulse, connect
@@ -36,6 +37,10 @@ _LOOK_S = 1.0
 
 class RankMissing(Exception):  # noqa: N818 - says what is the matter
     """Ranks that were started did not announce themselves; the text names them."""
+
+
+class Unfit(Exception):  # noqa: N818 - says what is the matter
+    """All ranks are there, and some have not the GPU that they should have; the text names them."""
 
 
 class Job:
@@ -61,18 +66,20 @@ class Job:
         self.counters_before: dict[str, dict[str, int]] | None = None  # of errors; see check_counters
         self.clock_s = 0.0  # by how much this rank's clock is ahead of rank 0's
         self.generation = 0
-        if self.cuda:
-            torch.cuda.set_device(self.device)
+        self.watch: Pulse | None = None
+        self.unusable = _unusable(self.device) if self.cuda else ""
 
     @property
     def head(self) -> bool:
         """Whether this is rank 0."""
         return self.rank == 0
 
-    def connect(self) -> None:
-        """Joins the store, announces this rank, and makes the process groups.
+    def connect(self, checking: Callable[[], str]) -> None:
+        """Joins the store, announces this rank and what it has, and begins to watch over the ranks.
 
-        Raises RankMissing where a started rank does not announce itself in `rank_timeout_s`.
+        `checking` says which check runs. Raises RankMissing where a started rank does not announce itself in
+        `rank_timeout_s`, and Unfit where ranks have not the GPU that they should have: they would make process groups
+        of another kind than the others, and all would wait for each other.
         """
         limit = timedelta(seconds=self.options.rank_timeout_s)
         address = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
@@ -83,8 +90,21 @@ class Job:
         # A restarted job may meet the keys of its previous attempt.
         self.store = PrefixStore(f"smoke/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
         self.store.set_timeout(timedelta(seconds=self.options.timeout_s))
-        self.hosts = announce(self.store, self.rank, self.world_size, self.host, limit)
-        self._make_groups()
+        count = torch.cuda.device_count() if self.cuda else 0
+        mine = Here(self.host, self.cuda, count, self.unusable)
+        here = announce(self.store, self.rank, self.world_size, mine, limit)
+        self.hosts = [each.host for each in here]
+        self.watch = self._pulse(checking)
+        wrong = unfit(here)
+        if wrong:
+            raise Unfit("; ".join(wrong))
+
+    def make_groups(self) -> None:
+        """Makes the process groups, all ranks together; where that does not end, the watch ends the job."""
+        assert self.watch is not None, "the ranks have met before"
+        limit_s = self.options.collective_timeout_s + self.options.rank_timeout_s
+        with self.watch.limit(limit_s, "the process groups were not made"):
+            self._make_groups()
 
     def _make_groups(self) -> None:
         dist.init_process_group(
@@ -107,8 +127,7 @@ class Job:
             (abort or dist.destroy_process_group)()
         self.host_group = None
 
-    def pulse(self, checking: Callable[[], str]) -> Pulse:
-        """Begins to watch over the ranks; `checking` says which check runs."""
+    def _pulse(self, checking: Callable[[], str]) -> Pulse:
         place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
         limit_s = self.options.rank_timeout_s
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
@@ -125,7 +144,7 @@ class Job:
         """New process groups on all ranks, after a check left the old ones in an unknown state."""
         self.leave()
         self.generation += 1
-        self._make_groups()
+        self.make_groups()
 
     def gather(self, value: Any) -> list[Any]:
         """The values of all ranks, in rank order, on every rank; over the host group."""
@@ -144,9 +163,16 @@ class Job:
         dist.barrier(group=self.host_group)
 
     def synchronize(self) -> None:
-        """Waits for the GPU, where there is one."""
-        if self.cuda:
-            torch.cuda.synchronize(self.device)
+        """Waits for the GPU, where there is one.
+
+        Raises Unfinished where a collective did not end: what it left must not be compared with anything.
+        """
+        if not self.cuda:
+            return
+        before = time.monotonic()
+        torch.cuda.synchronize(self.device)
+        waited_s = time.monotonic() - before
+        unfinished.ended(unfinished.backends(self.device), waited_s, self.options.collective_timeout_s)
 
     def broken(self, check: str) -> bool:
         """Whether a seeded fault was asked for in this check."""
@@ -173,9 +199,12 @@ class Job:
             if limit.kind == "gate" and limit.applies(self.instance, self.nodes, metric, None, self.nccl)
         }
 
-    def judge(self, outcome: Outcome, metric: str, hint: str) -> Outcome:
-        """Sets the threshold of an outcome that passed, and its verdict to `below` where a gate is missed."""
-        limit = self.threshold(metric)
+    def judge(self, outcome: Outcome, metric: str, hint: str, size: int | None = None) -> Outcome:
+        """Sets the threshold of an outcome that passed, and its verdict to `below` where a gate is missed.
+
+        `size` is that of the message whose figure it is, in bytes; None where the metric has none.
+        """
+        limit = self.threshold(metric, size)
         if limit is None or outcome.figure is None:
             return outcome
         outcome.threshold = limit.entry(outcome.figure.value)
@@ -220,12 +249,52 @@ class Job:
         return pickle.loads(base64.b64decode(self.store.get(key)))  # noqa: S301
 
 
-def announce(store: Store, rank: int, world_size: int, host: str, limit: timedelta) -> list[str]:
-    """Tells the store that this rank is here and waits for all others; their host names.
+class Here(NamedTuple):
+    """What a rank announces: its host, whether it sees GPUs, how many, and why it cannot use its own."""
+
+    host: str
+    cuda: bool = False
+    devices: int = 0
+    unusable: str = ""
+
+
+def _unusable(device: torch.device) -> str:
+    """Takes a GPU for this process; why that cannot be done, or empty."""
+    try:
+        torch.cuda.set_device(device)
+        torch.zeros(1, device=device)  # the first use makes the context, which a GPU that was lost has not
+    except RuntimeError as error:
+        said = "; ".join(hardware.unanswered())
+        return str(error).strip().splitlines()[0] + (f" (nvidia-smi: {said})" if said else "")
+    return ""
+
+
+def unfit(here: Sequence[Here]) -> list[str]:
+    """The ranks that have not the GPU that they should have, one sentence each; `here` is of all, in rank order."""
+    wrong = [
+        f"rank {rank} on {each.host}: its GPU, one of {each.devices} that it sees there, cannot be used: "
+        f"{each.unusable}; drain the node and look at `nvidia-smi -L` and at dmesg"
+        for rank, each in enumerate(here)
+        if each.unusable
+    ]
+    some = [rank for rank, each in enumerate(here) if each.cuda]
+    if some and len(some) < len(here):
+        without = [(rank, each.host) for rank, each in enumerate(here) if not each.cuda]
+        lacking = {host: [rank for rank, its in without if its == host] for _, host in without}
+        wrong += [
+            f"rank {', '.join(map(str, ranks))} on {host} sees no GPU, {len(some)} of {len(here)} ranks do: look at "
+            "the driver of that node, and whether its container was given the devices (device plugin, `--gpus`)"
+            for host, ranks in lacking.items()
+        ]
+    return wrong
+
+
+def announce(store: Store, rank: int, world_size: int, mine: Here, limit: timedelta) -> list[Here]:
+    """Tells the store that this rank is here and waits for all others; what each announced.
 
     Raises RankMissing on rank 0 with the ranks that are missing, and on the others when rank 0 gave up.
     """
-    store.set(f"here/{rank}", host)
+    store.set(f"here/{rank}", json.dumps(mine))
     if rank == 0:
         missing: list[int] = []
         for other in range(world_size):
@@ -244,7 +313,7 @@ def announce(store: Store, rank: int, world_size: int, host: str, limit: timedel
             f"{names} of {world_size} did not announce itself within {limit.total_seconds():.0f} s of rank 0: "
             "its process hangs before the rendezvous (driver, import, or file system); look at its log and at dmesg"
         )
-    return [store.get(f"here/{other}").decode() for other in range(world_size)]
+    return [Here(*json.loads(store.get(f"here/{other}"))) for other in range(world_size)]
 
 
 def _figure(figure: Figure) -> str:

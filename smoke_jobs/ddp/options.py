@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 CHECKS = (
     "rendezvous",
@@ -99,6 +99,7 @@ class Options:
     expect_devices: int = _option(0, "GPUs that every node must show; 0: nproc_per_node")
     expect_memory_gib: float = _option(0.0, "memory of a device in GiB, at least 0.9 of this; 0: not compared")
     expect_driver: str = _option("", "oldest NVIDIA driver that will do, e.g. 570.86; empty: not compared")
+    expect_links: int = _option(0, "NVLinks that every GPU must have up; 0: compared with its neighbours' only")
     expect_transport: str = _option("", "what the plan promises between nodes: efa, gpudirect or ib; empty: nothing")
 
     timeout_s: float = _option(900.0, "wall-clock limit of the whole job; exit 124 past it")
@@ -142,9 +143,16 @@ class Options:
     data_mib: float = _option(0.0, "samples to generate, all nodes together; 0: 4096 on GPUs, 48 on CPU")
     data_workers: int = _option(0, "loader processes a rank; 0: 4 on GPUs, 1 on CPU")
     samples_per_second: float = _option(0.0, "samples a second that one device consumes; 0: by device model")
-    burn_s: float = _option(0.0, "seconds of matrix products in check compute; 0: 60 at level standard, 300 at full")
+    burn_s: float = _option(
+        0.0,
+        "seconds of matrix products in check compute; 0: "
+        + ", ".join(f"{seconds:g} at level {level}" for level, seconds in BURN_S.items()),
+    )
     expect_adapters: int = _option(0, "fabric adapters that every node must show and use; 0: not compared")
-    storage_gib: float = _option(0.0, "file that each node writes and reads in check storage; 0: 16 GiB on GPUs")
+    storage_gib: float = _option(
+        0.0,
+        "GiB that each node writes and reads in check storage; 0: 16 on GPUs, of one node more than its memory, to 256",
+    )
     dcgm_level: int = _option(2, "level of `dcgmi diag`, 1 to 4: 2 takes minutes, 3 a quarter of an hour, 4 hours")
     kills: int = _option(1, "random kills of a rank in the interruption check; each must resume exactly")
 
@@ -213,6 +221,7 @@ def _problems(options: Options) -> list[str]:
         "max_restarts",
         "data_workers",
         "expect_devices",
+        "expect_links",
         "expect_adapters",
         "burn_s",
         "storage_gib",
@@ -239,8 +248,15 @@ def to_json(options: Options) -> str:
     return json.dumps(dataclasses.asdict(options))
 
 
+class _Parser(argparse.ArgumentParser):
+    """One whose mistakes are told as all others are."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError([message])
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m ddp", description="The checks of the DDP smoke job.", argument_default=argparse.SUPPRESS
     )
     for f in dataclasses.fields(Options):
@@ -261,7 +277,7 @@ def _parser() -> argparse.ArgumentParser:
 def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Options:
     """The options from `SMOKE_OPTIONS` and the flags.
 
-    Raises UsageError; argparse itself exits with code 2 for a flag that does not exist, 0 for --help.
+    Raises UsageError; argparse itself exits with code 0 for --help.
     """
     document: dict[str, Any] = {}
     text = environ.get("SMOKE_OPTIONS", "").strip()

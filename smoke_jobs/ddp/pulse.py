@@ -8,11 +8,12 @@ a check is told by the runner, in the same way. Who is silent stands in silent.j
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,7 @@ class Pulse:
         self._store: Store | None = None
         self._telling = threading.Lock()
         self._pauses: dict[int, float] = {}  # the longest silence of each rank, in seconds, where rank 0 heard it end
+        self._bound: tuple[float, str] | None = None  # until when something has to have ended, and what is wrong else
         self._last: list[tuple[int, float]] = []  # count and when it was new, by rank
         threading.Thread(target=self._beat, name="pulse", daemon=True).start()
         if rank != 0:
@@ -77,6 +79,18 @@ class Pulse:
     def stop(self) -> None:
         """No more signs, and nobody is missed: the ranks are about to end."""
         self._ended.set()
+
+    @contextlib.contextmanager
+    def limit(self, seconds: float, said: str) -> Iterator[None]:
+        """Ends the job where what is done meanwhile, by all ranks together, lasts too long: nobody can say who it is.
+
+        Rank 0 minds the time: it waits for every other. Who does not come at all is missed by its silence.
+        """
+        self._bound = (time.monotonic() + seconds, f"{said} in {seconds:.0f} s")
+        try:
+            yield
+        finally:
+            self._bound = None
 
     def pauses(self) -> dict[int, float]:
         """Rank -> its longest silence in seconds since this was asked the last time; known to rank 0 alone."""
@@ -101,7 +115,7 @@ class Pulse:
             self._leave(document)
 
     def _host(self, rank: int) -> str:
-        return self._hosts[rank] if rank < len(self._hosts) else ""
+        return self._hosts[rank] if 0 <= rank < len(self._hosts) else ""
 
     def _leave(self, document: Mapping[str, Any]) -> None:
         self._ended.set()
@@ -119,6 +133,7 @@ class Pulse:
                 store.add(str(self._rank), 1)
                 if self._rank == 0:
                     self._last = self._counts(store, self._last)
+                    self._mind_the_time()
                 elif store.check([_KEY]):
                     self._leave(json.loads(store.get(_KEY)))
             except RuntimeError:  # the store has gone with rank 0, which torchrun sees, or the watch below
@@ -141,6 +156,12 @@ class Pulse:
         if silent:
             self.tell({rank: self._said(seconds) for rank, seconds in silent.items()})
         return seen
+
+    def _mind_the_time(self) -> None:
+        bound = self._bound
+        if bound is not None and time.monotonic() > bound[0]:
+            text = f"{bound[1]}: every rank lives, and one does not answer the others; look at NCCL_DEBUG=INFO"
+            self.tell({-1: f"{text}, at the interfaces that it takes, and at what is allowed between the nodes"})
 
     def _watch_head(self) -> None:
         looked = time.monotonic()

@@ -14,11 +14,13 @@
                  scaling: [{ranks, nodes, samples_per_second, efficiency, expected}]}
                  bytes as nccl-tests counts them; 1 GB/s = 10^9 B/s
     figures     [{name, value, unit, better}]: every figure, what a baseline holds
-    verdict     pass|fail|below|preempted|timeout|error
+    verdict     pass|fail|below|preempted|timeout|error; usage where the options were wrong, which is only printed
     exit_code   EXIT[verdict]
     timings     {started: UTC ISO 8601, seconds}
     cost        {device_hours, node_hours, usd: number|null}
     errors      [{rank, host, message}] of ranks that raised or died
+    unproven    {device|fabric|dcgm: [check]}: of what ran, what this project has tried on CPUs and with records
+                only, never on such hardware; empty where there was none
 
 The file is written whole or not at all, and last. `SMOKE_RESULT {json}` on one line is the same without `details`,
 `curves` and `figures`.
@@ -28,8 +30,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
@@ -138,7 +142,46 @@ def empty_document(options: Options, started: float) -> dict[str, Any]:
         "timings": {"started": datetime.fromtimestamp(started, _UTC).isoformat(), "seconds": 0.0},
         "cost": cost(options, world, 0.0),
         "errors": [],
+        "unproven": {},
     }
+
+
+def unusable(problems: Sequence[str]) -> dict[str, Any]:
+    """What a result would hold of a job that was told wrong options, one sentence each: no check ran."""
+    document = empty_document(Options(), time.time())
+    document["checks"] = [skipped("the options are wrong").entry(name, 0.0) for name in LEVELS["quick"]]
+    document["verdict"], document["exit_code"] = "usage", EXIT["usage"]
+    document["errors"] = [{"rank": -1, "host": socket.gethostname(), "message": problem} for problem in problems]
+    return document
+
+
+UNPROVEN: Mapping[str, tuple[str, ...]] = {
+    "device": (
+        "devices", "memory", "compute", "stragglers", "collectives", "alltoall", "gradients", "checkpoint", "sharded",
+        "interruption", "scaling", "counters",
+    ),
+    "fabric": ("collectives", "alltoall", "transport", "adapters", "counters"),
+    "dcgm": ("dcgm",),
+}  # fmt: skip
+"""Ways through a check that only a GPU, a fast network between nodes, or DCGM has, and that none of these has run yet.
+Whoever runs the job on such hardware and sees a check do right takes it out."""
+
+
+def unproven(document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The ways of `UNPROVEN` that this run took, with the checks that took them."""
+    topology = document["topology"]
+    if topology["device"] != "cuda":
+        return {}
+    ran = [check["name"] for check in document["checks"] if check["verdict"] != "skipped"]
+    ways = {"device": True, "fabric": topology["nodes"] > 1, "dcgm": True}
+    found = {way: [name for name in ran if name in UNPROVEN[way]] for way, taken in ways.items() if taken}
+    return {way: names for way, names in found.items() if names}
+
+
+def unproven_text(document: Mapping[str, Any]) -> str:
+    """`never tried on such hardware by this project: device (devices, memory); fabric (transport)`, or empty."""
+    ways = "; ".join(f"{way} ({', '.join(names)})" for way, names in document.get("unproven", {}).items())
+    return f"never tried on such hardware by this project: {ways}" if ways else ""
 
 
 def cost(options: Options, world_size: int, seconds: float) -> dict[str, Any]:
@@ -182,6 +225,14 @@ def figure_text(figure: Mapping[str, Any] | None) -> str:
     return f"{figure['name']} {figure['value']:.4g} {figure['unit']}".rstrip() if figure else ""
 
 
+def size_text(size: int) -> str:
+    """`4 MiB`."""
+    for unit, step in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= step:
+            return f"{size / step:.4g} {unit}"
+    return f"{size} B"
+
+
 def table(document: Mapping[str, Any]) -> str:
     """The plain-text table for a terminal."""
     rows = [("check", "verdict", "seconds", "figure", "threshold")]
@@ -195,6 +246,7 @@ def table(document: Mapping[str, Any]) -> str:
     lines.insert(1, "  ".join("-" * width for width in widths))
     lines += [f"{c['name']}: {c['reason']}" for c in document["checks"] if c["verdict"] != "pass"]
     lines += [f"rank {error['rank']} on {error['host']}: {error['message']}" for error in document["errors"]]
+    lines += [text] if (text := unproven_text(document)) else []
     cost = document["cost"]
     money = "cost unknown (no price given)" if cost["usd"] is None else f"{cost['usd']:.2f} USD"
     lines.append(
@@ -206,7 +258,7 @@ def table(document: Mapping[str, Any]) -> str:
 
 _KEYS = {
     "schema", "job", "topology", "versions", "checks", "curves", "figures",
-    "verdict", "exit_code", "timings", "cost", "errors",
+    "verdict", "exit_code", "timings", "cost", "errors", "unproven",
 }  # fmt: skip
 _CHECK_KEYS = {"name", "verdict", "reason", "figure", "threshold", "seconds", "details"}
 

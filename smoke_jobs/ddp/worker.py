@@ -14,10 +14,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch.distributed as dist
+
 from . import check_counters, flight, result, thresholds
 from .ends import second_hand
 from .inventory import code_version
-from .job import Job, RankMissing
+from .job import Job, RankMissing, Unfit
 from .notice import Notice, leave_at_once
 from .options import UsageError, listed, parse
 from .pulse import PULSE_S, Pulse
@@ -36,6 +38,8 @@ def main(argv: Sequence[str]) -> int:
         options = parse(argv, os.environ)
     except UsageError as error:
         print("\n".join(f"smoke: {problem}" for problem in error.problems), file=sys.stderr)
+        if os.environ["RANK"] == "0":
+            print(result.line(result.unusable(error.problems)), flush=True)
         return result.EXIT["usage"]
     # Without the wrapper (plain torchrun) its part is done here; the run's id is the same on all ranks.
     scratch = Path(tempfile.gettempdir()) / f"smoke-{os.environ['TORCHELASTIC_RUN_ID']}"
@@ -113,13 +117,17 @@ class Runner:
         job = self.job
         before = time.monotonic()
         try:
-            job.connect()
-            self.pulse = job.pulse(lambda: self.checking)
+            job.connect(lambda: self.checking)
+            job.make_groups()
+        except Unfit as error:  # without process groups, so that nothing else can be asked
+            self._add("rendezvous", result.passed(f"{job.world_size} ranks announced themselves"), _since(before))
+            self._add("devices", result.failed(str(error)), 0.0)
         except RankMissing as error:
             outcome = result.failed(str(error))
-            self._add("rendezvous", outcome, time.monotonic() - before)
+            self._add("rendezvous", outcome, _since(before))
             if not hasattr(job, "store"):
                 raise
+        self.pulse = job.watch
         for number, name in enumerate(self.listed, start=1):
             if name not in self.verdicts:
                 self._check(number, name)
@@ -135,6 +143,7 @@ class Runner:
             lost, stood = False, None
             try:
                 mine: Outcome = module.run(job)
+                job.synchronize()  # a verdict on what a collective left that did not end is none
             except Exception as error:
                 lost = True
                 mine = result.failed(f"rank {job.rank} on {job.host}: {_text(error)}")
@@ -199,6 +208,8 @@ class Runner:
             return result.skipped("not asked for")
         if self.verdicts.get("rendezvous") == "fail":
             return result.skipped("needs rendezvous, which failed")
+        if self.job.watch is not None and not dist.is_initialized():
+            return result.skipped("needs devices, which failed: there are no process groups")
         if self.verdicts.get("collectives") == "fail" and name in _EXCHANGE:
             return result.skipped("needs collectives, which failed")
         return None
@@ -231,6 +242,7 @@ class Runner:
         self.document["timings"]["seconds"] = round(seconds, 3)
         self.document["cost"] = result.cost(self.job.options, self.job.world_size, seconds)
         self.document["figures"] = [dataclasses.asdict(f) for figures in self.figures.values() for f in figures]
+        self.document["unproven"] = result.unproven(self.document)
         if self.job.local_rank == 0:  # each node gets its copy, so each wrapper knows the code
             result.write_json(Path(self.job.options.result_dir) / name, self.document)
 
@@ -306,6 +318,10 @@ def merge(posted: Sequence[Posted], kept: Kept, hosts: Sequence[str]) -> tuple[O
             said = "; ".join(f"rank {rank} on {hosts[rank]} {how}" for rank, how in named.items())
             merged.reason = f"{said}: its process or its GPU was held up; look at its log, at dmesg, and for Xid errors"
     return merged, lost
+
+
+def _since(before: float) -> float:
+    return time.monotonic() - before
 
 
 def _text(error: BaseException) -> str:

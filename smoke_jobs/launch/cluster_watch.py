@@ -55,6 +55,10 @@ def _delete(cluster: Cluster, made: list[Manifest]) -> None:
         raise LaunchError(f"{'; '.join(failed)}: delete it by hand")
 
 
+NO_CAPACITY = "NoCapacity"
+"""Reason of a Job that the platform ended because no nodes can be had for it (`components/k8s/keepers/proofs.py`)."""
+
+
 class Watch:
     """Follows one job. `limit_s` bounds the whole, its time in the queue included.
 
@@ -157,6 +161,8 @@ def _ending(job: Object, pods: list[Object]) -> tuple[int | None, str]:
     failed = condition(job, "Failed")
     if failed.get("reason") == "DeadlineExceeded":
         return EXIT["timeout"], f"the job ran into its deadline: {failed.get('message', '')}"
+    if failed.get("reason") == NO_CAPACITY:
+        return EXIT["preempted"], f"{failed.get('message', '')}; run it again where there is some"
     if any(is_true(pod, "DisruptionTarget") for pod in pods):
         return EXIT["preempted"], "a pod was taken away (eviction, spot reclaim or node shutdown); run it again"
     code, reasons = None, []

@@ -166,3 +166,6 @@ FABRICS: Final[Mapping[str, Callable[[Pod], None]]] = {
     "tcpxo": _tcpxo,
 }
 """What changes the pods of a job for a fabric."""
+
+RDMA_FABRICS: Final = ("gib-dranet", "gib")
+"""Those whose interfaces are RDMA adapters, which count what they carry."""

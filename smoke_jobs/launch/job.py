@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainyard.smoke_jobs.ddp.options import Options, UsageError, from_document
-from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, TRANSPORT
+from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, NICS, RDMA_FABRICS, TRANSPORT
 from trainyard.smoke_jobs.launch.payload import digest
 
 MAX_NAME = 40
@@ -47,13 +47,15 @@ class SmokeSpec:
     pool: str = ""
     level: str = "quick"  # quick, standard or full: which checks
     nodes: int = 1
-    hosts: tuple[str, ...] = ()  # nodes of the cluster that it runs on, by name; empty: any of the pool
+    hosts: tuple[str, ...] = ()  # nodes that it runs on, by name (Kubernetes, Slurm); empty: any of the pool
     gpus_per_node: int = 0
     processes_per_node: int = 0  # 0: one a GPU, or one on CPU
 
     instance: str = ""  # g5.12xlarge: selects the thresholds
     gpu: str = ""  # text that the device's name contains: A10G
     gpu_memory_gib: float = 0.0
+    nvlinks: int = 0  # that every GPU must have up
+    driver: str = ""  # oldest NVIDIA driver that will do
     capacity: str = ""  # one of CAPACITIES: where a queue decides, it runs on no other; reported
     isolated_gpus: bool = False  # nodes promise that a container sees no GPU that it did not ask for
     transport: str = ""  # what the pool promises between nodes: efa, gpudirect, ib
@@ -66,8 +68,10 @@ class SmokeSpec:
     shared_memory_gib: int = 1  # /dev/shm, part of the memory
     fabric_resource: str = ""  # extended resource of the fast interfaces between nodes
     fabric_interfaces: int = 0  # of a node
+    adapters: int = 0  # RDMA adapters of a node that its job has to use; 0: as many as those interfaces
     hugepages_mib: int = 0  # 2 MiB pages that the fabric pins; besides the memory
     fabric_claim: str = ""  # template, in the namespace, of a pod's claim on all fast interfaces of a node
+    claimed_interfaces: int = 0  # that the claim gives a pod
     fabric: str = ""  # how pods get the fast interfaces where no extended resource gives them: `gcp_fabrics.FABRICS`
 
     namespace: str = ""  # the team's
@@ -135,6 +139,8 @@ def check(spec: SmokeSpec, target: str, needs: Mapping[str, str]) -> None:
     elif spec.fabric and spec.transport != TRANSPORT:
         promised = spec.transport or "nothing"
         problems.append(f"transport is {promised}: over fabric {spec.fabric} the job has to prove {TRANSPORT}")
+    if spec.claimed_interfaces and not spec.fabric_claim:
+        problems.append(f"claimed_interfaces is {spec.claimed_interfaces}: a claim gives them, fabric_claim")
     if spec.fabric and spec.fabric_claim:
         problems.append(f"fabric is {spec.fabric} and fabric_claim {spec.fabric_claim}: one of the two")
     if spec.fabric_claim and target != "kubernetes":
@@ -167,7 +173,9 @@ def worker_options(spec: SmokeSpec, target: str, code_path: str = "", **fixed: A
         "expect_model": spec.gpu,
         "expect_devices": spec.gpus_per_node,
         "expect_memory_gib": spec.gpu_memory_gib,
-        "expect_adapters": spec.fabric_interfaces if spec.nodes > 1 and spec.transport in ("efa", "ib") else 0,
+        "expect_links": spec.nvlinks,
+        "expect_driver": spec.driver,
+        "expect_adapters": _adapters(spec) if spec.nodes > 1 else 0,
         "expect_transport": spec.transport if spec.nodes > 1 else "",
         "timeout_s": spec.run_timeout_s,
         "rendezvous_timeout_s": spec.rendezvous_timeout_s,
@@ -183,6 +191,15 @@ def worker_options(spec: SmokeSpec, target: str, code_path: str = "", **fixed: A
         return from_document(values | fixed | dict(spec.options))
     except UsageError as error:
         raise LaunchError("; ".join(error.problems)) from None
+
+
+def _adapters(spec: SmokeSpec) -> int:
+    """RDMA adapters that every node has to show and use. TCPX and TCPXO have none: their interfaces are of Ethernet."""
+    if spec.adapters:
+        return spec.adapters
+    if spec.transport in ("efa", "ib"):
+        return spec.fabric_interfaces
+    return NICS if spec.fabric in RDMA_FABRICS else 0
 
 
 def document(options: Options) -> str:

@@ -37,6 +37,7 @@ from trainyard.smoke_jobs.launch.pod import (
     START,
     Manifest,
     environment,
+    fabric_check,
     mounts,
     pool_affinity,
     resources,
@@ -195,8 +196,13 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
     if spec.fabric_claim:
         pod["resourceClaims"] = [{"name": FABRIC, "resourceClaimTemplateName": spec.fabric_claim}]
         container["resources"]["claims"] = [{"name": FABRIC}]
-    if spec.isolated_gpus:
-        pod["initContainers"] = [_unasked(spec)]
+    first = [_unasked(spec)] if spec.isolated_gpus else []
+    adapters = spec.fabric_interfaces or spec.claimed_interfaces
+    if adapters:  # as the pool's runtime, which users name: what this proves is theirs
+        claimed = bool(spec.fabric_claim)
+        first.append(fabric_check(spec.image, adapters, spec.fabric_resource, claimed, spec.environment))
+    if first:
+        pod["initContainers"] = first
     if spec.pool:
         pod["affinity"] = pool_affinity(spec)
     metadata = _metadata(spec, name, namespace)
@@ -214,7 +220,7 @@ def _objects(spec: SmokeSpec, name: str, code: dict[str, str], deferred: Deferre
             "parallelism": spec.nodes,
             "backoffLimit": 0,
             "activeDeadlineSeconds": spec.start_timeout_s + spec.run_timeout_s + LAST_SECONDS,
-            "podFailurePolicy": {"rules": _failure_rules(CONTAINER, *([UNASKED] if spec.isolated_gpus else []))},
+            "podFailurePolicy": {"rules": _failure_rules(CONTAINER, *(each["name"] for each in first))},
             # The head ends with 0 only where every node has ended (`ddp/peers.py`). A node that is lost after that, and
             # before its own end, must not come again alone. Stable since Kubernetes 1.33.
             "successPolicy": {"rules": [{"succeededIndexes": "0"}]},

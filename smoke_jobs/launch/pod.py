@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from trainyard.conventions import (
     CHECKPOINTS_URI,
+    FABRIC,
     GPU_RESOURCE,
     HOSTNAME_LABEL,
     MLFLOW_CREDENTIALS_PATH,
     POOL_LABEL,
     TEAM_STORAGE,
     TRAINER_SERVICE_ACCOUNT,
+    TRAINING_CONTAINER_SECURITY,
     gpu_node_labels,
 )
 from trainyard.smoke_jobs.ddp.options import Options
@@ -109,6 +113,41 @@ def mounts(spec: SmokeSpec) -> list[Manifest]:
     if spec.tracking_secret:
         found.append({"name": CREDENTIALS_VOLUME, "mountPath": MLFLOW_CREDENTIALS_PATH, "readOnly": True})
     return found + [{"name": claim, "mountPath": path} for claim, path in spec.mounts]
+
+
+def fabric_check(
+    image: str, adapters: int, resource: str, claimed: bool, environment: Iterable[tuple[str, str]]
+) -> Manifest:
+    """The first container of a pod that trains over a fabric: it ends the pod where NCCL could not use it.
+
+    Args:
+        image: of the pod's own container, whose plug-in is looked for.
+        adapters: that a node has, and the pod is given.
+        resource: the extended resource that gives them; empty where a claim does.
+        claimed: whether the pod's claim gives them, which both containers share.
+        environment: of the pod's own container, which may tell the loader where the plug-in is.
+    """
+    given = {"cpu": "1", "memory": "256Mi"}  # less than the pod's own container, beside which it does not run
+    given |= {resource: str(adapters)} if resource else {}
+    paths = [{"name": name, "value": value} for name, value in environment if name == "LD_LIBRARY_PATH"]
+    return {
+        "name": FABRIC,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["python3", "-c", fabric_program(), str(adapters)],
+        **({"env": paths} if paths else {}),
+        "resources": {
+            "requests": given,
+            "limits": dict(given),
+            **({"claims": [{"name": FABRIC}]} if claimed else {}),
+        },
+        "securityContext": dict(TRAINING_CONTAINER_SECURITY),
+    }
+
+
+def fabric_program() -> str:
+    """The text of `fabric_check.py`."""
+    return Path(__file__).with_name("fabric_check.py").read_text(encoding="utf-8")
 
 
 def pool_affinity(spec: SmokeSpec) -> Manifest:

@@ -10,7 +10,7 @@ import io
 import json
 import tarfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlparse
@@ -37,6 +37,14 @@ CHECKPOINTS_PATH = "/opt/ml/checkpoints"
 
 INTERVAL_S = 10.0
 
+MARGIN_S = 300
+"""Seconds of a job beside its checks: for the machine and the image, and for the output on its way."""
+
+OWN_TAGS = {"managed-by": "trainyard"}
+
+NO_QUOTA = "ResourceLimitExceeded"
+"""What SageMaker answers where the account has no quota for the machines; its text names the quota."""
+
 
 @dataclass(frozen=True, slots=True)
 class SagemakerSettings:
@@ -50,6 +58,7 @@ class SagemakerSettings:
     subnets: tuple[str, ...] = ()
     security_groups: tuple[str, ...] = ()  # must let their own members in on every port
     kms_key: str = ""  # of volume and output
+    tags: tuple[tuple[str, str], ...] = ()  # further tags of the job: what a role or a bill asks for
 
 
 def files(spec: SmokeSpec, settings: SagemakerSettings, name: str) -> dict[str, str]:
@@ -80,7 +89,7 @@ def render(spec: SmokeSpec, settings: SagemakerSettings, name: str) -> dict[str,
     )
     _check(spec, settings)
     root = f"{settings.bucket.rstrip('/')}/{name}"
-    run = spec.run_timeout_s + 300
+    run = spec.run_timeout_s + MARGIN_S
     request: dict[str, Any] = {
         "TrainingJobName": name,
         "RoleArn": settings.role_arn,
@@ -116,7 +125,10 @@ def render(spec: SmokeSpec, settings: SagemakerSettings, name: str) -> dict[str,
         },
         "StoppingCondition": {"MaxRuntimeInSeconds": run},
         "EnableManagedSpotTraining": settings.spot,
-        "Tags": [{"Key": "managed-by", "Value": "trainyard"}, {"Key": "smoke-job", "Value": spec.name}],
+        "Tags": [
+            {"Key": key, "Value": value}
+            for key, value in (OWN_TAGS | {"smoke-job": spec.name} | dict(settings.tags)).items()
+        ],
     }
     if settings.spot:
         request["StoppingCondition"]["MaxWaitTimeInSeconds"] = run + settings.wait_s
@@ -186,7 +198,9 @@ def run(
             sagemaker.stop_training_job(TrainingJobName=name)
             raise
         found = _result(s3, bucket, f"{prefix}{name}/output/output.tar.gz")
-    except (BotoCoreError, ClientError) as error:
+    except ClientError as error:
+        raise LaunchError(_refusal(error.response.get("Error", {}))) from None
+    except BotoCoreError as error:
         raise LaunchError(f"AWS refused: {error}") from None
     reason, status = str(state.get("FailureReason", "")), state.get("SecondaryStatus")
     if found is not None:
@@ -197,6 +211,15 @@ def run(
         return ended(None, EXIT["preempted"], f"{name}: spot capacity was taken away")
     told = f"{state['TrainingJobStatus']} and left no result: {reason or 'see its log in CloudWatch'}"
     return ended(None, None, f"{name} is {told}")
+
+
+def _refusal(error: Mapping[str, str]) -> str:
+    """What AWS said, and what to do where it is a quota."""
+    code, said = error.get("Code", ""), error.get("Message", "")
+    if code == NO_QUOTA:
+        how = "ask for more under Service Quotas, Amazon SageMaker; `trainyard preflight STACK` writes the request"
+        return f"the account has no quota for the job: {said} ({how})"
+    return f"AWS refused: {code}: {said}"
 
 
 def _split(uri: str) -> tuple[str, str]:

@@ -96,6 +96,7 @@ def render(spec: SmokeSpec, settings: SlurmSettings | None = None) -> str:
         "qos": spec.priority,
         "account": settings.account,
         "nodes": str(spec.nodes),
+        "nodelist": ",".join(spec.hosts),
         "ntasks-per-node": "1",
         "cpus-per-task": str(spec.cpu),
         "mem": f"{spec.memory_gib}G",
@@ -144,13 +145,32 @@ def _pyxis(image: str) -> str:
     return shlex.quote(f"docker://{registry}#{path}" if slash and "." in registry else f"docker://{image}")
 
 
+_UP = ("allocated", "completing", "idle", "mixed", "planned", "reserved")
+"""States of nodes that take jobs now. sinfo adds a sign where a node does not answer (*) or is powered off (~, %)."""
+
+
+def nodes(partition: str) -> list[str]:
+    """Names of the nodes of a partition, or of all, that take jobs. Raises LaunchError."""
+    _needs("sinfo")
+    command = ["sinfo", "--noheader", "--Node", "--format=%N %T", *([f"--partition={partition}"] if partition else [])]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        raise LaunchError(f"Slurm does not list its nodes: {answer.stderr.strip()}")
+    states = (line.split() for line in answer.stdout.splitlines())
+    return sorted({name for name, state in states if state in _UP})
+
+
+def _needs(command: str) -> None:
+    if shutil.which(command) is None:
+        raise LaunchError(f"{command} is not here: run this on a login node of the Slurm cluster, or use --render")
+
+
 def run(spec: SmokeSpec, view: View, settings: SlurmSettings | None = None, folder: Path | None = None) -> Ended:
     """Submits the script from `folder` (shared by the nodes; default: here) and follows it; Ctrl-C cancels the job.
 
     Raises LaunchError without Slurm's commands or where it refuses the job.
     """
-    if shutil.which("sbatch") is None:
-        raise LaunchError("sbatch is not here: run this on a login node of the Slurm cluster, or use --render")
+    _needs("sbatch")
     folder = (folder or Path.cwd()).absolute()
     with tempfile.NamedTemporaryFile("w", suffix=".sbatch") as script:
         script.write(render(spec, settings))

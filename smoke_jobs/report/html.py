@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard import output
+from trainyard.smoke_jobs.ddp.result import unproven_text
 from trainyard.smoke_jobs.report.curves import Chart, Series, bytes_text, svg
 from trainyard.smoke_jobs.report.terminal import cost_text, headline, nodes_text
 
@@ -32,6 +33,7 @@ def page(document: Mapping[str, Any]) -> str:
         charts=charts,
         limit=_limit,
         facts=_facts(document),
+        unproven=unproven_text(document),
     )
 
 

@@ -13,7 +13,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from trainyard.smoke_jobs.ddp.result import figure_text
+from trainyard.smoke_jobs.ddp.result import figure_text, unproven_text
 from trainyard.smoke_jobs.launch.follow import CheckDone, Ended
 
 STYLES: Mapping[str, str] = {
@@ -33,6 +33,7 @@ HEADLINES: Mapping[str, str] = {
     "preempted": "Stopped before the end (preempted); run it again",
     "timeout": "Out of time",
     "error": "The job broke",
+    "usage": "The job was told wrong options",
 }
 """The verdict in words, for the terminal and the page."""
 
@@ -137,6 +138,8 @@ def table(document: Mapping[str, Any]) -> RenderableType:
     errors = [
         Text(f"rank {error['rank']} on {error['host']}: {error['message']}", "red") for error in document["errors"]
     ]
+    if text := unproven_text(document):
+        errors.append(Text(text, "dim"))
     topology, verdict = document["topology"], document["verdict"]
     where = f"{nodes_text(document)}, {topology['model'] or topology['device']}"
     last = Text.assemble(

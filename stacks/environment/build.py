@@ -41,5 +41,6 @@ def _on_cluster(plan: Plan, planned: ClusterPlan, ground: Ground) -> dict[str, p
         "kubeconfig": ground.kubeconfig,
         "mlflowTrackingUri": workloads.tracking_uri,
         "queues": workloads.queues,
-        "smokeJobs": workloads.smoke_jobs,
+        "smokeJobs": {name: proof["job"] for name, proof in workloads.smoke_proofs.items()},
+        "smokeProofs": workloads.smoke_proofs,
     }

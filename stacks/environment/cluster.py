@@ -43,7 +43,7 @@ from trainyard.plan.parts import (
 )
 from trainyard.stacks.environment.ground import Ground, chart, resource_prefix
 from trainyard.stacks.environment.monitoring import checkpoint_drill, monitoring
-from trainyard.stacks.environment.smoke import smoke_jobs
+from trainyard.stacks.environment.smoke import SmokeProof, smoke_jobs
 from trainyard.stacks.environment.tracking import tracking_server
 
 
@@ -54,7 +54,7 @@ class Workloads:
     tracking_uri: pulumi.Output[str] | None
     queues: dict[str, pulumi.Output[str]]
     """Name of the LocalQueue, by team."""
-    smoke_jobs: dict[str, pulumi.Output[str]]
+    smoke_proofs: dict[str, SmokeProof]
     """Name of the smoke job, by node group; empty where the settings turn it off."""
 
 
@@ -122,7 +122,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
         queues=queues.local_queues,
-        smoke_jobs=smoke_jobs(plan, planned, ground, teams, needs),
+        smoke_proofs=smoke_jobs(plan, planned, ground, teams, needs),
     )
 
 
@@ -200,6 +200,7 @@ def _ingest(plan: Plan, planned: ClusterPlan, ground: Ground) -> IngestArgs:
         "memory_gib": max(team.cpu_only_memory_gib for team in planned.teams),
         "pods": max(team.cpu_only_pods for team in planned.teams),
         "addresses": ground.addresses,
+        "subjects": ground.ingest_subjects,
         "service_account_annotations": ground.ingest_identity.annotations,
     }
     if plan.core.egress.mode == "allowlist":
@@ -262,11 +263,15 @@ def _queues(
             },
             "retry_minutes": minutes,
         }
+    if planned.smoke.jobs:
+        args["proofs"] = {"image": plan.core.pins.image("mlflow"), "groups": dict(ground.autoscaled_groups)}
     if planned.ledger is not None and planned.ledger.hold:
         args["budgets"] = {
             "image": plan.core.pins.image("mlflow"),
             "budgets_usd": {
-                team.name: team.monthly_budget_usd for team in plan.core.teams if team.name not in planned.ledger.exempt
+                team.name: plan.budget_usd_at(planned, team.name)
+                for team in plan.core.teams
+                if team.name not in planned.ledger.exempt
             },
         }
         if planned.ledger.drain_after_hours is not None:

@@ -118,6 +118,8 @@ class Ground:
     """What Alertmanager's service account needs to use it."""
     subjects: Mapping[str, Sequence[SubjectArgs]] = field(default_factory=dict)
     """Who is of a team, as RBAC names them, by team. Default: the ground puts them into the team's group."""
+    ingest_subjects: Sequence[SubjectArgs] = ()
+    """Who runs the jobs that write the data, as RBAC names them. Default: the ground puts them into their group."""
 
     def flavor_labels(self, group: NodeGroupPlan) -> dict[str, str]:
         """Labels by which a queue finds the nodes of a group. Raises ValueError where jobs would not find them."""

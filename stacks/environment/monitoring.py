@@ -85,10 +85,11 @@ def _keepers(planned: ClusterPlan) -> list[str]:
 def _money(plan: Plan, planned: ClusterPlan) -> Money | None:
     if planned.ledger is None:
         return None
-    budgets = {team.name: team.monthly_budget_usd for team in plan.core.teams}
     return Money(
         gpu_hour_usd={price.name: price.usd for price in planned.ledger.gpu_hour_usd},
-        budgets={team.name: (team.cluster_queue, budgets[team.name]) for team in planned.teams},
+        node_hour_usd=dict(planned.ledger.node_hour_usd),
+        volume_gib_month_usd=dict(planned.ledger.volume_gib_month_usd),
+        budgets={team.name: (team.cluster_queue, plan.budget_usd_at(planned, team.name)) for team in planned.teams},
         also_of={team.off_peak_queue: team.name for team in planned.teams if team.off_peak_queue is not None},
     )
 

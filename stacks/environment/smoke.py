@@ -9,6 +9,8 @@ No output of the stack waits for any of them: a failed proof leaves the kubeconf
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import TypedDict
 
 import pulumi
 
@@ -20,14 +22,29 @@ from trainyard.plan.smoke import smoke_spec
 from trainyard.stacks.environment.ground import Ground, resource_prefix
 
 
+class SmokeProof(TypedDict):
+    """A smoke job as the stack's outputs tell it. How it ends is no output: one that waits for it would keep all the
+    others away where it fails, the kubeconfig first (Pulumi registers a stack's outputs once, when the last is known).
+    """
+
+    job: pulumi.Output[str]
+    """Name of the Job."""
+    namespace: str
+    """The namespace that it runs in."""
+    waitedFor: bool
+    """Whether `pulumi up` ends with an error where it fails. One that is not says so by its verdict alone."""
+    verdict: pulumi.Output[str]
+    """The command that tells how it ended."""
+
+
 def smoke_jobs(
     plan: Plan,
     cluster: ClusterPlan,
     ground: Ground,
     teams: TeamNamespaces,
     after: Sequence[pulumi.Resource],
-) -> dict[str, pulumi.Output[str]]:
-    """Makes the planned smoke jobs of a cluster; their names by node group ("train-spot").
+) -> dict[str, SmokeProof]:
+    """Makes the planned smoke jobs of a cluster; what is told of each, by node group ("train-spot").
 
     `after` is everything that a user's job needs: queues, volumes, device plugins, the autoscaler, accounts.
     """
@@ -49,4 +66,18 @@ def smoke_jobs(
         needs = [*after, *ground.team_identities[team.name].wait_for]
         opts = pulumi.ResourceOptions(providers=list(ground.providers), depends_on=needs)
         jobs[job.name] = SmokeJob(f"{SMOKE_COMPONENT_PREFIX}{prefix}{job.name}", args, opts)
-    return {name: job.job_name for name, job in jobs.items()}
+    return {
+        job.name: {
+            "job": jobs[job.name].job_name,
+            "namespace": cluster.team(job.team).namespace,
+            "waitedFor": job.capacity not in cluster.smoke.advisory,
+            "verdict": jobs[job.name].job_name.apply(partial(_verdict, cluster.team(job.team).namespace)),
+        }
+        for job in cluster.smoke.jobs
+    }
+
+
+def _verdict(namespace: str, job: str) -> str:
+    """The command that tells how a job ended, or that it has not."""
+    path = '{range .status.conditions[?(@.status=="True")]}{.type} {.reason} {.message}{"\n"}{end}'
+    return f"kubectl get job --namespace {namespace} {job} -o jsonpath='{path}'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import itertools
 import json
 import re
 from pathlib import Path
@@ -206,3 +207,34 @@ def test_what_replaces_a_resource_is_an_input_of_it() -> None:
         if type_.startswith("aws:") and first - inputs(type_):
             wrong[type_] = first - inputs(type_)
     assert wrong == {}
+
+
+def nested(type_: str, path: str) -> bool:
+    """Whether the SDK has an input at a path: the types of its parts are called after it, of lists by one of them."""
+    package, module, name = type_.split(":")
+    folder = {"lambda": "lambda_"}.get(module.split("/")[0], module.split("/")[0])
+    known = importlib.import_module(f"pulumi_{package}.{folder}._inputs")
+    parts, types = path.split("."), [name]
+    for part, inner in itertools.pairwise(parts):
+        word = part[0].upper() + part[1:]
+        singular = re.sub(r"(?:ies|ses|s)$", lambda found: {"ies": "y", "ses": "s", "s": ""}[found[0]], word)
+        types = [
+            f"{each}{spelt}" for each in types for spelt in dict.fromkeys((word, singular, word.removesuffix("s")))
+        ]
+        types = [each for each in types if hasattr(known, f"{each}Args")]
+        if not any(inner in _types.input_type_types(getattr(known, f"{each}Args")) for each in types):
+            return False
+    return True
+
+
+def test_what_lies_deeper_is_an_input_too() -> None:
+    """`guestAccelerator` for `guestAccelerators` would let a change of GPUs pass for one in place."""
+    wrong = []
+    for card in cards.BY_TYPE.values():
+        if card.type.startswith(("aws:", "gcp:")):
+            wrong += [
+                f"{card.type} {path}"
+                for path in (*(card.replaced_by or ()), *card.unordered)
+                if "." in path and not nested(card.type, path)
+            ]
+    assert wrong == []

@@ -321,3 +321,29 @@ def test_the_same_file_system_is_no_contradiction_and_a_person_more_does_not_gro
     teams[0]["members"] += 40
     grown = {"storage": {"lustre": {"throughputMbpsPerTib": 500}}, "teamSize": 80, "teams": teams}
     assert resolve_stack(ROOT, with_lock("large-aws", **grown)).plan.ground.lustre == before
+
+
+def proof_teams(found):
+    (cluster,) = found.plan.clusters
+    return {job.name: job.team for job in cluster.smoke.jobs} | {"drill": cluster.drill.team if cluster.drill else ""}
+
+
+def test_a_smoke_job_stays_with_its_team_while_quotas_move(with_lock):
+    """One person less makes the teams' shares others: no job moves to another namespace, to run there again."""
+    teams = of("demo", "teams")
+    teams[0]["members"] -= 1
+    found = resolve_stack(ROOT, with_lock("demo", teamSize=11, teams=teams))
+    assert proof_teams(found) == proof_teams(resolve_stack(ROOT, "demo"))
+    (told,) = found.warnings
+    assert "train-reserved (vision, language could)" in told
+    assert "`trainyard plan demo --relock proofTeams.train-reserved --relock" in told
+
+
+def test_a_smoke_job_of_a_team_that_goes_finds_another_and_the_settings_team_wins(with_lock):
+    teams = of("demo", "teams")
+    gone = proof_teams(resolve_stack(ROOT, "demo"))["train-on-demand"]
+    left = resolve_stack(ROOT, with_lock("demo", teams=[team for team in teams if team["name"] != gone]))
+    assert gone not in proof_teams(left).values()
+    assert any("proofTeams.train-on-demand" in warning for warning in left.warnings), "which the lock is to keep"
+    asked = resolve_stack(ROOT, with_lock("demo", smoke={"team": "tabular"}))
+    assert {job.team for job in asked.plan.clusters[0].smoke.jobs} == {"tabular"}

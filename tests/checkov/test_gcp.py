@@ -32,6 +32,9 @@ EXCEPTIONS = {
         "GKE refuses automatic repair on flex-start: a node that is mended would be one that nobody has queued for"
     ),
     ("CKV_GCP_62", "google_storage_bucket.acme-demo-logs"): "it is where access is logged",
+    ("CKV_GCP_78", "google_storage_bucket.acme-demo-logs"): (
+        "nobody overwrites or deletes an access log in its time (retention_policy), which excludes versions"
+    ),
     ("CKV_GCP_66", "google_container_cluster.cluster-cluster"): (
         "Binary Authorization enforces a policy of the whole project, in which nothing of this environment is allowed "
         "unless somebody writes it there; admission policies of the cluster hold images to registries and digests"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,14 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from tests.account.answers import aws, refusal
-from tests.fleet.fleets import project, pulumi, settings
+from tests.fleet.fleets import programs, project, pulumi, settings
 from tests.fleet.test_live import GOOD, budget, state, usd
 from tests.shared import ROOT
 from trainyard.account import aws as account_aws
 from trainyard.cli import fleet_judging
 from trainyard.cli.main import app
 from trainyard.fleet.known import HOMES, Smoke, Spend, known_of, note
+from trainyard.review import bench
 
 OWN = (
     "--team-size", "8", "--alert-email", "ml@acme.example", "--owner", "ann@acme.example", "--cost-centre", "cc",
@@ -36,7 +36,9 @@ def names(folder: Path) -> set[str]:
 
 
 @pytest.fixture
-def agency(tmp_path: Path) -> Path:
+def agency(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", programs(tmp_path / "bin"))
     return project(tmp_path / "agency", {"globex": settings("globex")}, {"globex": {"wave": "early"}})
 
 
@@ -153,7 +155,8 @@ def test_no_stack_is_touched_where_one_must_not_be_deployed(agency: Path, tmp_pa
     done = run(agency, "fleet", "upgrade", "--wave", "rest", "--pulumi", str(pulumi(tmp_path)))
     assert done.exit_code == 1
     assert "no stack is touched: globex must not be deployed" in done.output
-    assert not (tmp_path / "calls").exists()
+    asked = [line.split()[1] for line in (tmp_path / "calls").read_text().splitlines()]
+    assert asked == ["stack-export"], "its state, which nothing is noted of, and nothing else"
 
 
 def test_drift_is_told(agency: Path, tmp_path: Path) -> None:
@@ -240,7 +243,7 @@ def test_live_says_what_it_could_not_learn_and_keeps_what_was_known(
         monkeypatch.setattr(account_aws, "account_of", lambda *_: account)
         done = run(agency, "fleet", "list", "--live", "--pulumi", program)
     assert done.exit_code == 0
-    assert "globex: smoke verdict unknown: pulumi stack export ended with 1" in done.output
+    assert "globex: smoke verdict unknown: pulumi stack export ended with 255" in done.output
     assert "globex: spend unknown: the identity may not call DescribeBudget; allow it" in done.output
     assert "pass on 2026-11-20, pulumi up" in done.output
     assert known_of("globex", agency / HOMES).spend is None
@@ -280,18 +283,11 @@ def test_explain_says_what_comes_from_the_project(agency: Path) -> None:
 def another_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python whose Trainyard names the tracking database otherwise, which no database can be changed to."""
     folder = tmp_path_factory.mktemp("release")
-    shutil.copytree(ROOT / "trainyard", folder / "trainyard", ignore=shutil.ignore_patterns("__pycache__"))
-    database = folder / "trainyard" / "components" / "aws" / "database.py"
-    text = database.read_text()
-    assert 'args.get("database_name", "mlflow")' in text
-    database.write_text(text.replace('args.get("database_name", "mlflow")', 'args.get("database_name", "runs")'))
+    python = bench.another_release(folder)
     prices = folder / "trainyard" / "catalog" / "aws_instances.csv"
     text = prices.read_text()
     assert ",21.957642," in text, "p4d.24xlarge, of which the pool train is made"
     prices.write_text(text.replace(",21.957642,", ",20.957642,"))
-    python = folder / "python"
-    python.write_text(f'#!/bin/sh\nPYTHONPATH={folder} exec {sys.executable} "$@"\n')
-    python.chmod(0o755)
     return python
 
 
@@ -309,6 +305,23 @@ def test_a_release_that_replaces_a_database_stops_the_wave(agency: Path, another
     assert stopped.exit_code == 1
     assert "no stack is touched: globex must not be changed like this" in stopped.output
     assert not (tmp_path / "calls").exists()
+
+
+def test_a_fleet_s_wave_stops_at_every_client_whose_database_would_be_replaced(
+    another_release: Path, tmp_path: Path
+) -> None:
+    """Two of the hundred that `make bench` compares."""
+    folder = bench.clients(ROOT, tmp_path, 2)
+    found = CliRunner().invoke(
+        app, ["fleet", "diff", "--before", str(another_release), "--json", "-", "--project", str(folder)]
+    )
+    assert found.exit_code == 3, found.output
+    rows = json.loads(found.stdout)["stacks"]
+    assert [row["stack"] for row in rows] == ["c000", "c001"]
+    for row in rows:
+        assert row["verdict"]["state"] == "unsafe-change"
+        (lost,) = row["change"]["findings"]
+        assert (lost["rule"], lost["type"]) == ("change-protected", "aws:rds/instance:Instance"), lost
 
 
 def test_the_same_release_changes_nothing(agency: Path) -> None:

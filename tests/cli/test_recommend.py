@@ -205,6 +205,33 @@ def test_calendar_mode_asks_for_no_reservation_of_aws():
         assert "--reservation" not in str(caught.value)
 
 
+def test_one_node_of_google_cloud_is_applied_without_a_fabric(project):
+    shutil.copy(ROOT / "stacks" / "Pulumi.demo-gcp.yaml", project / "stacks")
+    file = project / "stacks" / "Pulumi.demo-gcp.yaml"
+    region = yaml.safe_load(file.read_text())["config"]["trainyard:region"]
+    asked = ["--architecture", "llama-3-8b", "--task", "fine-tune", "--tokens", "300M"]
+    for rank in ("1", "2", "3"):
+        result = run(*asked, "--cloud", "gcp", "--region", region, "--apply", "demo-gcp", "--pool", f"rec{rank}",
+                     "--option", rank, "-C", project)  # fmt: skip
+        if "Workload Scheduler" in result.output or "must be bought first" in " ".join(result.output.split()):
+            continue
+        assert result.exit_code == 0, result.output
+    pools = yaml.safe_load(file.read_text())["config"]["trainyard:gpuPools"]
+    added = [pool for name, pool in pools.items() if name.startswith("rec")]
+    assert added
+    assert all(pool.get("fabric") is not True for pool in added)
+
+
+def test_machines_without_a_fabric_say_nothing_of_one_and_several_nodes_keep_theirs():
+    found = [each for each in ask(cloud="gcp").options if each.capacity in ("spot", "on-demand")]
+    option = next(each for each in found if each.machine.fabric)
+    one = dataclasses.replace(option, nodes=1)
+    assert pool_settings(one, {"fabric": True}, None)["fabric"] is False
+    assert pool_settings(dataclasses.replace(one, nodes=2), {}, None)["fabric"] is True
+    plain = dataclasses.replace(one.machine, fabric=False)
+    assert "fabric" not in pool_settings(dataclasses.replace(one, machine=plain), {}, None)
+
+
 def test_an_unknown_stack_is_refused(project):
     result = run(*SMALL, "--apply", "dmeo", "-C", project)
     assert result.exit_code == 2

@@ -51,7 +51,7 @@ def ended(monkeypatch):
     asked = []
 
     def put(outcome: Ended) -> list:
-        def launcher(spec, target, place):
+        def launcher(spec, target, place, plan):
             asked.append((spec, target, place))
 
             def run(view):

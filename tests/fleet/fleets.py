@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,13 @@ folder = pathlib.Path({folder!r})
 verb = "-".join(sys.argv[1:3]) if sys.argv[1] == "stack" else sys.argv[1]
 with (folder / "calls").open("a") as calls:
     calls.write(" ".join([stack, verb, os.environ.get("PULUMI_BACKEND_URL", "-")]) + "\\n")
+meet = folder / "meet"
+given_up = time.monotonic() + 60
+while meet.exists() and len((folder / "calls").read_text().splitlines()) < int(meet.read_text()):
+    if time.monotonic() > given_up:
+        print("error: nobody runs beside it")
+        sys.exit(9)
+    time.sleep(0.02)
 time.sleep({seconds} * (8 if (folder / f"slow-{{stack}}").exists() else 1))
 if verb == "stack-output":
     print('{{"apiVersion": "v1"}}')
@@ -28,6 +36,9 @@ print("Updating", stack)
 state = folder / f"state-{{stack}}.json"
 if verb in ("stack-export", "stack-import"):
     ours, theirs = state, pathlib.Path(sys.argv[sys.argv.index("--file") + 1])
+    if verb == "stack-export" and not ours.exists():
+        print(f"error: no stack named '{{stack}}' found", file=sys.stderr)
+        sys.exit(255)
     given, taken = (ours, theirs) if verb == "stack-export" else (theirs, ours)
     taken.write_text(given.read_text())
     sys.exit(0)
@@ -57,7 +68,8 @@ with (folder / "ended").open("a") as ended:
 def pulumi(folder: Path, seconds: float = 0.0) -> Path:
     """A command that notes what it was called with, and fails where a file `fail-STACK` or `fail-STACK-VERB` says so.
 
-    It takes eight times as long where a file `slow-STACK` says so.
+    It takes eight times as long where a file `slow-STACK` says so, and goes on only when as many calls have begun as a
+    file `meet` says.
 
     It keeps a state in `state-STACK.json`, where a test puts one: `destroy` empties it, half of it where it fails.
     """
@@ -65,6 +77,14 @@ def pulumi(folder: Path, seconds: float = 0.0) -> Path:
     path.write_text(STAND_IN.format(python=sys.executable, folder=str(folder), seconds=seconds))
     path.chmod(0o755)
     return path
+
+
+def programs(folder: Path) -> str:
+    """A path with stand-ins for what reaches a client's cluster, which nobody asks here."""
+    for name in ("aws", "session-manager-plugin", "gke-gcloud-auth-plugin"):
+        (folder / name).write_text("#!/bin/sh\nexit 9\n")
+        (folder / name).chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
 
 
 def settings(client: str, **more: Any) -> dict[str, Any]:
@@ -78,6 +98,7 @@ def settings(client: str, **more: Any) -> dict[str, Any]:
         "owner": f"ann@{client}.example",
         "costCentre": f"cc-{client}",
         "stateBackend": f"s3://agency-{client}?region=us-east-1",
+        "apiAccess": {"cidrs": ["8.8.8.0/24"]},  # no bastion: `tests/fleet/test_tunnel.py` has those
         **more,
     }
 

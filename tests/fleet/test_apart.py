@@ -58,6 +58,76 @@ def test_each_thing_that_two_share_is_told(tmp_path: Path, both: dict[str, Any],
     assert set(told(two(tmp_path, **both))) == {rule}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "rule"),
+    [
+        ({"stateBackend": "s3://state/x"}, {"stateBackend": "s3://state/x/?region=us-east-1"}, "fleet-shared-backend"),
+        ({"stateBackend": "s3://state/x?region=us-east-1"}, {"stateBackend": "s3://state/x"}, "fleet-shared-backend"),
+        ({"stateBackend": "gs://state"}, {"stateBackend": "gs://state/"}, "fleet-shared-backend"),
+        ({"alertEmails": ["ML@acme.example"]}, {"alertEmails": ["ml@Acme.example"]}, "fleet-shared-address"),
+        ({"owner": "Ann"}, {"owner": "ann"}, "fleet-shared-owner"),
+        (
+            {"secretsprovider": "awskms://alias/a?region=us-east-1&awssdk=v2"},
+            {"secretsprovider": "awskms://alias/a?awssdk=v1&region=us-east-1"},
+            "fleet-shared-secrets-key",
+        ),
+        ({"aws": {"accountId": "123456789012"}}, {"aws": {"accountId": "123456789012"}}, "fleet-shared-account"),
+        (
+            {"aws": {"accountId": "123456789012"}},
+            {"aws": {"assumeRole": "arn:aws:iam::123456789012:role/other"}},
+            "fleet-shared-account",
+        ),
+    ],
+)
+def test_what_is_spelt_otherwise_is_the_same(
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], rule: str
+) -> None:
+    stacks = {"acme": settings("acme", **first), "globex": settings("globex", **second)}
+    assert set(told(project(tmp_path, stacks))) == {rule}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"stateBackend": "s3://state/x"}, {"stateBackend": "s3://state/y"}),
+        ({"stateBackend": "s3://state"}, {"stateBackend": "s3://state/y"}),  # Pulumi keeps a folder of its own in each
+        ({"stateBackend": "s3://state?prefix=x"}, {"stateBackend": "s3://state?prefix=y"}),
+        ({"stateBackend": "s3://state?endpoint=a.example"}, {"stateBackend": "s3://state?endpoint=b.example"}),
+        (
+            {"secretsprovider": "awskms://alias/a?region=us-east-1"},
+            {"secretsprovider": "awskms://alias/a?region=eu-west-1"},
+        ),
+        ({"aws": {"accountId": "123456789012"}}, {"aws": {"accountId": "123456789013"}}),
+    ],
+)
+def test_what_is_two_things_is_not_one(tmp_path: Path, first: dict[str, Any], second: dict[str, Any]) -> None:
+    assert told(project(tmp_path, {"acme": settings("acme", **first), "globex": settings("globex", **second)})) == {}
+
+
+def on_google_cloud(client: str, number: int, project_id: str = "", **more: Any) -> dict[str, Any]:
+    own = settings(client, cloud="gcp", region="us-central1", stateBackend=f"gs://agency-{client}", **more)
+    del own["apiAccess"]
+    return own | {"gcp": {"project": project_id or f"{client}-train", "projectNumber": f"12345678901{number}"}}
+
+
+def test_a_project_of_google_cloud_is_one_client_s(tmp_path: Path) -> None:
+    both = {name: on_google_cloud(name, 1, "one-for-all") for name in ("acme", "globex")}
+    assert set(told(project(tmp_path / "a", both))) == {"fleet-shared-account"}
+    each = {name: on_google_cloud(name, number) for number, name in enumerate(("acme", "globex"))}
+    assert told(project(tmp_path / "b", each)) == {}
+
+
+def test_a_reservation_s_name_is_a_project_s_own_on_google_cloud(tmp_path: Path) -> None:
+    block = {"gpu": "h100", "reserved": {**BLOCK, "reservationId": "train", "availabilityZone": "us-central1-a"}}
+    each = {
+        name: on_google_cloud(name, number, gpuPools={"train": block}) for number, name in enumerate(("acme", "globex"))
+    }
+    assert "fleet-shared-reservation" not in told(project(tmp_path / "a", each))
+    whole = {**block, "reserved": {**block["reserved"], "reservationId": "projects/shared/reservations/train"}}  # type: ignore[dict-item]
+    each = {name: {**own, "gpuPools": {"train": whole}} for name, own in each.items()}
+    assert "fleet-shared-reservation" in told(project(tmp_path / "b", each))
+
+
 def test_a_state_that_nobody_places_is_in_one_place(tmp_path: Path) -> None:
     stacks = {name: settings(name) for name in ("acme", "globex")}
     for given in stacks.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -145,6 +146,108 @@ def test_gitlab_s_jobs_keep_the_same_rules(made: Path) -> None:
         assert told[name]["image"].endswith(f":{version('pulumi')}")
 
 
+def logged_in(made: Path, **given: str) -> dict[str, str]:
+    """What a shell has after `ci/login`, with these variables of a pipeline and nothing else but its path."""
+    script = '. ci/login && env && cat "${GOOGLE_APPLICATION_CREDENTIALS:-/dev/null}" > google'
+    done = subprocess.run(
+        ["sh", "-euc", script],
+        cwd=made,
+        env={"PATH": os.environ["PATH"], **given},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return dict(line.partition("=")[::2] for line in done.stdout.splitlines())
+
+
+PROVIDER = "projects/1/locations/global/workloadIdentityPools/trainyard/providers/pipelines"
+ACCOUNT = "trainyard-read@agency.iam.gserviceaccount.com"
+
+
+@pytest.mark.parametrize(
+    ("given", "source"),
+    [
+        (
+            {"ACTIONS_ID_TOKEN_REQUEST_URL": "https://a/token?v=2", "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "abc"},
+            {
+                "url": f"https://a/token?v=2&audience=https://iam.googleapis.com/{PROVIDER}",
+                "headers": {"Authorization": "Bearer abc"},
+                "format": {"type": "json", "subject_token_field_name": "value"},
+            },
+        ),
+        ({"GOOGLE_TOKEN": "jwt"}, None),
+    ],
+    ids=["github", "gitlab"],
+)
+def test_a_pipeline_is_a_service_account_without_a_key(
+    mine: Path, given: dict[str, str], source: dict[str, Any] | None
+) -> None:
+    found = logged_in(mine, TRAINYARD_GOOGLE_PROVIDER=PROVIDER, TRAINYARD_GOOGLE_ACCOUNT=ACCOUNT, **given)
+    told = json.loads((mine / "google").read_text())
+    assert (told["type"], told["audience"]) == ("external_account", f"//iam.googleapis.com/{PROVIDER}")
+    assert told["service_account_impersonation_url"].endswith(f"/serviceAccounts/{ACCOUNT}:generateAccessToken")
+    if source is None:
+        assert Path(told["credential_source"]["file"]).read_text() == "jwt"
+    else:
+        assert told["credential_source"] == source
+    assert found["CLOUDSDK_AUTH_CREDENTIAL_FILE_OVERRIDE"] == found["GOOGLE_APPLICATION_CREDENTIALS"]
+
+
+def test_a_pipeline_without_a_client_on_a_cloud_does_not_log_in_there(mine: Path) -> None:
+    found = logged_in(mine, AWS_TOKEN="jwt", GOOGLE_TOKEN="jwt", TRAINYARD_GOOGLE_PROVIDER="")
+    assert not {key for key in found if key.startswith(("AWS_ROLE", "GOOGLE_APPLICATION"))}
+    found = logged_in(mine, AWS_TOKEN="jwt", TRAINYARD_ROLE="arn:aws:iam::1:role/read")
+    assert found["AWS_ROLE_ARN"] == "arn:aws:iam::1:role/read"
+    assert Path(found["AWS_WEB_IDENTITY_TOKEN_FILE"]).read_text() == "jwt"
+
+
+def test_every_job_that_meets_a_cloud_has_both_clouds_programs_and_log_ins(made: Path) -> None:
+    for name, job in jobs(made):
+        if "id-token" not in job["permissions"]:
+            continue
+        last = next(step for step in job["steps"] if ".venv/bin/trainyard" in step.get("run", ""))
+        assert last["run"].startswith(". ci/login\n"), name
+        assert {"TRAINYARD_GOOGLE_PROVIDER", "TRAINYARD_GOOGLE_ACCOUNT"} <= set(last["env"]), name
+        assert any(step.get("run") == "sh ci/programs" for step in job["steps"]), name
+        (role,) = [step for step in job["steps"] if "aws-actions" in step.get("uses", "")]
+        assert role["if"] == "vars.TRAINYARD_ROLE != ''", "an agency whose clients are all on Google Cloud has none"
+    recipe = yaml.safe_load((made / ".gitlab-ci.yml").read_text())
+    for name in ("drift", "look", "upgrade"):
+        job = recipe[f"trainyard:{name}"]
+        assert job["script"][1:3] == ["sh ci/programs", ". ci/login"], name
+        assert set(job["id_tokens"]) == {"AWS_TOKEN", "GOOGLE_TOKEN"}, name
+
+
+def test_programs_installs_what_is_missing_and_what_is_pinned_alone(mine: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sh", "dirname", "id", "mktemp", "rm", "sha256sum"):
+        (folder / name).symlink_to(str(shutil.which(name)))
+    for name in ("apt-get", "sudo", "dpkg", "gpg", "tee"):
+        (folder / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {tmp_path}/asked\n')
+        (folder / name).chmod(0o755)
+    (folder / "curl").write_text(
+        '#!/bin/sh\nwhile [ $# -gt 0 ]; do [ "$1" = --output ] && echo package > "$2"; shift; done\n'
+    )
+    (folder / "curl").chmod(0o755)
+
+    def run(**given: str) -> tuple[int, str]:
+        (tmp_path / "asked").write_text("")
+        done = subprocess.run(["sh", "ci/programs"], cwd=mine, env={"PATH": str(folder), **given}, check=False)
+        return done.returncode, (tmp_path / "asked").read_text()
+
+    assert run() == (0, ""), "nothing is named, nothing is installed"
+    code, asked = run(TRAINYARD_GOOGLE_PROVIDER=PROVIDER)
+    assert (code, "google-cloud-cli-gke-gcloud-auth-plugin" in asked) == (0, True)
+    (mine / "ci" / "session-manager-plugin").write_text(f"1.2.707.0 {'0' * 64}\n")
+    code, asked = run()
+    assert code != 0 and "dpkg" not in asked, "another package than the one that was trusted"
+    digest = hashlib.sha256(b"package\n").hexdigest()
+    (mine / "ci" / "session-manager-plugin").write_text(f"1.2.707.0 {digest}\n")
+    code, asked = run()
+    assert (code, "dpkg --install" in asked) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("option", "said"),
     [
@@ -238,7 +341,10 @@ def programs(folder: Path) -> dict[str, str]:
         f'cp {folder}/trainyard {folder}/pip "$3/bin/"\ntouch "$3/bin/python" "$3/bin/activate"\n'
     )
     pip = f'#!/bin/sh\necho "pip $*" >> {folder}/asked\n'
-    for name, text in {"trainyard": trainyard, "pip": pip, "python3": python}.items():
+    aws = "#!/bin/sh\necho '[]'\n"  # no bastion yet: `tests/fleet/test_tunnel.py` has one
+    plugin = "#!/bin/sh\n"
+    own = {"trainyard": trainyard, "pip": pip, "python3": python, "aws": aws, "session-manager-plugin": plugin}
+    for name, text in own.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
     return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}

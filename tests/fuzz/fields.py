@@ -97,6 +97,13 @@ def _arn(rng: Random, place: World, who: str) -> str:
     return f"arn:{partition}:iam::{rng.choice((10**11, rng.randrange(10**11, 10**12)))}:{who}"
 
 
+def _who(rng: Random, place: World) -> str:
+    """Somebody who signs in, as the cloud names them."""
+    if place.cloud == "gcp":
+        return rng.choice(("user:ann@acme.example", "serviceAccount:ci@acme-ml.iam.gserviceaccount.com"))
+    return _principal(rng, place)
+
+
 def _principal(rng: Random, place: World) -> str:
     return _arn(rng, place, rng.choice(("role/ml", "user/ann", "role/path/to/it", "user/" + "x" * 64)))
 
@@ -199,7 +206,7 @@ MEANT: Mapping[str, Draw] = {
     "managed.editorTypes[]": lambda rng, _: rng.choice(("ml.t3.medium", "ml.m5.xlarge", "ml.g5.xlarge")),
     "monitoring.runbooks": lambda rng, _: rng.choice(("https://docs.acme.example/runbooks", "https://a.b.co")),
     "kubernetesVersion": lambda rng, _: rng.choice(tuple(catalog.kubernetes_versions())),
-    "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS),
+    "logRetentionDays": lambda rng, _: rng.choice(LOG_RETENTION_DAYS[:-1]),  # the last is more than Google keeps
     "aws.accountId": lambda rng, _: f"{rng.randrange(10**11, 10**12)}",
     "aws.organizationId": lambda rng, _: (
         f"o-{''.join(rng.choices(string.ascii_lowercase, k=rng.choice((10, 12, 32))))}"
@@ -233,7 +240,7 @@ MEANT: Mapping[str, Draw] = {
     "gpuPools.*.spot.instanceTypes": lambda rng, place: _some(rng, place.sold, 3),
     "cpuPool.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
     "systemNodes.instanceTypes": lambda rng, place: _some(rng, place.cpu, 3),
-    "storage.ingestPrincipals[]": _principal,
+    "storage.ingestPrincipals[]": _who,
     "storage.lustre.capacityGib": lambda rng, _: rng.choice((*LUSTRE_FIRST_STEPS, LUSTRE_STEP * rng.randint(1, 40))),
     "storage.lustre.throughputMbpsPerTib": lambda rng, _: rng.choice(LUSTRE_THROUGHPUTS),
     "storage.lustre.zone": lambda rng, place: rng.choice(place.zones),

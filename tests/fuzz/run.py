@@ -2,7 +2,8 @@
 
     python -m tests.fuzz.run --seed 1 --files 10000 --rehearsals 200
 
-Exit 1 with the failing files, each cut to what makes it fail, in `out/fuzz/`. The same seed draws the same files.
+Exit 1 with the failing files, each cut to what makes it fail, in `out/fuzz/`; those of the last run are kept in
+`out/fuzz-before/`. The same seed draws the same files.
 """
 
 from __future__ import annotations
@@ -104,6 +105,14 @@ def keep(result: Result, judge: Judge) -> None:
     print(f"  {outcome.kind}: {outcome.why[:300]}\n    {path.relative_to(ROOT)}", flush=True)
 
 
+def set_aside() -> None:
+    """Keeps what the last run found beside this one's; what the run before that found goes."""
+    if OUT.exists() and any(OUT.iterdir()):
+        before = OUT.with_name(f"{OUT.name}-before")
+        shutil.rmtree(before, ignore_errors=True)
+        OUT.rename(before)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs all three parts; 1 where one of them found something."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.run", description=__doc__.splitlines()[0])
@@ -115,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--defaults", type=int, default=len(REGIONS) * len(SIZES), help="profile defaults to rehearse")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     given = parser.parse_args(arguments)
-    shutil.rmtree(OUT, ignore_errors=True)
+    set_aside()
     places = [(region, size) for size in SIZES for region in REGIONS][: given.defaults]
     parts: list[tuple[str, Callable[..., Result], list[object], Judge]] = [
         ("settings files", plan_one, [f"{given.seed}:{index}" for index in range(given.files)], planned),

@@ -84,6 +84,7 @@ SAID: Mapping[str, Callable[[Values], bool]] = {
         a_number("gpuPools.*.onDemand.minNodes", lambda nodes: nodes > 0),
     ),
     "idle-gpus-keep-running": a_number("scheduler.scaleDownAfterMinutes", lambda minutes: minutes > 60),
+    "rights-change-unnoticed": lambda values: not any(at(values, "alertEmails")),
     # Data
     "stateful-resource-unprotected": is_false("protect"),
     "artifact-versions-kept-too-short": a_number("storage.artifactRetentionDays", lambda days: days < 90),

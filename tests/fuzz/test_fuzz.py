@@ -141,7 +141,7 @@ def test_a_violation_that_nobody_asked_for_is_unsound():
 def test_what_settings_may_ask_for_is_of_the_pack():
     assert set(SAID) <= {policy.name for policy in POLICIES}
     # Nothing is asked for by who says nothing, but that nobody is told.
-    assert [policy for policy in SAID if said(policy, {})] == ["budget-without-alerts"]
+    assert [policy for policy in SAID if said(policy, {})] == ["budget-without-alerts", "rights-change-unnoticed"]
     assert said("logs-kept-too-short", {"network": {"flowLogRetentionDays": 30}}), "also at its old place"
     assert not said("logs-kept-too-short", {"logRetentionDays": 400})
     assert said("ceiling-spend-over-budget", {"gpuPools": {"train": {"gpu": "H100"}}})

@@ -1,8 +1,9 @@
-"""For every alert: a bad situation that fires in time, a good one and a rolling restart that do not."""
+"""For every alert: a bad situation that fires in time, and a good one that does not. Restarts are beside, in
+`restarts.py`."""
 
 from __future__ import annotations
 
-from tests.monitoring.promtool import Case, kueue, restarted
+from tests.monitoring.promtool import Case, kueue
 from trainyard.monitoring.alerts.gpu import XID_KINDS
 
 GPU = 'gpu="0", UUID="GPU-1", Hostname="node-1", modelName="H100", instance="10.0.1.1:9400"'
@@ -22,12 +23,6 @@ def _gpu_use() -> list[Case]:
         Case("GpuUnderused", "as it should be", busy("0.9x400"), {"6h": 0}),
         Case("GpuUnderused", "a young pod that still loads", busy("0x90"), {"80m": 0, "90m": 0}),
         Case("GpuUnderused", "GPUs that nobody has", busy("0x400", GPU), {"6h": 0}),
-        Case(
-            "GpuUnderused",
-            "the exporter starts anew under a busy job",
-            restarted(BUSY, f'gpu="0", UUID="GPU-1", {POD}', "0.9|0.9", 200, 400),
-            {"3h": 0, "6h": 0},
-        ),
         Case(
             "GpuUnderused",
             "two GPUs of one pod are one alert",
@@ -86,23 +81,11 @@ def _hardware() -> list[Case]:
         ),
         Case("GpuRowRemapped", "one row", {f"{remapped}{{{GPU}}}": "0x30 1x100"}, {"25m": 0, "33m": 1}),
         Case("GpuRowRemapped", "one long ago", {f"{remapped}{{{GPU}}}": "3x200"}, {"3h": 0}),
-        Case(
-            "GpuRowRemapped",
-            "the exporter starts anew, with an old row",
-            restarted(remapped, 'gpu="0", UUID="GPU-1"', "3|3", 60, 200),
-            {"65m": 0, "3h": 0},
-        ),
         Case("GpuRowRemapFailed", "no spare rows", {f"{failed}{{{GPU}}}": "0x30 1x100"}, {"25m": 0, "32m": 1}),
         Case("GpuRowRemapFailed", "well", {f"{failed}{{{GPU}}}": "0x200"}, {"3h": 0}),
         Case("GpuNvlinkUnstable", "a recovery", {f"{recovery}{{{GPU}}}": "0x30 1x60"}, {"29m": 0, "33m": 1}),
         Case("GpuNvlinkUnstable", "replays", {f"{replay}{{{GPU}}}": "5x30 9x60"}, {"29m": 0, "33m": 1}),
         Case("GpuNvlinkUnstable", "errors of long ago", {f"{replay}{{{GPU}}}": "5x100"}, {"90m": 0}),
-        Case(
-            "GpuNvlinkUnstable",
-            "the exporter starts anew",
-            restarted(replay, 'gpu="0", UUID="GPU-1"', "5|5", 60, 200),
-            {"65m": 0, "90m": 0},
-        ),
         Case("GpuThrottled", "heat, by hardware", clocks("64x60"), {"10m": 0, "20m": 1}),
         Case("GpuThrottled", "heat and a power limit", clocks("68x60"), {"20m": 1}),
         Case("GpuThrottled", "power supply", clocks("128x60"), {"20m": 1}),
@@ -127,17 +110,12 @@ def _jobs() -> list[Case]:
     held = kueue("kueue_local_queue_status", 'namespace="team-vision", name="vision", active="False"', "1x300")
     open_queue = kueue("kueue_local_queue_status", 'namespace="team-vision", name="vision", active="False"', "0x300")
 
-    def ended(failed: int, succeeded: int, restart: bool = False) -> dict[str, str]:
+    def ended(failed: int, succeeded: int) -> dict[str, str]:
         found: dict[str, str] = {}
         for number in range(failed + succeeded):
             reason = "Failed" if number < failed else "Succeeded"
             labels = f'namespace="team-vision", name="job-{number}", type="Finished", reason="{reason}"'
-            if restart:
-                found |= restarted("kueue_workload_condition_time", labels, "600|600", 60, 200)
-            else:
-                found[f'kueue_workload_condition_time{{{labels}, instance="ksm-1"}}'] = (
-                    "600x60"  # deleted after an hour
-                )
+            found[f'kueue_workload_condition_time{{{labels}, instance="ksm-1"}}'] = "600x60"  # deleted after an hour
         return found
 
     return [
@@ -163,7 +141,6 @@ def _jobs() -> list[Case]:
         Case("JobsFailing", "one of twenty", ended(1, 19), {"3h": 0}),
         Case("JobsFailing", "one of three", ended(1, 2), {"3h": 0}),
         Case("JobsFailing", "none of thirty", ended(0, 30), {"3h": 0}),
-        Case("JobsFailing", "two of ten, exported twice by a restart", ended(2, 8, restart=True), {"2h": 0}),
         Case("JobsFailing", "two of twenty yesterday", ended(2, 18), {"25h": 0}, step="15m"),
     ]
 
@@ -220,6 +197,31 @@ def _money() -> list[Case]:
             },
             {"10m": 0},
         ),
+        Case("EnvironmentBudgetWarning", "most of two teams'", spent("850x100", ("vision", "nlp")), {"10m": 1}),
+        Case("EnvironmentBudgetWarning", "half", spent("510x100", ("vision", "nlp")), {"10m": 0}),
+        Case("EnvironmentBudgetWarning", "more is said by the next step", spent("1000x100"), {"10m": 0}),
+        Case("EnvironmentBudgetSpent", "all of two teams'", spent("1000x100", ("vision", "nlp")), {"10m": 1}),
+        Case(
+            "EnvironmentBudgetSpent",
+            "one team has spent its part, the other nothing",
+            {
+                'trainyard_team_spent_usd{team="vision"}': "1000x100",
+                'trainyard_team_spent_usd{team="nlp"}': "0x100",
+                'trainyard_team_budget_usd{team="vision"}': "1000x100",
+                'trainyard_team_budget_usd{team="nlp"}': "1000x100",
+            },
+            {"10m": 0},
+        ),
+        Case(
+            "EnvironmentBudgetSpent",
+            "a team without a budget adds nothing to it",
+            {
+                'trainyard_team_spent_usd{team="vision"}': "1000x100",
+                'trainyard_team_budget_usd{team="vision"}': "1000x100",
+                'trainyard_team_budget_usd{team="nlp"}': "0x100",
+            },
+            {"10m": 1},
+        ),
         Case("LedgerSilent", "no figure", {'trainyard_team_budget_usd{team="a"}': "1000x100"}, {"10m": 0, "20m": 1}),
         Case("LedgerSilent", "a figure", spent("10x100"), {"90m": 0}),
         Case("LedgerSilent", "no budgets", {}, {"90m": 0}),
@@ -270,21 +272,11 @@ def _platform() -> list[Case]:
             {"15m": 0, "30m": 1},
         ),
         Case("NodeNotReady", "it starts", {f"kube_node_status_condition{{{node}}}": "0x8 1x60"}, {"7m": 0, "60m": 0}),
-        Case(
-            "NodeNotReady",
-            "kube-state-metrics starts anew",
-            restarted("kube_node_status_condition", node, "1|1", 20, 60),
-            {"22m": 0, "50m": 0},
-        ),
         Case("ControllerDown", "no replica of Kueue", deployment(kueue_manager, "2x10 0x60"), {"15m": 0, "25m": 1}),
-        Case(
-            "ControllerDown", "one replica at a time", deployment(kueue_manager, "2x10 1x20 2x60"), {"25m": 0, "60m": 0}
-        ),
         Case("ControllerDown", "a team's own", deployment(theirs, "0x100"), {"60m": 0}),
         Case("ControllerDown", "a keeper has its own alert", deployment(keeper, "0x100"), {"60m": 0}),
         Case("KeeperCannotAct", "it is not ready", deployment(keeper, "1x10 0x60"), {"19m": 0, "25m": 1}),
         Case("KeeperCannotAct", "at work", deployment(keeper, "1x100"), {"60m": 0}),
-        Case("KeeperCannotAct", "it starts anew", deployment(keeper, "1x10 0x5 1x60"), {"14m": 0, "60m": 0}),
         Case("KeeperCannotAct", "another program", deployment(kueue_manager, "0x100"), {"60m": 0}),
         Case("KeeperCannotAct", "a team's, of the same name", deployment(its_name, "0x100"), {"60m": 0}),
         Case(
@@ -349,14 +341,12 @@ def _platform() -> list[Case]:
         Case("GpuFiguresMissing", "no GPU nodes", {}, {"60m": 0}),
         Case("QueueFiguresMissing", "gone", status, {"10m": 0, "20m": 0, "40m": 1}),
         Case(
-            "QueueFiguresMissing",
-            "the manager starts anew",
-            restarted("kueue_cluster_queue_status", 'cluster_queue="vision", status="active"', "1|1", 20, 60),
-            {"22m": 0, "50m": 0},
+            "QueueFiguresMissing", "there", kueue("kueue_cluster_queue_status", 'cluster_queue="a"', "0x90"), {"60m": 0}
         ),
         Case("ObjectFiguresMissing", "gone", {'kube_node_info{node="a"}': "1x5 _x90"}, {"40m": 1}),
         Case("ObjectFiguresMissing", "there", {'kube_node_info{node="a"}': "1x90"}, {"40m": 0}),
         Case("TargetDown", "does not answer", {'up{job="kueue", instance="a"}': "1x10 0x60"}, {"20m": 0, "40m": 1}),
+        Case("TargetDown", "all answer", {'up{job="kueue", instance="a"}': "1x60"}, {"50m": 0}),
         Case(
             "TargetDown",
             "two replicas are one alert",
@@ -365,15 +355,6 @@ def _platform() -> list[Case]:
                 'up{job="kueue", instance="b"}': "0x60",
             },
             {"40m": 1},
-        ),
-        Case(
-            "TargetDown",
-            "starts anew",
-            {
-                'up{job="kueue", instance="a"}': "1x10 0x5 stale",
-                'up{job="kueue", instance="b"}': "_x14 1x60",
-            },
-            {"20m": 0, "50m": 0},
         ),
         Case(
             "RulesFailing",
@@ -434,19 +415,6 @@ def _checkpoints() -> list[Case]:
             "the fourth failed, and the fifth restored",
             made() | job(4, 400, True) | restored(f"_x193 {8 * day + 3600}x300 {500 * 3600}x300"),
             {"399h": 0, "403h": 1, "490h": 1, "510h": 0},
-            "1h",
-            "1h",
-        ),
-        Case(
-            drill,
-            "kube-state-metrics starts anew",
-            made()
-            | job(1, 24, True)
-            | {
-                next(iter(restored(""))).replace("ksm-1", instance): values
-                for instance, values in (("ksm-1", f"{8 * day}x250 stale"), ("ksm-2", f"_x250 {8 * day}x300"))
-            },
-            {"240h": 0, "252h": 0, "300h": 0},
             "1h",
             "1h",
         ),

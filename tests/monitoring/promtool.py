@@ -83,14 +83,14 @@ def failures(cases: Sequence[Case | Figure], folder: Path, groups: dict[str, Any
 def _run(
     cases: dict[str, Case | Figure], about: str, step: str, folder: Path, groups: dict[str, Any]
 ) -> dict[str, str]:
-    needed = _needed(groups, about)
-    (folder / "rules.yaml").write_text(yaml.safe_dump(needed, sort_keys=False))
+    wanted = needed(groups, about)
+    (folder / "rules.yaml").write_text(yaml.safe_dump(wanted, sort_keys=False))
     played = {
         "rule_files": ["rules.yaml"],
         "evaluation_interval": step,
         # Else promtool evaluates the groups in a random order, and an alert that comes before what it reads finds the
         # value of the step before: at a step of an hour that is older than Prometheus looks back.
-        "group_eval_order": [group["name"] for group in needed["groups"]],
+        "group_eval_order": [group["name"] for group in wanted["groups"]],
         "tests": [_test(name, case) for name, case in cases.items()],
     }
     file = folder / "tests.yaml"
@@ -103,10 +103,10 @@ def _run(
     return named or dict.fromkeys(cases, text)
 
 
-def _needed(groups: dict[str, Any], about: str) -> dict[str, Any]:
+def needed(groups: dict[str, Any], about: str) -> dict[str, Any]:
     """The rules that are needed for an alert of that name, or for an expression: with what they read."""
     every = {rule.get("record") or rule["alert"]: rule["expr"] for group in groups["groups"] for rule in group["rules"]}
-    wanted, text = set(), [every.get(about, about)]
+    wanted, text = set[str](), [every.get(about, about)]
     wanted |= {about} & set(every)
     while text:
         expr = text.pop()
@@ -144,11 +144,30 @@ def kueue(series: str, labels: str, values: str, follower: str | None = None) ->
     }
 
 
-def restarted(series: str, labels: str, values: str, minutes: int, lasts: int) -> dict[str, str]:
-    """A series whose exporter starts anew after some minutes, under another address, with what it then says."""
+def restarted(
+    series: str, labels: str, values: str, minutes: int, lasts: int, *, away: int = 1, **more: str
+) -> dict[str, str]:
+    """A series whose exporter starts anew after some minutes, under another address, with what it then says.
+
+    Args:
+        away: minutes for which there is none; less than 0: for so long both are there, as in a Deployment's rollout.
+        more: labels by which the two differ besides: `pod="prometheus-{}"`.
+    """
     first, rest = values.split("|")
     own = labels + ", " if labels else ""
+
+    def named(which: int) -> str:
+        others = "".join(f', {key}="{value.format(which)}"' for key, value in more.items())
+        return f'{series}{{{own}instance="10.0.0.{which}:1"{others}}}'
+
     return {
-        f'{series}{{{own}instance="10.0.0.1:1"}}': f"{first}x{minutes} stale",
-        f'{series}{{{own}instance="10.0.0.2:1"}}': f"_x{minutes + 1} {rest}x{lasts - minutes}",
+        named(1): f"{first}x{minutes} stale",
+        named(2): f"_x{minutes + away} {rest}x{lasts - minutes}",
     }
+
+
+def two_managers_restarted(series: str, labels: str, values: str, minutes: int, lasts: int) -> dict[str, str]:
+    """A series of Kueue's manager whose two replicas start anew one after the other, and change their roles."""
+    leader = restarted(series, f'{labels}, replica_role="leader"', values, minutes, lasts, away=-3)
+    follower = restarted(series, f'{labels}, replica_role="follower"', values, minutes + 4, lasts, away=-3)
+    return leader | follower

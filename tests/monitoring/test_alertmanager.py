@@ -23,6 +23,10 @@ from tests.conftest import WITH_CLUSTERS
 from tests.ledger.prometheus import free_port
 from trainyard.components.k8s.alert_log import ALERT_LOG_URL
 from trainyard.components.k8s.keepers.alert_log import Handler
+from trainyard.conventions.monitoring import PLATFORM_NAMESPACES
+from trainyard.monitoring.alerts import all_alerts
+from trainyard.monitoring.alerts.money import LADDER
+from trainyard.monitoring.thresholds import Thresholds
 from trainyard.recorded.monitoring import prometheus_stacks
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
@@ -34,10 +38,12 @@ needs_alertmanager = pytest.mark.skipif(
 )
 pytestmark = needs_alertmanager
 
+ALERTS = all_alerts(Thresholds(), PLATFORM_NAMESPACES)
 ROUTES = {
     "alertname=GpuLost severity=critical": "topic",
     "alertname=QueueWaiting severity=warning team=nlp": "topic",
-    "alertname=TeamBudgetNotice severity=info": "nobody",
+    "alertname=GpuProgramError severity=info": "nobody",
+    **{f"alertname={alert.name} severity={alert.severity}": "topic" for alert in ALERTS if alert.name in LADDER},
     "alertname=Watchdog severity=info": "watchdog",
 }
 
@@ -63,6 +69,17 @@ def test_every_alert_goes_where_it_should(rehearsed: Any, stack: str, tmp_path: 
     for labels, receiver in ROUTES.items():
         said = amtool(tmp_path, config, "config", "routes", "test", "--config.file", "FILE", *labels.split())
         assert said.stdout.strip() == receiver, labels + said.stderr
+
+
+def test_a_step_of_the_ladder_is_told_once_in_a_month(rehearsed: Any) -> None:
+    """Else half a budget would be told twice a day for two weeks."""
+    (release,) = prometheus_stacks(Resources(rehearsed("demo").resources))
+    values = value_at(release.inputs, "values", "alertmanager")
+    (notice,) = [one for one in values["config"]["route"]["routes"] if one["matchers"] == ['severity="notice"']]
+    hours = [
+        int(text.removesuffix("h")) for text in (notice["repeat_interval"], values["alertmanagerSpec"]["retention"])
+    ]
+    assert 31 * 24 < hours[0] < hours[1], "what it has told it remembers for so long"
 
 
 @contextmanager

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+import yaml
 
 from tests.monitoring.cases import CASES
 from tests.monitoring.figures import FIGURES
-from tests.monitoring.promtool import NAMESPACES, RULES, Case, check_rules, failures, needs_promtool
+from tests.monitoring.promtool import NAMESPACES, RULES, Case, check_rules, failures, needed, needs_promtool
+from tests.monitoring.restarts import RESTARTS
 from trainyard.conventions.gcp import DCGM_SERIES
 from trainyard.monitoring.alerts import all_alerts
+from trainyard.monitoring.alerts.money import LADDER
 from trainyard.monitoring.alerts.platform import WATCHDOG
 from trainyard.monitoring.names import XIDS
 from trainyard.monitoring.rules import rules
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 
 ALERTS = all_alerts(Thresholds(), NAMESPACES)
-PLAYED = (*CASES, *FIGURES)
+PLAYED = (*CASES, *RESTARTS, *FIGURES)
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +48,51 @@ def test_every_alert_has_a_case_that_fires_and_one_that_does_not(alert: str) -> 
     of_it = [case for case in CASES if case.alert == alert]
     assert any(max(case.fires.values()) > 0 for case in of_it)
     assert alert == WATCHDOG or any(max(case.fires.values()) == 0 for case in of_it)
+
+
+def metric_of(series: str) -> str:
+    return series.partition("{")[0]
+
+
+def addresses(case: Case, metric: str) -> set[str]:
+    """Under how many addresses a case has the series of a metric."""
+    return {
+        found
+        for series in case.series
+        if metric_of(series) == metric
+        for found in re.findall(r'instance="([^"]+)"', series)
+    }
+
+
+@pytest.mark.parametrize("alert", [alert.name for alert in ALERTS if alert.name != WATCHDOG])
+def test_every_alert_is_played_through_a_restart_in_which_it_does_not_fire(alert: str) -> None:
+    quiet = [case for case in RESTARTS if case.alert == alert and max(case.fires.values()) == 0]
+    own_replicas = ("kube_deployment_status_replicas_available", "kube_daemonset_status_number_unavailable")
+    assert any(
+        len(addresses(case, metric)) > 1 or metric in own_replicas
+        for case in quiet
+        for metric in map(metric_of, case.series)
+    )
+
+
+OF_MANAGER = re.compile(r"\bkueue_(?!workload_)\w+")
+"""Metrics of Kueue's manager, of which there are two replicas; those of workloads are of kube-state-metrics."""
+ON_MANAGER = [alert.name for alert in ALERTS if OF_MANAGER.search(yaml.safe_dump(needed(RULES, alert.name)))]
+
+
+def test_alerts_on_what_the_manager_exports_are_known() -> None:
+    assert {"QueueWaiting", "CostSpike", "LedgerSilent", "QueueFiguresMissing", *LADDER} <= set(ON_MANAGER)
+
+
+@pytest.mark.parametrize("alert", ON_MANAGER)
+def test_what_reads_the_manager_is_played_with_both_of_its_replicas(alert: str) -> None:
+    """One that fires tells that nothing is lost, one that does not that nothing is counted twice."""
+
+    def both(case: Case) -> bool:
+        texts = [series for series in case.series if OF_MANAGER.match(series)]
+        return all(any(f'replica_role="{role}"' in text for text in texts) for role in ("leader", "follower"))
+
+    assert any(both(case) for case in (*CASES, *RESTARTS) if case.alert == alert)
 
 
 def test_an_alert_on_what_nobody_measures_is_left_out() -> None:

@@ -74,3 +74,17 @@ def test_a_figure_of_high_assurance_has_a_source_of_its_own():
     high = [figure for figure in profile("medium").figures.values() if figure.high]
     assert high and all(figure.high.source and figure.high.source != figure.source for figure in high)
     assert all(figure.high is None for figure in (figure.high for figure in high))
+
+
+def test_a_tracking_image_of_somebody_else_is_told_where_assurance_is_high():
+    """Its digest nobody has read: what runs is whatever the tag stands for that day."""
+    own = json.dumps({"image": f"registry.example/mlflow:3.17.2@sha256:{'0' * 64}"})
+    for said, settings in (
+        (True, {"assurance": "high"}),
+        (False, {"assurance": "high", "mlflow": own}),
+        (False, {"assurance": "high", "mlflow": json.dumps({"enabled": False})}),
+        (False, {"assurance": "standard"}),
+        (False, {}),
+    ):
+        warnings = resolve({**MEDIUM, **settings}, "test").warnings
+        assert any(text.startswith("mlflow.image is not set") for text in warnings) is said, settings

@@ -36,12 +36,13 @@ def test_users_are_named_once():
     assert plan.ground.audit.break_glass_user_arns == (ON_CALL,)
 
 
-def test_what_leaves_the_region_all_the_same_is_told_where_a_regime_is_chosen():
-    assert not [found for found in plan_of().core.decisions if found.key.startswith("residency.")]
+def test_what_leaves_the_region_all_the_same_is_told_whether_a_regime_is_chosen_or_not():
     plan = plan_of(residency="us", alertEmails=["ml@acme.example"], stateBackend="s3://state?region=us-east-1")
     assert told(plan, "residency.leaves").value.startswith("alerts by mail, budgets")
     assert told(plan, "residency.state").value == "s3://state?region=us-east-1"
     assert "mail" not in told(plan_of(residency="us"), "residency.leaves").value
+    assert told(plan_of(), "residency.regime").value == "none"
+    assert "no policy holds it" in told(plan_of(), "residency.regime").source
 
 
 def test_what_containers_write_is_kept_unless_a_stack_file_says_otherwise():

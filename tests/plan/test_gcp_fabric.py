@@ -9,6 +9,7 @@ import pytest
 from tests.plan.stack_files import bought, gpu_pool, keys, node_range, plan_of
 from trainyard.plan.parts import Plan, PoolPlan
 from trainyard.plan.smoke import smoke_spec
+from trainyard.smoke_jobs.launch.job import worker_options
 
 IMAGE = f"us-docker.pkg.dev/acme-ml/images/torch-gib:2.13@sha256:{'1' * 64}"
 GOOGLE: dict[str, Any] = {
@@ -42,6 +43,7 @@ def test_its_pods_claim_every_interface_of_a_node_and_leave_nccl_no_other_networ
     job = next(job for job in plan.clusters[0].smoke.jobs if job.pool == "train")
     spec = smoke_spec(plan, plan.clusters[0], job)
     assert (spec.fabric_claim, spec.fabric_interfaces, spec.transport) == ("fabric-train", 0, "gpudirect")
+    assert worker_options(spec, "kubernetes").expect_adapters == 8, "one that is dead is missed"
     assert set(variables.items()) <= set(spec.environment)
 
 

@@ -1,10 +1,15 @@
 """Smoke jobs are planned: what each takes of its pool, and why; and one way leads from the plan to a job."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.plan.stack_files import bought, gpu_pool, node_range, plan_of
+from trainyard import catalog
 from trainyard.plan.parts import NoSuchName
+from trainyard.plan.pools import switched_nvlinks
 from trainyard.plan.smoke import MAX_NODES, RESERVED_CORES, owner_of, smoke_job, smoke_spec
+from trainyard.smoke_jobs.launch.job import worker_options
 
 SIZES = ("nodes", "cpu", "memory_gib", "shared_memory_gib", "hugepages_mib", "usd_per_node_hour")
 
@@ -89,6 +94,26 @@ def test_the_queue_may_pick_the_capacity():
     spec = smoke_spec(plan, cluster, job)
     assert (spec.name, spec.namespace, spec.transport) == ("smoke-train", "team-language", "efa")
     assert (spec.gpu, spec.fabric_resource, spec.fabric_interfaces) == ("A100", "vpc.amazonaws.com/efa", 4)
+    options = worker_options(replace(spec, nodes=2), "kubernetes")
+    assert (options.expect_links, options.expect_adapters) == (12, 4), "of a p4d"
+    assert options.expect_driver == str(catalog.ami_driver()[0])
+
+
+def test_a_driver_that_is_not_on_record_is_not_asked_for():
+    kept = "1.35.1-20250101"
+    plan = plan_of(aws={"nodeRelease": kept})
+    assert {pool.node.driver for pool in plan.clusters[0].pools} == {""}
+    release = catalog.node_release(plan.clusters[0].kubernetes_version)[0]
+    named = plan_of(aws={"nodeRelease": release})
+    assert {pool.node.driver for pool in named.clusters[0].pools} == {str(catalog.ami_driver()[0])}
+
+
+def test_links_are_asked_of_whole_machines_with_a_switch():
+    links = {item.type: switched_nvlinks(item.gpu, item.gpus, item.nvlink) for item in catalog.instances() if item.gpus}
+    assert (links["p4d.24xlarge"], links["p5.48xlarge"], links["p6-b200.48xlarge"]) == (12, 18, 18)
+    assert links["g5.48xlarge"] == links["p3dn.24xlarge"] == 0
+    assert (switched_nvlinks("A100-40GB", 2, "NVSwitch"), switched_nvlinks("H100", 8, "NVSwitch")) == (0, 18)
+    assert catalog.nvlinks("V100") == 6 and catalog.nvlinks("L40S") == 0
 
 
 @pytest.mark.parametrize(

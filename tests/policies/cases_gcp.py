@@ -2,7 +2,7 @@
 
 import json
 
-from tests.policies.truth import NOT_APPLICABLE, OK, UNDECIDED, VIOLATED, gke_pool, made, table, team, unknown
+from tests.policies.truth import NOT_APPLICABLE, OK, UNDECIDED, UNKNOWN, VIOLATED, gke_pool, made, table, team, unknown
 from trainyard.recorded.types import PROMETHEUS_RULE
 
 BUCKET, CLUSTER, SQL = (
@@ -15,6 +15,7 @@ POOL, BUDGET, SUBNET = (
     "gcp:billing/budget:Budget",
     "gcp:compute/subnetwork:Subnetwork",
 )
+ALERT = "gcp:monitoring/alertPolicy:AlertPolicy"
 MEMBER, KEY = "gcp:projects/iAMMember:IAMMember", "gcp:kms/cryptoKey:CryptoKey"
 LABELS = {"client": "a", "environment": "b", "team": "c", "cost-centre": "d", "managed-by": "e"}
 ALERTS = [
@@ -73,11 +74,69 @@ def in_folder(folder, role="roles/storage.objectUser"):
     return [TEAM, made("gcp:storage/managedFolderIamMember:ManagedFolderIamMember", "g", inputs)]
 
 
-def audit(*types, exempt=()):
+def audit(*types, exempt=(), service="allServices"):
     configs = [{"logType": type_, "exemptedMembers": list(exempt)} for type_ in types]
-    return made(
-        "gcp:projects/iAMAuditConfig:IAMAuditConfig", "a", {"service": "allServices", "auditLogConfigs": configs}
-    )
+    return made("gcp:projects/iAMAuditConfig:IAMAuditConfig", "a", {"service": service, "auditLogConfigs": configs})
+
+
+LOG_DELIVERY = "group:cloud-storage-analytics@google.com"
+CLOSED_LOGS = made(BUCKET, "logs", {"name": "our-logs", "uniformBucketLevelAccess": True}, id="our-logs")
+LOGGED = bucket("data", logging={"logBucket": "our-logs"})
+AN_ORGANISATIONS = {"audit": {"trail": {"by": "organization", "reason": "the landing zone has it"}}}
+DESTINATION = "logging.googleapis.com/projects/p/locations/europe-west4/buckets/ours"
+
+
+def delivery(who=LOG_DELIVERY):
+    inputs = {"bucket": "our-logs", "role": "roles/storage.objectCreator", "member": who}
+    return made("gcp:storage/bucketIAMMember:BucketIAMMember", "delivery", inputs)
+
+
+def delivered_by_policy():
+    bindings = [{"role": "roles/storage.objectCreator", "members": [LOG_DELIVERY]}]
+    inputs = {"bucket": "our-logs", "policyData": json.dumps({"bindings": bindings})}
+    return made("gcp:storage/bucketIAMPolicy:BucketIAMPolicy", "policy", inputs)
+
+
+def held_logs(**inputs):
+    return made(BUCKET, "logs", {"name": "our-logs", **inputs}, protect=True)
+
+
+def log_bucket(**inputs):
+    sound = {"location": "europe-west4", "bucketId": "ours", "retentionDays": 365, "cmekSettings": {"kmsKeyName": "k"}}
+    found = {key: value for key, value in (sound | inputs).items() if value is not None}
+    return made("gcp:logging/projectBucketConfig:ProjectBucketConfig", "l", found)
+
+
+LOGS = log_bucket(bucketId=UNKNOWN)
+
+
+def sink(of=(), **inputs):
+    found = {"name": "all", "destination": DESTINATION} | inputs
+    uses = {"destination": list(of)} if of else {}
+    found = {key: value for key, value in found.items() if value is not None}
+    return made("gcp:logging/projectSink:ProjectSink", found["name"], found, uses=uses)
+
+
+def not_global(**inputs):
+    return made("gcp:logging/projectExclusion:ProjectExclusion", "e", {"filter": "severity>=DEFAULT"} | inputs)
+
+
+ALERT_POLICY = "gcp:monitoring/alertPolicy:AlertPolicy"
+
+
+def alarm(filter_, name="alarm", **inputs):
+    conditions = [{"conditionMatchedLog": {"filter": filter_}}]
+    return made(ALERT_POLICY, name, {"conditions": conditions, "notificationChannels": ["c"]} | inputs)
+
+
+def counted(*methods):
+    return made("gcp:logging/metric:Metric", "m", {"name": "changes", "filter": " OR ".join(methods)})
+
+
+def by_metric():
+    threshold = {"filter": 'metric.type="logging.googleapis.com/user/changes" AND resource.type="global"'}
+    conditions = [{"conditionThreshold": threshold}]
+    return made(ALERT_POLICY, "alarm", {"conditions": conditions, "notificationChannels": ["c"]})
 
 
 def pool(**node):
@@ -136,6 +195,24 @@ CASES = [
         ("nor a database", VIOLATED, [provider(**LABELS), by(provider(), SQL, "db", {"settings": {}})]),
         ("a pool's own", OK, made(POOL, "n", {"nodeConfig": {"resourceLabels": LABELS}})),
         ("a database's own", OK, made(SQL, "db", {"settings": {"userLabels": LABELS}})),
+        ("nor an alert policy", VIOLATED, [provider(**LABELS), by(provider(), ALERT, "a", {"labels": LABELS})]),
+        ("an alert policy's own", OK, made(ALERT, "a", {"userLabels": LABELS})),
+        (
+            "labels reach a zone of DNS",
+            OK,
+            [provider(**LABELS), by(provider(), "gcp:dns/managedZone:ManagedZone", "z", {})],
+        ),
+        (
+            "and a secret",
+            OK,
+            [provider(**LABELS), by(provider(), "gcp:secretmanager/regionalSecret:RegionalSecret", "s", {})],
+        ),
+        (
+            "and an address",
+            OK,
+            [provider(**LABELS), by(provider(), "gcp:compute/globalAddress:GlobalAddress", "a", {})],
+        ),
+        ("an address of nobody", VIOLATED, made("gcp:compute/globalAddress:GlobalAddress", "a", {"labels": {}})),
         ("a cluster's own", OK, cluster(resourceLabels=LABELS)),
         ("one is missing", VIOLATED, cluster(resourceLabels={**LABELS, "team": ""})),
         ("labels unknown", UNDECIDED, unknown(cluster(resourceLabels=LABELS), "resourceLabels")),
@@ -442,6 +519,72 @@ CASES = [
             VIOLATED,
             [bucket("data"), audit("DATA_READ", "DATA_WRITE", exempt=["user:a@b"])],
         ),
+        ("GCS, an access log that nobody may write", VIOLATED, [CLOSED_LOGS, LOGGED]),
+        ("GCS, an access log that Google writes", OK, [CLOSED_LOGS, LOGGED, delivery()]),
+        ("GCS, that somebody else writes", VIOLATED, [CLOSED_LOGS, LOGGED, delivery("user:a@b")]),
+        ("GCS, as a whole policy", OK, [CLOSED_LOGS, LOGGED, delivered_by_policy()]),
+        ("GCS, into another stack's bucket", OK, bucket("data", logging={"logBucket": "theirs"})),
+        ("keys, uses unknown", VIOLATED, [key(), audit("DATA_READ", "DATA_WRITE", service="storage.googleapis.com")]),
+        ("keys", OK, [key(), audit("DATA_READ", "DATA_WRITE", service="cloudkms.googleapis.com")]),
+        ("keys, of a stack that asks for no audit logs", OK, key()),
+        ("GCS, another's project", NOT_APPLICABLE, bucket("data"), AN_ORGANISATIONS),
+    ),
+    *table(
+        "record-can-be-changed",
+        ("Google", OK, [log_bucket(), sink()]),
+        ("Google, no key", VIOLATED, [log_bucket(cmekSettings=None), sink()]),
+        ("Google, ten days", VIOLATED, [log_bucket(retentionDays=10), sink()]),
+        ("Google, its default days", OK, [log_bucket(retentionDays=None), sink()]),
+        ("Google, by name", VIOLATED, [log_bucket(cmekSettings=None), sink(destination=DESTINATION)]),
+        (
+            "Google, another's log bucket",
+            OK,
+            [sink(destination="logging.googleapis.com/projects/o/locations/l/buckets/b")],
+        ),
+        ("Google, a log bucket that nothing goes to", OK, log_bucket(cmekSettings=None)),
+    ),
+    *table(
+        "access-logs-can-be-deleted",
+        ("Google", OK, [held_logs(retentionPolicy={"retentionPeriod": "7776000"}), LOGGED]),
+        ("Google, no retention", VIOLATED, [held_logs(), LOGGED]),
+        ("Google, about to go", OK, [CLOSED_LOGS, LOGGED]),
+        ("Google, no logs", OK, held_logs()),
+    ),
+    *table(
+        "logs-outside-residency",
+        ("in the region, and nowhere else", OK, [cluster(), log_bucket(), sink(), not_global()], EU),
+        ("as made of outputs", OK, [cluster(), LOGS, sink(destination=None, of=[LOGS]), not_global()], EU),
+        ("by name", OK, [cluster(), log_bucket(), sink(destination=DESTINATION), not_global(filter="logName:*")], EU),
+        ("Google's defaults", VIOLATED, cluster(), EU),
+        ("no regime", NOT_APPLICABLE, cluster()),
+        ("another's project", NOT_APPLICABLE, cluster(), EU | AN_ORGANISATIONS),
+        ("elsewhere", NOT_APPLICABLE, cluster(), EU, {"elsewhere": True}),
+        ("no cluster", OK, bucket("data"), EU),
+        ("in another region", VIOLATED, [cluster(), log_bucket(location="us-east1"), sink(), not_global()], EU),
+        ("nothing goes there", VIOLATED, [cluster(), log_bucket(), not_global()], EU),
+        ("in _Default as well", VIOLATED, [cluster(), log_bucket(), sink()], EU),
+        (
+            "some in _Default as well",
+            VIOLATED,
+            [cluster(), log_bucket(), sink(), not_global(filter="severity=INFO")],
+            EU,
+        ),
+        ("_Default's own sink goes there", OK, [cluster(), log_bucket(), sink(name="_Default")], EU),
+        ("_Default's own sink is off", OK, [cluster(), log_bucket(), sink(), sink(name="_Default", disabled=True)], EU),
+        ("some of them", VIOLATED, [cluster(), log_bucket(), sink(filter="severity>=ERROR"), not_global()], EU),
+        ("unknown which", UNDECIDED, [cluster(), log_bucket(), sink(filter=UNKNOWN), not_global()], EU),
+    ),
+    *table(
+        "rights-change-unnoticed",
+        ("told", OK, [cluster(), alarm("SetIamPolicy"), alarm("UpdateSink", name="other")]),
+        ("told by a metric", OK, [cluster(), counted("SetIamPolicy", "DeleteSink"), by_metric()]),
+        ("nobody", VIOLATED, cluster()),
+        ("of rights alone", VIOLATED, [cluster(), alarm("SetIamPolicy")]),
+        ("to nobody", VIOLATED, [cluster(), alarm("SetIamPolicy UpdateSink", notificationChannels=[])]),
+        ("switched off", VIOLATED, [cluster(), alarm("SetIamPolicy UpdateSink", enabled=False)]),
+        ("another's project", NOT_APPLICABLE, cluster(), AN_ORGANISATIONS),
+        ("no cluster", OK, bucket("data")),
+        ("not known", UNDECIDED, [cluster(), alarm(UNKNOWN)]),
     ),
     *table(
         "unpinned-version",

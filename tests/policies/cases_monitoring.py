@@ -1,4 +1,6 @@
-"""Truth tables of monitoring."""
+"""Truth tables of monitoring, and of what keeps money by its figures."""
+
+import json
 
 from tests.policies.truth import NOT_APPLICABLE, OK, UNDECIDED, VIOLATED, kubernetes, made, table, unknown
 
@@ -20,7 +22,77 @@ def routed(route, *receivers):
 
 QUEUE = kubernetes("kueue.x-k8s.io/v1beta2:ClusterQueue", "team", spec={})
 
+BUDGET = {"monthlyBudgetUsd": 1000}
+
+
+def queue(name="default", namespace="team-vision"):
+    return kubernetes(
+        "kueue.x-k8s.io/v1beta2:LocalQueue",
+        f"{namespace}-{name}",
+        metadata={"name": name, "namespace": namespace},
+        spec={},
+    )
+
+
+def keeper(program, configuration, **spec):
+    container = {"command": ["python", "-m", f"keepers.{program}"], "args": [json.dumps(configuration)]}
+    return kubernetes(
+        "apps/v1:Deployment", f"{program}-keeper", spec={"template": {"spec": {"containers": [container]}}, **spec}
+    )
+
+
+def of_budgets(*queues, **spec):
+    teams = {"vision": {"namespace": "team-vision", "queues": list(queues), "budget_usd": 1}}
+    return keeper("budgets", {"teams": teams}, **spec)
+
+
+def of_idle(*namespaces, seconds=2700, **spec):
+    return keeper("idle", {"namespaces": list(namespaces), "idle_seconds": seconds}, **spec)
+
+
+GPUS = made(
+    "aws:eks/nodeGroup:NodeGroup",
+    "train",
+    {
+        "instanceTypes": ["p4d.24xlarge"],
+        "amiType": "AL2023_x86_64_NVIDIA",
+        "scalingConfig": {"minSize": 0, "maxSize": 2},
+    },
+)
+
 CASES = [
+    *table(
+        "budget-holds-nobody",
+        ("held", OK, [queue(), of_budgets("default")], BUDGET),
+        ("all of its queues", OK, [queue(), queue("smoke"), of_budgets("default", "smoke")], BUDGET),
+        ("nothing holds", VIOLATED, [queue()], BUDGET),
+        ("another keeper does not", VIOLATED, [queue(), of_idle("team-vision")], BUDGET),
+        ("switched off", VIOLATED, [queue(), of_budgets("default", replicas=0)], BUDGET),
+        ("one queue stays open", VIOLATED, [queue(), queue("night"), of_budgets("default")], BUDGET),
+        ("a team is left out", VIOLATED, [queue(), queue(namespace="team-b"), of_budgets("default")], BUDGET),
+        (
+            "a team is only told",
+            OK,
+            [queue(), queue(namespace="team-b"), of_budgets("default")],
+            {**BUDGET, "teamBudgets": {"exempt": ["b"]}},
+        ),
+        ("the profile's guess", NOT_APPLICABLE, [queue()]),
+        ("no queues", NOT_APPLICABLE, [of_budgets("default")], BUDGET),
+        ("arguments unknown", UNDECIDED, [queue(), unknown(of_budgets("default"), "spec", "template")], BUDGET),
+    ),
+    *table(
+        "idle-jobs-keep-their-gpus",
+        ("evicted", OK, [queue(), stack(), GPUS, of_idle("team-vision")]),
+        ("nobody is", VIOLATED, [queue(), stack(), GPUS]),
+        ("switched off", VIOLATED, [queue(), stack(), GPUS, of_idle("team-vision", replicas=0)]),
+        ("after three hours", VIOLATED, [queue(), stack(), GPUS, of_idle("team-vision", seconds=10_800)]),
+        ("after an hour", OK, [queue(), stack(), GPUS, of_idle("team-vision", seconds=3600)]),
+        ("another team's alone", VIOLATED, [queue(), stack(), GPUS, of_idle("team-b")]),
+        ("nothing measures", NOT_APPLICABLE, [queue(), GPUS]),
+        ("no GPUs", NOT_APPLICABLE, [queue(), stack()]),
+        ("no queues", NOT_APPLICABLE, [stack(), GPUS]),
+        ("arguments unknown", UNDECIDED, [queue(), stack(), GPUS, unknown(of_idle("team-vision"), "spec", "template")]),
+    ),
     *table(
         "alerts-reach-nobody",
         ("to people", OK, stack()),

@@ -170,6 +170,16 @@ MUTANTS = (
         change=edit(RELEASE, "autoscaler-release", put("values", "extraArgs", "scale-down-unneeded-time", value="3h")),
     ),
     Mutant(
+        "budget-holds-nobody",
+        "the keeper of budgets is switched off",
+        change=edit(DEPLOYMENT, "kueue-budgets-deployment", put("spec", "replicas", value=0)),
+    ),
+    Mutant(
+        "idle-jobs-keep-their-gpus",
+        "the keeper of idle jobs is switched off",
+        change=edit(DEPLOYMENT, "kueue-idle-deployment", put("spec", "replicas", value=0)),
+    ),
+    Mutant(
         "alerts-reach-nobody",
         "everything goes to the receiver of what nobody is told",
         change=edit(RELEASE, "monitoring-release", _nobody_is_told),

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from tests.refresh.oci_registry import serving
 from tests.shared import ROOT
-from trainyard.catalog import image_pins, pins, versions
+from trainyard.catalog import chart_pins, image_pins, pins, versions
 from trainyard.cli.main import app
 from trainyard.refresh import images as comparing
 from trainyard.refresh import registry as asking
@@ -151,6 +151,25 @@ def test_all_digests_are_written_and_nothing_else_changes():
     assert all(line.startswith("    ") for line in changed), "comments and order stay"
 
 
+def test_a_chart_in_a_registry_is_a_pin_of_its_version():
+    pinned = {pin.name: pin for pin in chart_pins()}
+    assert set(pinned) == {name for name, chart in pins().charts if chart.chart.startswith("oci://")}
+    for name, pin in pinned.items():
+        chart = pins().chart(name)
+        assert reference(pin.image).tag == chart.version and pin.label == f"chart {name}"
+        assert f"oci://{pin.image.partition('@')[0]}" == f"{chart.chart}:{chart.version}"
+
+
+def test_digests_of_charts_are_written_beside_their_versions():
+    found = [comparing.Compared(pin.label, pin.image, State.UNPINNED, OTHER) for pin in chart_pins()]
+    before = yaml.safe_load(VERSIONS.read_text())
+    after = yaml.safe_load(written(VERSIONS.read_text(), (*image_pins(), *chart_pins()), found, DAY))
+    for pin in chart_pins():
+        entry = before["charts"][pin.name]
+        assert after["charts"][pin.name] == {**entry, "digest": OTHER, "read": DAY}
+    assert after["images"] == before["images"]
+
+
 def test_where_one_is_silent_nothing_is_written():
     found = [comparing.Compared(pin.name, pin.image, State.SAME, OTHER) for pin in image_pins()]
     found[1] = comparing.Compared(found[1].name, found[1].image, State.SILENT, "", "the network is down")
@@ -194,6 +213,20 @@ def test_the_verb_ends_with_what_it_found(catalogue, monkeypatch):
     assert silent.exit_code == 2
     assert "does not answer" in silent.stdout
     assert run("check", "no image", "--json", "-").exit_code == 2
+
+
+def test_the_verb_tells_a_chart_whose_version_is_another_one_now(catalogue, registry, monkeypatch):
+    served, host = registry
+    first = served.put("charts/kueue", "1", "a")
+    table = versions._table()
+    chart = {"chart": f"oci://{host}/charts/kueue", "version": 1, "source": "s", "date": DAY, "read": DAY}
+    monkeypatch.setattr(versions, "_table", lambda: {**table, "charts": {"kueue": {**chart, "digest": first}}})
+    assert run("check").exit_code == 0
+    served.put("charts/kueue", "1", "b")
+    told = run("check")
+    assert told.exit_code == 1 and "chart kueue" in told.stdout and "moved" in told.stdout
+    monkeypatch.setattr(versions, "_table", lambda: {**table, "charts": {"kueue": {**chart, "digest": None}}})
+    assert run("check").exit_code == 1, "never read"
 
 
 def test_the_verb_writes_what_it_read(catalogue):

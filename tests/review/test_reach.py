@@ -81,6 +81,15 @@ def test_rights_on_google_cloud_by_folder(rehearsed):
     assert not [thing for thing in told if "tabular" in thing or "key" in thing or "secret" in thing]
 
 
+def test_what_has_googles_addresses_is_all_of_google(rehearsed):
+    """Private access leads to every service: what of them a pod may use, its rights say."""
+    reach = reach_of("demo-gcp", Resources(rehearsed("demo-gcp").resources), "vision")
+    (row,) = rows_of(reach, "network", "Google's services")
+    assert row.may == ("TCP 443",)
+    (names,) = rows_of(reach, "network", "names that are looked up")
+    assert names.may == ("every one",) and "Cloud DNS" in names.why
+
+
 def test_rights_in_the_cluster(reach):
     (jobs,) = rows_of(reach, "people", "jobs")
     assert {"read", "create", "delete"} <= set(jobs.may)

@@ -32,7 +32,7 @@ def report(*violations):
 
 
 def verdict(*, findings=(), violations=(), cost=CHEAP, proves=True):
-    return verdict_on("demo", findings, report(*violations), cost, proves=proves)
+    return verdict_on("demo", findings, report(*violations), cost, proves=proves, target="kubernetes")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_worst_that_was_found_decides(given, state, exit_code, headline):
 
 
 def test_a_wrong_program_is_neither_judged_nor_priced():
-    found = verdict_on("demo", [ERROR, WARNING], None, None, proves=True)
+    found = verdict_on("demo", [ERROR, WARNING], None, None, proves=True, target="kubernetes")
     assert (found.state, found.exit_code, found.money) == (State.REFUSED, 3, None)
     assert (found.errors, found.warnings) == (1, 1)
     assert found.next_steps[0] == "mend vpc: has no such argument"
@@ -90,7 +90,7 @@ def test_what_to_do_next_is_concrete_and_said_once():
         "public-database: Leave publiclyAccessible off.",
     )
     assert verdict().next_steps == ("`pulumi up --stack demo`; its smoke jobs prove that it trains",)
-    assert "`trainyard smoke demo` proves" in verdict(proves=False).next_steps[-1]
+    assert "`trainyard smoke demo --target kubernetes` proves" in verdict(proves=False).next_steps[-1]
     dear = verdict(cost=DEAR, violations=(ADVISORY,)).next_steps
     assert dear[0].startswith("`trainyard cost demo --compare`") and dear[1].endswith("Raise spot.maxNodes.")
     assert verdict(cost=UNPRICED).next_steps[0] == "`trainyard cost demo` names what has no price"
@@ -108,6 +108,8 @@ def test_over_the_budget_is_more_than_it(budget, over):
 
 
 def test_a_stack_without_anything_to_pay_for_has_a_month():
-    found = verdict_on("demo", [], report(), priced(resource("aws:iam/role:Role", "nodes")), proves=False)
+    found = verdict_on(
+        "demo", [], report(), priced(resource("aws:iam/role:Role", "nodes")), proves=False, target="sagemaker"
+    )
     assert found.money is not None and found.money.sentence == "there is no monthly budget"
     assert found.as_json()["money"]["expected"] == 0

@@ -32,6 +32,7 @@ MAY_BE_ENCRYPTED = {
     "aws.permissionsBoundary",
     "aws.deployers[]",
     "aws.organizationId",
+    "gcp.apiNetworks.*",
     "gcp.project",
     "gcp.projectNumber",
     "gcp.billingAccount",

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from trainyard.smoke_jobs import gates
+from trainyard.smoke_jobs.ddp import check_adapters, check_checkpoint, check_devices, check_memory, check_scaling
 from trainyard.smoke_jobs.ddp.check_collectives import ROOM, sizes
 from trainyard.smoke_jobs.ddp.job import Job
 from trainyard.smoke_jobs.ddp.thresholds import load, select
@@ -27,6 +28,59 @@ def test_plain_tcp_between_two_nodes_of_a_fabric_passes_no_gate(instance):
     assert not asked.met(20.0), "what TCP was seen to give on machines with 100 GB/s and more is well below"
 
 
+SEVERAL = [machine for machine in gates.machines() if machine.gpus > 1]
+
+
+@pytest.mark.parametrize("machine", SEVERAL, ids=lambda machine: machine.type)
+def test_one_node_of_several_gpus_has_a_gate(machine):
+    asked = gate(machine.type, 1)
+    assert asked is not None and asked.kind == "gate"
+    assert not asked.met(1.0), "what a host gives where shared memory is not even used"
+    if machine.nvlink == "NVSwitch":
+        assert not asked.met(50.0), "a slot of generation 5 has 63 GB/s: without its NVLinks none passes"
+
+
+def test_one_gpu_has_nobody_to_exchange_with_in_its_node():
+    assert {"p5e.48xlarge", "p6-b300.48xlarge", "a3-megagpu-8g", "a4-highgpu-8g", "a2-ultragpu-8g", "g5.12xlarge"} <= {
+        machine.type for machine in SEVERAL
+    }
+    assert gate("g5.xlarge", 1) is None and gate("a2-highgpu-1g", 1) is None
+
+
+def test_a_published_figure_of_one_node_comes_before_a_derived_one():
+    for instance, source in (("p4d.24xlarge", "NVIDIA/nccl"), ("p5.48xlarge", "stas00")):
+        assert gate(instance, 1).source.startswith(source)
+    assert gate("p6-b200.48xlarge", 1, size=2**32).source.startswith("stas00")
+    assert gate("p5e.48xlarge", 1).source.startswith(gates.DERIVED)
+
+
+@pytest.mark.parametrize("machine", [each for each in gates.machines() if each.fabric], ids=lambda each: each.type)
+def test_an_all_to_all_is_asked_for_less_than_many_nodes_leave_a_gpu_and_more_than_tcp_gives(machine):
+    asked = gate(machine.type, 2, "all_to_all", 2**30)
+    assert asked is not None and asked.kind == "gate"
+    assert asked.met(0.5 * machine.network_gbps / 8 / machine.gpus), "half of a GPU's part of the adapters"
+    if machine.network_gbps >= 1600:  # two nodes exchange half of their data: a GPU has twice its part of 20 GB/s
+        assert not asked.met(2 * 20 / machine.gpus)
+    assert gate("g5.48xlarge", 2, "all_to_all", 2**30) is None
+
+
+def test_the_page_has_every_share_that_a_check_asks_of_its_own_measurements():
+    text = gates.page()
+    shares = (
+        ("memory", check_memory.SLOT_SHARE),
+        ("memory", check_memory.PEER_SHARE),
+        ("adapters", check_adapters.IDLE_SHARE),
+        ("scaling", check_scaling.SHARE),
+        ("checkpoint", check_checkpoint.RATED_SHARE),
+        ("devices", check_devices.MEMORY_SHARE),
+    )
+    for name, share in shares:
+        assert any(
+            row.startswith(f"| {name} |") and f">= {share:.0%}" in row and row.count("|") == 6
+            for row in text.splitlines()
+        ), (name, share)
+
+
 def test_the_fabrics_are_those_that_were_looked_for():
     assert {"p4d.24xlarge", "p5.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "a3-megagpu-8g", "a4-highgpu-8g"} <= {
         *FABRICS
@@ -41,9 +95,12 @@ def test_what_was_published_of_healthy_machines_passes_what_is_derived():
         (record, floor)
         for record in published
         for floor in derived
-        if floor.instance == record.instance and record.nodes != "1" and record.max_bytes >= floor.min_bytes
+        if floor.instance == record.instance
+        and (floor.nodes == "1") is (record.nodes == "1")
+        and record.max_bytes >= floor.min_bytes
     ]
-    assert len(compared) >= 10
+    assert len([record for record, _ in compared if record.nodes == "1"]) >= 6
+    assert len(compared) >= 16
     for record, floor in compared:
         assert floor.met(record.value), record
 

@@ -87,10 +87,16 @@ def test_a_second_cluster_leaves_the_first_as_it_is() -> None:
     assert alone.keys() <= beside.keys(), sorted(alone.keys() - beside.keys())
     changed = {urn for urn in alone if plain(alone[urn].inputs) != plain(beside[urn].inputs)}
     # The private subnets are tagged for both clusters, and the control planes of both may use the platform's key;
-    # nothing else that stands is touched.
-    assert {alone[urn].type for urn in changed} == {"aws:ec2/subnet:Subnet", "aws:kms/key:Key"}
-    assert [alone[urn].name for urn in changed if alone[urn].type == "aws:kms/key:Key"] == ["platform-key"]
-    assert all("-private-" in alone[urn].name for urn in changed if alone[urn].type != "aws:kms/key:Key")
+    # each counts against its part of the teams' budgets. Nothing else that stands is touched.
+    names: dict[str, list[str]] = {}
+    for urn in changed:
+        names.setdefault(alone[urn].type, []).append(alone[urn].name)
+    assert names.pop("aws:kms/key:Key") == ["platform-key"]
+    assert all("-private-" in name for name in names.pop("aws:ec2/subnet:Subnet"))
+    assert {kind.rpartition(":")[2]: len(found) for kind, found in names.items()} == {
+        "Deployment": 1,
+        "PrometheusRule": 1,
+    }
 
 
 def test_the_second_cluster_is_whole() -> None:
@@ -191,3 +197,22 @@ def test_neither_cloud_nor_policy_refuses_it(further: list[str], monkeypatch: py
     assert len(made) == len(further)
     assert found.rehearsal.errors == ()
     assert found.judged.violations == ()
+
+
+def test_a_teams_budget_is_divided_among_the_clusters_that_count() -> None:
+    """Each has a ledger of its own, which sees no other's: given whole to each, it could be spent twice."""
+    found = with_clusters("first", "second", "third")
+    first, second, third = found.clusters
+    third = dataclasses.replace(third, ledger=None)
+    larger = tuple(
+        dataclasses.replace(team, quotas=tuple(dataclasses.replace(own, gpus=own.gpus * 3) for own in team.quotas))
+        for team in second.teams
+    )
+    uneven = dataclasses.replace(found, clusters=(first, dataclasses.replace(second, teams=larger), third))
+    even = dataclasses.replace(found, clusters=(first, second, third))
+    for team in found.core.teams:
+        whole = team.monthly_budget_usd
+        parts = [even.budget_usd_at(each, team.name) for each in even.clusters[:2]]
+        assert sum(parts) == whole and max(parts) - min(parts) <= 1
+        assert plan().budget_usd_at(plan().clusters[0], team.name) == whole
+        assert uneven.budget_usd_at(uneven.clusters[1], team.name) == pytest.approx(0.75 * whole, abs=1)

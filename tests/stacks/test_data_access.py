@@ -78,3 +78,30 @@ def test_both_ways_are_sound(apart: Rehearsal, from_the_bucket: Rehearsal) -> No
     for made in (apart, from_the_bucket):
         report = check_policies(made.stack, made.preview.resources, made.known.resources, made.settings)
         assert [str(violation) for violation in report.violations] == []
+
+
+def test_whoever_brings_the_data_in_on_google_cloud_is_named_and_reaches_the_api() -> None:
+    """GKE knows no group `ingest`: people are named by their address, as those of a team are."""
+    who = ["user:ada@acme.example", "serviceAccount:loader@acme-ml.iam.gserviceaccount.com"]
+    made = rehearse(ROOT, "demo-gcp", config_overrides={"storage": {"ingestPrincipals": who}})
+    assert not made.errors
+    (binding,) = [found for found in made.resources if found.name == "ingest-members"]
+    assert [(each["kind"], each["name"]) for each in binding.inputs["subjects"]] == [
+        ("Group", "ingest"),
+        ("User", "ada@acme.example"),
+        ("User", "loader@acme-ml.iam.gserviceaccount.com"),
+    ]
+    let_in = {
+        found.inputs["member"]: found.inputs["role"]
+        for found in made.resources
+        if found.type == "gcp:projects/iAMMember:IAMMember" and found.name.startswith("ingest-")
+    }
+    assert let_in == dict.fromkeys(who, "roles/container.clusterViewer")
+
+
+def test_of_two_names_on_google_cloud_each_is_let_in_once() -> None:
+    teams = [{"name": "vision", "members": 8, "principals": ["user:ada@acme.example"]}]
+    storage = {"ingestPrincipals": ["user:ada@acme.example"]}
+    made = rehearse(ROOT, "demo-gcp", config_overrides={"teams": teams, "storage": storage})
+    rights = [found for found in made.resources if found.inputs.get("member") == "user:ada@acme.example"]
+    assert [found.name for found in rights] == ["vision-ada@acme.example"]

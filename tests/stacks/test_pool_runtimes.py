@@ -152,3 +152,16 @@ def test_a_job_over_two_nodes_claims_the_fast_interfaces_on_google_cloud(rehears
 def on_google(nodes: int) -> Any:
     job = train_job(nodes)
     return replace(job, inputs={**job.inputs, "metadata": {**job.inputs["metadata"], "namespace": "team-foundation"}})
+
+
+@pytest.mark.parametrize(("stack", "job"), [("demo", "train-spot"), ("large-gcp", "train-reserved")])
+def test_the_proof_asks_for_the_fabric_as_the_runtime_does(stack: str, job: str, rehearsed: Any) -> None:
+    """An image without the plug-in, or a pod without adapters, fails the proof before it fails a user."""
+    resources = rehearsed(stack).resources
+    runtime = next(item for item in resources if item.name == "runtimes-torch-train")
+    (replicated,) = runtime.inputs["spec"]["template"]["spec"]["replicatedJobs"]
+    (asked,) = replicated["template"]["spec"]["template"]["spec"]["initContainers"]
+    proof = next(item for item in resources if item.name == f"smoke-{job}-job")
+    proven = [one for one in proof.inputs["spec"]["template"]["spec"]["initContainers"] if one["name"] == "fabric"]
+    assert proven == [asked]
+    assert asked["command"][-1] != "0" and "no plug-in of NCCL" in asked["command"][2]

@@ -105,5 +105,6 @@ class Card:
     unordered: tuple[str, ...] = ()  # lists of which the provider knows no order
     refused: tuple[str, ...] = ()  # inputs that cannot be changed, and for which nothing is replaced: the update fails
     unchangeable: tuple[str, ...] = ()  # inputs that the server refuses to change: another value makes a new object
+    used_by_the_hour: bool = False  # whether people start in it what is paid for while it runs, and not made here
     pod_spec: str = ""  # where a Kubernetes object holds the specification of its pods, as a path
     job_templates: str = ""  # where one holds a list of templates of jobs

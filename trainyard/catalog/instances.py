@@ -122,6 +122,24 @@ def instances(gpu: str | None = None) -> tuple[Instance, ...]:
     return tuple(item for item in _instances().values() if gpu is None or item.gpu == gpu)
 
 
+_BLACKWELL = ("B200", "B300", "GB200")
+_LINK_GB_PER_S = 25.0
+"""One way of an NVLink of the second to the fourth generation (V100, A100, H100); the fifth has twice as much."""
+
+
+def nvlinks(gpu: str) -> int:
+    """NVLinks of a GPU model by its name (`A100-40GB`): their rate together by that of one; 0 where it has none.
+
+    Raises:
+        KeyError: the model is not known.
+    """
+    row = {each["gpu"]: each for each in rows("gpus.csv")}[gpu]
+    if row["interconnect"] != "NVLink":
+        return 0
+    link = 2 * _LINK_GB_PER_S if gpu in _BLACKWELL else _LINK_GB_PER_S
+    return round(float(row["interconnect_gb_per_s"]) / link)
+
+
 def gpu_names() -> tuple[str, ...]:
     """The GPU models, in the catalogue's order."""
     return tuple(dict.fromkeys(item.gpu for item in _instances().values()))

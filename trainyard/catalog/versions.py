@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from trainyard.catalog.tables import tree
 
@@ -51,12 +51,19 @@ class ChartPin:
 
 @dataclass(frozen=True, slots=True)
 class ImagePin:
-    """An image by its digest. `read` is the day on which its registry was asked for it, None: never."""
+    """An image by its digest, or a chart in a registry of images. `read` is the day on which its registry was asked for
+    it, None: never."""
 
     name: str
     image: str
     source: str
     read: str | None
+    section: Literal["images", "charts"] = "images"
+
+    @property
+    def label(self) -> str:
+        """The name as people are told it: a chart and an image may have the same one."""
+        return f"chart {self.name}" if self.section == "charts" else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,9 @@ class Pins:
     def without_digest(self) -> tuple[str, ...]:
         """The pinned images whose digest nobody has read from their registry yet."""
         return tuple(image for _, image in self.images if "@sha256:" not in image)
+
+
+_OCI = "oci://"
 
 
 @lru_cache(maxsize=1)
@@ -172,4 +182,19 @@ def image_pins() -> tuple[ImagePin, ...]:
     return tuple(
         ImagePin(name, str(entry["image"]), f"{entry['source']}, {entry['date']}", str(entry["read"] or "") or None)
         for name, entry in _table()["images"].items()
+    )
+
+
+def chart_pins() -> tuple[ImagePin, ...]:
+    """The pinned charts that lie in a registry of images, as its registry names them; others have no digest."""
+    return tuple(
+        ImagePin(
+            name,
+            f"{entry['chart'].removeprefix(_OCI)}:{entry['version']}{'@' + entry['digest'] if entry['digest'] else ''}",
+            f"{entry['source']}, {entry['date']}",
+            str(entry["read"] or "") or None,
+            "charts",
+        )
+        for name, entry in _table().get("charts", {}).items()
+        if str(entry.get("chart", "")).startswith(_OCI)
     )

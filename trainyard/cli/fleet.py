@@ -42,7 +42,7 @@ def list_(
 
     check_outputs({"--json": json_file})
     folder = find_project(project)
-    clients = fleet_judging.clients_of(folder)
+    clients = fleet_judging.held_clients(folder)
     if live:
         fleet_judging.need_pulumi(pulumi)
         ask_all(folder, clients, pulumi)
@@ -71,13 +71,14 @@ def list_(
 def check(json_file: JsonOption = None, jobs: JobsOption = None, project: ProjectOption = None) -> None:
     """Judge every stack, and what no two clients may share: owners, addresses, reservations, backends, keys, roles.
 
+    A stack that fleet.yaml pins is judged by the release that it names (`pin`).
     Exit codes: 0; 1 a mandatory policy is violated, or two clients share what is one's; 2 settings are wrong; 3 a
     program is wrong; 70 Trainyard failed.
     """
     from trainyard.fleet.apart import shared_between
 
     check_outputs({"--json": json_file})
-    clients = fleet_judging.clients_of(find_project(project))
+    clients = fleet_judging.held_clients(find_project(project))
     shared = shared_between(clients)
     told = fleet_judging.judged(clients, jobs)
     if json_file is not None:
@@ -99,7 +100,8 @@ def drift(
 ) -> None:
     """Ask every stack whether its cloud is still what its program says; nothing is changed.
 
-    Runs `pulumi preview --refresh --expect-no-changes`, for which a role that only reads is enough.
+    Runs `pulumi preview --refresh --expect-no-changes`, for which a role that only reads is enough; where a cluster is
+    reached through a bastion, a tunnel is open meanwhile, for which it takes `ssm:StartSession` too.
     Exit codes: 0 no drift; 1 a stack has drifted, or could not be asked; 2 an option or a file is wrong.
     """
     from trainyard.fleet.drift import ask
@@ -108,7 +110,9 @@ def drift(
     fleet_judging.need_pulumi(pulumi)
     folder = find_project(project)
     found = []
-    for client in fleet_judging.clients_of(folder):
+    clients = fleet_judging.held_clients(folder)
+    fleet_judging.need_ways(clients)
+    for client in clients:
         with progress(f"asking {client.stack}"):
             answer = ask(client, pulumi, folder / HOMES)
         found.append({"stack": client.stack, "drifted": answer.drifted, "told": answer.told})

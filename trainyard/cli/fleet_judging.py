@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from trainyard.cli.project import debugging, fail, progress, settings_of, stack_files
+from trainyard.problems import SettingsError
 from trainyard.review.formats.names import Format
 
 if TYPE_CHECKING:
     from trainyard.fleet.clients import Client
+    from trainyard.fleet.releases import Shelf
     from trainyard.review.change.source import Source
     from trainyard.review.told import Told
 
@@ -30,6 +33,25 @@ def need_pulumi(pulumi: str) -> None:
         fail(f"--pulumi {pulumi}: there is no such program; https://www.pulumi.com/docs/install tells how to get it")
 
 
+def need_ways(clients: Sequence[Client]) -> None:
+    """Ends the command where a program is missing by which Pulumi reaches the clusters of these clients."""
+    from trainyard.plan.resolve import resolve_stack
+    from trainyard.preflight.tools import PULUMI, Tool, tools_of
+
+    wanted: dict[Tool, list[str]] = {}
+    for client in clients:
+        try:
+            plan = resolve_stack(client.config.root, client.file).plan
+        except SettingsError:
+            continue  # its verdict, or its own program, tells what is wrong with it
+        for tool in tools_of(plan):
+            if tool.needed and tool is not PULUMI and shutil.which(tool.program) is None:
+                wanted.setdefault(tool, []).append(client.stack)
+    if wanted:
+        lost = [f"{tool.program} ({tool.why}; {', '.join(stacks)}): {tool.where}" for tool, stacks in wanted.items()]
+        fail(f"not on the path: {'; '.join(lost)}")
+
+
 def clients_of(folder: Path) -> list[Client]:
     """The clients of a project; ends the command where it has none, or where the fleet's file is wrong."""
     from trainyard.fleet.clients import read_clients
@@ -41,6 +63,38 @@ def clients_of(folder: Path) -> list[Client]:
         return read_clients(folder, files)
 
 
+def shelf_of(folder: Path) -> Shelf:
+    """Where the releases of a project's clients are found."""
+    from trainyard.fleet.clients import read_fleet
+    from trainyard.fleet.releases import Shelf
+    from trainyard.fleet.repository import WHEELS
+    from trainyard.rehearsal.engine.project import stack_of
+
+    with settings_of("of the fleet"):
+        index = read_fleet(folder, [stack_of(file) for file in stack_files(folder)]).index
+    return Shelf(folder / WHEELS, index)
+
+
+def held_clients(folder: Path) -> list[Client]:
+    """The clients of a project, those that are pinned with the release that they stay on.
+
+    Ends the command where that release is not to be had: nothing else may judge them, or bring them up.
+    """
+    from trainyard.fleet.known import HOMES
+    from trainyard.fleet.pinned import held
+
+    clients, found = clients_of(folder), []
+    if all(client.entry.pin is None for client in clients):
+        return clients
+    shelf, installed = shelf_of(folder), version("trainyard")
+    try:
+        with progress("looking for pinned releases"):
+            found = [held(client, installed, shelf, folder / HOMES) for client in clients]
+    except SettingsError as error:
+        fail(str(error))
+    return found
+
+
 def worst_of(told: Mapping[str, Told]) -> int:
     """The exit code of the worst of the verdicts."""
     from trainyard.review.verdict import State
@@ -49,20 +103,40 @@ def worst_of(told: Mapping[str, Told]) -> int:
     return max((each.verdict.state for each in told.values()), key=order.index, default=State.SOUND).exit_code
 
 
-def judged(clients: Sequence[Client], jobs: int | None, since: Source | None = None) -> dict[str, Told]:
-    """What a check says of each stack, by its name; with a source also what changed since it made them."""
+def judged(clients: Sequence[Client], jobs: int | None, since: Mapping[str, Source] | None = None) -> dict[str, Told]:
+    """What a check says of each stack, by its name; with a stack's source also what changed since that made it.
+
+    A stack that is pinned is judged by its own release.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from trainyard.fleet.pinned import told_by
     from trainyard.review.told import Asked
     from trainyard.review.workers import tell_all, workers_for
 
     found: dict[str, Told] = {}
     if not clients:
         return found
-    asked = Asked(
-        project=clients[0].config.root, formats=(Format.JSON,) if since else (), debug=debugging(), since=since
-    )
-    files = [client.file for client in clients]
-    with progress(f"checking {len(files)} stacks") as say:
-        for told in tell_all(asked, files, {}, workers=jobs or workers_for(len(files))):
-            found[told.verdict.stack] = told
-            say(f"checked {len(found)} of {len(files)} stacks")
+    sources = since or {}
+    together: dict[Source | None, list[Path]] = {}  # one question for all that have the same source
+    for client in clients:
+        if client.python is None:
+            together.setdefault(sources.get(client.stack), []).append(client.file)
+    pinned = [client for client in clients if client.python is not None]
+    with progress(f"checking {len(clients)} stacks") as say:
+        for source, files in together.items():
+            formats = (Format.JSON,) if source else ()
+            asked = Asked(project=clients[0].config.root, formats=formats, debug=debugging(), since=source)
+            for told in tell_all(asked, files, {}, workers=jobs or workers_for(len(files))):
+                found[told.verdict.stack] = told
+                say(f"checked {len(found)} of {len(clients)} stacks")
+        with ThreadPoolExecutor(jobs or workers_for(max(1, len(pinned)))) as pool:
+            asking = [
+                pool.submit(told_by, client, client.python, sources.get(client.stack))
+                for client in pinned
+                if client.python is not None
+            ]
+            for each in asking:
+                found[each.result().verdict.stack] = each.result()
+                say(f"checked {len(found)} of {len(clients)} stacks")
     return found

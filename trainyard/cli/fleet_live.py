@@ -49,7 +49,8 @@ def ask_smoke(folder: Path, client: Client, program: str) -> None:
     from trainyard.fleet.upgrade import home_of
 
     with _told(client.stack, "smoke verdict"):
-        state = Pulumi(program, client, home_of(client, folder / HOMES)).state()
+        home = home_of(client, folder / HOMES)
+        state = Pulumi(program, client, home, home).state()
         keep(folder, client.stack, smoke=smoke_of(state))
 
 

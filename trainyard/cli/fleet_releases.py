@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -47,6 +49,14 @@ BeforeOption = Annotated[
     str | None,
     typer.Option("--before", metavar="RELEASE", help=f"The release that the stacks run now: {_A_RELEASE}."),
 ]
+RecordedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--before",
+        metavar="RELEASE",
+        help=f"The release that all run now, {_A_RELEASE}; by default the one that fleet.yaml notes of each.",
+    ),
+]
 ToOption = Annotated[
     str | None,
     typer.Option("--to", metavar="RELEASE", help=f"The release to compare with the installed one: {_A_RELEASE}."),
@@ -64,8 +74,9 @@ def diff(
     """What another release changes in every stack: --to a newer one, or the installed one after --before an older one.
 
     Each stack is rehearsed by both, and compared as the engine would: what is made, changed, replaced, deleted. What
-    would lose data, or be refused, is told, and stops an upgrade. Nothing is deployed. A version or a wheel is
-    installed with pip into an environment of its own, which is kept.
+    would lose data, or be refused, is told, and stops an upgrade. Nothing is deployed. A version is the wheel of it in
+    wheels/, or in the index that fleet.yaml names; it is installed with pip into an environment of its own, which is
+    kept. A stack that is pinned to another release is left out: no upgrade touches it.
     Exit codes: 0; 1 a mandatory policy is violated; 2 settings are wrong; 3 a change loses what holds data, or would be
     refused.
     """
@@ -75,15 +86,18 @@ def diff(
         fail("name one release to compare the installed one with: --to a newer one, or --before an older one")
     folder = find_project(project)
     if to is not None:
-        raise typer.Exit(_asked_of(_python_of(to, "--to"), chosen, json_file, jobs, folder))
-    clients = _up_to(fleet_judging.clients_of(folder), chosen)
-    told = fleet_judging.judged(clients, jobs, _release_of(before))
+        raise typer.Exit(_asked_of(_python_of(to, "--to", folder), chosen, json_file, jobs, folder))
+    pinned, clients = _pinned_elsewhere(_up_to(fleet_judging.clients_of(folder), chosen))
+    source = _release_of(str(before), folder)
+    told = fleet_judging.judged(clients, jobs, {client.stack: source for client in clients})
     changes = {stack: _change(each) for stack, each in told.items()}
     if json_file is not None:
         rows = [{**row(client, told[client.stack]), "change": changes[client.stack]} for client in clients]
         write_json(json_file, {"stacks": rows})
     if str(json_file) != "-":
         print_changes(clients, told, changes)
+        for client in pinned:
+            typer.echo(f"{client.stack} is pinned to {client.entry.pin}: no other release touches it.")
     code = fleet_judging.worst_of(told)
     if code:
         raise typer.Exit(code)
@@ -91,7 +105,7 @@ def diff(
 
 def upgrade(
     wave: Annotated[str, typer.Option(help="canary, early or rest: those before it come first.")] = "canary",
-    before: BeforeOption = None,
+    before: RecordedOption = None,
     again: Annotated[bool, typer.Option("--again", help="Also the stacks that this release brought up.")] = False,
     at_once: Annotated[
         int | None,
@@ -104,11 +118,14 @@ def upgrade(
     """Bring the clients' stacks to the installed release, wave by wave; stop where one fails.
 
     Stacks of one wave are brought up beside each other, by default one for each 2.5 GiB of free memory and 8 at most.
-    Where one fails no other is begun, and what runs goes to its end.
+    Where one fails no other is begun, and what runs goes to its end. A tunnel to a cluster behind a bastion is open for
+    as long as its stack is brought up.
 
-    Every stack is checked before the first one is touched; with --before, what the upgrade would change as well, and a
-    change that loses data stops the wave. What became of each is kept in a ledger beside Pulumi.yaml:
-    after a failure or a kill the same command goes on where it ended, and no stack is done twice.
+    Every stack is checked before the first one is touched, and what the upgrade would change of what stands: by the
+    release that fleet.yaml notes of it, or, where none is noted, by its state. A change that loses data stops the wave,
+    and so does a release that is not to be had. A stack that is pinned is brought to its pin. What became of each is
+    kept in a ledger beside Pulumi.yaml: after a failure or a kill the same command goes on where it ended, and no stack
+    is done twice.
     Exit codes: 0 the wave is done; 1 a stack failed, or must not be deployed; 2 an option or a file is wrong.
     """
     from trainyard.fleet import memory
@@ -120,10 +137,12 @@ def upgrade(
     chosen = wave_given(wave)
     fleet_judging.need_pulumi(pulumi)
     folder = find_project(project)
-    clients = {client.stack: client for client in fleet_judging.clients_of(folder)}
+    clients = {client.stack: client for client in fleet_judging.held_clients(folder)}
     ledger = _ledger(folder, list(clients.values()), again=again)
     waiting = [clients[turn.stack] for turn in due(ledger, chosen)]
-    told = fleet_judging.judged(waiting, None, _release_of(before))
+    fleet_judging.need_ways(waiting)
+    with _what_stands(folder, waiting, before, pulumi) as sources:
+        told = fleet_judging.judged(waiting, None, sources)
     bad = [each.verdict.headline for each in told.values() if not each.verdict.state.deployable]
     bad += [str(each) for each in shared_between(list(clients.values()))]
     if bad:
@@ -131,7 +150,7 @@ def upgrade(
     ledger.write()
 
     def done_with(stack: str) -> None:
-        _note(folder, stack, ledger.release)
+        _note(folder, stack, clients[stack].entry.pin or ledger.release)
         ask_smoke(folder, clients[stack], pulumi)
 
     failed = bring_forward(
@@ -200,21 +219,78 @@ def _up_to(clients: Sequence[Client], wave: Wave) -> list[Client]:
     return [client for client in clients if WAVES.index(client.entry.wave) <= WAVES.index(wave)]
 
 
-def _release_of(before: str | None) -> Source | None:
-    """The release that made the stacks, where one is named."""
+def _pinned_elsewhere(clients: Sequence[Client]) -> tuple[list[Client], list[Client]]:
+    """The stacks that stay on another release than the installed one, and the others."""
+    installed = version("trainyard")
+    pinned = [client for client in clients if client.entry.pin not in (None, installed)]
+    return pinned, [client for client in clients if client not in pinned]
+
+
+def _release_of(release: str, folder: Path, option: str = "--before", hint: str = "") -> Source:
+    """A release that made stacks, by its Python."""
     from trainyard.review.change.source import Source
 
-    return None if before is None else Source(before, interpreter=_python_of(before, "--before"))
+    return Source(release, interpreter=_python_of(release, option, folder, hint))
 
 
-def _python_of(release: str, option: str) -> Path:
+def _python_of(release: str, option: str, folder: Path, hint: str = "") -> Path:
     from trainyard.fleet.releases import python_of
 
     try:
         with progress(f"looking for {release}"):
-            return python_of(release, option)
+            return python_of(release, option, fleet_judging.shelf_of(folder))
     except SettingsError as error:
-        fail(str(error))
+        fail(f"{error}{hint}")
+
+
+@contextmanager
+def _what_stands(
+    folder: Path, clients: Sequence[Client], before: str | None, pulumi: str
+) -> Iterator[dict[str, Source]]:
+    """What each stack is compared with before it is touched; nothing for one of which nothing is there yet.
+
+    It is the release that is named, else the one that fleet.yaml notes, else the stack's state, of which no copy stays.
+    """
+    found: dict[str, Source] = {}
+    with ExitStack() as until_judged:
+        for client in clients:
+            noted = client.entry.version
+            if before is not None:
+                found[client.stack] = _release_of(before, folder)
+            elif noted == (client.entry.pin or version("trainyard")):
+                continue  # the same release: nothing but its settings may have changed
+            elif noted is not None:
+                where = f"fleet.yaml: stacks.{client.stack}.version"
+                found[client.stack] = _release_of(noted, folder, where, "; or name what it runs: --before RELEASE")
+            else:
+                state = until_judged.enter_context(_state_of(folder, client, pulumi))
+                found |= {client.stack: state} if state is not None else {}
+        yield found
+
+
+@contextmanager
+def _state_of(folder: Path, client: Client, pulumi: str) -> Iterator[Source | None]:
+    """A stack's state, for as long as the block runs; None where there is no such stack, or nothing in it."""
+    from trainyard.fleet.pulumi import Pulumi, PulumiError
+    from trainyard.fleet.upgrade import home_of
+    from trainyard.review.change.source import Source
+
+    home, name = home_of(client, folder / HOMES), f"before-{os.getpid()}"
+    copy, state = home / f"{name}.json", None
+    try:
+        try:
+            with progress(f"asking the state of {client.stack}"):
+                state = Pulumi(pulumi, client, home, home).exported(name)
+        except (PulumiError, SettingsError) as error:
+            if "no stack named" not in str(error):
+                fail(
+                    f"fleet.yaml does not note which release brought {client.stack} up, and its state cannot be read, "
+                    f"so that nobody knows what an upgrade would lose: {error}; name what it runs: --before RELEASE"
+                )
+        stands = (state or {}).get("deployment") or {}
+        yield Source(f"the state of {client.stack}", file=copy) if stands.get("resources") else None
+    finally:
+        copy.unlink(missing_ok=True)
 
 
 def _asked_of(python: Path, wave: Wave, json_file: Path | None, jobs: int | None, folder: Path) -> int:

@@ -37,6 +37,7 @@ def row(client: Client, told: Told) -> dict[str, Any]:
         "profile": profile_of(settings),
         "wave": client.entry.wave,
         "version": client.entry.version,
+        "pin": client.entry.pin,
         "frozen": client.entry.frozen,
         "verdict": told.verdict.as_json(),
     }
@@ -60,7 +61,7 @@ def print_stacks(clients: Sequence[Client], told: Mapping[str, Told]) -> None:
             said["region"],
             said["profile"] or "?",
             f"{said['wave']}{', frozen' if said['frozen'] else ''}",
-            said["version"] or "never up",
+            f"{said['version'] or 'never up'}{', pinned to ' + said['pin'] if said['pin'] else ''}",
             Text(verdict.state.value, style=styles[verdict.state.mood]),
             dollars(money.expected) if money else "",
             dollars(money.budget) if money and money.budget is not None else "",

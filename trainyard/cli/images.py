@@ -22,11 +22,15 @@ def list_images(
     json_file: JsonOption = None,
     project: ProjectOption = None,
 ) -> None:
-    """The images, and the day on which a registry was asked for each digest. Charts bring their own, by version."""
-    from trainyard.catalog import image_pins
+    """The images and the charts in registries, and the day on which a registry was asked for each digest.
 
-    read = {pin.image: pin.read for pin in image_pins()}
-    names = {pin.image: pin.name for pin in image_pins()}
+    Of a stack, what its pods run; charts bring images of their own, by version.
+    """
+    from trainyard.catalog import chart_pins, image_pins
+
+    pinned = (*image_pins(), *chart_pins())
+    read = {pin.image: pin.read for pin in pinned}
+    names = {pin.image: pin.label for pin in pinned}
     images = _of_stack(project, stack) if stack else list(read)
     rows = [{"name": names.get(image, ""), "image": image, "read": read.get(image) or ""} for image in images]
     if json_file is not None:
@@ -51,19 +55,21 @@ def check(
 ) -> None:
     """Asks the registries what each tag stands for, without an account, and compares it with what is pinned.
 
+    Of charts too that lie in such a registry: Helm pulls them by version, and a version that moved is another chart.
+
     Exit codes: 0 every pin is what its tag stands for, or was written; 1 one moved, is gone or has no digest; 2 a
     registry could not be asked, or the catalogue cannot be written.
     """
-    from trainyard.catalog import image_pins
+    from trainyard.catalog import chart_pins, image_pins
     from trainyard.refresh.images import State, compare, written
     from trainyard.refresh.model import RefreshError
     from trainyard.refresh.tables import catalog_folder
 
     if images and write:
         fail("--write is for what the catalogue pins: name no images beside it")
-    pins = image_pins()
+    pins = (*image_pins(), *chart_pins())
     with progress("asking registries"):
-        found = compare([(image, image) for image in images] if images else [(pin.name, pin.image) for pin in pins])
+        found = compare([(image, image) for image in images] if images else [(pin.label, pin.image) for pin in pins])
     if json_file is not None:
         write_json(json_file, [one.as_json() for one in found])
     if json_file is None or str(json_file) != "-":

@@ -33,10 +33,6 @@ _OPTIONS = {
 }
 """The option that gives each setting, by the setting's key. An environment is called after its stack."""
 
-_IGNORED = (
-    ".venv/", "__pycache__/", ".pulumi-homes/", ".trainyard-destroy/", ".trainyard-upgrade.json", "trainyard.md",
-)  # fmt: skip
-
 FIRST, AGENCY = "A project for one client: its first stack", "An agency's repository"
 """Panels of `--help`."""
 
@@ -201,6 +197,7 @@ _IGNORED = (
     ".trainyard-destroy/",
     ".trainyard-upgrade/",
     ".trainyard-upgrade.json",
+    "trainyard.md",
 )
 """What commands leave beside Pulumi.yaml that belongs to no repository."""
 

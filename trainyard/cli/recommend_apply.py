@@ -59,6 +59,9 @@ def pool_settings(option: Option, existing: dict[str, Any], reservation: Reserva
     wanted: dict[str, Any] = {"instanceType": option.machine.type}
     if option.nodes > 1:
         wanted["fabric"] = option.machine.fabric
+    elif option.machine.fabric and option.machine.cloud == "gcp":
+        # A pool there has a fabric unless it says otherwise, and needs an image of its own; one node talks to nobody.
+        wanted["fabric"] = False
     # A mapping each: YAML would write one that stands twice as an anchor and its alias.
     wanted["spot"] = {"minNodes": 0, "maxNodes": nodes if option.capacity == "spot" else 0}
     wanted["onDemand"] = {"minNodes": 0, "maxNodes": nodes if option.capacity == "on-demand" else 0}

@@ -44,7 +44,7 @@ def smoke(
     Exit codes: 0 pass; 10 a check failed; 20 below a threshold; 75 preempted, run it again; 124 out of time; 1 the job
     broke; 2 the command line or the settings are wrong, or a package is missing.
     """
-    from trainyard.cli import smoke_fit, smoke_spec
+    from trainyard.cli import smoke_fit, smoke_managed, smoke_spec
     from trainyard.plan.parts import NoSuchName
     from trainyard.rehearsal.engine.project import stack_of
     from trainyard.smoke_jobs.launch.job import LaunchError
@@ -55,14 +55,22 @@ def smoke(
         fail(f"--target {target}: name the STACK, whose team, queue and GPU pool the job uses")
     try:
         smoke_fit.check_options(smoke_fit.given_options(invocation), target)
-        spec = smoke_spec.of_stack(plan, target, job) if plan else smoke_spec.of_command_line(target, job)
+        swept = where.sweep
+        spec = (
+            smoke_spec.of_stack(plan, target, job, sweep=swept)
+            if plan
+            else smoke_spec.of_command_line(target, job, sweep=swept)
+        )
         if where.partition:
             spec = replace(spec, queue=where.partition)
         if plan and not where.region:
             where = replace(where, region=plan.ground.region)
+        if plan and not plan.clusters and target is not Target.local:
+            given = smoke_fit.given_options(invocation)
+            where = smoke_managed.placed(plan, where, find_project(project), given)
         if where.sweep:
-            raise typer.Exit(_sweep(spec, where, json_file))
-        launcher = smoke_targets.launcher(spec, target, where)
+            raise typer.Exit(_sweep(spec, target, where, json_file))
+        launcher = smoke_targets.launcher(spec, target, where, plan)
         if render:
             typer.echo(launcher.render(), nl=False)
             return
@@ -79,14 +87,14 @@ def smoke(
     raise typer.Exit(ended.exit_code)
 
 
-def _sweep(spec: "SmokeSpec", where: TargetOptions, json_file: Path | None) -> int:
+def _sweep(spec: "SmokeSpec", target: Target, where: TargetOptions, json_file: Path | None) -> int:
     """Runs the sweep, tells it, and returns its exit code."""
     from rich.console import Console
 
     from trainyard.smoke_jobs.report.terminal import Progress
 
     with Progress(Console(stderr=True, highlight=False)) as view:
-        text, document, code = smoke_targets.sweep(spec, where, view)
+        text, document, code = smoke_targets.sweep(spec, target, where, view)
     if str(json_file) != "-":
         typer.echo(text)
     if json_file is not None:

@@ -24,7 +24,7 @@ TARGETS: Final[Mapping[str, tuple[Target, ...]]] = {
     "team": _CLUSTER,
     "queue_timeout": _CLUSTER,
     "keep": _CLUSTER,
-    "sweep": (Target.kubernetes,),
+    "sweep": (Target.kubernetes, Target.slurm),
     "context": _CLUSTER,
     "partition": (Target.slurm,),
     "account": (Target.slurm,),
@@ -36,6 +36,8 @@ TARGETS: Final[Mapping[str, tuple[Target, ...]]] = {
     "role_arn": (Target.sagemaker,),
     "subnets": (Target.sagemaker,),
     "security_groups": (Target.sagemaker,),
+    "kms_key": (Target.sagemaker,),
+    "tags": (Target.sagemaker,),
     "gcp_project": (Target.vertex,),
     "service_account": (Target.vertex,),
 }

@@ -73,9 +73,10 @@ class JobOptions:
     nproc: Annotated[
         int | None, typer.Option("--nproc", min=1, help="Processes a node. Default: one a GPU; 2 here without GPUs.")
     ] = None
-    level: Annotated[Level | None, typer.Option("--level", help="Which checks. Default: the stack's, else quick.")] = (
-        None
-    )
+    level: Annotated[
+        Level | None,
+        typer.Option("--level", help="Which checks. Default: the stack's, else quick; swept: standard."),
+    ] = None
     timeout: Annotated[
         float | None, typer.Option("--timeout", min=0.1, help="Minutes for the checks. Default: 15, 25 or 60 by level.")
     ] = None
@@ -123,7 +124,7 @@ class TargetOptions:
         file_option("--result-dir", help="Keep result.json and the ranks' errors (local).", metavar="DIR", panel=JOB),
     ] = None
     queue_timeout: Annotated[float, _minutes("--queue-timeout", "Minutes to wait for quota.")] = 60
-    sweep: Annotated[bool, _place("--sweep", "On every node of the pool, then on pairs: what is bad is named.")] = False
+    sweep: Annotated[bool, _place("--sweep", "On every node of the pool or partition, then on pairs.")] = False
     keep: Annotated[bool, _place("--keep/--no-keep", "Leave the job's objects on the cluster.")] = False
     context: Annotated[str | None, _place("--context", "Context of the kubeconfig.")] = None
     partition: Annotated[str, _place("--partition", "Slurm partition.")] = ""
@@ -134,7 +135,22 @@ class TargetOptions:
     role_arn: Annotated[str, _place("--role-arn", "SageMaker execution role.")] = ""
     subnets: Annotated[list[str] | None, _place("--subnet", "SageMaker.")] = None
     security_groups: Annotated[list[str] | None, _place("--security-group", "SageMaker.")] = None
+    kms_key: Annotated[str, _place("--kms-key", "SageMaker: key of volume and output, an ARN.")] = ""
+    tags: Annotated[list[str] | None, _place("--tag", "SageMaker: a tag of the job.", metavar="KEY=VALUE")] = None
     spot: Annotated[bool, _place("--spot/--no-spot", "Spot capacity (SageMaker, Vertex AI).")] = True
     region: Annotated[str, _place("--region", "Region. Default: the stack's.")] = ""
     gcp_project: Annotated[str, _place("--gcp-project", "Google Cloud project.")] = ""
     service_account: Annotated[str, _place("--service-account", "Vertex AI.")] = ""
+
+
+def tags_of(options: TargetOptions) -> dict[str, str]:
+    """The tags of `--tag KEY=VALUE`. Raises LaunchError."""
+    from trainyard.smoke_jobs.launch.job import LaunchError
+
+    found = {}
+    for text in options.tags or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise LaunchError(f"--tag {text}: KEY=VALUE is needed")
+        found[key] = value
+    return found

@@ -6,10 +6,11 @@ import re
 from dataclasses import fields, replace
 from typing import Any
 
+from trainyard.cli import smoke_managed
 from trainyard.cli.smoke_options import JobOptions, Target
 from trainyard.conventions import Capacity
-from trainyard.plan.parts import NoSuchName, Plan, PoolPlan
-from trainyard.plan.smoke import cores_for, memory_gib_for, owner_of, smoke_job, smoke_spec
+from trainyard.plan.parts import Plan, PoolPlan
+from trainyard.plan.smoke import cores_for, memory_gib_for, proves, smoke_job, smoke_spec
 from trainyard.problems import SettingsError, nearest
 from trainyard.smoke_jobs.ddp.entrypoint import visible_gpus
 from trainyard.smoke_jobs.ddp.options import TIMEOUT_S, Options
@@ -25,13 +26,19 @@ LOCAL_PROCESSES = 2
 """Processes of a local job on a machine without GPUs: the fewest that are distributed."""
 
 
-def of_command_line(target: Target, options: JobOptions) -> SmokeSpec:
-    """The job without a stack. Raises LaunchError."""
+SWEEP_LEVEL = "standard"
+"""The least level of a sweep where none is given: quick measures no figure of a node's hardware that it could be
+compared by with the others."""
+
+
+def of_command_line(target: Target, options: JobOptions, *, sweep: bool = False) -> SmokeSpec:
+    """The job without a stack; of a `sweep`, the largest of its jobs. Raises LaunchError."""
     local = target is Target.local
     gpus = options.gpus or 0
     processes = options.nproc or (visible_gpus() or LOCAL_PROCESSES if local else 0)
     spec = SmokeSpec(
-        nodes=options.nodes or 1,
+        nodes=options.nodes or (2 if sweep else 1),
+        level=SWEEP_LEVEL if sweep else "quick",
         processes_per_node=processes,
         cpu=cores_for(gpus) if gpus else max(1, processes),
         memory_gib=memory_gib_for(gpus) if gpus else 4,
@@ -39,17 +46,17 @@ def of_command_line(target: Target, options: JobOptions) -> SmokeSpec:
     return _overridden(spec, target, options)
 
 
-def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
+def of_stack(plan: Plan, target: Target, options: JobOptions, *, sweep: bool = False) -> SmokeSpec:
     """The job on a pool of a stack, through a team's queue; here without them. Raises LaunchError, NoSuchName."""
     if target is Target.local:
         return replace(of_command_line(target, options), stack=plan.core.stack)
     if not plan.clusters:
-        raise NoSuchName(f"stack {plan.core.stack} has no cluster")
+        return _overridden(smoke_managed.spec_of(plan, target), target, options)
     cluster = plan.clusters[0]
     chosen = cluster.pool(options.pool)
     on_cluster = target in (Target.kubernetes, Target.trainjob)
     capacity: Capacity | None = options.capacity.value if options.capacity else None
-    owner = cluster.team(options.team) if options.team else owner_of(cluster.teams, chosen, capacity)
+    owner = cluster.team(options.team) if options.team else proves(cluster, chosen, capacity)
     _check_capacity(chosen, capacity)
     job = smoke_job(cluster, chosen, owner, capacity, options.nodes)
     if options.nodes and options.nodes > job.nodes:
@@ -59,6 +66,8 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
             + ", and a job never spans two"
         )
     spec = smoke_spec(plan, cluster, job)
+    if sweep and spec.level == "quick" and chosen.node.time_slices == 1:  # of a turn on a GPU there is no measure
+        spec = replace(spec, level=SWEEP_LEVEL)
     if on_cluster:
         # The bucket's name is known to the cluster only.
         tier = f"{IN_TEAM_STORAGE}/smoke/{spec.name}"
@@ -66,8 +75,9 @@ def of_stack(plan: Plan, target: Target, options: JobOptions) -> SmokeSpec:
         return _overridden(replace(spec, checkpoint_uri=tier, tracking_secret=secret), target, options)
     instance = f"ml.{spec.instance}" if target is Target.sagemaker else spec.instance
     elsewhere = replace(
-        spec, instance=instance, image="", queue="", priority="", mounts=(), data_path="", tracking_secret=""
-    )
+        spec, instance=instance, image="", queue="", priority="", mounts=(), data_path="", tracking_secret="",
+        driver="",  # the plan knows its own nodes' only
+    )  # fmt: skip
     return _overridden(elsewhere, target, options)
 
 

@@ -9,9 +9,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from trainyard.conventions import POOL_LABEL, gpu_node_labels
-from trainyard.smoke_jobs.ddp.result import EXIT
+from trainyard.smoke_jobs.ddp.result import EXIT, size_text
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec
-from trainyard.smoke_jobs.sweep import Nodes, Ran, Verdict, isolate, rounds, table
+from trainyard.smoke_jobs.sweep import Nodes, Ran, Verdict, isolate, medians, rounds, table
 
 if TYPE_CHECKING:
     from trainyard.smoke_jobs.launch.follow import CheckDone, Ended, View
@@ -20,7 +20,14 @@ Run = Callable[[SmokeSpec, "View"], "Ended"]
 """One job of the sweep, from its submission to its end. Raises LaunchError."""
 
 FIGURES: Final = ("compute of", "memory within", "memory host", "memory device", "busbw all_to_all")
-"""How the figures begin that nodes are compared by: those of the hardware, not of what all share."""
+"""How the figures begin that nodes are compared by: those of the hardware, not of what all share. All are of level
+standard; besides them the bandwidth of the largest all-reduce, which every level has."""
+
+LARGEST: Final = "all_reduce"
+"""The collective whose largest message nodes and pairs are compared by: what training does most."""
+
+
+_WHY_NOT: Final = "that takes three jobs of one size with the same figure, and level standard measures them"
 
 
 class _Told:
@@ -86,10 +93,19 @@ def read(nodes: Nodes, ended: Ended) -> Ran:
         figure["name"]: float(figure["value"])
         for figure in document.get("figures", [])
         if figure["better"] == "higher" and figure["name"].startswith(FIGURES)
-    }
+    } | _bandwidth(document)
     if not document or document["verdict"] == "preempted":
         return Ran(nodes, None, ended.reason or "; ".join(wrong) or "it was reclaimed")
     return Ran(nodes, document["verdict"] == "pass", "; ".join(wrong) or ended.reason, figures)
+
+
+def _bandwidth(document: dict[str, Any]) -> dict[str, float]:
+    """The bus bandwidth of the largest all-reduce of a job, by the name that its check gives it, in GB/s."""
+    points = [p for p in document.get("curves", {}).get("bandwidth", []) if p["collective"] == LARGEST]
+    if not points:
+        return {}
+    point = max(points, key=lambda each: int(each["bytes"]))
+    return {f"busbw {LARGEST} {size_text(point['bytes'])}": float(point["busbw_gb_s"])}
 
 
 def told(results: Sequence[Ran]) -> tuple[str, dict[str, Any], int]:
@@ -100,7 +116,11 @@ def told(results: Sequence[Ran]) -> tuple[str, dict[str, Any], int]:
     lines += [f"bad link {' - '.join(nodes)}: {reason}" for nodes, reason in verdict.bad_links.items()]
     lines += [f"no verdict on {' + '.join(nodes)}" for nodes in verdict.unknown]
     if verdict.passed:
-        lines.append(f"{sum(len(ran.nodes) == 1 for ran in results)} nodes passed, alone and with their peers")
+        compared = sorted({name for size in (1, 2) for name in medians(results, size)})
+        lines.append(
+            f"{sum(len(ran.nodes) == 1 for ran in results)} nodes passed, alone and with their peers; "
+            + (f"compared by {', '.join(compared)}" if compared else f"not compared: {_WHY_NOT}")
+        )
     wrong = bool(verdict.bad_nodes or verdict.bad_links)
     code = EXIT["fail"] if wrong else EXIT["error"] if verdict.unknown else EXIT["pass"]
     document = {

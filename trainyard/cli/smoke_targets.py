@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from trainyard.cli.smoke_options import Target, TargetOptions
+from trainyard.cli.smoke_options import Target, TargetOptions, tags_of
 
 if TYPE_CHECKING:
+    from trainyard.plan.parts import Plan
     from trainyard.smoke_jobs.launch.follow import Ended, View
     from trainyard.smoke_jobs.launch.job import SmokeSpec
     from trainyard.smoke_jobs.launch.pod import Manifest
@@ -28,14 +29,15 @@ class Launcher:
     run: Callable[[View], Ended]
 
 
-def launcher(spec: SmokeSpec, target: Target, options: TargetOptions) -> Launcher:
-    """The launcher of a target."""
+def launcher(spec: SmokeSpec, target: Target, options: TargetOptions, plan: Plan | None = None) -> Launcher:
+    """The launcher of a target; of a stack's plan, as whom the stack's program comes in."""
+    if target is Target.sagemaker:
+        return _sagemaker(spec, options, plan)
     return {
         Target.local: _local,
         Target.kubernetes: _kubernetes,
         Target.trainjob: _trainjob,
         Target.slurm: _slurm,
-        Target.sagemaker: _sagemaker,
         Target.vertex: _vertex,
     }[target](spec, options)
 
@@ -75,13 +77,19 @@ def _on_cluster(
     return Launcher(lambda: HOW_TO_APPLY + kubernetes.to_yaml(manifests(spec)), run)
 
 
-def sweep(spec: SmokeSpec, options: TargetOptions, view: View) -> tuple[str, dict[str, object], int]:
-    """A job on every node of the pool, then on pairs: the sweep as text, as a document, and its exit code."""
+def sweep(spec: SmokeSpec, target: Target, options: TargetOptions, view: View) -> tuple[str, dict[str, object], int]:
+    """A job on every node of the pool or partition, then on pairs: the sweep as text, as a document, its exit code."""
     from trainyard.cli import smoke_sweep
-    from trainyard.smoke_jobs.launch.cluster import Cluster
 
-    nodes = Cluster.connect(spec.namespace, options.context).nodes(smoke_sweep.selector(spec))
-    results = smoke_sweep.sweep(spec, nodes, lambda one, view: _kubernetes(one, options).run(view), view)
+    if target is Target.slurm:
+        from trainyard.smoke_jobs.launch import slurm
+
+        nodes = slurm.nodes(spec.queue)
+    else:
+        from trainyard.smoke_jobs.launch.cluster import Cluster
+
+        nodes = Cluster.connect(spec.namespace, options.context).nodes(smoke_sweep.selector(spec))
+    results = smoke_sweep.sweep(spec, nodes, lambda one, view: launcher(one, target, options).run(view), view)
     return smoke_sweep.told(results)
 
 
@@ -103,7 +111,7 @@ def _slurm(spec: SmokeSpec, options: TargetOptions) -> Launcher:
     return Launcher(lambda: slurm.render(spec, settings), lambda view: slurm.run(spec, view, settings))
 
 
-def _sagemaker(spec: SmokeSpec, options: TargetOptions) -> Launcher:
+def _sagemaker(spec: SmokeSpec, options: TargetOptions, plan: Plan | None) -> Launcher:
     from trainyard.smoke_jobs.launch import sagemaker
     from trainyard.smoke_jobs.launch.job import submission_name
 
@@ -113,6 +121,8 @@ def _sagemaker(spec: SmokeSpec, options: TargetOptions) -> Launcher:
         spot=options.spot,
         subnets=tuple(options.subnets or ()),
         security_groups=tuple(options.security_groups or ()),
+        kms_key=options.kms_key,
+        tags=tuple(tags_of(options).items()),
     )
 
     def render() -> str:
@@ -120,7 +130,13 @@ def _sagemaker(spec: SmokeSpec, options: TargetOptions) -> Launcher:
         return json.dumps(request, indent=2) + "\n"
 
     def run(view: View) -> Ended:
-        return sagemaker.run(spec, settings, view, sagemaker.connect(options.region or None))
+        if plan is None or plan.ground.kind != "aws":
+            return sagemaker.run(spec, settings, view, sagemaker.connect(options.region or None))
+        from trainyard.account.aws import account_of
+
+        login = plan.ground.login
+        account = account_of(options.region, login.assume_role, login.profile)
+        return sagemaker.run(spec, settings, view, (account.client("sagemaker"), account.client("s3")))
 
     return Launcher(render, run)
 

@@ -30,18 +30,22 @@ from trainyard.conventions import (
     MLFLOW_SERVICE,
     gcp,
 )
-from trainyard.conventions.aws import bastion_name, kubeconfig_document, tunnel_port
+from trainyard.conventions.aws import kubeconfig_document
+from trainyard.fleet.tunnel import (
+    ASK_AGAIN_SECONDS,
+    PROGRAMS,
+    TunnelError,
+    Way,
+    described,
+    endpoint,
+    instance,
+    way_to,
+)
 
 if TYPE_CHECKING:
     from trainyard.plan.gcp.parts import GcpPlan
     from trainyard.plan.parts import ClusterPlan, Plan
     from trainyard.teardown.freeze import Kubectl
-
-ASK_AGAIN_SECONDS = 5
-"""Between two looks for a bastion or a cluster that an `up` is still making."""
-
-FORWARD = "AWS-StartPortForwardingSessionToRemoteHost"
-"""Amazon's own document of Session Manager: one local port to one host that the instance reaches."""
 
 
 def kubeconfig(
@@ -71,16 +75,14 @@ def tunnel(
     """
     plan = read_plan(project, stack)
     cluster = _cluster(plan, stack)
-    if _bastion(plan, cluster) is None:
+    way = way_to(plan, cluster)
+    if way is None:
         fail(f"stack {stack} has no bastion: its API is reached from where apiAccess says, without a tunnel")
-    need("aws", "session-manager-plugin", why="a tunnel is a session of Session Manager")
-    region, port = plan.ground.region, tunnel_port(cluster.name)
+    need(*PROGRAMS, why="a tunnel is a session of Session Manager")
     while True:
-        target, host = _instance(plan, region), _endpoint(cluster, region)
-        typer.echo(f"127.0.0.1:{port} leads to {host} through {target}; Ctrl-C ends it", err=True)
-        wanted = {"host": [host], "portNumber": ["443"], "localPortNumber": [str(port)]}
-        session = ["aws", "ssm", "start-session", "--region", region, "--target", target]
-        run([*session, "--document-name", FORWARD, "--parameters", json.dumps(wanted)])
+        target, host = _instance(way), _endpoint(way)
+        typer.echo(f"127.0.0.1:{way.port} leads to {host} through {target}; Ctrl-C ends it", err=True)
+        run(way.session(target, host))
         time.sleep(ASK_AGAIN_SECONDS)
 
 
@@ -160,17 +162,18 @@ def _kubeconfig(project: Path | None, stack: str, plan: Plan) -> str:
         fail(f"{what} is on the path")
     if plan.ground.kind == "gcp":
         return _of_gke(plan.ground, cluster)
-    described = _described(cluster, plan.ground.region)
-    if described is None or described.get("status") != "ACTIVE":
+    with _told():
+        found = described(cluster.name, plan.ground.region)
+    if found is None or found.get("status") != "ACTIVE":
         fail(f"AWS has no active cluster {cluster.name} in {plan.ground.region}: `pulumi up` makes it")
-    bastion = _bastion(plan, cluster)
+    way = way_to(plan, cluster)
     document = kubeconfig_document(
         cluster.name,
         plan.ground.region,
-        described["endpoint"],
-        described["certificateAuthority"]["data"],
-        host=str(described["endpoint"]).removeprefix("https://"),
-        tunnel=tunnel_port(cluster.name) if bastion else None,
+        found["endpoint"],
+        found["certificateAuthority"]["data"],
+        host=str(found["endpoint"]).removeprefix("https://"),
+        tunnel=way.port if way else None,
     )
     return json.dumps(document, indent=2) + "\n"
 
@@ -183,45 +186,35 @@ def _of_gke(ground: GcpPlan, cluster: ClusterPlan) -> str:
     return json.dumps(gcp.kubeconfig_document(cluster.name, f"https://{name}"), indent=2) + "\n"
 
 
-def _bastion(plan: Plan, cluster: ClusterPlan) -> str | None:
-    """Instance type of the bastion that leads to the cluster's API; None where there is none."""
-    ground = plan.ground
-    return ground.control_plane(cluster.name).access.bastion if ground.kind == "aws" else None
-
-
-def _described(cluster: ClusterPlan, region: str) -> dict[str, Any] | None:
-    """What EKS says of a cluster; None where it has none of that name."""
-    done = asked("aws", "eks", "describe-cluster", "--name", cluster.name, "--region", region, "--output", "json")
-    if done.returncode != 0 and "ResourceNotFoundException" in done.stderr:
-        return None
-    if done.returncode != 0:
-        fail(f"aws eks describe-cluster failed: {done.stderr.strip()}")
-    found: dict[str, Any] = json.loads(done.stdout)["cluster"]
-    return found
-
-
-def _instance(plan: Plan, region: str) -> str:
+def _instance(way: Way) -> str:
     """Id of the bastion, as soon as it runs."""
-    name = bastion_name(plan.core.name)
-    filters = [f"Name=tag:Name,Values={name}", "Name=instance-state-name,Values=running"]
-    query = "Reservations[].Instances[].InstanceId"
-    command = ["aws", "ec2", "describe-instances", "--region", region, "--filters", *filters]
-    for again in _looks(f"instance {name}"):
-        found: list[str] = json.loads(answer(*command, "--query", query, "--output", "json"))
-        if found:
-            return found[0]
+    for again in _looks(f"instance {way.bastion}"):
+        with _told():
+            found = instance(way)
+        if found is not None:
+            return found
         again()
     raise AssertionError("it looks until it finds")
 
 
-def _endpoint(cluster: ClusterPlan, region: str) -> str:
+def _endpoint(way: Way) -> str:
     """Name of the API server, as soon as it answers."""
-    for again in _looks(f"cluster {cluster.name}"):
-        found = _described(cluster, region)
-        if found is not None and found.get("status") in ("ACTIVE", "UPDATING"):
-            return str(found["endpoint"]).removeprefix("https://")
+    for again in _looks(f"cluster {way.cluster}"):
+        with _told():
+            found = endpoint(way)
+        if found is not None:
+            return found
         again()
     raise AssertionError("it looks until it finds")
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Ends the command with what the `aws` program said."""
+    try:
+        yield
+    except TunnelError as error:
+        fail(str(error))
 
 
 def _looks(what: str) -> Iterator[Any]:

@@ -51,6 +51,9 @@ CAPACITY_LABEL: Final = f"{LABEL_PREFIX}capacity"
 TEAM_LABEL: Final = f"{LABEL_PREFIX}team"
 """Label of namespaces: the team that they are for."""
 
+INSTANCE_TYPE_LABEL: Final = "node.kubernetes.io/instance-type"
+"""Label of a node with its type, which the clouds' node agents set (Kubernetes: well-known labels)."""
+
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 """Kubernetes' own label of a node, by which a pod asks for it."""
 
@@ -159,6 +162,10 @@ pool. Pods with GPUs have none: the queue rations them, and decides who goes fir
 
 OFF_PEAK_LOCAL_QUEUE: Final = "off-peak"
 """LocalQueue of every team for work that can wait for the night, where the stack file has such hours."""
+
+SMOKE_PREFIX: Final = "smoke"
+"""Prefix in the artifacts bucket of what smoke jobs of managed training leave."""
+
 SMOKE_LOCAL_QUEUE: Final = "smoke"
 """LocalQueue of a team's smoke jobs, to the same ClusterQueue as its others: an upgrade holds those, and has new nodes
 proven through this one before people's jobs run on them."""

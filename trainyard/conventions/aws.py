@@ -19,6 +19,9 @@ RESERVATION_KINDS: Final[Mapping[ReservationKind, Literal["odcr", "capacity-bloc
 }
 """How stack files and components call what AWS sells ahead: On-Demand Capacity Reservations and Capacity Blocks."""
 
+BLOCK_STORAGE_CLASS: Final = "trainyard-gp3"
+"""StorageClass of the platform's own volumes."""
+
 EFA_RESOURCE: Final = "vpc.amazonaws.com/efa"
 """The extended resource of AWS's fabric: one Elastic Fabric Adapter interface."""
 

@@ -19,6 +19,9 @@ GKE_ACCELERATORS: Final[Mapping[str, str]] = {
 }
 """Types of `guestAccelerators` of a GKE node pool with the catalogue's names of the GPU models."""
 
+BLOCK_STORAGE_CLASS: Final = "trainyard-balanced"
+"""StorageClass of the platform's own disks."""
+
 LOCAL_SSDS: Final[Mapping[str, int]] = {
     "a3-highgpu-8g": 16,
     "a3-megagpu-8g": 16,
@@ -127,6 +130,10 @@ def label_value(text: str) -> str:
 GOOGLE_APIS_CIDR: Final = "199.36.153.8/30"
 """Addresses of private.googleapis.com, by which Google's services are reached from a network of one's own (Virtual
 Private Cloud, "Configure Private Google Access", as generally known)."""
+
+LOG_DELIVERY: Final = "cloud-storage-analytics@google.com"
+"""The group of Google's that writes the logs of access to buckets into the bucket that is named for them: it needs
+roles/storage.objectCreator there (Cloud Storage, "Usage logs & storage logs"; gcloud says the same of --log-bucket)."""
 
 METADATA_CIDR: Final = "169.254.169.254/32"
 """The metadata server: who a pod is, and the name server of the network (as generally known)."""

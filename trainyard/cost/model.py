@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from trainyard import cards
+
 CURRENCY = "USD"
 
 
@@ -202,6 +204,11 @@ class Cost:
     savings: tuple[Saving, ...]
     assumptions: Mapping[str, Mapping[str, Any]]
     today: str
+
+    @property
+    def use_on_top(self) -> bool:
+        """Whether people start what is paid for by the hour and no figure holds: managed jobs and editors."""
+        return any(cards.of(entry.type).used_by_the_hour for entry in self.free)
 
     @property
     def stale_lines(self) -> tuple[LineItem, ...]:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
 
 from trainyard.fleet.clients import Client
 from trainyard.settings.common import Settings
@@ -37,31 +38,78 @@ class Shared:
         return f"{', '.join(self.stacks)}: {self.message} ({self.key}); {self.remedy}"
 
 
+def _folded(text: str) -> str:
+    """What mail, people and accountants take for the same: `Ann@Acme.example ` is `ann@acme.example`."""
+    return " ".join(text.split()).casefold()
+
+
+_PLACES: Final = ("endpoint", "prefix", "storage_account")
+_KEYS: Final = ("region", "profile")
+"""Parameters of a URL that tell one place, or one key, from another; the others say how it is reached."""
+
+
+def _spelt(url: str, telling: Sequence[str]) -> str:
+    """A URL as it is spelt for all who mean the same: without a last slash, and what says only how it is reached."""
+    parts = urlsplit(url.strip())
+    if not parts.scheme or not (parts.netloc or parts.path.strip("/")):
+        return url.strip().rstrip("/")
+    given = parse_qs(parts.query)
+    told = "&".join(f"{key}={value.strip('/')}" for key in telling for value in given.get(key, ()))
+    path = "/".join(part for part in parts.path.split("/") if part)
+    place = "/".join(filter(None, (parts.netloc.lower(), path)))
+    return f"{parts.scheme.lower()}://{place}{'?' if told else ''}{told}"
+
+
+def place_of(backend: str) -> str:
+    """A backend as it is spelt for all who mean the same place. A bucket's name has no region of its own."""
+    return _spelt(backend, _PLACES)
+
+
+def key_of(provider: str) -> str:
+    """A secrets provider as it is spelt for all who mean the same key. An alias is a region's own."""
+    return _spelt(provider, _KEYS)
+
+
 def _reservations(settings: Settings) -> Iterator[str]:
     for pool in settings.gpu_pools.values():
         if pool.reserved is not None:
-            yield pool.reserved.reservation_id
+            own = pool.reserved.reservation_id
+            if settings.cloud == "gcp" and not own.startswith("projects/"):  # a name is a project's own
+                own = f"projects/{settings.gcp.project}/reservations/{own}"
+            yield own
+
+
+def _accounts(settings: Settings) -> Iterator[str]:
+    """The account, by its number: as it stands there, and of the role that is taken in it."""
+    if settings.cloud == "aws":
+        role = settings.aws.assume_role
+        yield from filter(None, (settings.aws.account_id, role.split(":")[4] if role else None))
+
+
+def _projects(settings: Settings) -> Iterator[str]:
+    if settings.cloud == "gcp" and settings.gcp.project:
+        yield settings.gcp.project
 
 
 _OWN: Final[tuple[tuple[str, str, Values, str, str], ...]] = (
     (
         "fleet-shared-address",
         "alertEmails",
-        lambda settings: settings.alert_emails,
+        lambda settings: map(_folded, settings.alert_emails),
         "alerts of one client go to another's address",
         "give each its own; an address of the agency belongs into Pulumi.yaml, for all",
     ),
     (
         "fleet-shared-owner",
         "owner",
-        lambda settings: [settings.owner] if settings.owner else [],
+        lambda settings: [_folded(settings.owner)] if settings.owner else [],
         "the owner of one client's environment is another's",
         "name each one's own; an owner at the agency belongs into Pulumi.yaml, for all",
     ),
     (
         "fleet-shared-cost-centre",
         "costCentre",
-        lambda settings: [settings.cost_centre] if settings.cost_centre else [],
+        lambda settings: [_folded(settings.cost_centre)] if settings.cost_centre else [],
         "one client's costs are booked with another's",
         "name each one's own; a cost centre of the agency belongs into Pulumi.yaml, for all",
     ),
@@ -78,22 +126,29 @@ _NEVER: Final[tuple[tuple[str, str, Callable[[Client], Iterable[str]], str, str]
     ),
     (
         "fleet-shared-account",
-        "aws.assumeRole",
-        lambda client: [client.settings.aws.assume_role] if client.settings.aws.assume_role else [],
-        "one role, and so one account, is two clients'",
-        "a role in an account of its own for each",
+        "aws.accountId, aws.assumeRole",
+        lambda client: _accounts(client.settings),
+        "one account is two clients'",
+        "an account of its own for each, with the role that is taken in it",
+    ),
+    (
+        "fleet-shared-account",
+        "gcp.project",
+        lambda client: _projects(client.settings),
+        "one project is two clients'",
+        "a project of its own for each",
     ),
     (
         "fleet-shared-backend",
         "stateBackend",
-        lambda client: [client.backend or "where `pulumi login` went last"],
+        lambda client: [place_of(client.backend) or "where `pulumi login` went last"],
         "two clients' state is in one place",
         "a bucket, or a folder of one, for each: s3://BUCKET/CLIENT?region=REGION",
     ),
     (
         "fleet-shared-secrets-key",
         "secretsprovider",
-        lambda client: [client.secrets_provider or "the default: a passphrase, or Pulumi Cloud's key"],
+        lambda client: [key_of(client.secrets_provider) or "the default: a passphrase, or Pulumi Cloud's key"],
         "one key opens two clients' secrets",
         "`pulumi stack change-secrets-provider awskms://alias/CLIENT?region=REGION`",
     ),

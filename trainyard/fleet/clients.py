@@ -30,8 +30,9 @@ WAVES: Final[tuple[Wave, ...]] = ("canary", "early", "rest")
 
 _HEAD = """\
 # What the agency says of its clients' stacks. `wave`: canary, early or rest, the order of `trainyard fleet upgrade`.
-# `version`: the release of Trainyard that brought the stack up last, which that command writes. `frozen`: why one is
-# left alone. `agency`: who hands over, as docs/report.md tells.
+# `version`: the release of Trainyard that brought the stack up last, which that command writes. `pin`: the release that
+# one stays on. `frozen`: why one is left alone. `agency`: who hands over, as docs/report.md tells. `index`: your own
+# package index, for releases whose wheel is not in wheels/.
 """
 
 
@@ -41,6 +42,8 @@ class Entry(Model):
     wave: Wave = "rest"
     version: Annotated[str, matching(r"[0-9]+(\.[0-9]+)+([a-z0-9.+-]*)", "must look like 1.4.0")] | None = None
     """The release that brought it up last; `fleet upgrade` writes it."""
+    pin: Annotated[str, matching(r"[0-9]+(\.[0-9]+)+([a-z0-9.+-]*)", "must look like 1.4.0")] | None = None
+    """The release that the stack stays on: it is judged, brought up and asked for drift by that one alone."""
     frozen: str | None = Field(default=None, min_length=1, max_length=500)
     """Why the stack is left alone for now."""
 
@@ -50,6 +53,8 @@ class Fleet(Model):
 
     agency: Agency | None = None
     """Who hands over, whose name and colour `trainyard report` has."""
+    index: Annotated[str, matching(r"https://\S+", "must be a URL that begins with https://")] | None = None
+    """The agency's own package index, which may be asked for releases whose wheel is not in the repository."""
     stacks: Mapping[str, Entry] = {}
 
 
@@ -62,11 +67,18 @@ class Client:
     config: StackConfig
     settings: Settings  # as far as they are right
     entry: Entry
+    python: Path | None = None  # of the release that it is pinned to, where that is not the installed one
+    view: Path | None = None  # the project as that release's program is run in it
 
     @property
     def name(self) -> str:
         """Who the environment is for."""
         return self.settings.client
+
+    @property
+    def folder(self) -> Path:
+        """Where Pulumi runs its program."""
+        return self.view or self.config.root
 
     @property
     def backend(self) -> str:
@@ -112,6 +124,8 @@ def fleet_text(fleet: Fleet) -> str:
     content: dict[str, Any] = {}
     if fleet.agency is not None:
         content["agency"] = fleet.agency.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    if fleet.index is not None:
+        content["index"] = fleet.index
     content |= {"stacks": {name: _said(entry) for name, entry in sorted(fleet.stacks.items())}}
     return _HEAD + yaml.safe_dump(content, sort_keys=False, width=120)
 

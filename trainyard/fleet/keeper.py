@@ -1,13 +1,15 @@
 """Runs one command to its end, whatever becomes of who started it, and leaves what it ended with on the disk.
 
-`python -m trainyard.fleet.keeper FOLDER NAME COMMAND…`: output goes to `FOLDER/NAME.log`, the exit code to
-`FOLDER/NAME.code`, written whole. It holds the folder's lock, which it was handed, so that nobody runs a second one
-beside it even where whoever started it was killed.
+`python -m trainyard.fleet.keeper FOLDER NAME WAYS COMMAND…`: output goes to `FOLDER/NAME.log`, the exit code to
+`FOLDER/NAME.code`, written whole. The ways to private clusters (`tunnel.py`) are open while the command runs, and what
+their sessions say goes to `FOLDER/NAME.tunnel.log`; where one cannot be opened the command is not begun. It holds the
+folder's lock, which it was handed, so that nobody runs a second one beside it even where whoever started it was killed.
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -15,10 +17,19 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
+
+from trainyard.fleet.tunnel import TunnelError, Way, opened
 
 CANNOT_RUN = 127
 """Exit code of a program that is not there, as a shell gives it."""
+
+NO_WAY = 126
+"""Exit code where no way leads to a private cluster: the command was not begun."""
+
+INTERRUPTED = 130
+"""Exit code where a Ctrl-C came before the command was begun, as a shell gives it."""
 
 
 @contextmanager
@@ -77,14 +88,18 @@ def kept(
     environment: Mapping[str, str],
     lock: int,
     keepers: Keepers | None = None,
+    ways: Sequence[Way] = (),
 ) -> int:
     """Runs a command under a keeper, which is handed the folder's lock, and waits for it: its exit code.
+
+    The ways to private clusters are the keeper's to open and to close, so that they stand for as long as the command
+    runs, and no longer.
 
     A Ctrl-C is handed on, so that the command can end what it does, and raised when it has; in another thread than the
     main one, which does not hear it, `keepers` hands it on.
     """
     keeper = subprocess.Popen(
-        [sys.executable, "-m", "trainyard.fleet.keeper", str(folder), name, *command],
+        [sys.executable, "-m", "trainyard.fleet.keeper", str(folder), name, _text(ways), *command],
         env=dict(environment),
         start_new_session=True,
         pass_fds=[lock],
@@ -104,14 +119,25 @@ def kept(
     return keeper.returncode if found is None else found
 
 
-def main(folder: Path, name: str, command: Sequence[str]) -> None:
+def _text(ways: Sequence[Way]) -> str:
+    return json.dumps([asdict(way) for way in ways])
+
+
+def main(folder: Path, name: str, ways: Sequence[Way], command: Sequence[str]) -> None:
     """What the keeper's process does."""
-    signal.signal(signal.SIGINT, lambda *_: None)  # the command's to answer
+    interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())  # the command's to answer, once it runs
     with (folder / f"{name}.log").open("wb") as log:
         try:
-            code = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False
-            ).returncode
+            with opened(ways, folder / f"{name}.tunnel.log"):
+                code = INTERRUPTED
+                if not interrupted.is_set():
+                    code = subprocess.run(
+                        command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False
+                    ).returncode
+        except TunnelError as error:
+            log.write(f"no way to the cluster's API, so nothing was begun: {error}\n".encode())
+            code = NO_WAY
         except OSError as error:
             log.write(f"{command[0]}: cannot be run: {error.strerror}\n".encode())
             code = CANNOT_RUN
@@ -121,4 +147,4 @@ def main(folder: Path, name: str, command: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
+    main(Path(sys.argv[1]), sys.argv[2], [Way(**each) for each in json.loads(sys.argv[3])], sys.argv[4:])

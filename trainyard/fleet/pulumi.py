@@ -11,7 +11,7 @@ from typing import Any
 
 from trainyard.fleet.clients import Client
 from trainyard.fleet.keeper import kept
-from trainyard.fleet.upgrade import last_lines
+from trainyard.fleet.upgrade import environment_of, last_lines
 from trainyard.user_files import LARGEST_OUTCOME_BYTES, read_json
 
 
@@ -26,6 +26,7 @@ class Pulumi:
     program: str
     client: Client
     folder: Path
+    home: Path | None = None  # Pulumi's own folder; None: the caller's
 
     def run(self, name: str, command: Sequence[str], lock: int) -> None:
         """Runs a command to its end; what it says goes to the folder. Raises `PulumiError`."""
@@ -48,14 +49,10 @@ class Pulumi:
         return done.stdout
 
     def _whole(self, command: Sequence[str]) -> list[str]:
-        return [self.program, *command, "--stack", self.client.stack, "--cwd", str(self.client.config.root)]
+        return [self.program, *command, "--stack", self.client.stack, "--cwd", str(self.client.folder)]
 
     def _environment(self) -> dict[str, str]:
-        return {
-            **os.environ,
-            "PULUMI_SKIP_UPDATE_CHECK": "true",
-            **({"PULUMI_BACKEND_URL": self.client.backend} if self.client.backend else {}),
-        }
+        return environment_of(self.client, self.home)
 
     def state(self) -> Any:
         """The stack's state, of which no copy stays. Raises `PulumiError`, `SettingsError`."""

@@ -1,7 +1,7 @@
 """Bringing clients' stacks forward in waves, through the Pulumi command: some at once, until one fails.
 
 Each stack has its own folder for Pulumi's files (`PULUMI_HOME`), its own backend and, by its settings, its own role:
-two clients' credentials and plug-ins never meet in one process.
+two clients' credentials never meet in one process. The plug-ins, a few hundred megabytes, are everybody's.
 """
 
 from __future__ import annotations
@@ -10,23 +10,33 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 
 from trainyard.fleet.clients import WAVES, Client, Wave
 from trainyard.fleet.keeper import Keepers, alone_in, kept, outcome
 from trainyard.fleet.ledger import Ledger, Turn
+from trainyard.fleet.tunnel import Way, ways_of
+from trainyard.plan.resolve import resolve_stack
+from trainyard.problems import SettingsError
 
 Say = Callable[[str], None]
 LAST_LINES = 12
 """Lines of Pulumi's output that are told where it fails."""
 
+SHARED_PLUGINS = ".plugins"
+"""The folder of the plug-ins that all clients share, beside their own folders."""
+
 
 def turns(clients: Sequence[Client], release: str, *, again: bool = False) -> list[Turn]:
-    """A turn for each stack that is neither frozen nor of that release already, in the order of the waves."""
+    """A turn for each stack that is neither frozen nor of its release already, in the order of the waves.
+
+    Its release is the one that it is pinned to, else `release`, the installed one.
+    """
     return [
         Turn(client.stack, client.entry.wave)
         for client in clients
-        if client.entry.frozen is None and (again or client.entry.version != release)
+        if client.entry.frozen is None and (again or client.entry.version != (client.entry.pin or release))
     ]
 
 
@@ -128,24 +138,47 @@ def _name(ledger: Ledger, turn: Turn) -> str:
 
 
 def home_of(client: Client, homes: Path) -> Path:
-    """The folder of Pulumi's own files for a stack; made where there is none."""
-    folder = homes / client.stack
+    """The folder of Pulumi's own files for a stack, with the plug-ins that all share; made where there is none.
+
+    Pulumi looks for plug-ins in `plugins` of its folder and nowhere else, and locks each that it fetches (its source,
+    `sdk/go/common/workspace`): so one download is everybody's.
+    """
+    folder, shared = homes / client.stack, homes / SHARED_PLUGINS
     folder.mkdir(parents=True, exist_ok=True)
+    shared.mkdir(exist_ok=True)
+    if not (folder / "plugins").exists():
+        with suppress(FileExistsError):  # another command made it just now
+            (folder / "plugins").symlink_to(shared.resolve(), target_is_directory=True)
     return folder
+
+
+def environment_of(client: Client, home: Path | None = None) -> dict[str, str]:
+    """What Pulumi is told by its environment: where the state is, and, where one is named, its own folder."""
+    return {
+        **os.environ,
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        **({"PULUMI_HOME": str(home)} if home is not None else {}),
+        **({"PULUMI_BACKEND_URL": client.backend} if client.backend else {}),
+    }
 
 
 def run(
     client: Client, command: Sequence[str], folder: Path, name: str, lock: int, keepers: Keepers | None = None
 ) -> int:
-    """Runs Pulumi for one stack to its end: its exit code. What it says goes to `NAME.log` in the folder."""
-    environment = {
-        **os.environ,
-        "PULUMI_HOME": str(folder),
-        "PULUMI_SKIP_UPDATE_CHECK": "true",
-        **({"PULUMI_BACKEND_URL": client.backend} if client.backend else {}),
-    }
-    whole = [*command, "--stack", client.stack, "--cwd", str(client.config.root)]
-    return kept(folder, name, whole, environment, lock, keepers)
+    """Runs Pulumi for one stack to its end: its exit code. What it says goes to `NAME.log` in the folder.
+
+    The ways to the stack's private clusters are open meanwhile, and closed whatever happens.
+    """
+    whole = [*command, "--stack", client.stack, "--cwd", str(client.folder)]
+    return kept(folder, name, whole, environment_of(client, folder), lock, keepers, ways_to(client))
+
+
+def ways_to(client: Client) -> tuple[Way, ...]:
+    """The ways to a client's private clusters; none where its settings are wrong, which its own program tells."""
+    try:
+        return ways_of(resolve_stack(client.config.root, client.file).plan)
+    except SettingsError:
+        return ()
 
 
 def last_lines(folder: Path, name: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Severity = Literal["critical", "warning", "info"]
-"""`critical`: somebody has to act now; `warning`: today; `info`: it is shown and sent nowhere."""
+Severity = Literal["critical", "warning", "notice", "info"]
+"""`critical`: somebody has to act now; `warning`: today; `notice`: it is told once; `info`: shown and sent nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from trainyard.monitoring.alerts import alerts_by_room, all_alerts
 from trainyard.monitoring.dashboards.boards import DASHBOARDS
 from trainyard.monitoring.model import Alert, page_name
 from trainyard.monitoring.recordings import COUNTS, SUCCESS, USAGE, Target
+from trainyard.monitoring.resource_costs import RESOURCES
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
 
 ROOMS = {"gpu": "GPUs", "jobs": "Jobs", "checkpoints": "Checkpoints", "money": "Money", "platform": "The platform"}
@@ -37,6 +38,7 @@ def _when(alert: Alert) -> str:
     sent = {
         "critical": "It is critical: sent at once, and again every four hours.",
         "warning": "It is a warning: sent with others of its name, and again every twelve hours.",
+        "notice": "It is a notice: sent once, and again where it came back, or Alertmanager was started anew.",
         "info": "It is for information: shown, and sent to nobody.",
     }[alert.severity]
     held = "" if alert.lasts == "0m" else f" It has to hold for {alert.lasts}."
@@ -88,11 +90,14 @@ def monitoring_page() -> str:
         "## Dashboards",
         *(
             f"### {board.title}\n\n{board.what}\n\n"
-            + "\n".join(f"- {panel.title}: {panel.what}" for row in board.rows for panel in row.panels)
+            + "\n".join(dict.fromkeys(f"- {panel.title}: {panel.what}" for row in board.rows for panel in row.panels))
             for board in DASHBOARDS
         ),
         "## Recorded figures",
-        _table(("figure", "what"), [(f"`{recording.record}`", recording.what) for recording in (*USAGE, *COUNTS)]),
+        _table(
+            ("figure", "what"),
+            [(f"`{recording.record}`", recording.what) for recording in (*USAGE, *COUNTS, *RESOURCES)],
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 

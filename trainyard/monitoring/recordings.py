@@ -14,7 +14,10 @@ from typing import Any
 from trainyard.conventions.monitoring import CHECKPOINT_DRILL
 from trainyard.monitoring import names as n
 from trainyard.monitoring.model import Recording, group
+from trainyard.monitoring.resource_costs import RESOURCES
 
+PRODUCTION = "production"
+"""Priority of the work that has to be done."""
 WEEK_SECONDS = 7 * 24 * 3600
 
 _POOL, _CAPACITY = "label_ml_platform_pool", "label_ml_platform_capacity"
@@ -51,6 +54,13 @@ USAGE: tuple[Recording, ...] = (
         n.GPUS_HELD,
         'max by (cluster_queue, flavor) (kueue_cluster_queue_resource_usage{resource="nvidia.com/gpu"})',
         "GPUs that admitted jobs hold, by queue and flavor.",
+    ),
+    Recording(
+        n.GPUS_HELD_OF_OTHERS,
+        "sum by (flavor) (max by (namespace, name, pod_set, flavor)"
+        f' (kueue_workload_gpus{{priority!="{PRODUCTION}"}}) unless on (namespace, name)'
+        ' (max by (namespace, name) (kueue_workload_condition{type="Finished"}) == 1))',
+        "GPUs that jobs hold which are not of production's priority, by flavor.",
     ),
     Recording(
         n.USD_PER_HOUR,
@@ -167,7 +177,7 @@ SUCCESS: tuple[Target, ...] = (
         "s",
         at_most=30 * 60,
         source="agency guide, success metrics: under 30 minutes for standard jobs",
-        selector='priority_class!="production"',
+        selector=f'priority_class!="{PRODUCTION}"',
     ),
     Target(
         _WAIT,
@@ -175,7 +185,7 @@ SUCCESS: tuple[Target, ...] = (
         "s",
         at_most=5 * 60,
         source="agency guide, success metrics: under 5 minutes for high-priority jobs",
-        selector='priority_class="production"',
+        selector=f'priority_class="{PRODUCTION}"',
     ),
     Target(
         Recording(
@@ -192,9 +202,9 @@ SUCCESS: tuple[Target, ...] = (
     Target(
         Recording(
             n.SPOT_SHARE,
-            f'(sum(sum_over_time({n.GPUS_HELD}{{flavor=~".+-spot"}}[30d])) or vector(0))'
-            f" / (sum(sum_over_time({n.GPUS_HELD}[30d])) > 0)",
-            "Share of the held GPU hours that were spot, of 30 days.",
+            f'(sum(sum_over_time({n.GPUS_HELD_OF_OTHERS}{{flavor=~".+-spot"}}[30d])) or vector(0))'
+            f" / (sum(sum_over_time({n.GPUS_HELD_OF_OTHERS}[30d])) > 0)",
+            "Share of the GPU hours held by other than production's jobs that were spot, of 30 days.",
         ),
         "Spot share",
         "percentunit",
@@ -257,6 +267,10 @@ class Money:
     """USD an hour of one GPU, by flavor."""
     budgets: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """By team, its ClusterQueue and what it may spend in a month, USD."""
+    node_hour_usd: Mapping[str, float] = field(default_factory=dict)
+    """USD an hour of a node without GPUs, by instance type."""
+    volume_gib_month_usd: Mapping[str, float] = field(default_factory=dict)
+    """USD a month of a GiB of a volume, by storage class."""
     also_of: Mapping[str, str] = field(default_factory=dict)
     """ClusterQueues besides, each with the team that what is held through it counts to."""
 
@@ -295,6 +309,14 @@ def constants(members: Mapping[str, tuple[str, int]], money: Money) -> tuple[Rec
             for flavor, usd in money.gpu_hour_usd.items()
         ),
         *(
+            Recording(n.NODE_HOUR_USD, f"vector({usd:g})", "USD an hour of a node.", {"instance_type": type_})
+            for type_, usd in money.node_hour_usd.items()
+        ),
+        *(
+            Recording(n.VOLUME_GIB_MONTH_USD, f"vector({usd:g})", "USD a GiB and month.", {"storageclass": class_})
+            for class_, usd in money.volume_gib_month_usd.items()
+        ),
+        *(
             Recording(
                 n.TEAM_BUDGET_USD,
                 f"vector({usd})",
@@ -322,5 +344,6 @@ def recording_groups(members: Mapping[str, tuple[str, int]], money: Money) -> li
         group("trainyard-usage", rules(USAGE), "1m"),
         group("trainyard-counts", rules(COUNTS), "5m"),
         group("trainyard-ledger", rules(LEDGER), f"{LEDGER_MINUTES}m"),
+        group("trainyard-resources", rules(RESOURCES), f"{LEDGER_MINUTES}m"),
         group("trainyard-success", rules([by_name[name] for name in once]), "5m"),
     ]

@@ -16,6 +16,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from trainyard.conventions import CPU_POOL, SYSTEM_POOL
+from trainyard.conventions.monitoring import CHECKPOINT_DRILL
 from trainyard.plan.parts import Plan, ProfileName
 from trainyard.problems import Problem, SettingsError, shown, some_of, spell_path
 from trainyard.settings.types import Model
@@ -87,6 +88,7 @@ class Lock(Model):
     node_groups: Mapping[str, LockedNodeGroup] = {}
     lustre: LockedLustre | None = None
     restored_from: str | None = None
+    proof_teams: Mapping[str, str] = {}
     teams: tuple[str, ...] = ()
 
     @property
@@ -156,7 +158,7 @@ def entries(lock: Lock) -> dict[str, Any]:
     """What is decided, by key: of pools, node groups and zones, each by its name."""
     found: dict[str, Any] = {}
     for key, value in lock.as_json().items():
-        if key in ("pools", "nodeGroups"):
+        if key in ("pools", "nodeGroups", "proofTeams"):
             found |= {f"{key}.{name}": entry for name, entry in value.items()}
         elif key == "teams":
             found |= {f"teams.{name}": name for name in value}
@@ -169,9 +171,16 @@ def entries(lock: Lock) -> dict[str, Any]:
 
 def unlocked_text(plan: Plan, lock: Lock) -> Iterator[str]:
     """That a plan decided more than its lock keeps, a line; none where there is no lock at all."""
-    new = [key for key in entries(lock_of(plan)) if key not in entries(lock)] if lock != NOTHING else []
+    kept = entries(lock)
+    new = [key for key, value in entries(lock_of(plan)).items() if key not in kept or _moves(key, value, kept)]
+    new = new if lock != NOTHING else []
     if new:
         yield f"not in the stack's lock yet: {some_of(new)}; `trainyard plan {plan.core.stack} --lock` keeps it"
+
+
+def _moves(key: str, value: Any, kept: Mapping[str, Any]) -> bool:
+    """Whether a proof runs for another team than the lock's: where that is gone, or `smoke.team` names one."""
+    return key.startswith("proofTeams.") and kept[key] != value
 
 
 def gone_text(plan: Plan, lock: Lock) -> Iterator[str]:
@@ -205,6 +214,10 @@ def lock_of(plan: Plan) -> Lock:
             if nodes is not None:
                 standing = {"zones": nodes.zones, "instanceTypes": nodes.instance_types}
                 groups[name] = LockedNodeGroup.model_validate(standing)
+    proofs = {job.name: job.team for cluster in plan.clusters for job in cluster.smoke.jobs}
+    for cluster in plan.clusters:
+        if cluster.drill is not None:
+            proofs[CHECKPOINT_DRILL] = cluster.drill.team
     content: dict[str, Any] = {
         "profile": plan.core.profile,
         # Versions of control plane and nodes: a newer Trainyard's defaults are for new environments.
@@ -219,6 +232,7 @@ def lock_of(plan: Plan) -> Lock:
             for pool in cluster.pools
         },
         "nodeGroups": groups,
+        "proofTeams": proofs,
         "teams": sorted(team.name for team in plan.core.teams),
     }
     if not plan.core.mlflow.enabled:

@@ -32,7 +32,7 @@ from trainyard.plan.profiles import Profile
 from trainyard.plan.storage import plan_storage
 from trainyard.plan.tracking import NO_SERVER, plan_mlflow
 from trainyard.problems import SettingsError
-from trainyard.settings.clouds import CLOUD_NAMES
+from trainyard.settings.clouds import CLOUD_NAMES, LEAVES
 from trainyard.settings.common import Settings
 from trainyard.settings.people import Team
 from trainyard.settings.types import NAME_ALLOWED, NAME_PATTERN
@@ -91,17 +91,24 @@ def _check_region(settings: Settings, ledger: Ledger) -> None:
         ledger.problem("region", settings.region, f"no such {name} region in the catalogue", hint)
     elif allowed and settings.region not in allowed:
         ledger.problem("region", settings.region, f"residency allows {', '.join(allowed)} only")
-    if allowed:
-        _tell_what_leaves(settings, ledger)
+    _tell_what_leaves(settings, ledger)
 
 
 def _tell_what_leaves(settings: Settings, ledger: Ledger) -> None:
-    """What has no region is not held to one: whoever chose a regime has to know of it."""
+    """What has no region is not held to one: whoever chose a regime, or thinks of it, has to know of it."""
+    ledger.decide(
+        "residency.regime",
+        settings.residency,
+        "setting residency: policies hold everything that has a region to it"
+        if settings.residency != "none"
+        else f"no residency: what has a region is in {settings.region}, and no policy holds it there",
+    )
     mail = ["alerts by mail"] if settings.alert_emails else []
-    what = [*mail, "budgets, cost tools and identities, which are the account's and of no region"]
+    own = [LEAVES[settings.cloud]] if settings.cloud in LEAVES else []
+    what = [*mail, "budgets, cost tools and identities, which are the account's and of no region", *own]
     source = (
-        f"residency {settings.residency} holds data, not these: they tell amounts of money, names of resources and who "
-        "did what; without alertEmails the alerts stay on topics in the region"
+        "a regime holds data, not these: they tell amounts of money, names of resources and who did what; without "
+        "alertEmails the alerts stay in the region"
     )
     ledger.decide("residency.leaves", what, source)
     state = settings.state_backend or "where Pulumi.yaml says"

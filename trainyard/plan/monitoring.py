@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from trainyard.conventions.monitoring import CHECKPOINT_DRILL
 from trainyard.monitoring.thresholds import SOURCES, Thresholds
-from trainyard.plan.context import Context
+from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.parts import CpuNodesPlan, DrillPlan, MonitoringPlan, SmokePlan, TeamQueuePlan
 
 RUNBOOKS = "docs/runbooks"
@@ -74,13 +75,11 @@ def plan_drill(
     if not context.ledger.decide("drill.enabled", possible and wanted is not False, source):
         return None
     image_source = "the smoke job's: it has torch, and what the tier needs"
-    largest = max(room, key=lambda queue: queue.cpu_only_cores)
+    kept = next((queue for queue in room if queue.name == context.lock.proof_teams.get(CHECKPOINT_DRILL)), None)
+    runs_for = kept or max(room, key=lambda queue: queue.cpu_only_cores)
+    chosen = "it has the most of the CPU pool, the first of several alike; the drill has its rights"
     return DrillPlan(
-        team=context.ledger.decide(
-            "drill.team",
-            largest.name,
-            "it has the most of the CPU pool, the first of several alike; the drill has its rights",
-        ),
+        team=context.ledger.decide("drill.team", runs_for.name, LOCKED if kept else chosen),
         image=context.ledger.decide("drill.image", smoke.image, image_source),
         schedule=context.ledger.decide("drill.schedule", DRILL_SCHEDULE, "own choice: Sunday at 04:17, UTC"),
         cpu=context.ledger.decide("drill.cpu", DRILL_CORES, "own choice: two million parameters"),

@@ -230,6 +230,8 @@ class NodePlan:
     root_disk_gib: int
     usd_per_hour: float | None  # list price on demand; None: the catalogue has none
     time_slices: int = 1  # pods that take turns on each GPU
+    nvlinks: int = 0  # that every GPU must have up; 0: it has none, or a part of a machine may show fewer
+    driver: str = ""  # oldest NVIDIA driver of the nodes' image; empty: the plan does not know
 
     @property
     def gpus_offered(self) -> int:
@@ -447,6 +449,8 @@ class LedgerPlan:
     gpu_hour_usd: tuple[FlavorPricePlan, ...]  # a flavor without a price is not counted
     hold: bool  # whether the team's LocalQueues are held
     exempt: tuple[str, ...]  # teams that are told, and never held
+    node_hour_usd: tuple[tuple[str, float], ...]  # of nodes without GPUs, by instance type
+    volume_gib_month_usd: tuple[tuple[str, float], ...]  # by storage class
     drain_after_hours: int | None  # after which held teams' running jobs are evicted; None: they run to their end
 
 
@@ -515,6 +519,13 @@ def _pick(kind: str, there: tuple[_Named, ...], name: str | None, cluster: str) 
     raise NoSuchName(f"cluster {cluster} has no {wanted}; there is {known}{'; ' + hint if hint else ''}")
 
 
+def _owned_usd(cluster: ClusterPlan) -> float:
+    """USD an hour of the GPUs that teams own at a cluster; what has no price counts as nothing."""
+    prices = {price.name: price.usd for price in cluster.ledger.gpu_hour_usd} if cluster.ledger else {}
+    quotas = (quota for own in cluster.teams for quota in own.quotas)
+    return sum(quota.gpus * prices.get(quota.flavor, 0.0) for quota in quotas)
+
+
 @dataclass(frozen=True, slots=True)
 class Plan(Generic[OnGround]):
     """Everything that was decided for one environment; what knows one cloud only takes a plan of that one's ground."""
@@ -529,6 +540,21 @@ class Plan(Generic[OnGround]):
         It stands on the first cluster and is reached from inside of that one only.
         """
         return self.core.mlflow.enabled and cluster.name == self.clusters[0].name
+
+    def budget_usd_at(self, cluster: ClusterPlan, team: str) -> int:
+        """What a team may spend at one of the clusters in a month.
+
+        Each cluster has a ledger of its own, which sees no other's. So a budget is divided among them, by what the
+        GPUs of each cost an hour that teams own there, or evenly where nobody owns any; the parts are the whole.
+        """
+        (whole,) = (one.monthly_budget_usd for one in self.core.teams if one.name == team)
+        there = [one for one in self.clusters if one.ledger is not None]
+        weights = [_owned_usd(one) for one in there]
+        if not sum(weights):
+            weights = [1.0 for _ in there]
+        ends = [round(whole * sum(weights[:number]) / sum(weights)) for number in range(len(there) + 1)]
+        number = [one.name for one in there].index(cluster.name)
+        return ends[number + 1] - ends[number]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and scalars, ready for JSON; pairs become a mapping's entries in their order."""

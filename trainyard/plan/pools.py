@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from trainyard import catalog
 from trainyard.conventions import taken_whole
 from trainyard.plan.context import Context
 from trainyard.plan.slices import time_slices
@@ -56,6 +57,22 @@ class Market(Protocol[Sold]):
 
     def flex_start(self, key: str, pool: GpuPool) -> FlexStart | None:
         """The nodes that a job waits for in the cloud's own queue, where it has one."""
+
+
+WHOLE_MACHINE_GPUS = 8
+"""GPUs of a whole machine with an NVSwitch, at least. Smaller ones are parts of it, and what their GPUs show of its
+links is not on record."""
+
+
+def switched_nvlinks(gpu: str, gpus: int, nvlink: str) -> int:
+    """NVLinks that every GPU of a machine must have up; 0 where the catalogue does not say.
+
+    Args:
+        gpu: its model, as in the catalogue: A100-40GB.
+        gpus: how many the machine has.
+        nvlink: how they are joined: no, NVLink or NVSwitch.
+    """
+    return catalog.nvlinks(gpu) if nvlink == "NVSwitch" and gpus >= WHOLE_MACHINE_GPUS else 0
 
 
 @dataclass(frozen=True, slots=True)

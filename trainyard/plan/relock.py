@@ -15,7 +15,7 @@ from trainyard.rehearsal.engine.project import StackConfig
 _PARTS = {"network": ("cidr", "serviceCidr", "vpcId"), "lustre": ("zone", "capacityGib")}
 """Keys whose parts can be decided again one by one."""
 
-_BY_NAME = ("pools", "nodeGroups")
+_BY_NAME = ("pools", "nodeGroups", "proofTeams")
 
 _NODES = "the node group, and with it the jobs that run there"
 
@@ -123,6 +123,8 @@ def _replaces(key: str, was: Any, now: Any) -> str:
         if isinstance(now, str):
             return "the node groups that stand in the zone, and a file system of its; first add another beside it"
         return "the zone's subnets, and what stands in them" if now is not None else "its subnets go"
+    if above == "proofTeams":
+        return "the proof, which runs again for the other team" if now is not None else "nothing: it is gone"
     if above in _BY_NAME:
         return f"{_NODES}; first add another beside it" if now is not None else "nothing: it is not in the stack file"
     if key == "lustre.capacityGib" and now is not None:

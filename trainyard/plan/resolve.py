@@ -10,6 +10,7 @@ from trainyard import catalog
 from trainyard.plan.lock import NOTHING, Lock, gone_text, lock_path, read_lock, unlocked_text
 from trainyard.plan.make import make_plan
 from trainyard.plan.parts import Plan
+from trainyard.plan.smoke import waiting_text
 from trainyard.problems import SettingsError
 from trainyard.rehearsal.engine.project import StackConfig, read_stack, unseen_text
 from trainyard.settings.common import Settings
@@ -49,7 +50,7 @@ def resolve(config: Mapping[str, str], stack: str, lock: Lock = NOTHING) -> Reso
         problems += [problem for problem in reading.new(error.problems) if problem.key not in stood_in]
     if problems or plan is None:
         raise SettingsError(dict.fromkeys(problems))
-    told = (*unlocked_text(plan, lock), *gone_text(plan, lock), *_ending(plan))
+    told = (*unlocked_text(plan, lock), *gone_text(plan, lock), *waiting_text(plan, lock), *_ending(plan))
     return Resolved(reading.settings, plan, (*reading.warnings, *told))
 
 

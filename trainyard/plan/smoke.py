@@ -6,7 +6,8 @@ and the reservation, the spot price and the zone of the others would be proven b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from trainyard import catalog
 from trainyard.conventions import (
@@ -21,7 +22,8 @@ from trainyard.conventions import (
     fabric_claim,
     pool_runtime,
 )
-from trainyard.plan.context import Context
+from trainyard.plan.context import LOCKED, Context
+from trainyard.plan.lock import Lock
 from trainyard.plan.parts import (
     ClusterPlan,
     NodePlan,
@@ -109,6 +111,9 @@ def plan_smoke(
             team = wanted or owner_of(queues, pool, capacity)
             job, sources = _sized(pool, team, capacity, MAX_NODES, kubernetes_version, dict(mounts))
             chosen = "setting smoke.team" if wanted else "it owns the most there, the first of several alike"
+            kept = next((queue for queue in queues if queue.name == context.lock.proof_teams.get(job.name)), None)
+            if wanted is None and kept is not None:
+                team, job, chosen = kept, replace(job, team=kept.name), LOCKED
             ledger.decide(f"smoke.jobs.{job.name}.team", team.name, f"{chosen}; {_claim(job, pool, team)}")
             for field, why in sources.items():
                 ledger.decide(f"smoke.jobs.{job.name}.{field}", getattr(job, field), why)
@@ -172,15 +177,44 @@ def owner_of(queues: Sequence[TeamQueuePlan], pool: PoolPlan, capacity: Capacity
     return max(queues, key=lambda queue: sum(_owned(pool, queue, capacity)))
 
 
+def proves(cluster: ClusterPlan, pool: PoolPlan, capacity: Capacity | None) -> TeamQueuePlan:
+    """The team for which a pool, or one capacity of it, is proven: the planned job's, where there is one."""
+    planned = next((job for job in cluster.smoke.jobs if (job.pool, job.capacity) == (pool.name, capacity)), None)
+    return cluster.team(planned.team) if planned is not None else owner_of(cluster.teams, pool, capacity)
+
+
 def _owned(pool: PoolPlan, team: TeamQueuePlan, capacity: Capacity | None) -> list[int]:
     """GPUs that a team owns of a pool, or of one capacity of it, a flavor each."""
     flavors = [group.name for group in pool.node_groups if capacity in (None, group.capacity)]
     return [quota.gpus for quota in team.quotas if quota.flavor in flavors]
 
 
+def waiting_text(plan: Plan, lock: Lock) -> Iterator[str]:
+    """Which smoke jobs the lock keeps with a team that cannot take back what they need, while another could, a line."""
+    for cluster in plan.clusters:
+        waiting = {}
+        for job in cluster.smoke.jobs:
+            pool, kept = cluster.pool(job.pool), cluster.team(job.team)
+            needs, other = job.nodes * pool.node.gpus_of_a_pod, owner_of(cluster.teams, pool, job.capacity)
+            if lock.proof_teams.get(job.name) == job.team and _most(kept, pool, job) < needs <= _most(other, pool, job):
+                waiting[job.name] = f"{job.name} ({kept.name}, {other.name} could)"
+        if waiting:
+            keys = " ".join(f"--relock proofTeams.{name}" for name in waiting)
+            yield (
+                "smoke jobs whose team cannot take back what they need, and wait for idle nodes:"
+                f" {', '.join(waiting.values())}; `trainyard plan {plan.core.stack} {keys}` lets them run for the"
+                " other, once more"
+            )
+
+
+def _most(team: TeamQueuePlan, pool: PoolPlan, job: SmokeJobPlan) -> int:
+    """GPUs that a team owns of the flavor that a job can take most of."""
+    return max(_owned(pool, team, job.capacity), default=0)
+
+
 def _claim(job: SmokeJobPlan, pool: PoolPlan, team: TeamQueuePlan) -> str:
     """What the job can count on."""
-    needs, owned = job.nodes * pool.node.gpus_of_a_pod, max(_owned(pool, team, job.capacity), default=0)
+    needs, owned = job.nodes * pool.node.gpus_of_a_pod, _most(team, pool, job)
     if owned >= needs:
         return "it takes back what it owns, at once"
     return f"it owns {owned} of the {needs} GPUs that the job takes, and waits for what others leave idle"
@@ -270,6 +304,8 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         instance=node.instance_type,
         gpu=node.gpu.partition("-")[0],  # "A100-40GB" calls itself "NVIDIA A100-SXM4-40GB"
         gpu_memory_gib=node.gpu_memory_gib,
+        nvlinks=node.nvlinks,
+        driver=node.driver,
         capacity=job.capacity or "",
         transport=node.fabric.name if node.fabric else "",
         usd_per_node_hour=job.usd_per_node_hour or 0.0,  # the worker's word for unknown
@@ -280,7 +316,9 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         shared_memory_gib=job.shared_memory_gib,
         fabric_resource=node.fabric.resource if node.fabric else "",
         fabric_interfaces=node.fabric_interfaces if node.fabric and node.fabric.resource else 0,
+        adapters=node.fabric_interfaces,  # of both clouds' fabrics here: EFA, and RoCE where a pod claims it
         fabric_claim=fabric_claim(job.pool) if node.fabric and node.fabric.device_class else "",
+        claimed_interfaces=node.fabric_interfaces if node.fabric and node.fabric.device_class else 0,
         hugepages_mib=job.hugepages_mib,
         namespace=team.namespace,
         queue=SMOKE_LOCAL_QUEUE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from trainyard.catalog import gcp
 from trainyard.catalog.spot_prices import closest_spot
@@ -11,8 +11,22 @@ from trainyard.plan.parts import FlavorPricePlan, LedgerPlan, NodeGroupPlan, Poo
 from trainyard.settings.people import Team
 
 
-def plan_ledger(pools: Sequence[PoolPlan], teams: Sequence[Team], context: Context) -> LedgerPlan:
-    """The prices by which the ledger counts what a team holds, and who is held when its budget is spent."""
+def plan_ledger(
+    pools: Sequence[PoolPlan],
+    teams: Sequence[Team],
+    node_hour_usd: Mapping[str, float],
+    volume_gib_month_usd: Mapping[str, float],
+    context: Context,
+) -> LedgerPlan:
+    """The prices by which the ledger counts what a team holds, and who is held when its budget is spent.
+
+    Args:
+        pools: GPU pools, whose prices are those of their instances a GPU.
+        teams: the teams of the settings.
+        node_hour_usd: list prices of nodes without GPUs by instance type; what has none is in no sum.
+        volume_gib_month_usd: list prices of volumes by storage class.
+        context: settings and what is decided.
+    """
     own, ledger = context.settings.team_budgets, context.ledger
     groups = {group.name: (pool, group) for pool in pools for group in pool.node_groups}
     for flavor in own.gpu_hour_usd:
@@ -46,6 +60,8 @@ def plan_ledger(pools: Sequence[PoolPlan], teams: Sequence[Team], context: Conte
     )
     return LedgerPlan(
         gpu_hour_usd=tuple(FlavorPricePlan(name, usd) for name, usd in prices.items() if usd is not None),
+        node_hour_usd=tuple(sorted(node_hour_usd.items())),
+        volume_gib_month_usd=tuple(sorted(volume_gib_month_usd.items())),
         hold=hold,
         exempt=tuple(own.exempt),
         drain_after_hours=own.drain_after_hours,

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import Final
 
 from trainyard.account import gcp
+from trainyard.plan.parts import Plan
 from trainyard.preflight.model import Answer, Line, Lines, Subject, lines_of
 
 NAME: Final = "tools"
@@ -59,7 +60,7 @@ _VERSION: Final = re.compile(r"(\d+)\.(\d+)")
 
 def check(subject: Subject) -> Lines:
     """Each program on the path, and Pulumi's release beside that of the SDK that the program runs with."""
-    for tool in _tools(subject):
+    for tool in tools_of(subject.plan):
         path = shutil.which(tool.program)
         if path is not None:
             if tool is PULUMI:
@@ -73,16 +74,17 @@ def check(subject: Subject) -> Lines:
         yield from _plugins(subject)
 
 
-def _tools(subject: Subject) -> list[Tool]:
+def tools_of(plan: Plan) -> list[Tool]:
+    """The programs that a stack takes on the path of who brings it up, and of who works with it."""
     found = [PULUMI]
-    ground = subject.plan.ground
-    if ground.kind == "aws" and subject.plan.clusters:
+    ground = plan.ground
+    if ground.kind == "aws" and plan.clusters:
         found.append(AWS)
         if any(each.access.bastion for each in ground.control_planes):
             found.append(SESSIONS)
     if ground.kind == "gcp":
-        found += [GCLOUD, GKE_PLUGIN] if subject.plan.clusters else [GCLOUD]
-    return [*found, KUBECTL] if subject.plan.clusters else found
+        found += [GCLOUD, GKE_PLUGIN] if plan.clusters else [GCLOUD]
+    return [*found, KUBECTL] if plan.clusters else found
 
 
 def _pulumi(path: str) -> Line:

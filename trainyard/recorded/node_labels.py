@@ -10,6 +10,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 
+from trainyard.conventions import INSTANCE_TYPE_LABEL
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP, GKE_NODE_POOL, NODE_GROUP_TYPES, NodeGroup, node_group
 from trainyard.recorded.read import UnknownInput, UnreadableInput, is_on, value_at
@@ -18,7 +19,7 @@ from trainyard.recorded.resources import Resources
 OTHER_NODES = ("kubernetes:karpenter.sh/*:NodePool", "aws:autoscaling/group:Group")
 """Types of resources by which nodes join that no node group describes."""
 
-_TYPE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_TYPE_LABELS = (INSTANCE_TYPE_LABEL, "beta.kubernetes.io/instance-type")
 _OTHERS_LABELS = (
     "kubernetes.io", "k8s.io", "amazonaws.com", "cloud.google.com", "gke.io", "nvidia.com", "amd.com", "intel.com",
     "feature.node.kubernetes.io", "karpenter.sh",

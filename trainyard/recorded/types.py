@@ -128,7 +128,9 @@ DNS_NAMES: Final = "aws:route53/resolverFirewallDomainList:ResolverFirewallDomai
 VPC_ENDPOINT: Final = "aws:ec2/vpcEndpoint:VpcEndpoint"
 
 CLOUD_SQL: Final = "gcp:sql/databaseInstance:DatabaseInstance"
+GCP_ALERT_POLICY: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
 GCP_BUCKET: Final = "gcp:storage/bucket:Bucket"
+GCP_ALERT_POLICY: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
 GCP_AUDIT_CONFIG: Final = "gcp:projects/iAMAuditConfig:IAMAuditConfig"
 GCP_BUCKETS_ACCESS: Final = (
     "gcp:storage/bucketAccessControl:BucketAccessControl",
@@ -143,11 +145,17 @@ GCP_FORWARDING_RULES: Final = (
     "gcp:compute/forwardingRule:ForwardingRule",
     "gcp:compute/globalForwardingRule:GlobalForwardingRule",
 )
+FILESTORE: Final = "gcp:filestore/instance:Instance"
 GCP_IDENTITY_PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
+GCP_LUSTRE: Final = "gcp:lustre/instance:Instance"
 GCP_LOG_BUCKET: Final = "gcp:logging/projectBucketConfig:ProjectBucketConfig"
 GCP_PROJECT_MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
 GCP_NETWORK: Final = "gcp:compute/network:Network"
 GCP_NAT: Final = "gcp:compute/routerNat:RouterNat"
+GCP_LOG_EXCLUSION: Final = "gcp:logging/projectExclusion:ProjectExclusion"
+GCP_LOG_METRIC: Final = "gcp:logging/metric:Metric"
+GCP_LOG_SINK: Final = "gcp:logging/projectSink:ProjectSink"
+GCP_REGIONAL_SECRET: Final = "gcp:secretmanager/regionalSecret:RegionalSecret"  # noqa: S105 (a type)
 GCP_RESERVATION: Final = "gcp:compute/reservation:Reservation"
 GCP_SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105 (a type)
 GCP_TOPIC: Final = "gcp:pubsub/topic:Topic"

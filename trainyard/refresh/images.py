@@ -83,26 +83,29 @@ def written(text: str, pins: Sequence[ImagePin], found: Sequence[Compared], toda
         names = ", ".join(one.name for one in silent)
         raise RefreshError(f"nothing is written: {names} could not be read ({silent[0].why})")
     before: dict[str, Any] = yaml.safe_load(text)
-    wanted = before["images"]
-    by_name = {pin.name: pin for pin in pins}
+    by_label = {pin.label: pin for pin in pins}
     for one in found:
-        parts = reference(by_name[one.name].image)
-        own = by_name[one.name].image.partition("@")[0]
-        told = {
-            "image": f"{own}@{one.now}",
-            "source": f"tag read from {parts.registry} by trainyard images check --write",
-        }
-        entry = {**told, "date": today.isoformat(), "read": today.isoformat()}
+        pin = by_label[one.name]
+        if pin.section == "charts":  # its version and where that is from stay as they are
+            entry: dict[str, Any] = {"digest": one.now, "read": today}
+        else:
+            entry = {
+                "image": f"{pin.image.partition('@')[0]}@{one.now}",
+                "source": f"tag read from {reference(pin.image).registry} by trainyard images check --write",
+                "date": today,
+                "read": today,
+            }
         for key, value in entry.items():
+            line = rf"  {re.escape(pin.name)}:[^\n]*\n(?:    [^\n]*\n)*?    {key}: "
             text, count = re.subn(
-                rf"(?ms)(^images:\n(?:.*?\n)?  {re.escape(one.name)}:[^\n]*\n(?:    [^\n]*\n)*?    {key}: )[^\n]*",
-                _followed_by(value),
+                rf"(?ms)(^{pin.section}:\n(?:.*?\n)?{line})[^\n]*",
+                _followed_by(str(value)),
                 text,
                 count=1,
             )
             if count != 1:
                 raise RefreshError(f"nothing is written: {one.name} has no line {key} in versions.yaml")
-        wanted[one.name] = {**told, "date": today, "read": today}
+        before[pin.section][pin.name] |= entry
     if yaml.safe_load(text) != before:
         raise RefreshError("nothing is written: versions.yaml is not laid out as it was")
     return text

@@ -46,9 +46,13 @@ def seconds_to_create(resource: RecordedResource) -> float:
     return card.seconds.value
 
 
+PROOFS = ("kubernetes:batch/v1:Job", "command:local:Command")
+"""What a smoke job is in the program: on a cluster, and of managed training."""
+
+
 def proves(step: Step) -> bool:
     """Whether a step is a smoke job: it makes nothing that others wait for, it proves what was made."""
-    return step.type == "kubernetes:batch/v1:Job" and step.component.startswith(SMOKE_COMPONENT_PREFIX)
+    return step.type in PROOFS and step.component.startswith(SMOKE_COMPONENT_PREFIX)
 
 
 def critical_path(resources: Iterable[RecordedResource]) -> tuple[Step, ...]:

@@ -1,12 +1,16 @@
 """`python -m trainyard.review.bench`: a check of every example stack, and of a hundred clients, in fresh processes.
 
+Then what another release, which differs in a database that would be replaced, changes for the hundred: the wave stops.
+
 Wall time and CPU time of all processes together, and the most memory that they had at once (PSS: what processes share
 is counted once). CPU time is what to compare where the machine has other work.
 """
 
 from __future__ import annotations
 
+import json
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -55,23 +59,60 @@ def main() -> None:
         f"check --all, {stacks} stacks: {median:.1f} s ({min(seconds):.1f}-{max(seconds):.1f}); bar {BAR_SECONDS:.0f} s"
     )
     with tempfile.TemporaryDirectory() as folder:
-        found = _check(_clients(project, Path(folder)))
-    print(
-        f"check --all, {CLIENTS} clients: {found.seconds:.1f} s, CPU {found.cpu_seconds:.1f} s, {found.peak_mb} MB; "
-        f"bar {BAR_CLIENTS_SECONDS:.0f} s and {BAR_CLIENTS_MB} MB on two quiet cores"
+        fleet = clients(project, Path(folder), CLIENTS)
+        found = _check(fleet)
+        print(
+            f"check --all, {CLIENTS} clients: {found.seconds:.1f} s, CPU {found.cpu_seconds:.1f} s, "
+            f"{found.peak_mb} MB; bar {BAR_CLIENTS_SECONDS:.0f} s and {BAR_CLIENTS_MB} MB on two quiet cores"
+        )
+        stopped, took = _diff(fleet, another_release(Path(folder) / "release"))
+    print(f"fleet diff, {CLIENTS} clients: {took:.1f} s; the wave stops at {stopped}, as it should at {CLIENTS}")
+    sys.exit(
+        stopped != CLIENTS
+        or median > BAR_SECONDS
+        or found.seconds > BAR_CLIENTS_SECONDS
+        or found.peak_mb > BAR_CLIENTS_MB
     )
-    sys.exit(median > BAR_SECONDS or found.seconds > BAR_CLIENTS_SECONDS or found.peak_mb > BAR_CLIENTS_MB)
 
 
-def _clients(project: Path, folder: Path) -> Path:
-    """A project of a hundred medium clients."""
+def clients(project: Path, folder: Path, number_of_clients: int) -> Path:
+    """A project of so many medium clients."""
     (folder / "stacks").mkdir()
     for name in ("Pulumi.yaml", "stacks/__main__.py"):
         (folder / name).write_text((project / name).read_text(encoding="utf-8"), encoding="utf-8")
-    for number in range(CLIENTS):
+    for number in range(number_of_clients):
         text = _CLIENT.format(number=number, size=5 + number % 14)
         (folder / "stacks" / f"Pulumi.c{number:03d}.yaml").write_text(text, encoding="utf-8")
     return folder
+
+
+def another_release(folder: Path) -> Path:
+    """A Python whose Trainyard names the tracking database otherwise, which no database can be changed to."""
+    package = Path(__file__).resolve().parents[1]
+    shutil.copytree(package, folder / "trainyard", ignore=shutil.ignore_patterns("__pycache__"))
+    database, here = folder / "trainyard" / "components" / "aws" / "database.py", 'args.get("database_name", "mlflow")'
+    text = database.read_text(encoding="utf-8")
+    if here not in text:
+        raise ValueError(f"{database}: no {here}")
+    database.write_text(text.replace(here, 'args.get("database_name", "runs")'), encoding="utf-8")
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={folder} exec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    return python
+
+
+def _diff(project: Path, before: Path) -> tuple[int, float]:
+    """At how many clients the wave stops, since their database would be replaced, and in how many seconds."""
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as outputs:
+        told = Path(outputs) / "diff.json"
+        options = ["--before", str(before), "--json", str(told), "--project", str(project)]
+        subprocess.run(
+            [sys.executable, "-c", _CHECK, "fleet", "diff", *options], stdout=subprocess.DEVNULL, check=False
+        )
+        rows = json.loads(told.read_text(encoding="utf-8"))["stacks"]
+    stopped = [row for row in rows if any(each["rule"] == "change-protected" for each in row["change"]["findings"])]
+    return len(stopped), time.perf_counter() - started
 
 
 def _check(project: Path) -> Measured:

@@ -47,7 +47,15 @@ class Review:
         early = self.rehearsal.settings.get("stage") == "account"
         ended = None if early else any(map(proves, self.rehearsal.critical_path))
         change = self.change.findings if self.change is not None else ()
-        told = verdict_on(self.stack, self.rehearsal.findings, self.policies, self.cost, proves=ended, change=change)
+        told = verdict_on(
+            self.stack,
+            self.rehearsal.findings,
+            self.policies,
+            self.cost,
+            proves=ended,
+            target="kubernetes" if self.rehearsal.plan.get("clusters") else "sagemaker",
+            change=change,
+        )
         object.__setattr__(self, "verdict", told)
 
     @property

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from trainyard.cost.model import Cost
@@ -69,6 +69,7 @@ class Money:
     expected_if_spot_is_dear: float
     budget: float | None
     unpriced: int  # things that have no price, and are in no figure
+    use_on_top: bool = False  # whether jobs and editors are paid for by the hour, and are in no figure
 
     @property
     def over_budget(self) -> bool:
@@ -87,6 +88,9 @@ class Money:
             said = f"expected to be {over} USD over the budget of {dollars(self.budget)} USD"
         elif self.expected_if_spot_is_dear > self.budget:
             said = f"within the budget of {dollars(self.budget)} USD, unless spot is dear"
+        elif self.use_on_top and self.at_most <= self.budget:
+            left = dollars(self.budget - self.expected)
+            said = f"{left} of the budget of {dollars(self.budget)} USD left for jobs and editors, paid for by the hour"
         elif self.at_most > self.budget:
             said = f"within the budget of {dollars(self.budget)} USD as expected, over it with every pool full"
         else:
@@ -113,7 +117,15 @@ class Money:
 def money_of(cost: Cost) -> Money:
     """The month of a priced stack."""
     total = cost.total
-    return Money(total.floor, total.expected, total.ceiling, cost.high_usd, cost.budget_usd or None, len(cost.unpriced))
+    return Money(
+        total.floor,
+        total.expected,
+        total.ceiling,
+        cost.high_usd,
+        cost.budget_usd or None,
+        len(cost.unpriced),
+        cost.use_on_top,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +161,19 @@ class Verdict:
         }
 
 
+def verdict_from(stack: str, told: Mapping[str, Any]) -> Verdict:
+    """The verdict that another release wrote as JSON. Raises `KeyError`, `TypeError`, `ValueError`."""
+    money, keys = told["money"], [field.name for field in fields(Money)]
+    return Verdict(
+        stack=stack,
+        state=State(told["state"]),
+        headline=str(told["headline"]),
+        money=Money(**{key: money[key] for key in keys}) if money is not None else None,
+        next_steps=tuple(map(str, told["next_steps"])),
+        **{key: int(number) for key, number in told["counts"].items()},
+    )
+
+
 def verdict_on(
     stack: str,
     findings: Sequence[Finding],
@@ -156,12 +181,14 @@ def verdict_on(
     cost: Cost | None,
     *,
     proves: bool | None,
+    target: str,
     change: Sequence[Finding] = (),
 ) -> Verdict:
     """The verdict on a stack that was rehearsed.
 
     Without `policies` and `cost` its program is wrong. `proves`: it has smoke jobs, so that `pulumi up` ends with them;
-    None: it makes the account alone so far, and there is nothing to prove. `change`: what was found of the way from
+    None: it makes the account alone so far, and there is nothing to prove. `target`: where `trainyard smoke` sends one.
+    `change`: what was found of the way from
     what is there; nothing where nobody asked.
     """
     errors = [finding for finding in findings if finding.level == "error"]
@@ -207,7 +234,7 @@ def verdict_on(
         accepted=len(policies.accepted),
         money=money,
         next_steps=_most([_undone(finding) for finding in unsafe])
-        or tuple(_steps(stack, (*findings, *change), policies, money, proves=proves)),
+        or tuple(_steps(stack, (*findings, *change), policies, money, proves=proves, target=target)),
     )
 
 
@@ -238,7 +265,7 @@ def verdict_on_failure(stack: str, reason: str) -> Verdict:
 
 
 def _steps(
-    stack: str, findings: Iterable[Finding], policies: PolicyReport, money: Money, *, proves: bool | None
+    stack: str, findings: Iterable[Finding], policies: PolicyReport, money: Money, *, proves: bool | None, target: str
 ) -> Iterator[str]:
     """What to do about a stack that was judged, weightiest first."""
     if policies.mandatory:
@@ -254,7 +281,8 @@ def _steps(
     if proves is None:
         yield f"`pulumi up --stack {stack}`; then join its network to yours, and take `stage` out"
         return
-    proof = "its smoke jobs prove that it trains" if proves else f"then `trainyard smoke {stack}` proves that it trains"
+    by_hand = f"`trainyard smoke {stack} --target {target}`"
+    proof = "its smoke jobs prove that it trains" if proves else f"then {by_hand} proves that it trains"
     yield f"`pulumi up --stack {stack}`; {proof}"
 
 

@@ -15,16 +15,23 @@ if TYPE_CHECKING:
 CLOUD_NAMES: Final = {"aws": "AWS", "gcp": "Google Cloud"}
 """The clouds as people write them."""
 
+LEAVES: Final = {
+    "gcp": "the log of who changed what, which Google keeps for 400 days in _Required, of no region",
+}
+"""What a cloud keeps outside of any region, whatever a stack says. Nobody can switch that log off; where it lies, an
+organisation says for new projects (Cloud Logging, "Regionalize your logs", as generally known)."""
+
 NOT_ON_GCP: Final = {
     "api_access": "GKE's API is reached by a name that IAM guards, from everywhere and by nobody else",
-    "audit": "the project's audit logs are Google's own, and kept 400 days whatever a stack says",
+    "audit.trail.retention_days": "the record is in the log bucket of the region, and logRetentionDays says how long",
+    "audit.threat_detection": "Security Command Center is the organisation's, and is switched on there",
+    "audit.container_logs": "GKE collects what containers write, and logRetentionDays says how long it is kept",
+    "audit.break_glass": "an owner of the project is the way in, and giving that right sets off an alarm",
     "images.cache": "images come from where they are published",
     "images.cache_logins": "images come from where they are published",
     "storage.lustre": "there is no Managed Lustre in an environment on Google Cloud yet",
     "storage.shared_file_system": "there is no Filestore in an environment on Google Cloud yet",
-    "storage.ingest_principals": "bind them to the namespace `ingest` by hand on Google Cloud",
     "mlflow.database.restore_from": "Cloud SQL restores into an instance that is there",
-    "log_retention_days": "Cloud Logging keeps the cluster's logs in a bucket of the project, which says how long",
     "scheduler.scale_down_after_minutes": "GKE's autoscaler takes empty nodes away when it wants to",
     "scheduler.dry_capacity_minutes": "what keeps dry capacity out of the queues reads the Cluster Autoscaler of EKS",
     "budget.anomaly_threshold_usd": "Google's own anomaly detection is the billing account's, and takes no threshold",

@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
+from trainyard.catalog.versions import image_pins
 from trainyard.conventions import CPU_POOL, SYSTEM_POOL
 from trainyard.problems import Problem
 from trainyard.settings.api_access import ApiAccess, api_access_checks
@@ -206,7 +207,8 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
     yield from _team_checks(settings)
     yield from principal_checks(settings)
     yield from _audit_checks(settings)
-    yield from api_access_checks(settings.api_access)
+    if settings.cloud == "aws":  # elsewhere it is not read, and says so
+        yield from api_access_checks(settings.api_access)
     yield from existing_network_checks(settings)
     yield from _address_checks(settings)
     for name, whose in ((SYSTEM_POOL, "the platform's own pods"), (CPU_POOL, "people's pods without GPUs")):
@@ -218,6 +220,13 @@ def cross_checks(settings: Settings) -> Iterator[Problem]:
 def advice(settings: Settings) -> Iterator[str]:
     """What works and is seldom meant, a line each."""
     yield from cloud_advice(settings)
+    unread = any(pin.name == "mlflow" and pin.read is None for pin in image_pins())
+    own = settings.mlflow
+    if settings.assurance == "high" and own.enabled is not False and own.image is None and unread:
+        yield (
+            "mlflow.image is not set: the public image is a private person's, and nobody has read its digest from its "
+            "registry; with assurance: high, name one of your own by digest (images/mlflow builds it)"
+        )
     if settings.network.cidr is None:
         return
     network = ipaddress.IPv4Network(settings.network.cidr)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.settings.types import Model, StandIn, TextLikeNumber, matching
+from trainyard.settings.types import Model, Name, PublicCidr, StandIn, TextLikeNumber, matching
 
 
 class Gcp(Model):
@@ -74,6 +74,14 @@ class Gcp(Model):
     )
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] | None = Field(
         default=None, description="GKE's channel, which moves the control plane's version on"
+    )
+    api_networks: dict[Name, PublicCidr] = Field(
+        default={},
+        max_length=50,
+        description=(
+            "public networks, by a name for people, that reach the cluster's API by its address too; by default it is "
+            "reached by its DNS name alone, which IAM guards"
+        ),
     )
     database_tier: (
         Annotated[str, matching(r"db-custom-[0-9]{1,2}-[0-9]{4,6}", "must look like db-custom-2-7680 (CPUs, MiB)")]

@@ -38,7 +38,7 @@ class Storage(Model):
         default=[],
         description=(
             "who runs the jobs that write the data, which nobody else on the cluster does, as the cloud names them: "
-            "ARNs of IAM roles and users"
+            "ARNs of IAM roles and users, or user:, group: and serviceAccount: with an address on Google Cloud"
         ),
     )
     data_version_days: int | None = Field(

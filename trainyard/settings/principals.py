@@ -33,7 +33,9 @@ def principal_checks(settings: Settings) -> Iterator[Problem]:
 def _on_gcp(settings: Settings, of_teams: list[tuple[int, str, str]]) -> Iterator[Problem]:
     """People, groups and accounts; a group is one on the cluster where the organisation's domain is told."""
     domain = settings.gcp.organisation_domain
-    for _, key, principal in of_teams:
+    named = [(key, principal) for _, key, principal in of_teams]
+    named += [(f"storage.ingestPrincipals[{n}]", who) for n, who in enumerate(settings.storage.ingest_principals)]
+    for key, principal in named:
         if not GCP_PRINCIPAL.fullmatch(principal):
             yield Problem(key, shown(principal), GCP_PRINCIPAL_ALLOWED)
         elif principal.startswith("group:") and not principal.endswith(f"@{domain}"):

@@ -138,6 +138,7 @@ def leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
             "mlflow.signOn.teams",
             "teamBudgets.gpuHourUsd",
             "images.mirrors",
+            "gcp.apiNetworks",
         ):
             yield from leaves(item, here)
         elif isinstance(item, list) and item and isinstance(item[0], dict):

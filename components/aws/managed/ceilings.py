@@ -142,35 +142,69 @@ def submission(ceilings: CeilingsArgs, place: PlaceArgs) -> list[Statement]:
                 "sagemaker:StopTrainingJob",
             ],
             jobs,
+            {"StringEquals": {"aws:ResourceTag/project": ceilings["project"]}},  # an account may have another's jobs
         ),
     ]
 
 
-def editing(ceilings: CeilingsArgs, place: PlaceArgs, domain: str = "*") -> list[Statement]:
-    """Opening editors on machines below the ceiling, and the spaces that they are in."""
+def looking(place: PlaceArgs) -> list[Statement]:
+    """Seeing what there is; the lists know no resource."""
+    return [
+        allow("SeeDomain", _READS, [ours(place, f"{kind}/*") for kind in ("app", "domain", "space", "user-profile")]),
+        allow("List", _LISTS, ["*"]),
+    ]
+
+
+def editing(ceilings: CeilingsArgs, place: PlaceArgs, domain: pulumi.Input[str]) -> list[Statement]:
+    """Opening the domain's editors on machines below the ceiling, in spaces of one's own.
+
+    Everybody has the same role, so what tells people apart is the session that SageMaker gives an editor: it has the
+    domain and the profile (`sagemaker:DomainId`, `sagemaker:UserProfileName`), as in AmazonSageMakerFullAccess v29. A
+    session from a laptop carries neither and opens a domain by its presigned address, anybody's profile.
+    """
+
+    def within(kind: str, rest: str = "/*") -> pulumi.Output[str]:
+        return pulumi.Output.concat(ours(place, f"{kind}/"), domain, rest)
+
+    profile = "user-profile/${sagemaker:DomainId}/${sagemaker:UserProfileName}"
+    own = {"ArnLike": {"sagemaker:OwnerUserProfileArn": ours(place, profile)}}
     return [
         allow(
             "OpenEditors",
             ["sagemaker:CreateApp"],
-            [ours(place, f"app/{domain}/*")],
+            [within("app")],
             {
+                **own,
                 "ForAllValues:StringEquals": {"sagemaker:InstanceTypes": [*ceilings["editor_types"], SYSTEM_APP]},
                 "Null": {"sagemaker:InstanceTypes": "false"},
             },
         ),
+        # The home page is an app of the profile's, in no space.
+        allow(
+            "OpenHomePage",
+            ["sagemaker:CreateApp"],
+            [within("app")],
+            {
+                "ForAllValues:StringEquals": {"sagemaker:InstanceTypes": [SYSTEM_APP]},
+                "Null": {"sagemaker:InstanceTypes": "false", "sagemaker:OwnerUserProfileArn": "true"},
+            },
+        ),
+        allow("CloseEditors", ["sagemaker:DeleteApp"], [within("app")], own),
         allow(
             "KeepSpaces",
-            [
-                "sagemaker:CreatePresignedDomainUrl",
-                "sagemaker:CreateSpace",
-                "sagemaker:DeleteApp",
-                "sagemaker:DeleteSpace",
-                "sagemaker:UpdateSpace",
-            ],
-            [ours(place, f"{kind}/{domain}/*") for kind in ("app", "space", "user-profile")],
+            ["sagemaker:CreateSpace", "sagemaker:DeleteSpace", "sagemaker:UpdateSpace"],
+            [within("space")],
+            own,
         ),
-        allow("SeeDomain", _READS, [ours(place, f"{kind}/*") for kind in ("app", "domain", "space", "user-profile")]),
-        allow("List", _LISTS, ["*"]),
+        # The domain's tags go on to spaces and apps, in the name of who makes them.
+        allow(
+            "TagSpacesWhenMade",
+            ["sagemaker:AddTags"],
+            [within("space")],
+            {"StringEquals": {"sagemaker:TaggingAction": "CreateSpace"}},
+        ),
+        allow("TagEditors", ["sagemaker:AddTags"], [within("app")]),
+        allow("EnterDomain", ["sagemaker:CreatePresignedDomainUrl"], [within("user-profile")]),
     ]
 
 
@@ -179,7 +213,7 @@ def key_use(tiers: TiersArgs, place: PlaceArgs) -> Statement:
     buckets = [tiers["data_arn"], tiers["checkpoints_arn"], tiers["artifacts_arn"]]
     return allow(
         "UseKeys",
-        ["kms:Decrypt", "kms:GenerateDataKey"],
+        ["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"],  # SageMaker asks for Encrypt of an output's key
         tiers["key_arns"],
         {
             "StringEquals": {"kms:ViaService": f"s3.{place['region']}.amazonaws.com"},

@@ -17,6 +17,7 @@ from trainyard.components.aws.managed.ceilings import (
     disk_keys,
     editing,
     key_use,
+    looking,
     objects,
     ours,
     storing,
@@ -52,7 +53,8 @@ class ManagedRolesArgs(TypedDict):
 
 
 class ManagedRoles(pulumi.ComponentResource):
-    """The roles. The rights to what is made after them (the tracking app) come with `trusts_tracking`."""
+    """The roles. The rights to what is made after them, the domain and the tracking app, come with `edits` and
+    `trusts_tracking`."""
 
     people_role_arn: pulumi.Output[str]
     """ARN of the role of people."""
@@ -83,6 +85,16 @@ class ManagedRoles(pulumi.ComponentResource):
             self._allow("tracking", app, self._app_statements())
             self.tracking_role_arn = app.arn
         register(self)
+
+    def edits(self, domain_id: pulumi.Input[str]) -> None:
+        """Lets people keep editors in the domain, which is made with their role."""
+        editors = editing(self._args["ceilings"], self._args["place"], domain_id)
+        iam.RolePolicy(
+            f"{self._name}-people-editors",
+            role=self.people_role_name,
+            policy=document(editors),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
 
     def trusts_tracking(self, app_arn: pulumi.Input[str] | None) -> list[pulumi.Resource]:
         """Lets people and jobs track their runs and register models; what they wait for."""
@@ -146,7 +158,7 @@ class ManagedRoles(pulumi.ComponentResource):
         args = self._args
         return [
             *submission(args["ceilings"], args["place"]),
-            *editing(args["ceilings"], args["place"]),
+            *looking(args["place"]),
             *storing(args["tiers"], args["place"], writes={"artifacts": ""}),
             allow(
                 "GiveJobsTheirRole",

@@ -8,8 +8,7 @@ import pulumi_kubernetes.storage.v1 as storage
 
 from trainyard.components.k8s.objects import named, prerequisites
 from trainyard.components.outputs import register
-
-STORAGE_CLASS = "trainyard-gp3"
+from trainyard.conventions.aws import BLOCK_STORAGE_CLASS
 
 
 class BlockStorageArgs(TypedDict):
@@ -35,7 +34,7 @@ class BlockStorage(pulumi.ComponentResource):
         }
         made = storage.StorageClass(
             f"{name}-class",
-            metadata={"name": STORAGE_CLASS},
+            metadata={"name": BLOCK_STORAGE_CLASS},
             provisioner="ebs.csi.aws.com",
             parameters={"type": "gp3", "encrypted": "true", "kmsKeyId": args["key_arn"], **tags},
             reclaim_policy="Delete",
@@ -44,5 +43,5 @@ class BlockStorage(pulumi.ComponentResource):
             allow_volume_expansion=True,
             opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
         )
-        self.storage_class = named(made, STORAGE_CLASS)
+        self.storage_class = named(made, BLOCK_STORAGE_CLASS)
         register(self)

@@ -8,8 +8,8 @@ import pulumi_kubernetes.storage.v1 as storage
 
 from trainyard.components.k8s.objects import named, prerequisites
 from trainyard.components.outputs import register
+from trainyard.conventions.gcp import BLOCK_STORAGE_CLASS
 
-STORAGE_CLASS = "trainyard-balanced"
 DRIVER = "pd.csi.storage.gke.io"
 
 
@@ -32,7 +32,7 @@ class DiskStorage(pulumi.ComponentResource):
         super().__init__("trainyard:index:DiskStorage", name, {}, opts)
         made = storage.StorageClass(
             f"{name}-class",
-            metadata={"name": STORAGE_CLASS},
+            metadata={"name": BLOCK_STORAGE_CLASS},
             provisioner=DRIVER,
             parameters={
                 "type": "pd-balanced",
@@ -45,5 +45,5 @@ class DiskStorage(pulumi.ComponentResource):
             allow_volume_expansion=True,
             opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
         )
-        self.storage_class = named(made, STORAGE_CLASS)
+        self.storage_class = named(made, BLOCK_STORAGE_CLASS)
         register(self)

@@ -8,12 +8,15 @@ import ast
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 
 HEARTBEAT = "heartbeat"
 """What a pod's readiness probe runs: whether its keeper could do what it came for, not long ago."""
 
 
+@cache  # a stack ships six programs twice a rehearsal, and parsing them took a fifteenth of a run
 def sources(program: str) -> Mapping[str, str]:
     """The files that a program is: its own text, what that imports of the others, and what says whether it is well."""
     folder = files(__name__)
@@ -24,7 +27,7 @@ def sources(program: str) -> Mapping[str, str]:
         if name not in found:
             found[name] = folder.joinpath(f"{name}.py").read_text(encoding="utf-8")
             names += _imported(found[name])
-    return {f"{name}.py": found[name] for name in sorted(found)}
+    return MappingProxyType({f"{name}.py": found[name] for name in sorted(found)})
 
 
 def _imported(text: str) -> list[str]:
@@ -36,6 +39,7 @@ def _imported(text: str) -> list[str]:
     ]
 
 
+@cache
 def checksum(program: str) -> str:
     """Changes with the text, so that a pod starts anew with it."""
     return hashlib.sha256(json.dumps(dict(sources(program))).encode()).hexdigest()

@@ -17,7 +17,7 @@ LONGEST = 4 * 2**20
 SECONDS = 20
 """How long a connection may say nothing."""
 
-_SEVERITIES = {"critical": "CRITICAL", "warning": "WARNING"}
+_SEVERITIES = {"critical": "CRITICAL", "warning": "WARNING", "notice": "NOTICE"}
 
 
 def lines(sent: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -21,11 +21,11 @@ CONFIGURATION is JSON: {"prometheus": URL, "spent": EXPRESSION, "teams": {NAME: 
 import sys
 import urllib.error
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from .cluster_api import CONFLICT, ask, figures, for_ever, say
+from .cluster_api import CONFLICT, GONE, ask, figures, for_ever, say
 from .held import API, BY_BUDGET, BY_CLOCK, OPEN, queue_path
 
 MANAGER = "trainyard-budget-keeper"
@@ -184,7 +184,10 @@ def spent_of_month(rows: Sequence[tuple[Mapping[str, str], float]], now: float) 
 
 
 def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]]) -> bool:
-    """Looks once, and does what is decided; `told` is what need not be said again. False where figures did not come."""
+    """Looks once, and does what is decided; `told` is what need not be said again.
+
+    False where figures did not come, or a queue is missing or was refused: the others are looked at none the less.
+    """
     teams, whole = configuration["teams"], True
     try:
         spent = spent_of_month(figures(configuration["prometheus"], configuration["spent"], now), now)
@@ -194,20 +197,40 @@ def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]
         if ("figures",) not in told:
             say(failed=f"no figure of what is spent, so nothing is held or let go: {error}")
             told.add(("figures",))
-    queues: dict[str, dict[str, Queue]] = {
-        team: {name: read(ask(queue_path(own["namespace"], name))) for name in own["queues"]}
-        for team, own in teams.items()
-    }
-    for team, own in queues.items():
-        for name, queue in own.items():
+    queues: dict[str, dict[str, Queue]] = {}
+    unsure: set[str] = set()  # teams of which a queue was not told: what lets it go on may stand there
+    for team, own in teams.items():
+        queues[team] = {}
+        for name in own["queues"]:
+            try:
+                queues[team][name] = read(ask(queue_path(own["namespace"], name)))
+            except urllib.error.HTTPError as error:  # the other queues and teams are looked at none the less
+                say(team=team, queue=name, failed=str(error))
+                whole = False
+                if error.code != GONE:
+                    unsure.add(team)
+    for team, found in queues.items():
+        for name, queue in found.items():
             unread = ("override", team, name, queue.override)
             if queue.override and goes_on_until(queue.override, now) is None and unread not in told:
                 allowed = "a time that is not over, with its zone, at most 31 days ahead: 2026-12-24T18:00:00+01:00"
                 say(team=team, queue=name, unread=f"{OVERRIDE}: {queue.override}", allowed=allowed)
                 told.add(unread)
-    budgets = {team: float(own["budget_usd"]) for team, own in teams.items()}
-    for decision in decide(budgets, spent, queues, now, configuration["drain_after_seconds"]):
-        namespace, refused = teams[decision.team]["namespace"], False
+    for team, own in teams.items():
+        drain = configuration["drain_after_seconds"]
+        for decision in decide({team: float(own["budget_usd"])}, spent, queues, now, drain):
+            if decision.policy == DRAIN and team in unsure:  # no work is lost on half a look
+                if queues[team][decision.queue].hold is not None:
+                    continue
+                decision = replace(decision, policy=HOLD)
+            whole = _done(decision, own["namespace"], now, told) and whole
+    return whole
+
+
+def _done(decision: Decision, namespace: str, now: float, told: set[tuple[str, ...]]) -> bool:
+    """Does what is decided of a queue, and says so. False where the server refused it; a person's own hold is none."""
+    refused = False
+    try:
         try:
             ask(queue_path(namespace, decision.queue), patch(decision, namespace), MANAGER)
         except urllib.error.HTTPError as error:
@@ -216,7 +239,7 @@ def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]
             refused = True
         key = ("refused", decision.team, decision.queue, decision.policy, month_of(now))
         if refused and key in told:
-            continue
+            return True
         if refused:
             told.add(key)
         what = {"refused": "somebody else has set stopPolicy, and theirs stays"} if refused else {}
@@ -225,7 +248,10 @@ def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]
             f"/apis/events.k8s.io/v1/namespaces/{namespace}/events",
             event(decision, namespace, now, refused=refused),
         )
-    return whole
+    except urllib.error.HTTPError as error:
+        say(team=decision.team, queue=decision.queue, failed=str(error))
+        return False
+    return True
 
 
 def main(argv: Sequence[str]) -> int:

@@ -17,6 +17,8 @@ SERVER = "https://kubernetes.default.svc"
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 CONFLICT = 409
 """The API server's answer to an apply without force of a field that somebody else has set."""
+GONE = 404
+"""Its answer to a question about what is not there."""
 
 
 def ask(path: str, body: Mapping[str, Any] | None = None, manager: str = "", *, merge: bool = False) -> dict[str, Any]:

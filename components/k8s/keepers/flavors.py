@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from .cluster_api import CONFLICT, ask, for_ever, say
+from .cluster_api import CONFLICT, GONE, ask, for_ever, say
 
 STATUS = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 FLAVOR = "/apis/kueue.x-k8s.io/v1beta2/resourceflavors/"
@@ -125,31 +125,39 @@ def taken_out(flavor: Mapping[str, Any]) -> tuple[float, str] | None:
 def turn(configuration: Mapping[str, Any], now: float) -> bool:
     """Looks once, and does what is decided. Taints of somebody else are said and left.
 
-    False where the autoscaler has a status that is not understood: what is dry is then not known.
+    False where a flavor is missing or was refused, the others are looked at none the less; or where the autoscaler has
+    a status that is not understood: what is dry is then not known.
     """
-    out = {}
-    for flavor in configuration["flavors"]:
-        held = taken_out(ask(f"{FLAVOR}{flavor}"))
+    out, seen, whole = {}, {}, True
+    for flavor, group in configuration["flavors"].items():
+        try:
+            held = taken_out(ask(f"{FLAVOR}{flavor}"))
+        except urllib.error.HTTPError as error:
+            say(flavor=flavor, failed=str(error))
+            whole = False
+            continue
+        seen[flavor] = group
         if held is not None:
             out[flavor] = held
     try:
         status = read_status(ask(STATUS).get("data", {}).get("status", ""))
-        understood = status is not None
+        whole = whole and status is not None
     except urllib.error.HTTPError as error:
-        if error.code != 404:  # 404: the autoscaler has not written one yet
+        if error.code != GONE:  # else the autoscaler has not written one yet
             raise
-        status, understood = None, True
+        status = None
     retry = float(configuration["retry_seconds"])
-    for decision in decide(out, configuration["flavors"], configuration["spans"], status, now, retry):
+    for decision in decide(out, seen, configuration["spans"], status, now, retry):
         try:
             ask(f"{FLAVOR}{decision.flavor}", patch(decision, now), MANAGER)
-        except urllib.error.HTTPError as error:
-            if error.code != CONFLICT:
-                raise
-            say(flavor=decision.flavor, refused="somebody else has set its taints, and they stay")
-        else:
             say(flavor=decision.flavor, out=bool(decision.because), because=decision.because)
-    return understood
+        except urllib.error.HTTPError as error:
+            if error.code == CONFLICT:
+                say(flavor=decision.flavor, refused="somebody else has set its taints, and they stay")
+            else:
+                say(flavor=decision.flavor, failed=str(error))
+                whole = False
+    return whole
 
 
 def main(argv: Sequence[str]) -> int:

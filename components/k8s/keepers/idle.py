@@ -351,7 +351,11 @@ def turn(configuration: Mapping[str, Any], now: float, told: set[tuple[str, ...]
         api = OWNERS[gang.kind][0].removeprefix("/apis/")
         for version, kind, name in ((API, "Workload", gang.workload), (api, gang.kind, gang.job)):
             regarding = {"apiVersion": version, "kind": kind, "name": name}
-            ask(f"/apis/events.k8s.io/v1/namespaces/{gang.namespace}/events", event(decision, regarding, now))
+            try:
+                ask(f"/apis/events.k8s.io/v1/namespaces/{gang.namespace}/events", event(decision, regarding, now))
+            except urllib.error.HTTPError as error:  # it is done, and stands in the log
+                say(namespace=gang.namespace, job=gang.job, failed=f"no event of it: {error}")
+                whole = False
     return whole
 
 

@@ -83,6 +83,7 @@ def _managed(
         return {}
     made = managed.make_managed(plan, plan.ground.managed, account, network, storage, keys, opts)
     managed.make_alarms(plan, made, account, budget.topic_arn, budget.budget_name, opts)
+    managed.make_proof(plan, made, storage, opts)
     return made.outputs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import pulumi
@@ -13,8 +14,12 @@ from trainyard.components.aws.managed.network import TrainingWall
 from trainyard.components.aws.managed.roles import TRACKING_PREFIX, ManagedRoles, role_name
 from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
 from trainyard.components.aws.storage import StorageTiers
+from trainyard.conventions import SMOKE_PREFIX
 from trainyard.plan.aws.parts import AwsPlan, ManagedPlan
+from trainyard.plan.aws.training import image_account, training_smoke
 from trainyard.plan.parts import Plan
+from trainyard.smoke_jobs.launch import sagemaker
+from trainyard.smoke_jobs.launch.payload import digest
 from trainyard.stacks.environment.aws.keys import Keys
 from trainyard.stacks.environment.aws.storage import uri
 
@@ -29,6 +34,7 @@ class Managed:
     roles: ManagedRoles
     wall: TrainingWall
     outputs: dict[str, pulumi.Input[object]]
+    subnet_ids: list[pulumi.Input[str]]
     ready: list[pulumi.Resource]
 
 
@@ -88,7 +94,8 @@ def make_managed(
             "people_arns": sorted({who for team in plan.core.teams for who in team.principals}),
             "model_groups": f"{name}-",
             "image_registries": [
-                f"arn:aws:ecr:{region}:*:repository/*",  # AWS's own accounts of images differ by region
+                f"arn:aws:ecr:{region}:{image_account(region)}:repository/*",
+                pulumi.Output.concat("arn:aws:ecr:", region, ":", account, ":repository/*"),
             ],
             "tracking": planned.tracking,
         },
@@ -114,6 +121,7 @@ def make_managed(
         },
         pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[*roles.ready, *network.ways_out])),
     )
+    roles.edits(domain.domain_id)
     outputs: dict[str, pulumi.Input[object]] = {
         "studioDomain": domain.domain_id,
         "studioUrl": domain.domain_url,
@@ -145,7 +153,67 @@ def make_managed(
     registry = ModelRegistry("models", {"group_names": groups, "protect": plan.core.protect}, opts)
     outputs["modelGroups"] = registry.group_arns
     ready = [*roles.ready, *roles.trusts_tracking(app_arn), *network.ways_out]
-    return Managed(planned, roles, wall, outputs, ready)
+    return Managed(planned, roles, wall, outputs, subnets, ready)
+
+
+def make_proof(
+    plan: Plan[AwsPlan],
+    made: Managed,
+    storage: StorageTiers,
+    opts: pulumi.ResourceOptions,
+) -> None:
+    """Makes what proves at `pulumi up` that a job trains, after all that a job needs."""
+    spec = training_smoke(plan)
+    if spec is None:
+        return
+    # Of every environment on AWS few have one, and the SDK is not for nothing.
+    import pulumi_command
+
+    from trainyard.components.aws.managed.proof import TrainingProof
+
+    outputs, subnets = made.outputs, len(plan.ground.network.zones)
+    values: dict[str, pulumi.Input[str]] = {
+        "SMOKE_ROLE_ARN": made.roles.job_role_arn,
+        "SMOKE_BUCKET": pulumi.Output.concat(uri(storage.artifacts_bucket), "/", SMOKE_PREFIX),
+        "SMOKE_SECURITY_GROUP": made.wall.security_group_id,
+        "SMOKE_KMS_KEY": outputs["outputKey"],
+        **{f"SMOKE_SUBNET_{zone}": subnet for zone, subnet in enumerate(made.subnet_ids)},
+    }
+
+    def settings(found: dict[str, str]) -> sagemaker.SagemakerSettings:
+        return sagemaker.SagemakerSettings(
+            role_arn=found["SMOKE_ROLE_ARN"],
+            bucket=found["SMOKE_BUCKET"],
+            spot=False,
+            subnets=tuple(found[f"SMOKE_SUBNET_{zone}"] for zone in range(subnets)),
+            security_groups=(found["SMOKE_SECURITY_GROUP"],),
+            kms_key=found["SMOKE_KMS_KEY"],
+            tags=plan.core.tags,
+        )
+
+    known = pulumi.Output.all(**values)
+    TrainingProof(
+        spec.name,
+        {
+            "arguments": [plan.core.stack, "--target", "sagemaker", "--no-spot"],
+            "options": [
+                "--role-arn=SMOKE_ROLE_ARN",
+                "--bucket=SMOKE_BUCKET",
+                *(f"--subnet=SMOKE_SUBNET_{zone}" for zone in range(subnets)),
+                "--security-group=SMOKE_SECURITY_GROUP",
+                "--kms-key=SMOKE_KMS_KEY",
+            ],
+            "values": values,
+            "triggers": [
+                # The very request, so that it is judged before there is an account, and another one runs the job again.
+                known.apply(lambda found: json.dumps(sagemaker.render(spec, settings(found), spec.name))),
+                known.apply(lambda found: digest(json.dumps(sagemaker.files(spec, settings(found), spec.name)))),
+            ],
+        },
+        pulumi.ResourceOptions.merge(
+            opts, pulumi.ResourceOptions(providers=[pulumi_command.Provider("command")], depends_on=made.ready)
+        ),
+    )
 
 
 def make_alarms(

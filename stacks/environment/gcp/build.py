@@ -19,7 +19,7 @@ from trainyard.components.gcp.services import ProjectServices
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
 from trainyard.stacks.environment.gcp.cluster import Shared, make_ground
-from trainyard.stacks.environment.gcp.storage import after, make_database, make_keys, make_storage
+from trainyard.stacks.environment.gcp.storage import after, make_database, make_keys, make_record, make_storage
 from trainyard.stacks.environment.ground import Foundation
 
 SERVICES: Final = (
@@ -29,7 +29,7 @@ SERVICES: Final = (
 )  # fmt: skip
 """What an environment uses."""
 
-AGENTS: Final = ("container", "sqladmin", "secretmanager")
+AGENTS: Final = ("container", "sqladmin", "secretmanager", "logging")
 """Services whose agents encrypt with the environment's keys."""
 
 
@@ -53,6 +53,7 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
         "google-apis", {"network_id": network.network_id, "labels": dict(own.labels)}, after(gcp, services.ready)
     )
     keys = make_keys(plan, services, gcp)
+    make_record(plan, keys, services, gcp)
     storage = make_storage(plan, keys, gcp)
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))

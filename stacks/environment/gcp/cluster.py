@@ -137,6 +137,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         gpu_series=DCGM_SERIES,
         name_service=False,  # kube-dns, which says nothing where CoreDNS would
         subjects={team.name: [_subject(principal) for principal in team.principals] for team in plan.core.teams},
+        ingest_subjects=[_subject(principal) for principal in plan.core.storage.ingest_principals],
     )
 
 
@@ -214,6 +215,8 @@ def _cluster(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared) -> GkeCl
             "max_nodes": planned.cpu_pool.max_nodes,
             "disk_gib": planned.cpu_pool.disk_gib,
         }
+    if control_plane.api_networks:
+        args["ip_endpoint_cidrs"] = dict(control_plane.api_networks)
     if own.authenticator_group is not None:
         args["authenticator_group"] = own.authenticator_group
     return args

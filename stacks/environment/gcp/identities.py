@@ -74,15 +74,16 @@ def pod_identities(
 
 
 def people(plan: Plan[GcpPlan], planned: ClusterPlan, opts: pulumi.ResourceOptions) -> None:
-    """Lets everybody of a team reach the API."""
+    """Lets everybody of a team, and whoever brings the data in, reach the API: each once."""
     on_it = [team.name for team in planned.teams]
-    for team in plan.core.teams:
-        for principal in team.principals if team.name in on_it else ():
-            who = principal.partition(":")[2]
-            projects.IAMMember(
-                f"{resource_prefix(plan, planned)}{team.name}-{who}",
-                project=plan.ground.project,
-                role=SIGN_IN,
-                member=principal,
-                opts=opts,
-            )
+    named = {principal: team.name for team in plan.core.teams for principal in team.principals if team.name in on_it}
+    for principal in plan.core.storage.ingest_principals:
+        named.setdefault(principal, INGEST_NAMESPACE)
+    for principal, of in named.items():
+        projects.IAMMember(
+            f"{resource_prefix(plan, planned)}{of}-{principal.partition(':')[2]}",
+            project=plan.ground.project,
+            role=SIGN_IN,
+            member=principal,
+            opts=opts,
+        )

@@ -10,6 +10,7 @@ from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.volumes import BucketVolumesArgs
+from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
@@ -45,8 +46,42 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
                 "checkpoints": {"storage": storage},
                 "tracking": {"storage": storage, "sql": agent("sqladmin"), "secrets": agent("secretmanager")},
                 "platform": {"container": agent("container"), "disks": disks},
+                "record": {
+                    "storage": storage,
+                    **({"logging": agent("logging")} if plan.ground.record.by_stack else {}),
+                },
             },
             "protect": plan.core.protect,
+        },
+        after(gcp, services.ready),
+    )
+
+
+def make_record(plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions) -> None:
+    """What is written down of the project, where the stack is who does it, and who is told."""
+    own = plan.ground
+    if not own.record.by_stack:
+        return
+    ProjectRecord(
+        "record",
+        {
+            "project": own.project,
+            "location": own.region,
+            "bucket_id": plan.core.name,
+            "key_id": keys.key_ids["record"],
+            "retention_days": own.record.log_retention_days,
+            "locked": own.record.locked,
+            "protect": plan.core.protect,
+        },
+        after(gcp, [*services.ready, *keys.granted["record"]]),
+    )
+    RecordAlarms(
+        "record-alarms",
+        {
+            "project": own.project,
+            "subject": plan.core.name,
+            "emails": plan.core.budget.alert_emails,
+            "labels": dict(own.labels),
         },
         after(gcp, services.ready),
     )
@@ -63,6 +98,7 @@ def make_storage(plan: Plan[GcpPlan], keys: ProjectKeys, gcp: pulumi.ResourceOpt
                 "data": keys.key_ids["data"],
                 "checkpoints": keys.key_ids["checkpoints"],
                 "artifacts": keys.key_ids["tracking"],
+                "logs": keys.key_ids["record"],
             },
             "labels": dict(plan.ground.labels),
             "data_version_days": tiers.data_version_days,
@@ -70,10 +106,13 @@ def make_storage(plan: Plan[GcpPlan], keys: ProjectKeys, gcp: pulumi.ResourceOpt
             "checkpoint_expire_days": tiers.checkpoint_expire_days,
             "artifact_retention_days": tiers.artifact_retention_days,
             "artifact_transition_days": tiers.artifact_transition_days,
+            "access_log_days": plan.ground.record.access_log_days,
+            "access_log_lock_days": plan.ground.record.access_log_lock_days,
+            "access_logs_locked": plan.ground.record.locked,
             "multipart_cleanup_days": tiers.multipart_cleanup_days,
             "protect": plan.core.protect,
         },
-        after(gcp, [*keys.granted["data"], *keys.granted["checkpoints"], *keys.granted["tracking"]]),
+        after(gcp, [grant for kind in ("data", "checkpoints", "tracking", "record") for grant in keys.granted[kind]]),
     )
 
 
@@ -108,8 +147,8 @@ def make_database(
 def mlflow_database(plan: Plan[GcpPlan], database: CloudSqlDatabase | None) -> MlflowDatabaseArgs | None:
     """How the MLflow server reaches its database; None where there is none.
 
-    Encrypted, without a look at the certificate: it is of an authority of the instance's own, made with it, and names
-    the instance and not its address.
+    Its certificate is of an authority of the instance's own, made with it, and names the instance and not its address:
+    that the authority signed it is the proof, and no other server has one.
     """
     if database is None:
         return None
@@ -120,6 +159,8 @@ def mlflow_database(plan: Plan[GcpPlan], database: CloudSqlDatabase | None) -> M
         "username": USER,
         "server_user": "mlflow_server",
         "password": database.password,
+        "ca_certificates": database.server_ca,
+        "ssl_mode": "verify-ca",
         "cidrs": [plan.ground.network.private_services_cidr],
     }
 

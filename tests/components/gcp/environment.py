@@ -16,6 +16,7 @@ from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.gpu_nodes import GkeNodePools, GkePoolArgs
 from trainyard.components.gcp.identity import PodIdentity
 from trainyard.components.gcp.network import VpcNetwork
+from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
 
@@ -96,8 +97,16 @@ def program() -> None:
     services = ProjectServices(
         "services",
         {
-            "services": ["compute", "container", "servicenetworking", "sqladmin", "secretmanager", "cloudkms"],
-            "agents": ["sqladmin", "container", "secretmanager"],
+            "services": [
+                "compute",
+                "container",
+                "servicenetworking",
+                "sqladmin",
+                "secretmanager",
+                "cloudkms",
+                "logging",
+            ],
+            "agents": ["sqladmin", "container", "secretmanager", "logging"],
         },
         made_by,
     )
@@ -115,6 +124,7 @@ def program() -> None:
     )
     storage_agent = f"serviceAccount:service-{NUMBER}@gs-project-accounts.iam.gserviceaccount.com"
     sql_agent = services.agent_emails["sqladmin"].apply(lambda email: f"serviceAccount:{email}")
+    log_agent = services.agent_emails["logging"].apply(lambda email: f"serviceAccount:{email}")
     keys = ProjectKeys(
         "acme-demo",
         {
@@ -123,6 +133,7 @@ def program() -> None:
                 "data": {"storage": storage_agent},
                 "tracking": {"storage": storage_agent, "sql": sql_agent},
                 "platform": {},
+                "record": {"storage": storage_agent, "logging": log_agent},
             },
             "protect": True,
         },
@@ -170,6 +181,7 @@ def program() -> None:
                 "data": keys.key_ids["data"],
                 "checkpoints": keys.key_ids["data"],
                 "artifacts": keys.key_ids["tracking"],
+                "logs": keys.key_ids["record"],
             },
             "labels": LABELS,
             "data_version_days": 90,
@@ -177,10 +189,31 @@ def program() -> None:
             "checkpoint_expire_days": 30,
             "artifact_retention_days": 365,
             "artifact_transition_days": 90,
+            "access_log_days": 365,
+            "access_log_lock_days": 90,
+            "access_logs_locked": False,
             "multipart_cleanup_days": 7,
             "protect": True,
         },
-        after([*keys.granted["data"], *keys.granted["tracking"]]),
+        after([*keys.granted["data"], *keys.granted["tracking"], *keys.granted["record"]]),
+    )
+    ProjectRecord(
+        "record",
+        {
+            "project": PROJECT,
+            "location": REGION,
+            "bucket_id": "acme-demo",
+            "key_id": keys.key_ids["record"],
+            "retention_days": 365,
+            "locked": False,
+            "protect": True,
+        },
+        after([*services.ready, *keys.granted["record"]]),
+    )
+    RecordAlarms(
+        "record-alarms",
+        {"project": PROJECT, "subject": "acme-demo", "emails": ["ml@acme.example"], "labels": LABELS},
+        after(services.ready),
     )
     CloudSqlDatabase(
         "acme-demo-mlflow",

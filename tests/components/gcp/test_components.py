@@ -13,12 +13,13 @@ from tests.pulumi_harness import Recording, record
 from trainyard.components.gcp.buckets import GcsBucket
 from trainyard.components.gcp.budget import ProjectBudget
 from trainyard.components.gcp.cluster import GkeCluster
-from trainyard.components.gcp.database import CloudSqlDatabase
+from trainyard.components.gcp.database import CloudSqlDatabase, bundle
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.gpu_nodes import check_pool
 from trainyard.components.gcp.identity import PodIdentity
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.nodes import check_account_id
+from trainyard.components.gcp.record import ProjectRecord
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.conventions import gpu_node_labels
 from trainyard.recorded.model import Secret, leaves
@@ -113,12 +114,73 @@ def test_buckets_are_closed_encrypted_logged_and_keep_what_is_overwritten(made: 
     for bucket in made.of_type(BUCKET):
         found = bucket.inputs
         assert found["publicAccessPrevention"] == "enforced" and found["uniformBucketLevelAccess"] is True
-        assert found["versioning"]["enabled"] is True and found["forceDestroy"] is False and bucket.protect
         is_log = bucket.name.endswith("-logs")
-        assert ("logging" in found) is not is_log and ("encryption" in found) is not is_log
+        assert found["versioning"]["enabled"] is not is_log and ("retentionPolicy" in found) is is_log
+        assert found["forceDestroy"] is False and bucket.protect
+        assert ("logging" in found) is not is_log and found["encryption"]["defaultKmsKeyName"]
         assert found["location"] == REGION
     rules = made.one(BUCKET, "acme-demo-checkpoints").inputs["lifecycleRules"]
     assert {"action": {"type": "Delete"}, "condition": {"numNewerVersions": 3, "withState": "ARCHIVED"}} in rules
+
+
+def test_the_database_has_an_authority_of_its_own_and_the_next_one_is_known(made: Recording) -> None:
+    settings = made.one("gcp:sql/databaseInstance:DatabaseInstance").inputs["settings"]
+    assert settings["ipConfiguration"]["serverCaMode"] == "GOOGLE_MANAGED_INTERNAL_CA"
+    assert bundle([" next \n", "current"]) == bundle(["current", "next"]) == "current\nnext\n"
+    with pytest.raises(RuntimeError, match="lists no authority"):
+        bundle([])
+
+
+def test_access_logs_arrive_and_stay(made: Recording) -> None:
+    logs = made.one(BUCKET, "acme-demo-logs").inputs
+    assert logs["retentionPolicy"] == {"retentionPeriod": str(90 * 86_400), "isLocked": False}
+    assert {"action": {"type": "Delete"}, "condition": {"age": 365}} in logs["lifecycleRules"]
+    grant = made.one("gcp:storage/bucketIAMMember:BucketIAMMember", "acme-demo-logs-delivery").inputs
+    assert (grant["role"], grant["member"]) == (
+        "roles/storage.objectCreator",
+        "group:cloud-storage-analytics@google.com",
+    )
+    assert "acme-demo-logs-delivery" in before(made, BUCKET, "acme-demo-data")
+
+
+def test_reads_writes_and_uses_of_keys_are_written_down(made: Recording) -> None:
+    asked = {item.inputs["service"]: item.inputs for item in made.of_type("gcp:projects/iAMAuditConfig:IAMAuditConfig")}
+    assert set(asked) == {f"{name}.googleapis.com" for name in ("storage", "cloudkms", "secretmanager")}
+    for config in asked.values():
+        assert {each["logType"] for each in config["auditLogConfigs"]} == {"ADMIN_READ", "DATA_READ", "DATA_WRITE"}
+
+
+def test_no_log_is_lost_between_the_region_and_the_world(made: Recording) -> None:
+    """The region's bucket with the right of its key, then what fills it, then what keeps logs out of the other."""
+    bucket, exclusion = (
+        "gcp:logging/projectBucketConfig:ProjectBucketConfig",
+        "gcp:logging/projectExclusion:ProjectExclusion",
+    )
+    assert "acme-demo-record-logging" in before(made, bucket, "record-logs")
+    assert {"record-sink", "record-logs"} <= before(made, exclusion, "record-not-global")
+    kept = made.one(bucket, "record-logs")
+    assert kept.protect and kept.inputs["deletionPolicy"] == "ABANDON" and kept.inputs["location"] == REGION
+
+
+def test_somebody_hears_of_rights_of_the_record_and_of_keys(made: Recording) -> None:
+    alarms = [item for item in made.of_type("gcp:monitoring/alertPolicy:AlertPolicy") if "record-alarms" in item.name]
+    assert {item.name.rpartition("-")[2] for item in alarms} == {"rights", "record", "keys"}
+    for alarm in alarms:
+        (condition,) = alarm.inputs["conditions"]  # one on log entries stands alone
+        assert condition["conditionMatchedLog"]["filter"].startswith('log_id("cloudaudit.googleapis.com/activity")')
+        assert alarm.inputs["alertStrategy"]["notificationRateLimit"]["period"] == "300s"
+        assert alarm.inputs["notificationChannels"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"bucket_id": "-x"}, "bucket_id"), ({"bucket_id": "a" * 101}, "bucket_id"), ({"retention_days": 0}, "1 to 3650")],
+)
+def test_a_record_that_google_refuses(change: dict[str, Any], message: str) -> None:
+    sound = {"project": "p", "location": REGION, "bucket_id": "b", "key_id": "k", "retention_days": 30}
+    given = {**sound, "locked": False, "protect": True, **change}
+    with pytest.raises(ValueError, match=message):
+        record(lambda: ProjectRecord("record", given))  # type: ignore[arg-type, return-value]
 
 
 def test_a_password_is_nowhere_in_the_clear(made: Recording) -> None:

@@ -56,10 +56,14 @@ class ApiServer:
         self.events: list[Mapping[str, Any]] = []
         self.applies = 0
         self.refuses: int | None = None  # the code that every question is answered with
+        self.refused: dict[tuple[str, str], int] = {}  # by method and path, the code that one kind of question is
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None, manager: str = "") -> dict[str, Any]:
         if self.refuses is not None:
             raise refused(self.refuses)
+        method = "GET" if body is None else "PATCH" if manager else "POST"
+        if (method, path) in self.refused:
+            raise refused(self.refused[method, path])
         if body is None:
             if path not in self.objects:
                 raise refused(404)

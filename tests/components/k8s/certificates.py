@@ -13,10 +13,10 @@ from cryptography.x509.oid import NameOID
 
 
 @functools.lru_cache(maxsize=1)
-def authority() -> tuple[str, ec.EllipticCurvePrivateKey]:
+def authority(called: str = "authority of a test") -> tuple[str, ec.EllipticCurvePrivateKey]:
     """A certificate authority: its certificate and key."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority of a test")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, called)])
     return _signed(name, name, key, key, x509.BasicConstraints(ca=True, path_length=0), None), key
 
 

@@ -210,6 +210,79 @@ def test_an_override_ends_by_itself(monkeypatch: Any, capsys: Any) -> None:
     assert "31 days" in capsys.readouterr().out, "that it is over is said too"
 
 
+# One queue that is not as it should be is that queue's matter
+
+SPEECH, LATER = queue_path("team-speech", "speech"), queue_path("team-speech", "later")
+TWO_TEAMS = {
+    **CONFIGURATION,
+    "teams": {
+        **CONFIGURATION["teams"],  # type: ignore[dict-item]
+        "speech": {"namespace": "team-speech", "queues": ["speech", "later"], "budget_usd": 1000},
+    },
+}
+EVENTS = "/apis/events.k8s.io/v1/namespaces/team-vision/events"
+
+
+def two_teams(monkeypatch: Any, *missing: str, **others: Any) -> tuple[ApiServer, Any]:
+    """A server with the queues of two teams that have spent all, and the keeper's turn there."""
+    server = ApiServer(*(path for path in (VISION, SPEECH, LATER) if path not in missing), defaults={POLICY: OPEN})
+    monkeypatch.setattr(keeper, "ask", server.ask)
+    rows = [({"team": team, "month": "12"}, 1200.0) for team in ("vision", "speech")]
+    monkeypatch.setattr(keeper, "figures", lambda *_: rows)
+    return server, lambda now=NOW: keeper.turn(TWO_TEAMS | others, now, set())
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        ("GET", VISION, 403),
+        ("GET", VISION, 500),
+        ("PATCH", VISION, 403),
+        ("PATCH", VISION, 422),
+        ("PATCH", VISION, 500),
+        ("POST", EVENTS, 403),
+    ],
+)
+def test_what_is_refused_of_one_team_holds_up_no_other(
+    method: str, path: str, code: int, monkeypatch: Any, capsys: Any
+) -> None:
+    server, turn = two_teams(monkeypatch)
+    server.refused[method, path] = code
+    assert turn() is False, "and the keeper says that it is not well"
+    assert [read(server.ask(each)).policy for each in (SPEECH, LATER)] == [HOLD, HOLD]
+    assert f"HTTP Error {code}" in capsys.readouterr().out
+    server.refused.clear()
+    assert turn(NOW + 60) is True
+    assert read(server.ask(VISION)).policy == HOLD
+
+
+def test_a_queue_that_is_gone_holds_up_neither_its_team_nor_others(monkeypatch: Any) -> None:
+    server, turn = two_teams(monkeypatch, SPEECH, drain_after_seconds=0)
+    assert turn() is False
+    assert [read(server.ask(each)).policy for each in (VISION, LATER)] == [DRAIN, DRAIN]
+
+
+def test_nobody_is_evicted_while_a_queue_that_may_let_its_team_go_on_is_not_told(monkeypatch: Any) -> None:
+    server, turn = two_teams(monkeypatch, drain_after_seconds=0)
+    server.edit(SPEECH, ("metadata", "annotations", OVERRIDE), TILL_TOMORROW)
+    server.refused["GET", SPEECH] = 500
+    assert turn() is False
+    assert [read(server.ask(each)).policy for each in (VISION, LATER)] == [DRAIN, HOLD]
+    server.refused.clear()
+    assert turn(NOW + 60) is True
+    assert read(server.ask(LATER)).policy == OPEN
+
+
+def test_what_is_drained_stays_so_while_a_queue_is_not_told(monkeypatch: Any) -> None:
+    server, turn = two_teams(monkeypatch, drain_after_seconds=0)
+    assert turn() is True
+    server.refused["GET", SPEECH] = 500
+    applies = server.applies
+    assert turn(NOW + 60) is False
+    assert read(server.ask(LATER)).policy == DRAIN
+    assert server.applies == applies
+
+
 def test_what_is_noted_is_read_back() -> None:
     hold = Hold(NOW, "2026-12", 12.25)
     made = keeper.patch(Decision("vision", "vision", HOLD, "12 USD", hold), "team-vision")

@@ -167,6 +167,24 @@ def test_taints_of_somebody_else_stay(monkeypatch: Any, capsys: Any) -> None:
     assert "somebody else" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("code", [403, 404, 500])
+@pytest.mark.parametrize("method", ["read", "apply"])
+def test_a_flavor_that_is_refused_keeps_no_other_waiting(code: int, method: str, monkeypatch: Any, capsys: Any) -> None:
+    server = Server(STATUS.replace("Backoff", "NoActivity"))
+
+    def ask(path: str, body: dict[str, Any] | None = None, manager: str = "") -> dict[str, Any]:
+        if path.endswith(first) and (body is not None) is (method == "apply"):
+            raise server.answer(code)
+        return server.ask(path, body, manager)
+
+    first, second = GROUPS
+    monkeypatch.setattr(keeper, "ask", ask)
+    spans = {name: [0, NOW - 60] for name in GROUPS}
+    assert keeper.turn({**CONFIGURATION, "spans": spans}, NOW) is False
+    assert set(server.applied) == {second}
+    assert f"HTTP Error {code}" in capsys.readouterr().out
+
+
 def test_before_the_autoscaler_has_written_anything_nothing_changes(monkeypatch: Any) -> None:
     server = Server(None)
     monkeypatch.setattr(keeper, "ask", server.ask)

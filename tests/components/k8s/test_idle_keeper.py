@@ -100,7 +100,7 @@ def test_the_message_says_what_to_do() -> None:
 def test_a_thousand_courses_of_jobs_and_none_is_taken_wrongly() -> None:
     """Random jobs that compute, wait, lose pods or figures, minute by minute: judged by what truly happened."""
     draw = random.Random(20261123)
-    evicted = warned = 0
+    evicted = warned = unseen = 0
     for _ in range(1000):
         ranks = draw.choice((1, 1, 2, 4))
         gpus = draw.choice((1, 4, 8))
@@ -110,6 +110,8 @@ def test_a_thousand_courses_of_jobs_and_none_is_taken_wrongly() -> None:
         back = (idles_from or 0) + draw.randint(20, 90)
         lazy = draw.randrange(ranks) if draw.random() < 0.3 else None  # a rank that never computes
         silent = sorted(draw.sample(range(200), 2)) if draw.random() < 0.3 else None  # no figures between these
+        if draw.random() < 0.1:
+            silent = [0, 200]  # none at all, all the time
         busy: list[list[float]] = [[] for _ in names]
         gang = replace(TWO_NODES, wanted=ranks, ranks=dict.fromkeys(names, float(gpus)), ready_since=NOW)
         for minute in range(200):
@@ -138,9 +140,13 @@ def test_a_thousand_courses_of_jobs_and_none_is_taken_wrongly() -> None:
                     gang, evicted = replace(gang, active=False, evicted=True), evicted + 1
         if idles_from is not None and not busy_again and silent is None and idles_from <= 200 - 45 - 16 - 1:
             assert not gang.active, "it was idle to the end, and kept its GPUs"
+        if silent == [0, 200]:
+            assert gang.active and gang.warned is None, "nothing was known of it"
+            unseen += 1
         if idles_from is None and not (lazy == 0 and ranks == 1):
             assert gang.active and gang.warned is None
     assert evicted > 200
+    assert unseen > 50
     assert warned >= evicted
 
 
@@ -293,6 +299,21 @@ def test_a_namespace_that_refuses_keeps_no_other_waiting(
     assert [(line["namespace"], line.get("what", "failed")) for line in lines] == [
         ("team-closed", "failed"), ("team-vision", WARN),
     ]  # fmt: skip
+
+
+def test_an_event_that_is_refused_is_told_and_undoes_nothing(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ask(path: str, *more: Any, **named: Any) -> dict[str, Any]:
+        if path.endswith("/events"):
+            raise urllib.error.HTTPError(path, 403, "Forbidden", Message(), io.BytesIO())
+        return cluster.ask(path, *more, **named)
+
+    monkeypatch.setattr(keeper, "ask", ask)
+    monkeypatch.setattr(keeper, "figures", figures_of(0.0))
+    assert keeper.turn(CONFIGURATION, NOW, set()) is False
+    assert keeper.WARNED in cluster.workload["metadata"]["annotations"]
+    assert "no event of it" in capsys.readouterr().out
 
 
 def test_a_keep_that_cannot_be_read_is_told_once(

@@ -136,7 +136,7 @@ def test_configuration_touches_team_namespaces_only() -> None:
 
 def test_configuration_gives_up_in_the_end() -> None:
     waiting = configuration(run(pods_ready_timeout_minutes=45, requeue_limit=2).one(RELEASE))["waitForPodsReady"]
-    assert waiting["timeout"] == waiting["recoveryTimeout"] == "45m"
+    assert (waiting["timeout"], waiting["recoveryTimeout"]) == ("45m", "20m")
     assert waiting["requeuingStrategy"]["backoffLimitCount"] == 2
 
 

@@ -139,6 +139,24 @@ def test_a_given_authority_is_verified() -> None:
     assert _inputs(recording, "kubernetes:core/v1:ConfigMap")["data"]["ca.pem"] == "-----BEGIN CERTIFICATE-----"
 
 
+def test_an_authority_that_is_known_later_is_verified_too() -> None:
+    """Of a server whose certificate names no address, and whose authority the cloud makes with it."""
+
+    def given(text: str) -> Recording:
+        own = {"ca_certificates": pulumi.Output.from_input(text), "ssl_mode": "verify-ca"}
+        return recorded(database={**DATABASE, **own})  # type: ignore[typeddict-item]
+
+    one, another = given("-----BEGIN CERTIFICATE-----"), given("-----BEGIN CERTIFICATE----- another")
+    assert f"sslmode=verify-ca&sslrootcert={pod.CA_FILE}" in json.dumps(_pod(one))
+    assert _inputs(one, "kubernetes:core/v1:ConfigMap")["data"]["ca.pem"] == "-----BEGIN CERTIFICATE-----"
+    first, second = (
+        _inputs(found, DEPLOYMENT)["spec"]["template"]["metadata"]["annotations"] for found in (one, another)
+    )
+    assert first != second, "a rotation starts new pods"
+    with pytest.raises(ValueError, match="verify-full or verify-ca"):
+        recorded(database={**DATABASE, "ca_certificates": "-----BEGIN", "ssl_mode": "require"})
+
+
 def test_the_server_starts_after_the_password_file_and_the_migration(recording: Recording) -> None:
     pgpass, migrate = _pod(recording)["initContainers"]
     assert (pgpass["name"], pgpass["restartPolicy"]) == ("pgpass", "Always")

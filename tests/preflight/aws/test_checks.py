@@ -274,7 +274,7 @@ def reservation(subject: Subject, **changed: Any) -> Any:
         "InstanceType": group.instance_types[0],
         "AvailabilityZone": group.zones[0],
         "TotalInstanceCount": group.max_nodes,
-        "AvailableInstanceCount": 1,
+        "AvailableInstanceCount": group.max_nodes,
         **changed,
     }
     return {"CapacityReservations": [found]}
@@ -311,6 +311,18 @@ def test_a_reservation_that_does_not_fit_fails(ask, subject: Subject, changed: d
     }
     (failing,) = only(ask(capacity.check, table), FAILS)
     assert said in failing.told
+
+
+@pytest.mark.parametrize(("state", "answer"), [("active", UNKNOWN), ("scheduled", FINE)])
+def test_a_reservation_that_others_use_is_told(ask, subject: Subject, state: str, answer: Answer) -> None:
+    """A first `up` finds no machine in it, and a later one finds its own nodes there; before it begins none is free."""
+    table = {
+        "ec2.DescribeCapacityReservations": reservation(subject, AvailableInstanceCount=0, State=state),
+        "ec2.GetSpotPlacementScores": scores(9),
+    }
+    (line,) = [line for line in ask(capacity.check, table) if ": cr-" in line.what]
+    assert line.answer == answer
+    assert "0 free" in line.told
 
 
 def test_a_reservation_of_somebody_else_fails(ask) -> None:

@@ -1,4 +1,4 @@
-"""What `--from` says of one-line changes of the example stacks (`matrix.yaml`): a short block each.
+"""What `--from` says of one-line changes of the example stacks (`matrix*.yaml`): a short block each.
 
 `python -m tests.rehearsal.change.matrix [STACK...]` writes the golden texts; `make matrix` compares all of them.
 """
@@ -21,12 +21,14 @@ from unittest.mock import patch
 
 import yaml
 
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, MANAGED, ON_GOOGLE
 from tests.shared import ROOT
+from trainyard import cards
 from trainyard.plan.lock import lock_path, lock_text, read_lock
 from trainyard.plan.relock import relocked
 from trainyard.problems import SettingsError
 from trainyard.recorded.model import Finding
+from trainyard.rehearsal.change.data import LEFT_BEHIND, LOSES_DATA, PROTECTED
 from trainyard.rehearsal.change.earlier import Earlier
 from trainyard.rehearsal.change.model import Operation, Step, without_indices
 from trainyard.rehearsal.engine.project import read_stack
@@ -41,13 +43,22 @@ Edit = Mapping[str, Any]
 
 
 def edits(stack: str) -> dict[str, Edit]:
-    """The changes of one stack, by their names."""
-    content = yaml.safe_load(Path(__file__).with_name("matrix.yaml").read_text(encoding="utf-8"))
-    return {
+    """The changes of one stack, by their names: those of its kind, and what that takes from the others' by name."""
+    kind = "_gcp" if stack in ON_GOOGLE else "_managed" if stack in MANAGED else ""
+    own = dict(_list(kind))
+    shared = {name: _list("")[name] for name in own.pop("shared", ())}
+    ours = {
         name: edit
-        for name, edit in content.items()
+        for name, edit in own.items()
         if stack in edit.get("only", (stack,)) and stack not in edit.get("not", ())
     }
+    return shared | ours
+
+
+@cache
+def _list(kind: str) -> Mapping[str, Any]:
+    content: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name(f"matrix{kind}.yaml").read_text("utf-8"))
+    return content
 
 
 def golden(stack: str) -> dict[str, str]:
@@ -67,7 +78,17 @@ def said(stack: str, edit: Edit, before: Rehearsal, folder: Path) -> str:
     for run in (after.preview, after.known):
         if run.error is not None:
             raise run.error
-    return _told(review_change(Earlier("before", tuple(before.known.resources)), after))
+    found = review_change(Earlier("before", tuple(before.known.resources)), after)
+    silent = lost_in_silence(found)
+    assert not silent, f"go with what they hold, and nothing says so: {silent}"
+    return _told(found)
+
+
+def lost_in_silence(found: ChangeReview) -> list[str]:
+    """What holds data by its type's card and would go, without a finding that names it."""
+    named = {finding.name for finding in found.findings if finding.rule in (PROTECTED, LOSES_DATA, LEFT_BEHIND)}
+    gone = [step for step in found.steps if step.goes and step.was is not None]
+    return [step.was.name for step in gone if cards.of(step.was.type).stateful and step.was.name not in named]
 
 
 def _nothing(*_: Any) -> list[Finding]:
@@ -165,7 +186,7 @@ def write(stack: str) -> None:
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         blocks = list(pool.map(_block, repeat(stack), edits(stack), chunksize=4))
     GOLDEN.mkdir(exist_ok=True)
-    head = f"What `trainyard rehearse {stack} --from` says of one-line changes (tests/rehearsal/change/matrix.yaml)."
+    head = f"What `trainyard rehearse {stack} --from` says of one-line changes (tests/rehearsal/change/matrix*.yaml)."
     (GOLDEN / f"{stack}.txt").write_text("\n".join([head, "", *blocks]), encoding="utf-8")
 
 

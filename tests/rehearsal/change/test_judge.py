@@ -290,3 +290,9 @@ def test_a_claim_that_a_service_uses_is_waited_for(claim, pod_uses, waits):
 
     change = between(stack("work", "work"), stack(claim, pod_uses, "ReadWriteMany"))
     assert ("change-waits-for-ever" in told(change)) is waits
+
+
+def test_a_pool_that_goes_is_emptied_by_its_name(demo):
+    for change in (LOOKED_AT["another machine"][0], LOOKED_AT["a pool goes"][0]):
+        (finding,) = findings(changed(demo, change), "change-ends-jobs")
+        assert "`trainyard drain STACK --pool train` waits until nothing runs there" in finding.hint

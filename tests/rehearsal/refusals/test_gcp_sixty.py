@@ -1,4 +1,11 @@
-"""Sixty wrong values in a whole stack on Google Cloud: how many the rehearsal tells, and why not the others."""
+"""Wrong values in a whole stack on Google Cloud: how many the rehearsal tells, and why not the others.
+
+Three lists of sixty, each written before any of it was tried. At first sight 34 of `SIXTY` were told; then rules came.
+`ANOTHER_SIXTY` was written by who had just written many more rules, and `HARDER` right after it: 60 and 45 of them were
+told at first sight, where the rules before would have told 64 of the 120. Of the 15 of `HARDER` four were told by the
+SDK's own types, which that trial did not load; two were no mistakes and are others now; one said less than was meant;
+for eight the rules followed: links to other resources, versions of pools, services and metrics by their names.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +14,10 @@ from typing import Any
 
 import pytest
 from pulumi_gcp.compute import Subnetwork
+from pulumi_gcp.sql import DatabaseInstance, User
+from pulumi_gcp.storage import Bucket
 
+from tests.rehearsal.refusals.gcp_another_sixty import ANOTHER_SIXTY, HARDER
 from tests.rehearsal.refusals.gcp_sixty import SIXTY, WHY, Row
 from tests.rehearsal.refusals.test_gcp_mistakes import changed, label
 from trainyard.recorded.model import Finding
@@ -17,8 +27,8 @@ from trainyard.rehearsal.refusals.schema import check_schema
 from trainyard.rehearsal.works.check import check_works
 
 CONTEXT = ValueContext("1.35", "us-east4")
-CLASSES = {"gcp:compute/subnetwork:Subnetwork": Subnetwork}
-"""Of the resource whose kind of value is wrong in one row: the SDK's others take seconds to import."""
+CLASSES = {cls.pulumi_type: cls for cls in (Subnetwork, DatabaseInstance, User, Bucket)}
+"""Of the resources whose kind of value is wrong in some rows: the SDK's others take seconds to import."""
 
 
 def findings(resources: list[Any]) -> Iterator[Finding]:
@@ -31,13 +41,14 @@ def test_the_stack_is_right(rehearsed: Any) -> None:
     assert [str(finding) for finding in findings(list(rehearsed("large-gcp").resources))] == []
 
 
-@pytest.mark.parametrize("row", SIXTY, ids=label)
+@pytest.mark.parametrize("row", [*SIXTY, *ANOTHER_SIXTY, *HARDER], ids=label)
 def test_a_wrong_value_is_told_where_anybody_can_know(rehearsed: Any, row: Row) -> None:
     told = list(findings(changed(list(rehearsed("large-gcp").resources), *row)))
     assert bool(told) != (row[:2] in WHY), [str(finding) for finding in told]
 
 
 def test_most_of_sixty_are_told() -> None:
-    assert len({(row[0], row[1], str(row[2])) for row in SIXTY}) == 60
+    for rows in (SIXTY, ANOTHER_SIXTY, HARDER):
+        assert len({(row[0], row[1], str(row[2])) for row in rows}) == 60
     assert set(WHY) <= {row[:2] for row in SIXTY}
     assert len(SIXTY) - len(WHY) >= 50

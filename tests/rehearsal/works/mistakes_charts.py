@@ -127,4 +127,42 @@ MISTAKES = [
         None,
         "it works; how much somebody wants to read is his own business",
     ),
+    Mistake(
+        "leader",
+        "two pods of the queue manager, and no election",
+        values(
+            "kueue-release",
+            "managerConfig.controllerManagerConfigYaml",
+            "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nleaderElection: {leaderElect: false}\n",
+        ),
+        "charts-leader",
+    ),
+    Mistake(
+        "leader-by-value",
+        "two pods of the JobSet controller, and no election",
+        values("runtimes-jobset", "controller.leaderElection.enable", False),
+        "charts-leader",
+    ),
+    Mistake("leader-by-flag", "two autoscalers elect nobody", flag("leader-elect", "false"), "charts-leader"),
+    Mistake(
+        "webhook-port",
+        "the queue manager's webhooks listen where its service does not lead",
+        values(
+            "kueue-release",
+            "managerConfig.controllerManagerConfigYaml",
+            "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nwebhook: {port: 9444}\n",
+        ),
+        "charts-port",
+    ),
+    Mistake(
+        "health-port",
+        "the queue manager's health is asked on another port",
+        values(
+            "kueue-release",
+            "managerConfig.controllerManagerConfigYaml",
+            "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+            "health: {healthProbeBindAddress: ':8082'}\n",
+        ),
+        "charts-port",
+    ),
 ]

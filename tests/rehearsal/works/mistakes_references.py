@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tests.rehearsal.works.mistakes import DROP, Change, Mistake, Recorded, added, both, drop, edit, put
+from tests.rehearsal.works.mistakes_chart_values import MISTAKES as CHART_VALUES
+from tests.rehearsal.works.mistakes_times import MISTAKES as TIMES
 from trainyard.recorded.types import (
     ADMISSION_BINDING,
     ADMISSION_POLICY,
@@ -711,6 +713,8 @@ MISTAKES: list[Mistake] = [
         edit(JOB, "smoke-tune-spot-job", put(f"{SERVER}.name", "smoke-job")),
         "reference-container",
     ),
+    *CHART_VALUES,
+    *TIMES,
 ]
 
 

@@ -10,9 +10,14 @@ from tests.policies.mutants import Change, drop, edit, put
 from tests.policies.rights_changes import BINDING, INLINE, POD_IDENTITY, replaced, trust
 from tests.policies.rights_changes import ROLE as RBAC_ROLE
 from tests.rehearsal.works.mistakes import Mistake
+from tests.rehearsal.works.mistakes import put as put_at
 
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 BUCKET_POLICY, KEY = "aws:s3/bucketPolicy:BucketPolicy", "aws:kms/key:Key"
+DEPLOYMENT, RELEASE = "kubernetes:apps/v1:Deployment", "kubernetes:helm.sh/v3:Release"
+OTHER_ACCOUNT = {
+    "Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::999999999999:root"}, "Action": "sts:AssumeRole",
+}  # fmt: skip
 TOPIC_POLICY, ADD_ON = "aws:sns/topicPolicy:TopicPolicy", "aws:eks/addon:Addon"
 
 
@@ -562,5 +567,86 @@ MISTAKES = [
         ),
         None,
         "which organisation an account is in, nothing records",
+    ),
+    Mistake(
+        "keeper-without-token",
+        "the keeper of flavors gets no token",
+        edit(DEPLOYMENT, "kueue-keeper-deployment", put_at("spec.template.spec.automountServiceAccountToken", False)),
+        "rights-program-no-token",
+    ),
+    Mistake(
+        "keeper-reads-only",
+        "the keeper of flavors may read them and not change them",
+        edit(
+            "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole",
+            "kueue-keeper-role",
+            put_at("rules[0].verbs", ["get"]),
+        ),
+        "rights-program-lacks",
+    ),
+    Mistake(
+        "keeper-of-another-flavor",
+        "a pool was renamed, and the keeper's role not",
+        edit(
+            "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole",
+            "kueue-keeper-role",
+            put_at("rules[0].resourceNames", ["dev-on-demand"]),
+        ),
+        "rights-program-lacks",
+    ),
+    Mistake(
+        "alerts-of-one-topic",
+        "Alertmanager may publish to one topic of the two that it is told",
+        policy("alertmanager-role-policy", within("Alerts", lambda one: one["Resource"].pop())),
+        "rights-program-lacks",
+    ),
+    Mistake(
+        "alerts-without-key",
+        "Alertmanager may not use the key of its topics",
+        policy("alertmanager-role-policy", without("KeyOfAlerts")),
+        "rights-program-lacks",
+    ),
+    Mistake(
+        "alerts-of-nobody",
+        "Alertmanager's service account was renamed in its values",
+        edit(RELEASE, "monitoring-release", put_at("values.alertmanager.serviceAccount.name", "alertmanager")),
+        "rights-program-no-role",
+    ),
+    Mistake(
+        "bastion-without-channels",
+        "the bastion's role lost the channels of Session Manager",
+        policy("bastion", within("Sessions", lambda one: one.update(Action=["ssm:UpdateInstanceInformation"]))),
+        "rights-program-lacks",
+    ),
+    Mistake(
+        "read-only-boundary",
+        "the autoscaler's role got the boundary ReadOnlyAccess",
+        edit(
+            "aws:iam/role:Role",
+            "autoscaler-role",
+            put_at("permissionsBoundary", "arn:aws:iam::aws:policy/ReadOnlyAccess"),
+        ),
+        "rights-program-lacks",
+    ),
+    Mistake(
+        "foreign-trust",
+        "another account may take a team's role",
+        in_document(
+            "aws:iam/role:Role",
+            "team-vision-role",
+            "assumeRolePolicy",
+            lambda statements: statements.append(OTHER_ACCOUNT),
+        ),
+        "rights-foreign-trust",
+    ),
+    Mistake(
+        "deployer-looks-only",
+        "whoever deploys may only look into the cluster",
+        edit(
+            "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
+            "cluster-deployer",
+            put_at("policyArn", "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"),
+        ),
+        "rights-nobody-deploys",
     ),
 ]

@@ -261,10 +261,41 @@ MISTAKES = [
         "rights-key",
     ),
     mistake(
+        "an access log that nobody may write",
+        "Google's log delivery has no right on the bucket of the access logs",
+        drop(BUCKET_MEMBER, "acme-demo-gcp-logs-delivery"),
+        "rights-access-logs",
+    ),
+    mistake(
+        "an access log that somebody else may write",
+        "the right on the bucket of the access logs is a service account's",
+        edit(BUCKET_MEMBER, "acme-demo-gcp-logs-delivery", put("member", f"serviceAccount:{ACCOUNT}")),
+        "rights-access-logs",
+    ),
+    mistake(
+        "logs that cannot be encrypted",
+        "the key of the record is not Cloud Logging's to use",
+        drop(KEY_MEMBER, "acme-demo-gcp-record-logging"),
+        "rights-key",
+    ),
+    mistake(
         "nodes without their role",
         "the account of the nodes may not send logs",
         drop(PROJECT_MEMBER, "cluster-nodes-defaultNodeServiceAccount"),
         "rights-nodes",
+    ),
+    mistake(
+        "scopes",
+        "nodes' scopes let them read storage alone",
+        edit(GKE_NODE_POOL, "gpu-nodes-train-spot",
+             put("nodeConfig.oauthScopes", ["https://www.googleapis.com/auth/devstorage.read_only"])),
+        "rights-node-scopes",
+    ),
+    mistake(
+        "streaming API",
+        "images are streamed, and the API for it is not switched on",
+        drop("gcp:projects/service:Service", "services-containerfilesystem"),
+        "rights-api-off",
     ),
 ]  # fmt: skip
 

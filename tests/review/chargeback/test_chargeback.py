@@ -10,21 +10,24 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.account.answers import aws, refusal
 from tests.shared import ROOT
 from trainyard.cli.main import app
+from trainyard.review.chargeback import read
+from trainyard.review.chargeback.aws_bill import bill_of
 from trainyard.review.chargeback.document import as_document
-from trainyard.review.chargeback.model import Figures, Flavor, Team, account_of
+from trainyard.review.chargeback.model import Figures, Flavor, Team, Wait, account_of, merged
 from trainyard.review.chargeback.read import NoFigures, figures_of, span_of
-from trainyard.review.chargeback.report import as_csv, as_html, gaps
+from trainyard.review.chargeback.report import as_csv, as_html, gaps, shares
 
-TEAMS = (Team("vision", "team-vision", "vision", 1000), Team("speech", "team-speech", "speech", 3000))
+TEAMS = (Team("vision", "team-vision", ("vision",), 1000), Team("speech", "team-speech", ("speech",), 3000))
 FLAVORS = (Flavor("train-spot", "train", "spot", 1.0, 3.0), Flavor("train-reserved", "train", "reserved", 2.5, 3.0))
 FIGURES = Figures(
     spent_usd={"vision": 600.0, "speech": 200.0},
     held_hours={("vision", "train-spot"): 100.0, ("vision", "train-reserved"): 200.0, ("speech", "train-spot"): 200.0},
     active_hours={"team-vision": 150.0},
     ended={("team-vision", "Succeeded"): 9, ("team-vision", "Failed"): 1},
-    wait_seconds={"vision": 90.0},
+    waits={"vision": Wait(10, 90.0, 60.0, 600.0)},
     course={"vision": ((span_of("2026-12")[0] + 86_400, 1100.0),)},
     coverage=1.0,
 )
@@ -46,7 +49,7 @@ def test_a_teams_month() -> None:
 
 def test_what_is_held_by_night_counts_to_the_team_too() -> None:
     held = {**FIGURES.held_hours, ("vision-off-peak", "train-reserved"): 40.0, ("speech-off-peak", "train-spot"): 5.0}
-    teams = [replace(team, off_peak_queue=f"{team.name}-off-peak") for team in TEAMS[:1]]
+    teams = [replace(team, queues=(team.name, f"{team.name}-off-peak")) for team in TEAMS[:1]]
     found = account_of("demo", "2026-12", [*teams, TEAMS[1]], FLAVORS, replace(FIGURES, held_hours=held))
     vision, speech = found.accounts
     assert {line.flavor.name: line.gpu_hours for line in vision.lines} == {"train-spot": 100.0, "train-reserved": 240.0}
@@ -73,8 +76,134 @@ def test_the_months_own_budgets_and_prices_go_before_the_plans() -> None:
     assert found.accounts[1].lines[0].usd == 400.0
 
 
+WHOLE = replace(
+    FIGURES,
+    cpu_usd={"team-vision": 30.0, "monitoring": 20.0},
+    volume_usd={"team-speech": 10.0, "monitoring": 5.0},
+    idle_usd={"GPU nodes": 90.0, "CPU nodes": 45.0},
+    evicted={("vision", "Preempted"): 3, ("speech", "NodeFailures"): 0},
+)
+
+
 def test_what_adds_up_is_told_nothing_of() -> None:
-    assert gaps(account(bill_usd=1000.0)) == []
+    assert gaps(account(WHOLE, bill_usd=1000.0)) == []
+
+
+def test_nodes_without_gpus_and_volumes_are_charged_and_what_is_idle_is_shared() -> None:
+    found = account(WHOLE, key="equal")
+    vision, speech = found.accounts
+    assert (vision.cpu_usd, vision.volume_usd, vision.direct_usd) == (30.0, 0.0, 630.0)
+    assert (speech.cpu_usd, speech.volume_usd, speech.direct_usd) == (0.0, 10.0, 210.0)
+    assert (found.platform_usd, found.shared_usd) == (25.0, 160.0), "without a bill: idle nodes and the platform"
+    assert [one.shared_usd for one in found.accounts] == [80.0, 80.0]
+    assert vision.together_usd == 710.0
+    assert found.counted_usd == 1000.0
+    assert (vision.evicted, speech.evicted) == ({"Preempted": 3}, {})
+
+
+@pytest.mark.parametrize(("bill", "rest"), [(1300.0, 300.0), (900.0, -100.0)])
+def test_the_parts_of_what_is_shared_are_the_whole_and_all_is_the_bill(bill: float, rest: float) -> None:
+    found = account(WHOLE, bill_usd=bill)
+    parts = dict(shares(found))
+    assert sum(parts.values()) == found.shared_usd == bill - 840.0
+    assert found.uncounted_usd == rest
+    assert sum(one.together_usd or 0.0 for one in found.accounts) == pytest.approx(bill)
+    assert any(f"{abs(rest):,.0f} USD" in gap for gap in gaps(found)), "by how much it does not add up"
+
+
+def test_waits_are_by_queue_and_their_mean_by_the_jobs_of_each() -> None:
+    teams = (replace(TEAMS[0], queues=("vision", "vision-off-peak")), TEAMS[1])
+    waits = {"vision": Wait(30, 100.0, 60.0, 600.0), "vision-off-peak": Wait(10, 20_000.0, 19_000.0, 40_000.0)}
+    vision, speech = account_of("demo", "2026-12", teams, FLAVORS, replace(FIGURES, waits=waits)).accounts
+    assert list(vision.waits) == ["vision", "vision-off-peak"]
+    assert vision.wait_seconds == 5075.0
+    assert speech.wait_seconds is None
+    text = as_html(account_of("demo", "2026-12", teams, FLAVORS, replace(FIGURES, waits=waits)))
+    assert '<td>vision-off-peak</td><td class="n">10</td><td class="n">5.3 h</td><td class="n">11 h</td>' in text
+
+
+def test_the_clusters_of_a_stack_are_one_account() -> None:
+    burst = Figures(
+        spent_usd={"vision": 50.0},
+        held_hours={("vision", "burst-spot"): 50.0},
+        ended={("team-vision", "Failed"): 1},
+        waits={"vision": Wait(1, 10.0, 10.0, 10.0)},
+        course={"vision": ((FIGURES.course["vision"][0][0], 50.0),)},
+        budgets_usd={"vision": 400.0},
+        prices_usd={"burst-spot": 1.0},
+        coverage=0.9,
+    )
+    own = replace(FIGURES, budgets_usd={"vision": 600.0, "speech": 3000.0})
+    teams = tuple(replace(team, queues=(f"a/{team.name}", f"b/{team.name}")) for team in TEAMS)
+    flavors = [replace(one, name=f"a/{one.name}") for one in FLAVORS] + [
+        Flavor("b/burst-spot", "b/burst", "spot", 1.0, 3.0)
+    ]
+    found = account_of("demo", "2026-12", teams, flavors, merged({"a": own, "b": burst}))
+    vision = found.accounts[0]
+    assert (vision.spent_usd, vision.team.budget_usd, vision.gpu_hours, vision.failed) == (650.0, 1000, 350.0, 2)
+    assert not vision.has_gap
+    assert list(vision.waits) == ["a/vision", "b/vision"]
+    assert vision.course[0][1] == 1150.0
+    assert found.coverage == 0.9, "the least of theirs"
+
+
+# What AWS has billed
+
+COSTS = {"Start": "2026-12-01", "End": "2027-01-01"}
+
+
+def page(token: str = "", **services: str) -> dict[str, Any]:
+    groups = [
+        {"Keys": [service], "Metrics": {"UnblendedCost": {"Amount": usd, "Unit": "USD"}}}
+        for service, usd in services.items()
+    ]
+    more = {"NextPageToken": token} if token else {}
+    return {"ResultsByTime": [{"TimePeriod": COSTS, "Groups": groups, "Estimated": True}], **more}
+
+
+def test_the_bill_is_all_pages_of_what_has_the_tag(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def answer(parameters: Any) -> Any:
+        asked.append(parameters)
+        return page(EC2="12.5") if "NextPageToken" in parameters else page("more", EC2="100", S3="7.5")
+
+    with aws(monkeypatch, {"ce.GetCostAndUsage": answer}) as found:
+        bill = bill_of(found, "2026-12", ("project", "acme-demo"), span_of("2027-02")[0])
+    assert (bill.usd, bill.by_service, bill.estimated) == (120.0, {"EC2": 112.5, "S3": 7.5}, True)
+    assert asked[0]["TimePeriod"] == COSTS
+    assert asked[0]["Filter"]["And"][0] == {"Tags": {"Key": "project", "Values": ["acme-demo"]}}
+
+
+def test_of_a_month_that_runs_what_was_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    with aws(monkeypatch, {"ce.GetCostAndUsage": lambda given: asked.append(given) or page()}) as found:
+        bill_of(found, "2026-12", ("project", "x"), span_of("2026-12")[0] + 3600)
+        with pytest.raises(ValueError, match="has not begun"):
+            bill_of(found, "2027-01", ("project", "x"), span_of("2026-12")[0] + 3600)
+    assert asked[0]["TimePeriod"] == {"Start": "2026-12-01", "End": "2026-12-02"}
+
+
+def billed(monkeypatch: pytest.MonkeyPatch, answer: Any) -> str:
+    monkeypatch.setattr(read, "_get", lambda _, what, arguments: _answer(what, arguments))
+    with aws(monkeypatch, {"ce.GetCostAndUsage": answer}) as found:
+        monkeypatch.setattr("trainyard.account.aws.account_of", lambda *_: found)
+        done = chargeback("--month", "2025-12", "--bill-from-account")
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return f"{done.exit_code} {' '.join(done.output.split())}"
+
+
+def _answer(what: str, arguments: Any) -> list[Any]:
+    """A Prometheus that has counted the month and knows of no GPU that was held."""
+    return [{"metric": {}, "value": [0, "8928"]}] if "count_over_time" in arguments["query"] else []
+
+
+def test_the_account_is_asked_where_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "1,200 USD of the bill (100 %) were counted nowhere" in billed(monkeypatch, page(EC2="1200"))
+    assert "2 error: --bill-from-account: the identity may not" in billed(
+        monkeypatch, refusal("AccessDeniedException", "no")
+    )
+    assert "AWS has billed nothing with the tag project=" in billed(monkeypatch, {"ResultsByTime": []})
 
 
 @pytest.mark.parametrize(
@@ -83,7 +212,9 @@ def test_what_adds_up_is_told_nothing_of() -> None:
         (replace(FIGURES, coverage=0.5), 1000.0, "50 % of the month"),
         (replace(FIGURES, spent_usd={"vision": 650.0, "speech": 200.0}), 1000.0, "vision: 50 USD between"),
         (replace(FIGURES, spent_usd={"vision": 600.0}), 1000.0, "speech: the ledger has no figure"),
-        (FIGURES, 700.0, "100 USD more than was billed"),
+        (FIGURES, 700.0, "100 USD more were counted than billed (14 %)".replace("14", "12")),
+        (FIGURES, 1000.0, "200 USD of the bill (20 %) were counted nowhere"),
+        (FIGURES, 1000.0, "Nothing measured what stood idle of GPU nodes and CPU nodes"),
         (FIGURES, None, "No bill was given"),
         (replace(FIGURES, held_hours={("vision", "old-spot"): 5.0}), 1000.0, "old-spot, which has no price"),
     ],
@@ -118,7 +249,10 @@ def test_the_document_has_what_the_page_has_and_no_figure_is_null() -> None:
     assert sum(line["usd"] for line in vision["lines"]) + vision["notInTheLines"] == vision["spent"]
     assert (speech["spent"], speech["notInTheLines"], speech["meanWaitSeconds"]) == (None, None, None)
     assert any("speech: the ledger has no figure" in gap for gap in found["gaps"])
-    assert as_document(account())["sharedBy"] is None, "nothing is shared without a bill"
+    assert as_document(account())["sharedBy"] is None, "nothing is shared without a bill or a measure"
+    whole = as_document(account(WHOLE, bill_usd=1300.0))
+    assert (whole["countedUsd"], whole["notCounted"], whole["idle"]["GPU nodes"]) == (1000.0, 300.0, 90.0)
+    assert (whole["teams"][0]["waits"][0]["p95Seconds"], whole["teams"][0]["jobsEvicted"]) == (600.0, {"Preempted": 3})
 
 
 def part_of(text: str, team: str) -> str:
@@ -152,6 +286,9 @@ def chargeback(*arguments: str) -> Any:
         (("--month", "2026-13"), "must be a month, like 2026-12"),
         (("--month", "2999-01"), "2999-01 has not begun"),
         (("--prometheus", "localhost"), "must be an address"),
+        (("--prometheus", "other=http://localhost:9090"), "no cluster other counts anything; there is acme-demo"),
+        (("--prometheus", "http://a:1", "--prometheus", "http://b:1"), "has one already"),
+        (("--bill", "5", "--bill-from-account"), "only one of them"),
         (("--month", "2025-12", "--prometheus", "http://127.0.0.1:1"), "Connection refused"),
         (("--html", "-", "--csv", "-"), "only one of them"),
         (("--json", "-", "--csv", "-"), "only one of them"),

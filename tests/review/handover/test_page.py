@@ -222,14 +222,16 @@ def test_a_teams_budget_that_will_not_do_is_watched(demo, page):
         assert (f"Team {share.name} is expected to need" in watched) == (share in over)
 
 
-def test_an_end_that_the_command_does_not_bring_is_not_promised(rehearsed):
+def test_the_end_is_told_as_each_cloud_brings_it(rehearsed):
     sections = sections_of(handed(Subject(of_recorded(rehearsed("demo-gcp")), DAY), LOOK))
     told = sections["teardown"]
-    assert "trainyard destroy demo-gcp drains" not in told and "--keep" not in told
-    steps = ("trainyard destroy demo-gcp --dry-run", "pulumi destroy --stack demo-gcp", "demo-gcp --prove-only")
+    assert "pulumi destroy --stack" not in told, "the command brings it there too"
+    assert "keeps data, artifacts and tracking, deletes" in told, "there are no homes there"
+    assert "30 days" in told and "record of calls" not in told
+    steps = ("demo-gcp --dry-run", "demo-gcp drains the queues", "--keep none", "demo-gcp --prove-only")
     places = [told.index(step) for step in steps]
     assert places == sorted(places), "what Pulumi ends is told before and proven after"
-    assert "trainyard destroy" not in sections["protection"]
+    assert "trainyard destroy alone lets go of it" in sections["protection"]
 
 
 def test_a_program_that_is_not_ours_has_a_handover_too(rehearsed):

@@ -129,7 +129,7 @@ def test_managed_training_is_compared_by_its_types(small):
     assert found.best is not None and found.best.name.startswith("ml.") and found.best.usd is not None
     text = proposed(small, answers())
     assert_sound(text)
-    assert "jobs on top" in cover_of(text) and "on top" in sections_of(text)["costs"]
+    assert "jobs on top" in cover_of(text) and "by the hour" in sections_of(text)["costs"]
 
 
 def test_payback_adds_up(demo):

@@ -84,3 +84,17 @@ def test_every_check_is_a_module_with_a_run() -> None:
         tree = ast.parse((PACKAGE / f"check_{name}.py").read_text())
         assert ast.get_docstring(tree)
         assert any(isinstance(n, ast.FunctionDef) and n.name == "run" for n in tree.body)
+
+
+NEW_IN_311 = {"UTC", "StrEnum", "Self", "ExceptionGroup", "BaseExceptionGroup", "TaskGroup", "assert_never", "tomllib"}
+"""Names of the standard library that Python 3.10 lacks, of those that one might take."""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_it_runs_on_the_python_of_older_images(path: Path) -> None:
+    tree = ast.parse(path.read_text(), feature_version=(3, 10))
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            used |= {alias.name for alias in node.names} | {getattr(node, "module", None) or ""}
+    assert not used & NEW_IN_311

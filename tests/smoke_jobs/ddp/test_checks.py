@@ -5,8 +5,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
+import torch.distributed as dist
 
-from trainyard.smoke_jobs.ddp import check_collectives, check_data, check_tracking, check_transport, nccl_log
+from trainyard.smoke_jobs.ddp import check_collectives, check_data, check_tracking, check_transport, nccl_log, samples
 from trainyard.smoke_jobs.ddp.options import Options
 
 
@@ -24,6 +26,33 @@ def test_several_nodes_without_a_shared_folder_skip_the_data_check() -> None:
 def test_a_slow_network_repeats_less_often_instead_of_running_out_of_time(seconds: float, times: int) -> None:
     assert check_collectives.repeats(20, seconds) == times
     assert times * seconds <= max(check_collectives.POINT_S, check_collectives.LEAST * seconds)
+
+
+def test_what_is_measured_is_a_sum_of_zeros_as_ddp_s_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NVLS takes floats for sums only: with any other operation healthy nodes would miss their published figures."""
+    asked: list[tuple[torch.Tensor, Any]] = []
+
+    def all_reduce(tensor: torch.Tensor, op: Any = dist.ReduceOp.SUM, **_: Any) -> None:
+        asked.append((tensor, op))
+
+    monkeypatch.setattr(dist, "all_reduce", all_reduce)
+    for name in ("_all_gather", "_reduce_scatter"):
+        monkeypatch.setattr(check_collectives, name, lambda *_: None)
+    job: Any = SimpleNamespace(
+        world_size=4, cuda=False, device=torch.device("cpu"), gather=lambda value: [value], synchronize=lambda: None
+    )
+    points = check_collectives._measure(job, 2**20)
+    assert [point["collective"] for point in points] == ["all_reduce", "all_gather", "reduce_scatter"]
+    assert len(asked) >= check_collectives.LEAST
+    for tensor, op in asked:
+        assert op == dist.ReduceOp.SUM and tensor.dtype == torch.float32 and not tensor.any()
+
+
+def test_loaders_come_from_a_server_and_never_from_a_fork_of_the_rank() -> None:
+    """Once EFA has pinned huge pages, a fork has to copy them."""
+    made = samples.loader(samples.Samples([], 1, verify=False), 0, 1, workers=2, batch=1)
+    context: Any = made.multiprocessing_context
+    assert context.get_start_method() == "forkserver"
 
 
 def test_teams_do_not_share_an_experiment_that_one_of_them_owns(monkeypatch: pytest.MonkeyPatch) -> None:

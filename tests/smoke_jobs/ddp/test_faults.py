@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from trainyard.smoke_jobs.ddp import result
+from trainyard.smoke_jobs.ddp.options import CHECKS, FAULTS
 
 SAYS = {
     "rendezvous": ("fail", "rank 1 of 2 did not reach the barrier within 5 s", "security groups or network policies"),
@@ -54,29 +55,39 @@ def test_a_product_that_gives_two_answers_is_found(smoke: Callable[..., Any]) ->
     assert "the same matrix product gave two answers under load; drain the node" in ran.check("compute")["reason"]
 
 
+ROWS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
+    (("devices", "scaling"), ("rendezvous",), 10),
+    (("devices", "collectives", "gradients", "checkpoint", "scaling"), ("collectives",), 10),
+    (("devices", "collectives", "transport"), ("devices",), 10),
+    (("collectives", "transport", "gradients"), ("transport",), 10),
+    (("collectives", "gradients", "checkpoint"), ("gradients",), 10),
+    (("gradients", "checkpoint"), ("checkpoint",), 10),
+    (("checkpoint", "interruption"), ("interruption",), 10),
+    (("data", "devices"), ("data",), 20),
+    (("tracking", "devices"), ("tracking",), 10),
+    (("collectives", "scaling"), ("scaling",), 20),
+    (("memory", "devices"), ("memory",), 10),
+    (("compute", "devices"), ("compute",), 20),
+    (("stragglers", "devices"), ("stragglers",), 20),
+    (("alltoall", "devices"), ("alltoall",), 10),
+    (("adapters", "devices"), ("adapters",), 10),
+    (("sharded", "storage"), ("sharded",), 10),
+    (("storage", "sharded"), ("storage",), 10),
+    (("dcgm", "devices"), ("dcgm",), 10),
+    (("counters", "devices"), ("counters",), 10),
+)
+"""Checks that run, what is broken of them, and the exit code."""
+
+
+def test_every_check_has_its_fault_and_every_second_way_to_fail_a_test() -> None:
+    assert {name for _, (name,), _ in ROWS} == set(SAYS) == set(CHECKS)
+    assert all(name in checks or name == "rendezvous" for checks, (name,), _ in ROWS)
+    assert set(FAULTS) - set(CHECKS) == {"collectives-large", "compute-wrong"}, "the two tests above"
+
+
 @pytest.mark.parametrize(
     ("checks", "breaks", "code"),
-    [
-        (("devices", "scaling"), ("rendezvous",), 10),
-        (("devices", "collectives", "gradients", "checkpoint", "scaling"), ("collectives",), 10),
-        (("devices", "collectives", "transport"), ("devices",), 10),
-        (("collectives", "transport", "gradients"), ("transport",), 10),
-        (("collectives", "gradients", "checkpoint"), ("gradients",), 10),
-        (("gradients", "checkpoint"), ("checkpoint",), 10),
-        (("checkpoint", "interruption"), ("interruption",), 10),
-        (("data", "devices"), ("data",), 20),
-        (("tracking", "devices"), ("tracking",), 10),
-        (("collectives", "scaling"), ("scaling",), 20),
-        (("memory", "devices"), ("memory",), 10),
-        (("compute", "devices"), ("compute",), 20),
-        (("stragglers", "devices"), ("stragglers",), 20),
-        (("alltoall", "devices"), ("alltoall",), 10),
-        (("adapters", "devices"), ("adapters",), 10),
-        (("sharded", "storage"), ("sharded",), 10),
-        (("storage", "sharded"), ("storage",), 10),
-        (("dcgm", "devices"), ("dcgm",), 10),
-        (("counters", "devices"), ("counters",), 10),
-    ],
+    ROWS,
     ids=lambda value: value[0] if isinstance(value, tuple) and len(value) == 1 else "",
 )
 def test_exactly_the_broken_check_fails(

@@ -80,8 +80,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
     return install
 
 
-def verdict() -> tuple[str, str]:
-    """What check devices makes of the answers."""
+def verdict(**options: Any) -> tuple[str, str]:
+    """What check devices makes of the answers, with these options."""
     reading = hardware.read(UUID.removeprefix("GPU-"))
     device = {
         "name": "NVIDIA H100 80GB HBM3", "uuid": UUID, "memory_gib": 79.1, "driver": reading.driver,
@@ -92,7 +92,7 @@ def verdict() -> tuple[str, str]:
         "rank": 0, "host": "a", "device": device, "versions": versions, "fabrics": [], "visible_devices": 1,
     }  # fmt: skip
     job: Any = SimpleNamespace(
-        options=Options(), inventories=[inventory], broken=lambda _: False, gather=lambda value: [value],
+        options=Options(**options), inventories=[inventory], broken=lambda _: False, gather=lambda value: [value],
         cuda=False, device="cpu", rank=0, host="a",
     )  # fmt: skip
     outcome = check_devices.run(job)
@@ -166,6 +166,42 @@ def test_without_nvidia_smi_nothing_is_called_healthy(installed: Installed) -> N
     installed(None)
     result, reason = verdict()
     assert result == "pass" and "not readable: everything the driver knows: there is no nvidia-smi here" in reason
+
+
+def test_acceptance_fails_where_the_driver_cannot_be_asked(installed: Installed) -> None:
+    installed(None)
+    for options in ({"level": "standard"}, {"level": "full"}, {"expect_links": 18}):
+        result, reason = verdict(**options)
+        assert result == "fail" and "NVIDIA_DRIVER_CAPABILITIES=compute,utility" in reason
+    assert verdict(expect_driver="580")[0] == "fail"
+
+
+def test_the_program_is_found_where_gke_mounts_it(
+    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(HEALTHY)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert hardware.read(UUID).unreadable == (hardware.NO_SMI,)
+    monkeypatch.setattr(hardware, "GKE_FOLDER", str(tmp_path))
+    assert hardware.read(UUID).driver == "570.86.15"
+
+
+@pytest.mark.parametrize(("asked", "result"), [("", "pass"), ("570", "pass"), ("570.86", "pass"), ("580", "fail")])
+def test_an_older_driver_than_the_plans_fails(installed: Installed, asked: str, result: str) -> None:
+    installed(HEALTHY)
+    assert verdict(expect_driver=asked)[0] == result
+
+
+def test_links_that_every_gpu_lacks_are_missed_by_the_plans_number(installed: Installed) -> None:
+    all_up = "".join(f"\t Link {n}: 26.562 GB/s\n" for n in range(18))
+    installed(HEALTHY, links=all_up)
+    assert verdict(expect_links=18)[0] == "pass"
+    installed(HEALTHY, links=all_up.replace("Link 3: 26.562 GB/s", "Link 3: <inactive>"))
+    result, reason = verdict(expect_links=18)
+    assert result == "fail" and "17 NVLinks are up, the plan says 18; look at the fabric manager" in reason
+    assert verdict()[0] == "pass", "nobody says how many there have to be"
+    installed(HEALTHY, links="Unable to retrieve NVLink information as all links are inActive\n")
+    assert "0 NVLinks are up, the plan says 18" in verdict(expect_links=18)[1]
 
 
 def test_fewer_links_than_the_neighbours_have() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trainyard.smoke_jobs.ddp import result
 from trainyard.smoke_jobs.ddp.options import LEVELS, Options, UsageError, from_document, parse, to_json
 
 
@@ -66,13 +67,37 @@ def test_a_document_that_cannot_be_read(text: str) -> None:
         parse([], {"SMOKE_OPTIONS": text})
 
 
+def said(output: str) -> dict[str, Any]:
+    """The result that was printed, for there is no file."""
+    (line,) = [line for line in output.splitlines() if line.startswith(result.LINE_PREFIX)]
+    document: dict[str, Any] = json.loads(line.removeprefix(result.LINE_PREFIX))
+    return document
+
+
+def test_a_scratch_folder_that_cannot_be_written_is_a_wrong_option(smoke: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in ("/proc/nope", str(tmp_path / "file")):
+        ran = smoke("--nproc-per-node", "1", "--scratch-dir", folder)
+        assert ran.code == 2 and "Traceback" not in ran.output, ran.output
+        (error,) = said(ran.output)["errors"]
+        assert error["message"].startswith(f"scratch_dir {folder} cannot be written: ")
+
+
+def test_what_is_printed_of_wrong_options_keeps_the_schema() -> None:
+    assert result.problems(result.unusable(["port is 1"])) == []
+
+
 def test_wrong_options_exit_with_2_and_leave_no_result(smoke: Callable[..., Any]) -> None:
     ran = smoke("--nodes", "2", "--node-rank", "5", "--baseline-drop", "0.2")
     assert ran.code == 2
     assert "node_rank is 5 of 2 nodes" in ran.output
     assert "set head to the host name of node 0" in ran.output
     assert ran.result == {}
-    assert smoke("--no-such-flag").code == 2
+    told = said(ran.output)
+    assert (told["verdict"], told["exit_code"]) == ("usage", 2)
+    assert any("node_rank is 5 of 2 nodes" in error["message"] for error in told["errors"])
+    ran = smoke("--no-such-flag")
+    assert ran.code == 2 and "no-such-flag" in said(ran.output)["errors"][0]["message"]
     ran = smoke("--nodes", "2", "--node-rank", "0", "--head", "h", "--baseline", "/no/file")
     assert ran.code == 2
     for text in (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainyard.smoke_jobs.ddp import result
-from trainyard.smoke_jobs.ddp.options import LEVELS, Options, from_document
+from trainyard.smoke_jobs.ddp.options import CHECKS, LEVELS, Options, from_document
 from trainyard.smoke_jobs.ddp.result import Figure, Outcome, cost, empty_document, failed, passed
 
 
@@ -42,6 +42,18 @@ def test_what_the_schema_refuses(change: Any, text: str) -> None:
     made = copy.deepcopy(document())
     change(made)
     assert any(text in problem for problem in result.problems(made))
+
+
+def test_the_ways_that_never_ran_on_hardware_are_named_with_the_checks_that_took_them() -> None:
+    made = document()
+    assert result.unproven(made) == {}, "on CPUs all of it was tried"
+    made["topology"]["device"] = "cuda"
+    made["checks"] = [passed("fine").entry(name, 1.0) for name in ("rendezvous", "devices", "transport", "dcgm")]
+    assert result.unproven(made) == {"device": ["devices"], "fabric": ["transport"], "dcgm": ["dcgm"]}
+    made["topology"]["nodes"] = 1
+    made["checks"][3] = result.skipped("dcgmi is not in the image").entry("dcgm", 0.0)
+    assert result.unproven(made) == {"device": ["devices"]}
+    assert {name for names in result.UNPROVEN.values() for name in names} <= set(CHECKS)
 
 
 def test_a_failure_outweighs_a_slow_figure() -> None:

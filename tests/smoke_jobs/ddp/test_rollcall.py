@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from torch.distributed import TCPStore
 
-from trainyard.smoke_jobs.ddp.job import RankMissing, announce
+from trainyard.smoke_jobs.ddp.job import Here, RankMissing, announce
 from trainyard.smoke_jobs.ddp.peers import Line
 from trainyard.smoke_jobs.ddp.rollcall import RollCall, call_roll
 
@@ -127,4 +127,4 @@ def test_a_node_rank_beyond_the_job_is_told() -> None:
 def test_a_started_rank_that_does_not_announce_itself_is_named() -> None:
     store = TCPStore("127.0.0.1", free_port(), is_master=True, wait_for_workers=False)
     with pytest.raises(RankMissing, match=r"rank 1, rank 2 of 3 did not announce itself within 1 s"):
-        announce(store, 0, 3, "host", timedelta(seconds=1))
+        announce(store, 0, 3, Here("host"), timedelta(seconds=1))

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from trainyard.cli import smoke_sweep
 from trainyard.smoke_jobs.ddp import result
 from trainyard.smoke_jobs.ddp.options import LEVELS
+from trainyard.smoke_jobs.launch.follow import Ended
 
 
 @pytest.fixture(scope="module")
@@ -230,3 +232,13 @@ def test_a_check_that_breaks_down_does_not_take_the_others_along(smoke: Callable
     assert "the data tier /dev/null/tier cannot be used" in ran.check("data")["reason"]
     assert ran.check("scaling")["verdict"] == "pass"  # the process groups were made anew
     assert ran.check("scaling")["figure"]["value"] > 0
+
+
+def test_a_sweep_finds_the_figures_that_it_compares_nodes_by(smoke: Callable[..., Any]) -> None:
+    checks = ("compute", "memory", "alltoall", "collectives")
+    ran = smoke("--nproc-per-node", "2", "--level", "standard", "--burn-s", "0.5", checks=checks)
+    assert ran.code == 0, ran.output
+    found = smoke_sweep.read(("a",), Ended(0, ran.result)).figures
+    gpus_only = {"memory host", "memory device"}
+    for start in {*smoke_sweep.FIGURES, "busbw all_reduce 4 MiB"} - gpus_only:
+        assert any(name.startswith(start) for name in found), (start, found)

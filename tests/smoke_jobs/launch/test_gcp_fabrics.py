@@ -16,7 +16,7 @@ from trainyard.smoke_jobs.ddp import nccl_log
 from trainyard.smoke_jobs.ddp.options import TRANSPORTS
 from trainyard.smoke_jobs.launch import trainjob
 from trainyard.smoke_jobs.launch.gcp_fabrics import FABRICS, NICS, TRANSPORT
-from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec
+from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec, worker_options
 from trainyard.smoke_jobs.launch.kubernetes import Deferred, Rendering, render
 
 PLAIN = replace(
@@ -146,3 +146,10 @@ def test_what_cannot_be_is_said(changes: dict[str, str], said: str) -> None:
 def test_a_trainjob_cannot_carry_it() -> None:
     with pytest.raises(LaunchError, match="not for target trainjob"):
         trainjob.render(spec("gib-dranet"))
+
+
+def test_every_adapter_of_a_rdma_fabric_is_missed_and_none_of_tcpxo() -> None:
+    for fabric, adapters in (("gib-dranet", 8), ("gib", 8), ("tcpxo", 0)):
+        assert worker_options(spec(fabric), "kubernetes").expect_adapters == adapters, fabric
+    assert worker_options(spec("gib", nodes=1), "kubernetes").expect_adapters == 0
+    assert worker_options(spec("", adapters=4), "kubernetes").expect_adapters == 4

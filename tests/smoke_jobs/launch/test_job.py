@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.smoke_jobs.launch.support import GPU_POOL, job_policy
+from trainyard.components.k8s.kueue_manager import RECOVERY_MINUTES, manager_configuration
 from trainyard.smoke_jobs.ddp.options import parse
 from trainyard.smoke_jobs.launch.job import (
     BASELINE,
@@ -46,6 +47,15 @@ def test_survivors_wait_for_the_one_that_was_reclaimed():
     longer = replace(GPU_POOL, start_timeout_s=3600)
     assert worker_options(longer, "kubernetes").rendezvous_timeout_s == 3600
     assert job_policy(longer)["activeDeadlineSeconds"] == deadline + 2 * (3600 - GPU_POOL.start_timeout_s)
+
+
+def test_it_is_the_queue_that_gives_the_survivors_back_and_not_a_failed_check():
+    """Kueue takes the job off once a replacement had its time, and before a worker calls the other node missing."""
+    assert UNREACHABLE_S + NODE_S + IMAGE_S <= RECOVERY_MINUTES * 60
+    assert worker_options(GPU_POOL, "kubernetes").rendezvous_timeout_s > RECOVERY_MINUTES * 60
+    waiting = manager_configuration(30, 10, ())["waitForPodsReady"]
+    assert (waiting["timeout"], waiting["recoveryTimeout"]) == ("30m", f"{RECOVERY_MINUTES}m")
+    assert manager_configuration(15, 10, ())["waitForPodsReady"]["recoveryTimeout"] == "15m"
 
 
 def test_a_job_is_named_after_its_pool_and_capacity():

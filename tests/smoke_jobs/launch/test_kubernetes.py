@@ -86,7 +86,7 @@ def test_a_verdict_ends_the_job_and_a_disruption_does_not():
     assert rules[0] == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
     by_code = {code: rule["action"] for rule in rules[1:] for code in rule["onExitCodes"]["values"]}
     assert by_code == {75: "Ignore", 1: "FailJob", 2: "FailJob", 10: "FailJob", 20: "FailJob", 124: "FailJob"}
-    assert {rule["onExitCodes"]["containerName"] for rule in rules[1:]} == {_container()["name"]}
+    assert {rule["onExitCodes"]["containerName"] for rule in rules[1:]} == {_container()["name"], "fabric"}
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,8 @@ def test_two_pods_form_one_job_here(tmp_path):
 
 def _unasked(seen, tmp_path):
     """How the container that asks for no GPU ends where these devices are, and what it says."""
-    (container,) = render(replace(GPU_POOL, isolated_gpus=True)).job["spec"]["template"]["spec"]["initContainers"]
+    container, fabric = render(replace(GPU_POOL, isolated_gpus=True)).job["spec"]["template"]["spec"]["initContainers"]
+    assert (container["name"], fabric["name"]) == ("unasked", "fabric")
     program = container["command"][2].replace("/dev/", f"{tmp_path}/")
     for name in seen:
         (tmp_path / name).touch()
@@ -280,8 +281,10 @@ def test_one_that_does_fails_the_job_and_says_what_it_saw(tmp_path):
 
 
 def test_it_asks_by_every_variable_and_for_no_resource_that_is_a_device():
-    (container,) = render(replace(GPU_POOL, isolated_gpus=True)).job["spec"]["template"]["spec"]["initContainers"]
+    container, fabric = render(replace(GPU_POOL, isolated_gpus=True)).job["spec"]["template"]["spec"]["initContainers"]
+    assert (container["name"], fabric["name"]) == ("unasked", "fabric")
     assert {item["name"]: item["value"] for item in container["env"]}["NVIDIA_VISIBLE_DEVICES"] == "all"
     assert set(container["resources"]["limits"]) == {"cpu", "memory"}
-    assert "initContainers" not in render(GPU_POOL).job["spec"]["template"]["spec"], "where nodes promise nothing"
+    plain = render(replace(GPU_POOL, fabric_interfaces=0, fabric_resource="")).job["spec"]["template"]["spec"]
+    assert "initContainers" not in plain, "where nodes promise nothing"
     kubernetes_validate.validate(render(replace(GPU_POOL, isolated_gpus=True)).job, "1.35", strict=True)

@@ -178,7 +178,10 @@ def test_two_nodes_of_a_real_slurm(machines, tmp_path, monkeypatch):
     with private_slurm.cluster(home, machines(["n1", "n2"])) as environment:
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        both = replace(ON_NODE, nodes=2, options={"checks": ["rendezvous", "collectives", "checkpoint"]})
+        assert slurm.nodes("") == ["n1", "n2"]
+        both = replace(
+            ON_NODE, nodes=2, hosts=("n1", "n2"), options={"checks": ["rendezvous", "collectives", "checkpoint"]}
+        )
         ended = slurm.run(both, RecordedView(), SETTINGS, work)
     assert ended.exit_code == 0, "\n".join(ended.log)
     assert ended.document is not None

@@ -7,6 +7,7 @@ from rich.console import Console
 from tests.smoke_jobs.report.support import document
 from trainyard.smoke_jobs.ddp import result
 from trainyard.smoke_jobs.launch.follow import CheckDone, Ended
+from trainyard.smoke_jobs.report.html import page
 from trainyard.smoke_jobs.report.terminal import Progress, headline, show
 
 
@@ -29,6 +30,19 @@ def test_the_result_has_a_row_a_check_and_says_what_is_wrong():
     assert "It cannot train: a check failed (exit 10) · 16 ranks on 2 nodes, NVIDIA H100" in text
     assert "1.25 USD" in text
     assert "\x1b" not in text
+
+
+def test_what_was_never_run_on_such_hardware_is_said():
+    found = document() | {"unproven": {"device": ["devices"], "dcgm": ["dcgm"]}}
+    console = _console()
+    show(Ended(10, found), console, console)
+    said = "never tried on such hardware by this project: device (devices); dcgm (dcgm)"
+    assert said in _text(console) and said in result.table(found)
+    assert f"N{said[1:]}." in page(found)
+    for without in (document(), {key: value for key, value in found.items() if key != "unproven"}):
+        console = _console()
+        show(Ended(10, without), console, console)
+        assert "never tried" not in _text(console) + result.table(without) + page(without)
 
 
 def test_equal_reasons_are_one_line():

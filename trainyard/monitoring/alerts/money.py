@@ -53,7 +53,7 @@ def _ladder(at: Thresholds) -> tuple[Alert, ...]:
         (
             LADDER[0],
             "a first part of a team's budget is spent",
-            "info",
+            "notice",
             first,
             second,
             "Nothing has to be done.",
@@ -101,6 +101,40 @@ def _ladder(at: Thresholds) -> tuple[Alert, ...]:
     return tuple(alert(*step) for step in steps)
 
 
+def _total(at: Thresholds) -> tuple[Alert, ...]:
+    """All teams together: where no budget of the cloud's is in reach, nobody else says it of the environment."""
+    spent, budget = f"sum(max by (team) ({n.TEAM_SPENT_USD}))", f"sum(max by (team) ({n.TEAM_BUDGET_USD}) > 0)"
+    _, second, last = at.budget_percents
+
+    def alert(name: str, title: str, severity: Severity, at_least: int, below: int | None) -> Alert:
+        upper = f" < {below}" if below is not None else ""
+        return Alert(
+            name,
+            title,
+            f"{spent} / {budget} * 100 >= {at_least}{upper}",
+            severity,
+            "all teams together have spent {{ $value | humanize }} % of this month's budgets",
+            Runbook(
+                f"The GPUs that all teams have held this month cost at least {at_least} % of their budgets together. "
+                "Where the cloud's own budget is out of reach, this is the word on the environment's total: GPUs are "
+                "most of the bill, not all of it.",
+                _SEE,
+                (
+                    "Look which team's part grew: its own alerts say when.",
+                    "Compare with the cloud's bill; what is no GPU is in `trainyard cost STACK`.",
+                    "Raise monthlyBudgetUsd, or agree with the teams on what waits until the first.",
+                ),
+            ),
+            "5m",
+            "budget_percents",
+        )
+
+    return (
+        alert("EnvironmentBudgetWarning", "the budgets of all teams are nearly spent", "warning", second, last),
+        alert("EnvironmentBudgetSpent", "the budgets of all teams are spent", "critical", last, None),
+    )
+
+
 def _silent() -> Alert:
     return Alert(
         "LedgerSilent",
@@ -119,4 +153,4 @@ def _silent() -> Alert:
 
 def money_alerts(at: Thresholds) -> tuple[Alert, ...]:
     """Every alert on money."""
-    return (_spike(at), *_ladder(at), _silent())
+    return (_spike(at), *_ladder(at), *_total(at), _silent())

@@ -47,6 +47,27 @@ def _down(kind: str, which: str) -> str:
     )
 
 
+def _agents_down(which: str) -> str:
+    """The expression of agents that are missing on nodes, save while a new version goes from node to node.
+
+    Such a rollout takes a minute or two a node, so on a large cluster it is longer than what is patiently waited for.
+    One that does not move on is no rollout: it is told of.
+    """
+
+    def each(expression: str) -> str:
+        return f"max by (namespace, daemonset) ({expression})"
+
+    missing, updated, desired = (
+        f"kube_daemonset_status_{what}{{{which}}}"
+        for what in ("number_unavailable", "updated_number_scheduled", "desired_number_scheduled")
+    )
+    moves = f"{each(f'changes({updated}[20m])')} > 0"
+    return (
+        f"{each(missing)} > 0 unless on (namespace, daemonset)"
+        f" ({moves} and on (namespace, daemonset) ({each(updated)} < {each(desired)}))"
+    )
+
+
 _KEEPERS = "|".join(KEEPERS)
 
 
@@ -112,7 +133,7 @@ def _controllers(at: Thresholds, namespaces: Sequence[str]) -> tuple[Alert, ...]
         Alert(
             "NodeAgentDown",
             "an agent does not run on its nodes",
-            f"max by (namespace, daemonset) (kube_daemonset_status_number_unavailable{{{ours}}}) > 0",
+            _agents_down(ours),
             "warning",
             "{{ $labels.namespace }}/{{ $labels.daemonset }} does not run on {{ $value }} nodes where it should",
             Runbook(
@@ -187,7 +208,9 @@ def _figures() -> tuple[Alert, ...]:
         Alert(
             "GpuFiguresMissing",
             "GPUs are not measured",
-            f"sum({n.GPUS_PROVISIONED}) - (count(count by (UUID) (DCGM_FI_DEV_GPU_TEMP)) or vector(0)) > 0",
+            # The exporter that starts anew on one node after another is away from each for a few minutes.
+            f"sum({n.GPUS_PROVISIONED})"
+            " - (count(count by (UUID) (last_over_time(DCGM_FI_DEV_GPU_TEMP[10m]))) or vector(0)) > 0",
             "warning",
             "{{ $value }} GPUs of the nodes that there are give no figures",
             Runbook(

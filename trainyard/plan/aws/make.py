@@ -14,6 +14,7 @@ from trainyard.plan.aws.market import AwsMarket
 from trainyard.plan.aws.network import check_addresses, plan_network
 from trainyard.plan.aws.parts import AlertsPlan, AwsPlan, LoginPlan, RolesPlan
 from trainyard.plan.aws.placement import choose_zones, place, zones_of_fabrics
+from trainyard.plan.aws.resource_prices import node_hour_usd, volume_gib_month_usd
 from trainyard.plan.aws.storage import plan_lustre, plan_shared_file_system
 from trainyard.plan.aws.training import plan_managed_beside
 from trainyard.plan.context import Context
@@ -110,7 +111,9 @@ def plan_aws(
         isolated_gpus=True,  # the nodes' launch template sees to it
         monitoring=monitoring,
         drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
-        ledger=plan_ledger(pools, teams, context) if monitoring else None,
+        ledger=plan_ledger(pools, teams, node_hour_usd((system_nodes, cpu_pool)), volume_gib_month_usd(), context)
+        if monitoring
+        else None,
         idle_jobs=plan_idle_jobs(monitoring, context),
         off_peak=plan_off_peak(scheduling, teams, context),
     )
@@ -144,14 +147,17 @@ def plan_deployers(context: Context) -> tuple[str, ...]:
     return context.ledger.decide("aws.deployers", given, source)
 
 
-def plan_alerts(context: Context) -> AlertsPlan:
-    """What the budget counts, and what looks for anomalies."""
+def plan_alerts(context: Context, *, managed: bool = False) -> AlertsPlan:
+    """What the budget counts, and what looks for anomalies. Where training is managed, it counts a service's costs."""
     aws, ledger = context.settings.aws, context.ledger
     scope = ledger.decide("budget.scope", aws.budget_scope, f"setting aws.budgetScope: {_COUNTED[aws.budget_scope]}")
     detection = context.take("budget.anomaly_detection", "aws.anomalyDetection", aws.anomaly_detection)
     if detection and scope == "account":
         allowed = "monitors the environment's tag, and aws.budgetScope is account"
         ledger.problem("aws.anomalyDetection", detection, allowed, "leave it out, or take budgetScope environment")
+    elif detection and managed:
+        allowed = "monitors the environment's tag, and a budget of managed training counts what SageMaker costs"
+        ledger.problem("aws.anomalyDetection", detection, allowed, "leave it out: the budget's alerts stay")
     return AlertsPlan(
         whole_account=scope == "account",
         anomaly_detection=detection,

@@ -50,7 +50,7 @@ def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tupl
         lustre=None,
         shared_file_system=False,
         database=None,
-        alerts=plan_alerts(context),
+        alerts=plan_alerts(context, managed=True),
         deployers=plan_deployers(context),
         login=LoginPlan(settings.aws.assume_role, settings.aws.profile),
         roles=RolesPlan(settings.aws.role_path, settings.aws.permissions_boundary),

@@ -14,7 +14,7 @@ from trainyard.plan.aws.existing_network import requested_zones
 from trainyard.plan.aws.reservations import reservation
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
-from trainyard.plan.pools import Nodes, PoolDraft
+from trainyard.plan.pools import Nodes, PoolDraft, switched_nvlinks
 from trainyard.problems import nearest
 
 _NAMES_DIFFER = "zone names of older regions stand for different places in each account: compare with yours"
@@ -173,10 +173,19 @@ def place(
             root_disk_gib=draft.root_disk_gib,
             usd_per_hour=item.usd_per_hour,
             time_slices=draft.time_slices,
+            nvlinks=switched_nvlinks(item.gpu, item.gpus, item.nvlink),
+            driver=_driver(context),
         ),
         node_groups=_node_groups(draft, spread, own, crowded, context),
         whole_nodes_only=draft.whole_nodes_only,
     )
+
+
+def _driver(context: Context) -> str:
+    """The driver of the nodes' image; empty where an environment keeps a release whose driver is not on record."""
+    own = context.lock.node_release or context.settings.aws.node_release
+    known = {catalog.node_release(version)[0] for version in catalog.known_kubernetes_versions()}
+    return str(catalog.ami_driver()[0]) if own is None or own in known else ""
 
 
 def _efa(interfaces: int) -> FabricPlan:

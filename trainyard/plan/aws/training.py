@@ -8,12 +8,15 @@ from dataclasses import replace
 
 from trainyard import catalog
 from trainyard.catalog.managed import listed_price
-from trainyard.plan.aws.parts import ManagedPlan, ManagedSmokePlan, SeatPlan
+from trainyard.plan.aws.parts import AwsPlan, ManagedPlan, ManagedSmokePlan, SeatPlan
 from trainyard.plan.context import Context
+from trainyard.plan.parts import Plan
 from trainyard.plan.profiles import profile
 from trainyard.problems import nearest
 from trainyard.settings.people import Team
 from trainyard.settings.types import Model
+from trainyard.smoke_jobs.launch.job import SmokeSpec, job_name
+from trainyard.smoke_jobs.launch.sagemaker import MARGIN_S
 
 IMAGE_ACCOUNT = "763104351884"
 IMAGE_ACCOUNTS: Mapping[str, str] = {"me-central-1": "914824155844", "me-south-1": "217643126080"}
@@ -28,6 +31,11 @@ SMOKE_MINUTES = 20
 """Longest that the smoke job runs: five for its machine and image, fifteen for level quick."""
 
 LONGEST_SEAT = 63
+
+
+def image_account(region: str) -> str:
+    """The account that AWS publishes its deep learning containers from in a region."""
+    return IMAGE_ACCOUNTS.get(region, IMAGE_ACCOUNT)
 
 
 def plan_managed_beside(teams: Sequence[Team], context: Context) -> ManagedPlan | None:
@@ -158,6 +166,33 @@ def _seats(teams: Sequence[Team], context: Context) -> tuple[SeatPlan, ...]:
     return tuple(seats)
 
 
+def training_smoke(plan: Plan[AwsPlan]) -> SmokeSpec | None:
+    """The smoke job of managed training as its launcher takes it, without what only the engine knows; None without one.
+
+    It tracks no run: the image has no plug-in for the tracking app, and a job without a way out does not reach it.
+    """
+    managed = plan.ground.managed
+    smoke = managed.smoke if managed is not None else None
+    if smoke is None:
+        return None
+    type_ = smoke.instance_type.removeprefix("ml.")
+    machine = next((item for item in catalog.instances() if item.type == type_), None)
+    price = listed_price("aws", type_)
+    return SmokeSpec(
+        name=job_name("training"),
+        stack=plan.core.stack,
+        level=smoke.level,
+        timeout_s=smoke.max_runtime_minutes * 60 - MARGIN_S,
+        gpus_per_node=machine.gpus if machine else 0,
+        gpu=machine.gpu.partition("-")[0] if machine else "",
+        gpu_memory_gib=machine.gpu_memory_gib if machine else 0.0,
+        instance=smoke.instance_type,
+        image=smoke.image,
+        tracking_uri="none",
+        usd_per_node_hour=price or 0.0,  # the worker's word for unknown
+    )
+
+
 def _smoke(training: Sequence[str], context: Context) -> ManagedSmokePlan | None:
     own, ledger = context.settings.smoke, context.ledger
     if not ledger.decide("smoke.enabled", own.enabled, "setting smoke.enabled; on unless turned off"):
@@ -169,7 +204,7 @@ def _smoke(training: Sequence[str], context: Context) -> ManagedSmokePlan | None
     price = listed_price("aws", type_.removeprefix("ml."))
     usd = None if price is None else round(price * SMOKE_MINUTES / 60, 2)
     region = context.region
-    registry = f"{IMAGE_ACCOUNTS.get(region, IMAGE_ACCOUNT)}.dkr.ecr.{region}.amazonaws.com"
+    registry = f"{image_account(region)}.dkr.ecr.{region}.amazonaws.com"
     image = own.image or f"{registry}/{IMAGE}"
     cost = f"; {usd:g} USD at most" if usd is not None else ""
     return ManagedSmokePlan(

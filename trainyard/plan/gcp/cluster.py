@@ -53,6 +53,11 @@ def plan_control_plane(cluster: str, context: Context) -> GkePlan:
         deletion_protection=context.ledger.decide(
             "cluster.deletion_protection", context.settings.protect, "setting protect"
         ),
+        api_networks=context.ledger.decide(
+            "cluster.api_networks",
+            tuple(sorted(context.settings.gcp.api_networks.items())),
+            "setting gcp.apiNetworks" if context.settings.gcp.api_networks else "its DNS name alone, which IAM guards",
+        ),
     )
 
 

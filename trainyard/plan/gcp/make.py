@@ -15,6 +15,8 @@ from trainyard.plan.gcp.market import GcpMarket
 from trainyard.plan.gcp.network import check_addresses, plan_network
 from trainyard.plan.gcp.parts import BillingPlan, GcpPlan
 from trainyard.plan.gcp.placement import choose_zones, place, run_hours
+from trainyard.plan.gcp.record import plan_record
+from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
@@ -88,9 +90,10 @@ def plan_gcp(
         network=network,
         control_planes=(plan_control_plane(name, context),),
         database=plan_database(context),
+        record=plan_record(context),
         run_hours=run_hours(drafts, context),
         authenticator_group=_group(context),
-        billing=_billing(context),
+        billing=_billing(context, watched=monitoring is not None),
     )
     cluster = ClusterPlan(
         name=name,
@@ -105,7 +108,15 @@ def plan_gcp(
         runtimes=plan_runtimes(pools, smoke, context),
         monitoring=monitoring,
         drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
-        ledger=plan_ledger(pools, teams, context) if monitoring else None,
+        ledger=plan_ledger(
+            pools,
+            teams,
+            node_hour_usd((system_nodes, cpu_pool), context.region),
+            volume_gib_month_usd(context.region),
+            context,
+        )
+        if monitoring
+        else None,
         idle_jobs=plan_idle_jobs(monitoring, context),
         off_peak=plan_off_peak(scheduling, teams, context),
         isolated_gpus=True,  # GKE's device plugin mounts what is asked for; no toolkit reads a container's variables
@@ -122,13 +133,13 @@ def _group(context: Context) -> str | None:
     )
 
 
-def _billing(context: Context) -> BillingPlan | None:
+def _billing(context: Context, *, watched: bool) -> BillingPlan | None:
     """The account and the budget in its currency; without an account there is no budget of Google's."""
     own, ledger = context.settings.gcp, context.ledger
     if own.billing_account is None:
-        return ledger.decide(
-            "budget.billing_account", None, "no gcp.billingAccount: the plan's budget is told, and nobody is alerted"
-        )
+        # The policy on budgets knows the same two ways: Google's own, or the ledger's alerts.
+        by = "the platform's own ledger alerts on GPUs" if watched else "nobody is alerted, without monitoring"
+        return ledger.decide("budget.billing_account", None, f"no gcp.billingAccount: {by}")
     usd = context.settings.monthly_budget_usd or context.grown("budget.monthly_usd")
     amount = max(1, round(usd * own.billing_units_per_usd))
     ledger.decide("budget.billing_account", own.billing_account, "setting gcp.billingAccount")

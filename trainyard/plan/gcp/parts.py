@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-KEY_CLASSES = ("data", "checkpoints", "tracking", "platform")
+KEY_CLASSES = ("data", "checkpoints", "tracking", "platform", "record")
 """What has a key of Cloud KMS of its own."""
 
 ReleaseChannel = Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"]
@@ -31,6 +31,7 @@ class GkePlan:
     cluster: str  # its name
     release_channel: ReleaseChannel
     deletion_protection: bool
+    api_networks: tuple[tuple[str, str], ...]  # that reach the API by its address: name and CIDR block
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,17 @@ class CloudSqlPlan:
     highly_available: bool
     backup_retention_days: int
     deletion_protection: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPlan:
+    """Who did what in the project, and how long nobody takes it back."""
+
+    by_stack: bool  # whether the stack has the project's logs written down and kept in the region
+    log_retention_days: int
+    locked: bool  # whether the days can never be made fewer
+    access_log_days: int
+    access_log_lock_days: int  # in which nobody deletes a log of access to a bucket
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,7 @@ class GcpPlan:
     network: GcpNetworkPlan
     control_planes: tuple[GkePlan, ...]  # one a cluster
     database: CloudSqlPlan
+    record: RecordPlan
     run_hours: tuple[tuple[str, int], ...]  # after which nodes of flex-start are taken away, by node group
     authenticator_group: str | None  # below which groups of Google's are groups of RBAC
     billing: BillingPlan | None  # None: no budget of Google's

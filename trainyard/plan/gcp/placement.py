@@ -15,7 +15,7 @@ from trainyard.conventions.gcp import GIB_TUNERS, LOCAL_SSD_GIB, LOCAL_SSDS, RDM
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.gcp.market import usd_per_hour
 from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
-from trainyard.plan.pools import Nodes, PoolDraft
+from trainyard.plan.pools import Nodes, PoolDraft, switched_nvlinks
 from trainyard.problems import nearest
 
 
@@ -93,6 +93,7 @@ def place(draft: PoolDraft[GcpInstance], zones: Sequence[str], context: Context)
             root_disk_gib=draft.root_disk_gib,
             usd_per_hour=usd_per_hour(item, region),
             time_slices=draft.time_slices,
+            nvlinks=switched_nvlinks(item.gpu, item.gpus, item.nvlink),
         ),
         node_groups=_node_groups(draft, spread, own, context),
         whole_nodes_only=draft.whole_nodes_only,

@@ -53,7 +53,13 @@ def _reservation(group: NodeGroupPlan, plan: ReservationPlan, account: Account) 
         told = (
             f"{found[0]['State']}, {there} × {found[0]['InstanceType']} in {found[0]['AvailabilityZone']}, {free} free"
         )
-        yield _line(what, Answer.FINE, told)
+        if found[0]["State"] == "active" and free < group.max_nodes:
+            # Nodes of this stack may be those that run in it: nobody can tell them from another's.
+            told += f": the nodes are {group.max_nodes}"
+            remedy = "end what else runs in it, unless that is this stack's own nodes; or lower maxNodes"
+            yield _line(what, Answer.UNKNOWN, told, remedy)
+        else:
+            yield _line(what, Answer.FINE, told)
 
 
 def _wrong(group: NodeGroupPlan, plan: ReservationPlan, found: dict[str, Any]) -> Any:
@@ -70,8 +76,9 @@ def _wrong(group: NodeGroupPlan, plan: ReservationPlan, found: dict[str, Any]) -
             f"it is in {found['AvailabilityZone']}, the nodes in {', '.join(group.zones)}",
             "correct its availabilityZone",
         )
-    if found.get("TotalInstanceCount", 0) < group.max_nodes:
-        yield f"it has {found.get('TotalInstanceCount', 0)} machines, the nodes are {group.max_nodes}", "lower maxNodes"
+    there = found.get("TotalInstanceCount", 0)
+    if there < group.max_nodes:
+        yield f"it has {there} machines, the nodes are {group.max_nodes}", "lower maxNodes"
     is_block = found.get("ReservationType") == "capacity-block"
     if is_block != (plan.kind == "block"):
         yield f"it is {'a Capacity Block' if is_block else 'no Capacity Block'}", "correct its kind"

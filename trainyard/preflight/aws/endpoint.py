@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
 from trainyard.account.aws import Account, RefusedError
 from trainyard.conventions.aws import tunnel_port
+from trainyard.fleet.tunnel import reaches
 from trainyard.plan.parts import ClusterPlan
 from trainyard.preflight.aws.subject import AwsSubject
 from trainyard.preflight.model import Answer, Line, Lines, lines_of
 
 NAME: Final = "endpoint"
 _line = lines_of(NAME)
-
-WAIT_SECONDS: Final = 4.0
-
-Reaches = Callable[[str, int], bool]
-
-
-def reaches(host: str, port: int) -> bool:
-    """Whether somebody answers at a port."""
-    try:
-        with socket.create_connection((host, port), timeout=WAIT_SECONDS):
-            return True
-    except OSError:
-        return False
 
 
 def check(subject: AwsSubject, account: Account) -> Lines:

@@ -15,6 +15,12 @@ from trainyard.rehearsal.change.aws import effects as aws_effects
 from trainyard.rehearsal.change.aws import network as aws_network
 from trainyard.rehearsal.change.aws import nodes as aws_nodes
 from trainyard.rehearsal.change.aws import people as aws_people
+from trainyard.rehearsal.change.gcp import cluster as gcp_cluster
+from trainyard.rehearsal.change.gcp import databases as gcp_databases
+from trainyard.rehearsal.change.gcp import effects as gcp_effects
+from trainyard.rehearsal.change.gcp import network as gcp_network
+from trainyard.rehearsal.change.gcp import nodes as gcp_nodes
+from trainyard.rehearsal.change.gcp import stores as gcp_stores
 from trainyard.rehearsal.change.kubernetes import effects as kubernetes_effects
 from trainyard.rehearsal.change.kubernetes import objects as kubernetes_objects
 from trainyard.rehearsal.change.kubernetes import volumes as kubernetes_volumes
@@ -29,13 +35,22 @@ ROOMS: Final[tuple[Room, ...]] = (
     aws_databases.check,
     aws_network.check,
     aws_nodes.check,
+    gcp_cluster.check,
+    gcp_databases.check,
+    gcp_network.check,
+    gcp_nodes.check,
+    gcp_stores.check,
     aws_people.check,
     kubernetes_objects.check,
     kubernetes_volumes.check,
 )
 """What judges a change, each by itself; what belongs to one cloud, or to Kubernetes, is in the folder of its name."""
 
-EFFECTS: Final[tuple[Callable[[Change], Iterable[Effect]], ...]] = (aws_effects.of, kubernetes_effects.of)
+EFFECTS: Final[tuple[Callable[[Change], Iterable[Effect]], ...]] = (
+    aws_effects.of,
+    gcp_effects.of,
+    kubernetes_effects.of,
+)
 """What tells who is interrupted."""
 
 

@@ -66,6 +66,24 @@ def _issuer(arn: str, place: synthesised.Place) -> str:
     return f"arn:{place.partition}:iam::{place.account}:role/{role}"
 
 
+def _authorities(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
+    """The authority of one instance of Cloud SQL. No certificate: whoever parses one sees that at once."""
+    mark = synthesised.digest(place.account, str(arguments.get("instance", "")))
+    body = f"-----BEGIN CERTIFICATE-----\nrehearsal/{mark}\n-----END CERTIFICATE-----\n"
+    return {"activeVersion": mark[:40], "certs": [{"cert": body, "sha1Fingerprint": mark[:40]}]}
+
+
+def _log_encryption(arguments: Mapping[str, Any], place: synthesised.Place) -> dict[str, Any]:
+    """The account of Cloud Logging that uses keys for a project, made for whoever asks."""
+    project = str(arguments.get("project") or "rehearsal")
+    number = int(synthesised.digest(place.account, project)[:9], 16)
+    return {
+        "name": f"projects/{project}/cmekSettings",
+        "serviceAccountId": f"cmek-p{number}@gcp-sa-logging.iam.gserviceaccount.com",
+        "kmsKeyName": "",
+    }
+
+
 def _prefix_list(arguments: Mapping[str, Any], _: synthesised.Place) -> dict[str, Any]:
     """A list of AWS's; that of S3 has the addresses that its gateway endpoint tells too (`cards/aws/network.yaml`)."""
     name = str(arguments.get("name", ""))
@@ -102,6 +120,8 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any], synthesised.Place], dict[str, A
     },
     "aws:index/getAvailabilityZones:getAvailabilityZones": _zones,
     "aws:iam/getPolicyDocument:getPolicyDocument": _policy_document,
+    "gcp:sql/getCaCerts:getCaCerts": _authorities,
+    "gcp:logging/getProjectCmekSettings:getProjectCmekSettings": _log_encryption,
     "aws:ec2/getPrefixList:getPrefixList": _prefix_list,
 }
 

@@ -24,13 +24,21 @@ from trainyard.rehearsal.refusals.aws import (
     network,
     policies,
 )
+from trainyard.rehearsal.refusals.gcp import clusters as gcp_clusters
 from trainyard.rehearsal.refusals.gcp import compute as gcp_compute
 from trainyard.rehearsal.refusals.gcp import container as gcp_container
+from trainyard.rehearsal.refusals.gcp import databases as gcp_databases
+from trainyard.rehearsal.refusals.gcp import forms as gcp_forms
 from trainyard.rehearsal.refusals.gcp import names as gcp_names
+from trainyard.rehearsal.refusals.gcp import networks as gcp_networks
+from trainyard.rehearsal.refusals.gcp import nodes as gcp_nodes
+from trainyard.rehearsal.refusals.gcp import rights as gcp_rights
 from trainyard.rehearsal.refusals.gcp import services as gcp_services
 from trainyard.rehearsal.refusals.gcp import storage as gcp_storage
+from trainyard.rehearsal.refusals.gcp import stored as gcp_stored
 from trainyard.rehearsal.refusals.gcp import together as gcp_together
 from trainyard.rehearsal.refusals.gcp import values as gcp_values
+from trainyard.rehearsal.refusals.gcp import watching as gcp_watching
 from trainyard.rehearsal.refusals.kubernetes import check as kubernetes
 from trainyard.rehearsal.refusals.rules import EVERY_TYPE, by_type
 
@@ -56,6 +64,14 @@ RULES: Final = by_type(
         gcp_together,
         gcp_storage,
         gcp_services,
+        gcp_clusters,
+        gcp_nodes,
+        gcp_networks,
+        gcp_databases,
+        gcp_stored,
+        gcp_watching,
+        gcp_rights,
+        gcp_forms,
         gcp_values,
     )
 )

@@ -272,9 +272,11 @@ MANAGED: Final = (
     "AmazonSQSFullAccess", "AmazonSSMManagedInstanceCore", "AmazonSSMReadOnlyAccess", "AutoScalingFullAccess",
     "AWSKeyManagementServicePowerUser", "AWSLambdaBasicExecutionRole", "AWSLambdaVPCAccessExecutionRole",
     "AWSXRayDaemonWriteAccess", "CloudWatchAgentServerPolicy", "CloudWatchFullAccess", "CloudWatchLogsFullAccess",
-    "ElasticLoadBalancingFullAccess", "IAMFullAccess", "PowerUserAccess", "SecretsManagerReadWrite",
+    "ElasticLoadBalancingFullAccess", "IAMFullAccess", "PowerUserAccess", "ReadOnlyAccess", "SecretsManagerReadWrite",
+    "SecurityAudit", "ViewOnlyAccess",
 )  # fmt: skip
-"""AWS's own policies whose statements are asked: those that stacks of training clusters attach."""
+"""AWS's own policies whose statements are asked: those that stacks of training clusters attach, and
+those that are usual as boundaries of roles."""
 
 
 def managed_policies(folder: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from trainyard.rehearsal.works.machines import check as machines
 from trainyard.rehearsal.works.managed import check as managed
 from trainyard.rehearsal.works.paths import check as paths
 from trainyard.rehearsal.works.placement import check as placement
+from trainyard.rehearsal.works.programs import check as programs
 from trainyard.rehearsal.works.queues import check as queues
 from trainyard.rehearsal.works.references import check as references
 from trainyard.rehearsal.works.rights import check as rights
@@ -30,6 +31,7 @@ ROOMS: Final[Mapping[str, Room]] = {
     "placement": placement.check,
     "queues": queues.check,
     "references": references.check,
+    "programs": programs.check,
     "rights": rights.check,
     "paths": paths.check,
     "flows": flows.check,

@@ -53,7 +53,7 @@ class Source:
         if self.interpreter is not None:
             with tempfile.TemporaryDirectory(prefix="trainyard-before-") as name:
                 outcome = Path(name) / "rehearsal.json"
-                _rehearse(stack_file, project, outcome, self.words, self.interpreter)
+                rehearse_by(self.interpreter, stack_file, project, outcome, self.words)
                 return from_json(read_json(outcome, self.words, LARGEST_OUTCOME_BYTES), self.words)
         return self._rehearsed(project, stack_file)
 
@@ -108,6 +108,11 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         )
     except FileNotFoundError:
         return subprocess.CompletedProcess(arguments, 127, "", "git is not installed")
+
+
+def rehearse_by(interpreter: Path, stack_file: Path, project: Path, outcome: Path, words: str) -> None:
+    """Has another release, by its Python, rehearse a stack and write the JSON. Raises `SettingsError`."""
+    _rehearse(stack_file, project, outcome, words, interpreter)
 
 
 def _rehearse(stack_file: Path, project: Path, outcome: Path, words: str, interpreter: Path | None = None) -> None:

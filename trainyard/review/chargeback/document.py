@@ -15,11 +15,15 @@ def as_document(found: Chargeback) -> dict[str, Any]:
         "stack": found.stack,
         "month": found.month,
         "currency": "USD",
-        "counted": round(found.coverage, 4),
         "spent": _rounded(found.spent_usd),
         "billed": _rounded(found.bill_usd),
+        "counted": round(found.coverage, 4),
+        "countedUsd": _rounded(found.counted_usd),
+        "notCounted": _rounded(found.uncounted_usd),
+        "idle": {kind: _rounded(usd) for kind, usd in found.idle_usd.items()},
+        "platform": _rounded(found.platform_usd),
         "shared": _rounded(found.shared_usd),
-        "sharedBy": found.key if found.bill_usd is not None else None,
+        "sharedBy": found.key if found.shared_usd is not None else None,
         "teams": [_team(account) for account in found.accounts],
         "gaps": gaps(found),
     }
@@ -40,7 +44,21 @@ def _team(account: Account) -> dict[str, Any]:
         "savedBySpot": _rounded(account.saved_usd),
         "jobsSucceeded": account.succeeded,
         "jobsFailed": account.failed,
+        "jobsEvicted": dict(account.evicted),
         "meanWaitSeconds": _rounded(account.wait_seconds),
+        "waits": [
+            {
+                "queue": queue,
+                "jobs": wait.jobs,
+                "meanSeconds": _rounded(wait.mean),
+                "medianSeconds": _rounded(wait.median),
+                "p95Seconds": _rounded(wait.p95),
+            }
+            for queue, wait in account.waits.items()
+        ],
+        "cpu": _rounded(account.cpu_usd),
+        "volumes": _rounded(account.volume_usd),
+        "together": _rounded(account.together_usd),
         "lines": [_line(line) for line in account.lines],
     }
 

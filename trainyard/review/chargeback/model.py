@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 Key = Literal["spent", "budget", "equal"]
 """What shared costs are divided by: what each team spent, what it may spend, or evenly."""
+
+Idle = Literal["GPU nodes", "CPU nodes"]
+"""What is paid for and used by nobody."""
 
 SMALL_SHARE = 0.01
 """Differences up to a hundredth of what was spent are rounding and the ledger's own five minutes."""
@@ -32,10 +35,20 @@ class Team:
 
     name: str
     namespace: str
-    cluster_queue: str
+    queues: tuple[str, ...]
+    """Its ClusterQueues: its own, and that of its work that can wait; of each cluster, where there are several."""
     budget_usd: int
-    off_peak_queue: str | None = None
-    """ClusterQueue of its work that can wait, which counts to it too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How long the jobs waited that started from a queue, seconds; a job that was evicted waits anew."""
+
+    jobs: int
+    mean: float
+    median: float
+    p95: float
+    """Both interpolated within Kueue's histogram, whose last bucket is open: at most 40,960."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +63,16 @@ class Figures:
     """GPU hours computed, by namespace."""
     ended: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Jobs by namespace and reason."""
-    wait_seconds: Mapping[str, float] = field(default_factory=dict)
-    """Mean wait of the jobs that started, by ClusterQueue."""
+    waits: Mapping[str, Wait] = field(default_factory=dict)
+    """By ClusterQueue; none of one from which no job started."""
+    evicted: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """How often a job was evicted, by ClusterQueue and reason."""
+    cpu_usd: Mapping[str, float] = field(default_factory=dict)
+    """What pods asked for on nodes without GPUs, by namespace."""
+    volume_usd: Mapping[str, float] = field(default_factory=dict)
+    """What claims of volumes asked for, by namespace."""
+    idle_usd: Mapping[Idle, float] = field(default_factory=dict)
+    """What nobody held or asked for, by kind of node; no key: nothing measured it."""
     course: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
     """By team, moments and what was spent until then."""
     budgets_usd: Mapping[str, float] = field(default_factory=dict)
@@ -93,9 +114,15 @@ class Account:
     active_hours: float | None
     succeeded: int
     failed: int
-    wait_seconds: float | None
+    waits: Mapping[str, Wait]
+    """By each of its queues from which a job started, its own first."""
+    evicted: Mapping[str, int]
+    """How often a job of it was evicted, by Kueue's reason."""
+    cpu_usd: float
+    """Of its pods on nodes without GPUs."""
+    volume_usd: float
     shared_usd: float | None
-    """Its part of what the bill has beyond the ledger; None where no bill was given."""
+    """Its part of what no team is charged with directly; None where neither a bill nor a measure says what that is."""
     course: tuple[tuple[float, float], ...]
 
     @property
@@ -119,6 +146,22 @@ class Account:
         if self.active_hours is None or not self.gpu_hours:
             return None
         return min(1.0, max(0.0, 1 - self.active_hours / self.gpu_hours))
+
+    @property
+    def wait_seconds(self) -> float | None:
+        """Mean wait of the jobs that started, through whichever queue; None where none did."""
+        jobs = sum(wait.jobs for wait in self.waits.values())
+        return sum(wait.jobs * wait.mean for wait in self.waits.values()) / jobs if jobs else None
+
+    @property
+    def direct_usd(self) -> float | None:
+        """What it is charged with by itself: GPUs, other nodes and volumes; None without a figure of its GPUs."""
+        return None if self.spent_usd is None else self.spent_usd + self.cpu_usd + self.volume_usd
+
+    @property
+    def together_usd(self) -> float | None:
+        """With its part of what is shared."""
+        return None if self.direct_usd is None else self.direct_usd + (self.shared_usd or 0.0)
 
     @property
     def gap_usd(self) -> float:
@@ -146,6 +189,10 @@ class Chargeback:
     coverage: float
     bill_usd: float | None
     key: Key
+    idle_usd: Mapping[Idle, float] = field(default_factory=dict)
+    """What nobody held or asked for, by kind of node."""
+    platform_usd: float | None = None
+    """Nodes and volumes of the platform's own programs; None where nothing measured it."""
 
     @property
     def spent_usd(self) -> float:
@@ -163,18 +210,98 @@ class Chargeback:
         return sum(account.gpu_hours for account in self.accounts)
 
     @property
+    def direct_usd(self) -> float:
+        """What teams are charged with by themselves."""
+        return sum(account.spent_usd or 0.0 for account in self.accounts) + sum(
+            account.cpu_usd + account.volume_usd for account in self.accounts
+        )
+
+    @property
+    def counted_usd(self) -> float:
+        """All that was counted, by our own prices: of teams, idle, and of the platform."""
+        return self.direct_usd + sum(self.idle_usd.values()) + (self.platform_usd or 0.0)
+
+    @property
+    def uncounted_usd(self) -> float | None:
+        """What the bill has beyond what was counted; negative: more was counted than is billed. None: no bill."""
+        return None if self.bill_usd is None else self.bill_usd - self.counted_usd
+
+    @property
     def shared_usd(self) -> float | None:
-        """What the bill has that no team held; negative: the ledger counts more than is billed."""
-        return None if self.bill_usd is None else self.bill_usd - self.spent_usd
+        """What no team is charged with by itself: the bill's rest, or without a bill what is idle and the platform's.
+
+        None where neither is known. Negative: the ledger counts more than is billed.
+        """
+        return _shared(self.bill_usd, self.direct_usd, self.idle_usd, self.platform_usd)
+
+
+def _shared(
+    bill_usd: float | None, direct_usd: float, idle_usd: Mapping[Idle, float], platform_usd: float | None
+) -> float | None:
+    if bill_usd is not None:
+        return bill_usd - direct_usd
+    if not idle_usd and platform_usd is None:
+        return None
+    return sum(idle_usd.values()) + (platform_usd or 0.0)
 
 
 def _held(team: Team, figures: Figures) -> dict[str, float]:
     """GPU hours that a team held, by flavor, through whichever queue."""
     found: dict[str, float] = {}
     for (queue, flavor), hours in figures.held_hours.items():
-        if queue in (team.cluster_queue, team.off_peak_queue):
+        if queue in team.queues:
             found[flavor] = found.get(flavor, 0.0) + hours
     return found
+
+
+def _evicted(team: Team, figures: Figures) -> dict[str, int]:
+    """How often jobs of a team were evicted, by reason, through whichever queue."""
+    found: dict[str, int] = {}
+    for (queue, reason), count in figures.evicted.items():
+        if queue in team.queues and count:
+            found[reason] = found.get(reason, 0) + count
+    return found
+
+
+def merged(by_cluster: Mapping[str, Figures]) -> Figures:
+    """The figures of several clusters as one: sums, and flavors and queues with their cluster's name before them.
+
+    What a ledger has counted of the month is the least of theirs.
+    """
+    every = list(by_cluster.items())
+
+    def total(what: str) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for _, figures in every:
+            for key, value in getattr(figures, what).items():
+                found[key] = found.get(key, 0) + value
+        return found
+
+    course: dict[str, dict[float, float]] = {}
+    for _, figures in every:
+        for team, points in figures.course.items():
+            for at, usd in points:
+                course.setdefault(team, {})[at] = course.get(team, {}).get(at, 0.0) + usd
+    return Figures(
+        **{what: total(what) for what in ("spent_usd", "active_hours", "ended", "budgets_usd")},
+        **{what: total(what) for what in ("cpu_usd", "volume_usd", "idle_usd")},
+        held_hours={
+            (f"{cluster}/{queue}", f"{cluster}/{flavor}"): hours
+            for cluster, figures in every
+            for (queue, flavor), hours in figures.held_hours.items()
+        },
+        waits={f"{cluster}/{queue}": wait for cluster, figures in every for queue, wait in figures.waits.items()},
+        evicted={
+            (f"{cluster}/{queue}", reason): count
+            for cluster, figures in every
+            for (queue, reason), count in figures.evicted.items()
+        },
+        prices_usd={
+            f"{cluster}/{flavor}": usd for cluster, figures in every for flavor, usd in figures.prices_usd.items()
+        },
+        course={team: tuple(sorted(points.items())) for team, points in course.items()},
+        coverage=min(figures.coverage for _, figures in every),
+    )
 
 
 def account_of(
@@ -189,8 +316,22 @@ def account_of(
     """The month's account, at the prices and budgets that it ended with, or else at the plan's."""
     teams = [replace(team, budget_usd=round(figures.budgets_usd.get(team.name, team.budget_usd))) for team in teams]
     flavors = [replace(flavor, usd=figures.prices_usd.get(flavor.name, flavor.usd)) for flavor in flavors]
-    spent = sum(figures.spent_usd.get(team.name, 0.0) for team in teams)
-    shared = None if bill_usd is None else bill_usd - spent
+    namespaces = [team.namespace for team in teams]
+    measured = bool(figures.cpu_usd or figures.volume_usd)
+    of_platform = [
+        usd
+        for by_namespace in (figures.cpu_usd, figures.volume_usd)
+        for namespace, usd in by_namespace.items()
+        if namespace not in namespaces
+    ]
+    platform = sum(of_platform) if measured else None
+    direct = sum(
+        figures.spent_usd.get(team.name, 0.0)
+        + figures.cpu_usd.get(team.namespace, 0.0)
+        + figures.volume_usd.get(team.namespace, 0.0)
+        for team in teams
+    )
+    shared = _shared(bill_usd, direct, figures.idle_usd, platform)
     weights = {
         "spent": [figures.spent_usd.get(team.name, 0.0) for team in teams],
         "budget": [float(team.budget_usd) for team in teams],
@@ -216,9 +357,12 @@ def account_of(
                 active_hours=figures.active_hours.get(team.namespace),
                 succeeded=ended.get("Succeeded", 0),
                 failed=ended.get("Failed", 0),
-                wait_seconds=figures.wait_seconds.get(team.cluster_queue),
+                waits={queue: figures.waits[queue] for queue in team.queues if queue in figures.waits},
+                evicted=_evicted(team, figures),
+                cpu_usd=figures.cpu_usd.get(team.namespace, 0.0),
+                volume_usd=figures.volume_usd.get(team.namespace, 0.0),
                 shared_usd=None if shared is None else shared * weight / sum(weights),
                 course=tuple(figures.course.get(team.name, ())),
             )
         )
-    return Chargeback(stack, month, tuple(accounts), figures.coverage, bill_usd, key)
+    return Chargeback(stack, month, tuple(accounts), figures.coverage, bill_usd, key, dict(figures.idle_usd), platform)

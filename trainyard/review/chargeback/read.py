@@ -14,7 +14,7 @@ from typing import Any
 
 from trainyard.monitoring import names as n
 from trainyard.monitoring.recordings import LEDGER_MINUTES
-from trainyard.review.chargeback.model import Figures
+from trainyard.review.chargeback.model import Figures, Idle, Wait
 
 _HOUR_SECONDS = 3600
 
@@ -56,11 +56,29 @@ def figures_of(prometheus: str, month: str, now: float) -> Figures:
         values = [(row["metric"], float(row["value"][1])) for row in rows]
         return [(labels, value) for labels, value in values if math.isfinite(value)]
 
-    wait = "kueue_admission_wait_time_seconds"
+    def counted_in_steps(series: str, by: str, each: str) -> str:
+        """What a counter of the manager's has counted: two replicas export it, and each starts anew by itself."""
+        of_one = f"max by (cluster_queue, {each}) (increase({series}[{LEDGER_MINUTES}m]))"
+        return f"sum by (cluster_queue{by}) (sum_over_time(({of_one})[{steps}]))"
 
-    def waits(what: str) -> str:
-        each = f"max by (cluster_queue, priority_class) (increase({wait}_{what}[{LEDGER_MINUTES}m]))"
-        return f"sum by (cluster_queue) (sum_over_time(({each})[{steps}]))"
+    def by_queue(expression: str) -> dict[str, float]:
+        return {labels["cluster_queue"]: value for labels, value in ask(expression)}
+
+    wait, each = "kueue_admission_wait_time_seconds", "priority_class"
+    jobs = by_queue(counted_in_steps(f"{wait}_count", "", each))
+    seconds_waited = by_queue(counted_in_steps(f"{wait}_sum", "", each))
+    buckets = counted_in_steps(f"{wait}_bucket", ", le", f"{each}, le")
+    median, late = (by_queue(f"histogram_quantile({share}, {buckets})") for share in (0.5, 0.95))
+    evicted = ask(counted_in_steps("kueue_evicted_workloads_total", ", reason", f"{each}, reason, underlying_cause"))
+
+    def usd(record: str, by: str = "") -> list[tuple[Mapping[str, str], float]]:
+        return ask(f"sum {by}(sum_over_time({record}[{steps}])) {an_hour}")
+
+    idle: dict[Idle, float] = {}
+    for _, value in usd(n.IDLE_GPU_USD_PER_HOUR):
+        idle["GPU nodes"] = value
+    for _, value in usd(n.IDLE_CPU_USD_PER_HOUR):
+        idle["CPU nodes"] = value
 
     finished = 'kueue_workload_condition_time{type="Finished", reason=~"Succeeded|Failed"}'
     ended = f"max by (namespace, name, reason) (last_over_time({finished}[{seconds}s]))"
@@ -82,9 +100,15 @@ def figures_of(prometheus: str, month: str, now: float) -> Figures:
             (labels["namespace"], labels["reason"]): int(value)
             for labels, value in ask(f"count by (namespace, reason) ({ended} >= {start})")
         },
-        wait_seconds={
-            labels["cluster_queue"]: value for labels, value in ask(f"{waits('sum')} / ({waits('count')} > 0)")
+        waits={
+            queue: Wait(round(count), seconds_waited.get(queue, 0.0) / count, median[queue], late[queue])
+            for queue, count in jobs.items()
+            if round(count) and queue in median and queue in late
         },
+        evicted={(labels["cluster_queue"], labels["reason"]): round(value) for labels, value in evicted},
+        cpu_usd={labels["namespace"]: value for labels, value in usd(n.CPU_USD_PER_HOUR, "by (namespace) ")},
+        volume_usd={labels["namespace"]: value for labels, value in usd(n.VOLUME_USD_PER_HOUR, "by (namespace) ")},
+        idle_usd=idle,
         course={
             row["metric"]["team"]: tuple((float(at), float(value)) for at, value in row["values"]) for row in course
         },

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.table import Table
 
 from trainyard.output import page
-from trainyard.review.chargeback.model import Account, Chargeback
+from trainyard.review.chargeback.model import SMALL_SHARE, Account, Chargeback
 from trainyard.review.chargeback.read import span_of
 from trainyard.review.verdict import dollars
 
@@ -38,7 +38,10 @@ def wait(seconds: float | None) -> str:
     """`12 min`; a word where no job started."""
     if seconds is None:
         return "no figure"
-    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours = seconds / 3600
+    return f"{seconds / 60:.0f} min" if hours < 2 else f"{hours:.1f} h" if hours < 10 else f"{hours:.0f} h"
 
 
 def gaps(found: Chargeback) -> list[str]:
@@ -63,15 +66,39 @@ def gaps(found: Chargeback) -> list[str]:
             for line in account.lines
             if line.flavor.usd is None
         )
-    shared = found.shared_usd
-    if shared is None:
-        told.append("No bill was given (--bill): network, storage, idle nodes and the platform itself are in no sum.")
-    elif shared < 0:
+    rest = found.uncounted_usd
+    lacks = [kind for kind in ("GPU nodes", "CPU nodes") if kind not in found.idle_usd]
+    if lacks:
+        told.append(f"Nothing measured what stood idle of {' and '.join(lacks)}: it is in no sum but the bill's.")
+    if rest is None:
         told.append(
-            f"The ledger counts {dollars(-shared)} USD more than was billed: its prices are too high, and "
-            "teamBudgets.gpuHourUsd sets them."
+            "No bill was given (--bill): network, buckets, file systems, the database and whatever else the cloud "
+            "charges for are in no sum."
+        )
+    elif rest < -SMALL_SHARE * found.counted_usd:
+        told.append(
+            f"{dollars(-rest)} USD more were counted than billed ({percent(-rest / found.counted_usd)}): the prices "
+            "are too high, and teamBudgets.gpuHourUsd sets those of GPUs; or the bill is not whole yet."
+        )
+    elif found.bill_usd and rest > SMALL_SHARE * found.bill_usd:
+        told.append(
+            f"{dollars(rest)} USD of the bill ({percent(rest / found.bill_usd)}) were counted nowhere: network, "
+            "buckets, file systems, the database, disks of nodes, taxes; or prices that are too low."
         )
     return told
+
+
+REST = "not counted: network, buckets, file systems, database"
+
+
+def shares(found: Chargeback) -> list[tuple[str, float]]:
+    """What is shared, part by part; the parts are the whole."""
+    parts: list[tuple[str, float]] = [(f"idle {kind}", usd) for kind, usd in found.idle_usd.items()]
+    if found.platform_usd is not None:
+        parts.append(("the platform's own pods and volumes", found.platform_usd))
+    if found.uncounted_usd is not None:
+        parts.append((REST if found.uncounted_usd >= 0 else "counted beyond the bill", found.uncounted_usd))
+    return parts
 
 
 def rows(found: Chargeback) -> list[dict[str, str]]:
@@ -92,7 +119,8 @@ def rows(found: Chargeback) -> list[dict[str, str]]:
                 }
             )
         rest = {"not in the lines": account.gap_usd if account.spent_usd is not None else None}
-        if found.bill_usd is not None:
+        rest |= {"cpu": account.cpu_usd, "volumes": account.volume_usd}
+        if account.shared_usd is not None:
             rest[f"shared costs, {KEYS[found.key]}"] = account.shared_usd
         for what, amount in rest.items():
             empty = {"pool": "", "capacity": "", "gpu_hours": "", "usd_per_gpu_hour": ""}
@@ -123,7 +151,7 @@ def as_csv(found: Chargeback) -> str:
 def table(found: Chargeback) -> Table:
     """A line a team, for the terminal."""
     made = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("team", "spent", "budget", "GPU hours", "spot", "idle", "jobs", "wait", "shared"):
+    for title in ("team", "spent", "budget", "GPU hours", "spot", "idle", "jobs", "wait", "CPU", "volumes", "shared"):
         made.add_column(title, justify="left" if title == "team" else "right", no_wrap=True)
     for account in found.accounts:
         hours = account.gpu_hours
@@ -136,6 +164,8 @@ def table(found: Chargeback) -> Table:
             percent(account.idle_share) if hours else "",
             f"{account.succeeded + account.failed}",
             wait(account.wait_seconds),
+            dollars(account.cpu_usd),
+            dollars(account.volume_usd),
             "" if account.shared_usd is None else dollars(account.shared_usd),
         )
     return made
@@ -150,6 +180,7 @@ def as_html(found: Chargeback) -> str:
         found=found,
         gaps=gaps(found),
         key=KEYS[found.key],
+        shares=shares(found),
         curves={account.team.name: curve(account, start, end) for account in found.accounts},
         title=datetime.fromtimestamp(start, UTC).strftime("%B %Y"),
     )

@@ -260,27 +260,22 @@ def teardown(subject: Subject) -> Section:
     protected = sum(1 for resource in subject.resources.all if resource.is_made and resource.protect)
     rows = [("Protected", f"{count(protected, 'resource')} that no update can delete")] if protected else []
     steps: tuple[str, ...] = ()
-    if subject.planned("ground", "kind") == "aws":
+    if subject.plan:
+        on_aws = subject.planned("ground", "kind") == "aws"
+        asked = "account" if on_aws else "project"
+        stays = "data, artifacts, tracking and homes" if on_aws else "data, artifacts and tracking"
+        rest = (
+            "keeps nothing but the record of calls."
+            if on_aws
+            else "keeps nothing; versions of keys take 30 days to go, and can be taken back until then."
+        )
         steps = (
             f"`trainyard destroy {stack} --dry-run` says what would stay, be lost and be deleted, in which order.",
-            f"`trainyard destroy {stack}` drains the queues, keeps data, artifacts, tracking and homes, deletes the "
+            f"`trainyard destroy {stack}` drains the queues, keeps {stays}, deletes the "
             "rest and proves that nothing else is left that is paid for.",
-            f"`trainyard destroy {stack} --keep none` keeps nothing but the record of calls.",
-            f"`trainyard destroy {stack} --prove-only` asks the account again, and changes nothing.",
+            f"`trainyard destroy {stack} --keep none` {rest}",
+            f"`trainyard destroy {stack} --prove-only` asks the {asked} again, and changes nothing.",
         )
-    elif subject.plan:
-        last = "deletes the environment; what is protected has to be let go before."
-        steps = (f"`pulumi destroy --stack {stack}` {last}",)
-        if subject.planned("ground", "kind") == "gcp":
-            steps = (
-                f"`trainyard destroy {stack} --dry-run` says what is protected, with the command that lets go of it, "
-                "and in which order the rest is deleted.",
-                "Empty the buckets that are to go: one that holds objects is not deleted.",
-                *steps,
-                f"`trainyard destroy {stack} --prove-only` asks Cloud Asset Inventory what is left that is paid for: "
-                "disks of claims, addresses, balancers, snapshots, buckets, and the versions of the keys, which no "
-                "`destroy` takes away.",
-            )
     return section("teardown", "The end", (Facts(tuple(rows)), Points(steps, "Step by step", ordered=True)))
 
 

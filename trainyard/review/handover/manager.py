@@ -111,13 +111,8 @@ def costs(subject: Subject) -> Section:
         "costs",
         "What it costs",
         blocks,
-        " ".join(filter(None, (sentence(opening(money.sentence)), of_jobs(subject), _PRICES))),
+        " ".join(filter(None, (sentence(opening(money.sentence)), _PRICES))),
     )
-
-
-def of_jobs(subject: Subject) -> str:
-    """What no figure holds where jobs are paid for one by one; empty where they run on nodes of the environment."""
-    return "Training jobs and editors are paid for by the hour that they run, on top." if subject.managed else ""
 
 
 _PRICES = "All figures are US dollars a month at list prices, before tax."
@@ -224,7 +219,7 @@ def _protection(subject: Subject) -> Iterator[tuple[str, str]]:
         held = policies.policies - len({violation.policy for violation in policies.violations})
         yield "Policies", f"{held} of {policies.policies} hold, judged on every change before it is made"
     if subject.planned("core", "protect"):
-        ends = "; `trainyard destroy` alone lets go of it" if subject.planned("ground", "kind") == "aws" else ""
+        ends = "; `trainyard destroy` alone lets go of it" if subject.plan else ""
         yield "Deletion", f"what holds data cannot be deleted by an update{ends}"
     yield from _money_walls(subject)
     mode = subject.planned("core", "egress", "mode")
@@ -245,6 +240,12 @@ def _protection(subject: Subject) -> Iterator[tuple[str, str]]:
             "On record",
             f"every call to the account, kept {count(trail['retention_days'], 'day')}, the first "
             f"{count(trail['lock_days'], 'day')} of them locked against deletion",
+        )
+    if subject.planned("ground", "record", "by_stack"):
+        yield (
+            "On record",
+            "every change in the project, every reading and writing of an object and every use of a key, kept "
+            f"{count(subject.planned('ground', 'record', 'log_retention_days'), 'day')} in the region",
         )
     if subject.planned("ground", "audit", "watched"):
         yield "Watched", "a detector of the account looks for stolen credentials and strange traffic"

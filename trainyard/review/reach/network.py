@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard.recorded.resources import Resources
+from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.works.flows.aws.names import names_looked_up
 from trainyard.rehearsal.works.flows.model import HTTPS, Place, Port, Verdict
 from trainyard.rehearsal.works.flows.reach import Flows
 from trainyard.review.reach.model import Row, Section, together
 
+_CLOUD_DNS: Final = "Cloud DNS has no firewall for all names (docs/security.md)"
 _PARTLY: Final = ("", " of a part of its addresses")
 
 
@@ -36,7 +38,8 @@ def _onwards(flows: Flows, source: Place) -> Iterator[Row]:
 def _names(resources: Resources) -> Row:
     names = names_looked_up(resources)
     may = ("every one",) if names.every else names.allowed
-    return Row(("names that are looked up",), may, names.words)
+    words = _CLOUD_DNS if names.every and resources.of(GKE_CLUSTER) else names.words
+    return Row(("names that are looked up",), may, words)
 
 
 def _reached(place: Place, verdicts: tuple[Verdict, ...]) -> Row:

@@ -46,6 +46,14 @@ UNUSUAL = {
     "an address with a stroke at its end": lambda: edit(
         RELEASE, AUTOSCALER, put("repositoryOpts.repo", "https://kubernetes.github.io/autoscaler/")
     ),
+    "one autoscaler that need not be elected": lambda: edit(
+        RELEASE, AUTOSCALER, put("values.replicaCount", 1), put("values.extraArgs.leader-elect", "false")
+    ),
+    "an election that is not spoken of": lambda: values(
+        "kueue-release",
+        "managerConfig.controllerManagerConfigYaml",
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmetrics: {bindAddress: '0.0.0.0:8443'}\n",
+    ),
     "a limit and no request": lambda: values(AUTOSCALER, "resources.requests", {}),
 }
 

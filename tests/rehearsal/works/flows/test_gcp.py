@@ -11,7 +11,7 @@ from trainyard.rehearsal.context import Stack, ValueContext
 from trainyard.rehearsal.works.flows.addresses import Addresses
 from trainyard.rehearsal.works.flows.check import check
 from trainyard.rehearsal.works.flows.gcp.firewall import Firewall
-from trainyard.rehearsal.works.flows.gcp.places import google_addresses, places, private_services
+from trainyard.rehearsal.works.flows.gcp.places import GOOGLE, google_addresses, places, private_services
 from trainyard.rehearsal.works.flows.gcp.ways import WaysOut
 from trainyard.rehearsal.works.flows.model import Flow, Place, Port, judge
 
@@ -66,7 +66,7 @@ def cluster(*rules, private=True, subnet=None, more=()):
 API = Place("Kubernetes API", "service", Addresses.of("10.9.0.0/28"))
 PODS = Place("pods", "pods", Addresses.of("10.2.0.0/16"))
 INTERNET = Place("internet", "internet", Addresses.of("8.8.8.0/24"))
-STORE = Place("object store", "object store", Addresses.of("199.36.153.8/30"))
+STORE = Place(GOOGLE, "object store", Addresses.of("199.36.153.8/30"))
 TCP = {"protocol": "tcp"}
 
 
@@ -133,7 +133,7 @@ def test_private_nodes_go_out_by_nat_and_by_private_access():
 
 def test_public_names_of_google_are_reached_by_nat_too():
     """Without a zone of the network's own the names lead to public addresses."""
-    somewhere = Place("object store", "object store", Addresses.of("142.250.0.0/16", "199.36.153.8/30"))
+    somewhere = Place(GOOGLE, "object store", Addresses.of("142.250.0.0/16", "199.36.153.8/30"))
     every = nat(sourceSubnetworkIpRangesToNat="ALL_SUBNETWORKS_ALL_PRIMARY_IP_RANGES")
     assert through(WaysOut.recorded(cluster(more=[every])), PODS, somewhere).reach == "some"
     assert not through(WaysOut.recorded(cluster()), PODS, somewhere)

@@ -207,6 +207,7 @@ FOREIGN = [
         "ServiceMonitor",
         "others",
         "monitoring",
+        metadata={"labels": {"release": "kps"}},  # which the chart's Prometheus takes
         spec={"selector": {"matchLabels": {"app": "prometheus"}}, "endpoints": [{"port": "http-web"}]},
     ),
     volume("shared-a", "fs-0123456789abcdef0"),

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from trainyard.conventions import DAYS_A_MONTH, HOURS_A_MONTH
 from trainyard.cost.context import CostEntry, PriceContext, unpriced
-from trainyard.cost.model import Amounts, always
+from trainyard.cost.model import NOTHING, Amounts, always
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.read import is_on, length_at, number_at, text_at, value_at
+from trainyard.recorded.read import is_on, length_at, mappings_at, number_at, text_at, value_at
+from trainyard.recorded.types import GCP_AUDIT_CONFIG, GCP_BUCKET, GCP_CRYPTO_KEY, GCP_REGIONAL_SECRET
+
+_ASKED: Final[Mapping[str, tuple[str, tuple[tuple[str, int], ...]]]] = {
+    "storage": (GCP_BUCKET, (("bucket_puts_thousand", 1_000), ("bucket_gets_thousand", 1_000))),
+    "cloudkms": (GCP_CRYPTO_KEY, (("kms_requests_ten_thousand", 10_000),)),
+    "secretmanager": (GCP_REGIONAL_SECRET, (("secret_requests_ten_thousand", 10_000),)),
+}
+"""What is asked of a service: the type of the thing, and assumptions of how often, each with its unit in requests."""
 
 _TIER: Final = re.compile(r"db-custom-(\d+)-(\d+)")
 FREE_LOG_DAYS = 30
@@ -81,7 +89,32 @@ def log_bucket(resource: RecordedResource, context: PriceContext) -> Iterator[Co
     months = max(0.0, days - FREE_LOG_DAYS) / DAYS_A_MONTH
     if months:
         logged = context.usage("control_plane_log_gb") + context.usage("container_log_gb")
+        for config in context.resources.of(GCP_AUDIT_CONFIG):
+            logged += _data_access_gb(config, context)
         yield context.line(resource, "logs that are kept", "logs.storage", logged.times(months))
+
+
+def audit_config(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:
+    """Reads and writes of data that are written down, paid as any other entry of a log."""
+    logged = _data_access_gb(resource, context)
+    if logged != NOTHING:
+        service = text_at(resource.inputs, "service") or "a service"
+        yield context.line(resource, f"reads and writes of {service}", "logs.ingestion", logged)
+
+
+def _data_access_gb(config: RecordedResource, context: PriceContext) -> Amounts:
+    """GB a month of entries on reads and writes of data; none where they are not asked for."""
+    kinds = {value_at(each, "logType") for each in mappings_at(config.inputs, "auditLogConfigs")}
+    if not kinds & {"DATA_READ", "DATA_WRITE"}:
+        return NOTHING
+    everything = value_at(config.inputs, "service") == "allServices"
+    total = NOTHING
+    for service, (type_, usages) in _ASKED.items():
+        if everything or value_at(config.inputs, "service") == f"{service}.googleapis.com":
+            things = len(context.resources.of(type_))
+            for usage, each in usages:
+                total += context.usage(usage, each / 1e6).times(things * context.assumed("audit_entry_kb").value)
+    return total
 
 
 def alert_policy(resource: RecordedResource, context: PriceContext) -> Iterator[CostEntry]:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from trainyard import cards
-from trainyard.conventions import POOL_LABEL
-from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.node_groups import EKS_NODE_GROUP, node_group
-from trainyard.recorded.read import UnreadableInput, is_on
+from trainyard.recorded.node_groups import EKS_NODE_GROUP
+from trainyard.recorded.node_words import has_queues, pool_name
+from trainyard.recorded.read import is_on
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import DATABASE, EKS_CLUSTER, NAT_GATEWAY
 from trainyard.rehearsal.change.aws.nodes import rolling
@@ -39,29 +38,12 @@ def of(change: Change) -> Iterator[Effect]:
             yield _effect("the way out of the network", "is cut until there is another; its address changes", step)
 
 
-def pool_name(group: RecordedResource, resources: Resources) -> str:
-    """What people call a node group: `pool train (spot)`."""
-    try:
-        found = node_group(group, resources)
-    except UnreadableInput:
-        return f"node group {group.name}"
-    return f"pool {found.pool} ({found.capacity})" if POOL_LABEL in found.labels else f"node group {group.name}"
-
-
-def _has_queues(group: RecordedResource, resources: Resources) -> bool:
-    """Whether it is of a pool whose jobs go through queues: those with GPUs."""
-    try:
-        return node_group(group, resources).gpus_per_node > 0
-    except UnreadableInput:
-        return False
-
-
 def _pool(step: Step, change: Change) -> Iterator[Effect]:
     resource = step.was or step.resource
     resources = Resources((change.before if step.was is not None else change.after).values())
     name = pool_name(resource, resources)
     if step.operation is Operation.DELETE:
-        before = ": `trainyard drain` empties it before" if _has_queues(resource, resources) else ""
+        before = ": `trainyard drain` empties it before" if has_queues(resource, resources) else ""
         yield _effect(name, f"goes, with every job that runs on it{before}", step)
     elif step.operation is Operation.REPLACE:
         gap = "there is none until the new one is made" if step.deleted_first else "new nodes come before they go"

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from trainyard.recorded.model import Finding, RecordedResource
 from trainyard.recorded.node_groups import EKS_NODE_GROUP
+from trainyard.recorded.node_words import emptied
 from trainyard.recorded.read import as_number, follow, value_at
 from trainyard.rehearsal.change.model import Change, Operation, Step
 from trainyard.rehearsal.change.words import several, verb
@@ -30,7 +31,7 @@ def check(change: Change) -> Iterator[Finding]:
                 "change-ends-jobs",
                 f"would be {verb(step)}: the old nodes go, and with them every job that runs there",
                 path=step.forced_by[0] if step.forced_by else "",
-                hint="add another group beside it, let the jobs end, then take this one out",
+                hint=f"{emptied(step.was or step.resource)}; where it is to be other nodes: first a pool beside it",
                 level="warning",
             )
         elif step.operation is Operation.UPDATE:

@@ -10,18 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from trainyard.recorded.model import RecordedResource
-from trainyard.recorded.types import GCP_PROVIDER
+from trainyard.recorded.read import as_number
+from trainyard.recorded.types import CLOUD_SQL, GCP_PROVIDER, GCP_SUBNETWORK
 from trainyard.rehearsal.change.model import Difference
 
 PROVIDER: Final = GCP_PROVIDER
 
-_SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"
-
 
 def forcing(was: RecordedResource, now: RecordedResource, differences: Sequence[Difference]) -> Iterator[str]:
-    """The inputs that force a replacement by what they change from and to: a subnetwork's addresses grow in place."""
+    """The inputs that force a replacement by what they change from and to: a subnetwork's addresses and a
+    database's disk grow in place."""
     for found in differences:
-        if now.type == _SUBNETWORK and found.path == "ipCidrRange" and not _grows(found.before, found.after):
+        moves = now.type == GCP_SUBNETWORK and found.path == "ipCidrRange" and not _grows(found.before, found.after)
+        shrinks = now.type == CLOUD_SQL and found.path == "settings.diskSize" and _smaller(found.before, found.after)
+        if moves or shrinks:
             yield found.path
     if was.type != now.type:
         yield "type"
@@ -38,3 +40,8 @@ def _grows(before: Any, after: Any) -> bool:
         return ipaddress.ip_network(before).subnet_of(ipaddress.ip_network(after))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return False
+
+
+def _smaller(before: Any, after: Any) -> bool:
+    sizes = as_number(before), as_number(after)
+    return sizes[0] is not None and sizes[1] is not None and sizes[1] < sizes[0]

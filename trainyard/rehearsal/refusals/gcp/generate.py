@@ -1,8 +1,9 @@
 """Writes `data/gcp_values.json`: which texts an input of a Google Cloud resource may be.
 
-    python -m trainyard.rehearsal.refusals.gcp.generate google_api_python_client-2.202.0-py3-none-any.whl
+    python -m trainyard.rehearsal.refusals.gcp.generate google_api_python_client-2.202.0-py3-none-any.whl magic-modules
 
-The wheel holds Google's discovery documents. The inputs are those of the installed pulumi_gcp: each is looked up in its
+The wheel holds Google's discovery documents; `magic-modules` is a work tree of that repository, which
+`generate_provider` reads. The inputs are those of the installed pulumi_gcp: each is looked up in its
 API's schema under its own name, its singular, or what `_ELSEWHERE` says. Facts only: names and their values.
 """
 
@@ -12,11 +13,15 @@ import argparse
 import importlib
 import json
 import re
+import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
+
+from trainyard.rehearsal.refusals.gcp import generate_provider
 
 DATA: Final = Path(__file__).parents[1] / "data" / "gcp_values.json"
 _DOCUMENTS: Final = "googleapiclient/discovery_cache/documents"
@@ -46,6 +51,17 @@ _SCHEMAS: Final[Mapping[str, tuple[str, str]]] = {
     "gcp:dns/managedZone:ManagedZone": ("dns.v1", "ManagedZone"),
     "gcp:logging/projectBucketConfig:ProjectBucketConfig": ("logging.v2", "LogBucket"),
     "gcp:pubsub/topic:Topic": ("pubsub.v1", "Topic"),
+    "gcp:pubsub/subscription:Subscription": ("pubsub.v1", "Subscription"),
+    "gcp:compute/router:Router": ("compute.beta", "Router"),
+    "gcp:compute/disk:Disk": ("compute.beta", "Disk"),
+    "gcp:compute/instance:Instance": ("compute.beta", "Instance"),
+    "gcp:logging/metric:Metric": ("logging.v2", "LogMetric"),
+    "gcp:monitoring/notificationChannel:NotificationChannel": ("monitoring.v3", "NotificationChannel"),
+    "gcp:dns/recordSet:RecordSet": ("dns.v1", "ResourceRecordSet"),
+    "gcp:secretmanager/secret:Secret": ("secretmanager.v1", "Secret"),
+    "gcp:secretmanager/regionalSecret:RegionalSecret": ("secretmanager.v1", "Secret"),
+    "gcp:bigquery/dataset:Dataset": ("bigquery.v2", "Dataset"),
+    "gcp:redis/instance:Instance": ("redis.v1", "Instance"),
 }
 """Types with their document and its schema: of the beta where the bridge is of the beta provider."""
 
@@ -106,23 +122,76 @@ _PROVIDER: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 """What the provider alone enumerates (terraform-provider-google-beta, 2026-08-21)."""
 
 
-def main(wheel: Path) -> None:
-    """Writes the table anew from the documents in the wheel."""
+def main(wheel: Path, checkout: Path) -> None:
+    """Writes the table anew from the documents in the wheel and the provider's own description."""
     release = wheel.name.split("-")[1]
+    limits = generate_provider.provider_limits(checkout)
     found: dict[str, dict[str, list[str]]] = {}
     with zipfile.ZipFile(wheel) as packed:
+        services = sorted({*_hosts(packed), *_HOSTS})
         documents = {name: json.loads(packed.read(f"{_DOCUMENTS}/{name}.json")) for name, _ in set(_SCHEMAS.values())}
     for token, (document, schema) in _SCHEMAS.items():
         schemas = documents[document]["schemas"]
-        values = dict(_walk(token, schemas, schemas[schema]))
+        values = {}
+        for path, said in _walk(token, schemas, schemas[schema]):
+            if isinstance(said, list):
+                values[path] = said
+            else:
+                limits.setdefault(token, {}).setdefault(path, {"form": said})
         values |= {path: list(allowed) for path, allowed in _PROVIDER.get(token, {}).items()}
         found[token] = dict(sorted(values.items()))
-    content = {"source": f"discovery documents of google-api-python-client {release}", "values": found}
-    DATA.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{sum(map(len, found.values()))} inputs of {len(found)} types\n")
+    content = {
+        "source": f"discovery documents of google-api-python-client {release}",
+        "values": found,
+        "provider": _described(checkout),
+        "limits": limits,
+        "services": services,
+    }
+    DATA.write_text(json.dumps(content, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
+    for what, table in (("enumerated", found), ("limited by the provider", limits)):
+        sys.stdout.write(f"{sum(map(len, table.values()))} inputs of {len(table)} types {what}\n")
 
 
-def _walk(token: str, schemas: Mapping[str, Any], top: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+_HOSTS: Final = (
+    "cloudquotas.googleapis.com", "containerscanning.googleapis.com", "containerfilesystem.googleapis.com",
+    "lustre.googleapis.com",
+    "storage-api.googleapis.com", "storage-component.googleapis.com", "stackdriver.googleapis.com",
+    "servicecontrol.googleapis.com", "bigquerystorage.googleapis.com", "oslogin.googleapis.com",
+    "containerthreatdetection.googleapis.com", "anthos.googleapis.com", "multiclusterservicediscovery.googleapis.com",
+    "maintenance.googleapis.com", "hypercomputecluster.googleapis.com", "networktopology.googleapis.com",
+    "autoscaling.googleapis.com", "opsconfigmonitoring.googleapis.com", "telemetry.googleapis.com",
+)  # fmt: skip
+"""Services without a document, that stacks enable."""
+
+
+def _hosts(packed: zipfile.ZipFile) -> Iterator[str]:
+    """The names of all services that have a document."""
+    for name in packed.namelist():
+        match = re.fullmatch(rf"{_DOCUMENTS}/(\w+)\.\S+\.json", name)
+        if match:
+            yield f"{match[1]}.googleapis.com"
+            url = json.loads(packed.read(name)).get("rootUrl", "")
+            host = re.match(r"https://([a-z-]+\.googleapis\.com)/", url)
+            if host:
+                yield host[1]
+
+
+def _described(checkout: Path) -> str:
+    """The provider's own description, with the commit of the work tree where it has one."""
+    done = subprocess.run(
+        ["git", "-C", str(checkout), "log", "-1", "--format=%h of %cs"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    return f"magic-modules {done.stdout.strip()} and pulumi_gcp {version('pulumi-gcp')}".replace("  ", " ")
+
+
+_FORMATS: Final = {"google-duration": "duration", "google-datetime": "date"}
+"""Formats of the documents that a value can be held against."""
+
+
+def _walk(token: str, schemas: Mapping[str, Any], top: Mapping[str, Any]) -> Iterator[tuple[str, list[str] | str]]:
     module, kind = token.split(":")[1].partition("/")[0], token.rpartition(":")[2]
     inputs = importlib.import_module(f"pulumi_gcp.{module}._inputs")
     args = getattr(importlib.import_module(f"pulumi_gcp.{module}"), f"{kind}Args")
@@ -137,7 +206,7 @@ def _fields(
     schema: Mapping[str, Any],
     top: Mapping[str, Any],
     prefix: str,
-) -> Iterator[tuple[str, list[str]]]:
+) -> Iterator[tuple[str, list[str] | str]]:
     for snake, annotation in annotations.items():
         if snake in ("return", "__self__"):
             continue
@@ -149,6 +218,8 @@ def _fields(
         allowed = [text for text in described.get("enum", ()) if "UNSPECIFIED" not in text and text != "INVALID"]
         if allowed:
             yield path, allowed
+        elif described.get("format") in _FORMATS and "str" in str(annotation):
+            yield path, _FORMATS[described["format"]]
         nested = re.search(r"(\w+Args)(?:Dict)?\b", str(annotation))
         below = getattr(inputs, nested[1], None) if nested else None
         if below is not None and "properties" in described:
@@ -186,4 +257,6 @@ def _camel_case(snake: str) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheel", type=Path, help="google_api_python_client-….whl")
-    main(parser.parse_args().wheel)
+    parser.add_argument("checkout", type=Path, help="a work tree of GoogleCloudPlatform/magic-modules")
+    options = parser.parse_args()
+    main(options.wheel, options.checkout)

@@ -105,36 +105,4 @@ def bucket_name(view: View) -> None:
         view.error("gcs-name", "name", f"{show(text)} is no name of a bucket", allowed=allowed)
 
 
-def labels(view: View) -> None:
-    """Labels are lower case: an address or a person's name is none."""
-    for path in _LABELS[view.type]:
-        given = view.mapping(path)
-        if len(given) > 64:
-            view.error("gcp-label", path, f"{len(given)} labels", allowed="at most 64")
-        for key, value in given.items():
-            if not re.fullmatch(rf"{_LETTER}{{1,63}}", str(key)):
-                allowed = "1 to 63 of a-z, 0-9, '_' and '-'"
-                view.error("gcp-label", path, f"key {show(key)}", allowed=allowed)
-            elif isinstance(value, str) and not re.fullmatch(rf"{_LETTER}{{0,63}}", value):
-                allowed = "at most 63 of a-z, 0-9, '_' and '-'"
-                view.error("gcp-label", f"{path}.{key}", show(value), allowed=allowed)
-
-
-_LETTER: Final = r"(?:[a-z0-9_-]|[^\x00-\x7f])"
-"""What labels are made of: letters of other alphabets may be in them."""
-
-_LABELS: Final = {
-    "gcp:storage/bucket:Bucket": ("labels",),
-    "gcp:kms/cryptoKey:CryptoKey": ("labels",),
-    "gcp:container/cluster:Cluster": ("resourceLabels",),
-    "gcp:container/nodePool:NodePool": ("nodeConfig.resourceLabels",),
-    "gcp:sql/databaseInstance:DatabaseInstance": ("settings.userLabels",),
-    "gcp:compute/globalAddress:GlobalAddress": ("labels",),
-    "gcp:secretmanager/secret:Secret": ("labels",),
-    "gcp:secretmanager/regionalSecret:RegionalSecret": ("labels",),
-    "gcp:artifactregistry/repository:Repository": ("labels",),
-    "gcp:filestore/instance:Instance": ("labels",),
-    "gcp:lustre/instance:Instance": ("labels",),
-}
-
-RULES: Rules = {name: tuple(_NAMES), bucket_name: ("gcp:storage/bucket:Bucket",), labels: tuple(_LABELS)}
+RULES: Rules = {name: tuple(_NAMES), bucket_name: ("gcp:storage/bucket:Bucket",)}

@@ -1,4 +1,4 @@
-"""Cloud SQL, budgets, services, rights and alert policies.
+"""Cloud SQL, budgets and services.
 
 Source: validators of the provider (terraform-provider-google-beta, 2026-08-21), descriptions of pulumi_gcp 10.2.0, and
 Google's documentation as read 2026-11.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.gcp.values import services
 from trainyard.rehearsal.refusals.rules import Rules
 
 DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
@@ -18,12 +20,6 @@ BUDGET: Final = "gcp:billing/budget:Budget"
 SERVICE: Final = "gcp:projects/service:Service"
 
 _SHARED_CORES = ("db-f1-micro", "db-g1-small")
-_MEMBER = re.compile(
-    r"(user|serviceAccount|group|deleted:\w+):\S+@\S+|serviceAccount:[^/\s]+\.svc\.id\.goog\[[^/\]]+/[^/\]]+\]"
-    r"|domain:\S+\.\S+|allUsers|allAuthenticatedUsers|principal(Set)?://\S+"
-    r"|project(Owner|Editor|Viewer):\S+"
-)
-_ROLE = re.compile(r"roles/[\w.]+|(projects|organizations)/[^/]+/roles/[\w.]+")
 
 
 def database(view: View) -> None:
@@ -154,43 +150,19 @@ def budget(view: View) -> None:
 
 
 def service(view: View) -> None:
-    """A service is named with its domain."""
+    """A service is named with its domain, and is none that is a letter away from another."""
     name = view.text("service")
     if name is not None and "." not in name:
         view.error("gcp-service", "service", show(name), allowed=f"{name}.googleapis.com")
+    elif name is not None and name not in services():
+        hint = nearest(name.removesuffix(".googleapis.com"), [each.partition(".")[0] for each in services()], 0.85)
+        domain = re.fullmatch(r"[a-z0-9-]+\.(?!googleapis\.com$)goog?le?api[a-z]*\.\w+", name)
+        if hint or domain:
+            view.error("gcp-service", "service", f"{show(name)} is no service that is known", hint=hint)
 
 
-def right(view: View) -> None:
-    """Roles and members as IAM spells them."""
-    role = view.text("role")
-    if role is not None and not _ROLE.fullmatch(role):
-        view.error("gcp-role", "role", show(role), allowed="roles/NAME, or projects/PROJECT/roles/NAME")
-    members = [("member", view.text("member"))]
-    members += [(f"members[{index}]", text) for index, text in enumerate(view.texts("members"))]
-    for path, member in members:
-        if member is not None and not _MEMBER.fullmatch(member):
-            allowed = "user:, group:, serviceAccount: with an address, domain:, principal://… or allUsers"
-            view.error("gcp-member", path, show(member), allowed=allowed)
-        elif member is not None and re.fullmatch(r"principal(Set)?://iam\.googleapis\.com/projects/\D\S*", member):
-            view.error("gcp-member", path, show(member), allowed="the project's number, not its id")
-
-
-_RIGHTS: Final = tuple(
-    f"gcp:{module}/{kind[0].lower()}{kind[1:]}:{kind}"
-    for module, kind in (
-        ("projects", "IAMMember"),
-        ("projects", "IAMBinding"),
-        ("storage", "BucketIAMMember"),
-        ("storage", "BucketIAMBinding"),
-        ("storage", "ManagedFolderIamMember"),
-        ("kms", "CryptoKeyIAMMember"),
-        ("kms", "CryptoKeyIAMBinding"),
-        ("serviceaccount", "IAMMember"),
-        ("serviceaccount", "IAMBinding"),
-        ("secretmanager", "SecretIamMember"),
-        ("secretmanager", "RegionalSecretIamMember"),
-        ("artifactregistry", "RepositoryIamMember"),
-    )
-)
-
-RULES: Rules = {database: (DATABASE,), budget: (BUDGET,), service: (SERVICE,), right: _RIGHTS}
+RULES: Rules = {
+    database: (DATABASE,),
+    budget: (BUDGET,),
+    service: (SERVICE, "gcp:projects/serviceIdentity:ServiceIdentity"),
+}

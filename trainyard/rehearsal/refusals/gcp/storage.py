@@ -12,12 +12,11 @@ from typing import Any, Final
 
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
+from trainyard.recorded.types import FILESTORE, GCP_LUSTRE
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.rules import Rules
 
 BUCKET: Final = "gcp:storage/bucket:Bucket"
-LUSTRE: Final = "gcp:lustre/instance:Instance"
-FILESTORE: Final = "gcp:filestore/instance:Instance"
 CLASSES: Final = (
     "STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE", "MULTI_REGIONAL", "REGIONAL", "DURABLE_REDUCED_AVAILABILITY",
 )  # fmt: skip
@@ -157,4 +156,4 @@ def crypto_key(view: View) -> None:
             view.error("gcp-key-rotation", "purpose", show(view.value("purpose")), allowed=allowed)
 
 
-RULES: Rules = {bucket: (BUCKET,), lustre: (LUSTRE,), filestore: (FILESTORE,), crypto_key: (CRYPTO_KEY,)}
+RULES: Rules = {bucket: (BUCKET,), lustre: (GCP_LUSTRE,), filestore: (FILESTORE,), crypto_key: (CRYPTO_KEY,)}

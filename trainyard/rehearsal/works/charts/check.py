@@ -20,6 +20,7 @@ from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import follow
 from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, HELM_RELEASE
 from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.charts.managers import check_leaders, check_ports
 from trainyard.rehearsal.works.charts.values import check_budgets, check_choices
 
 _NEAR: Final = 0.8
@@ -43,6 +44,8 @@ def check(stack: Stack) -> None:
         _place(release, known.get("region"), stack.context.region)
         _cluster(release, known.get("cluster"), stack)
         _flags(release, known.get("flags", {}))
+        check_leaders(release, known)
+        check_ports(release, known)
         _limits(release, release.mapping("values"), "values")
         check_choices(release, known.get("choices", {}))
         check_budgets(release, release.mapping("values"))

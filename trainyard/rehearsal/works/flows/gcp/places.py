@@ -22,8 +22,8 @@ from trainyard.rehearsal.works.flows.gcp.network import (
 from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Interfaces, Place, Port
 
 API: Final = "Kubernetes API"
-GOOGLE: Final = "object store"
-"""Cloud Storage and Google's other services: they have the same addresses."""
+GOOGLE: Final = "Google's services"
+"""Cloud Storage and all others of googleapis.com: they have the same addresses, and IAM decides what is done there."""
 METADATA: Final = "metadata server"
 PRIVATE_ACCESS: Final = Addresses.of(GOOGLE_APIS_CIDR, "199.36.153.4/30")
 """Addresses that are reached by private access alone: of private.googleapis.com and restricted.googleapis.com (VPC,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from trainyard.conventions import INSTANCE_TYPE_LABEL
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 
 HOSTNAME: Final = "kubernetes.io/hostname"
@@ -13,7 +14,7 @@ ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
 ARCHITECTURE: Final = "kubernetes.io/arch"
 SYSTEM: Final = "kubernetes.io/os"
-INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
+INSTANCE_TYPE: Final = INSTANCE_TYPE_LABEL
 
 ELSEWHERE: Final = (
     "node.kubernetes.io/", "beta.kubernetes.io/", "failure-domain.beta.kubernetes.io/", "topology.",

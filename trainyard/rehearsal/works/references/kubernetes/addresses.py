@@ -29,19 +29,20 @@ def check(cluster: Cluster) -> None:
         for container in pod.containers:
             for key in ("command", "args", "env"):
                 for below, text in known_texts(container.body.get(key)):
-                    _text(pod.view, f"{container.path}.{key}{_joined(below)}", text, cluster)
+                    check_text(pod.view, f"{container.path}.{key}{_joined(below)}", text, cluster)
     for view in cluster.of("ConfigMap", "Secret"):
         for part in _HELD:
             for key, text in view.mapping(part).items():
                 if isinstance(text, str):
-                    _text(view, f"{part}.{key}", text, cluster)
+                    check_text(view, f"{part}.{key}", text, cluster)
 
 
 def _joined(below: str) -> str:
     return below if below.startswith("[") or not below else f".{below}"
 
 
-def _text(view: View, path: str, text: str, cluster: Cluster) -> None:
+def check_text(view: View, path: str, text: str, cluster: Cluster) -> None:
+    """Notes names of services in a text that are not there, or have no such port."""
     if ".svc" not in text:
         return
     for name, namespace, port in dict.fromkeys(_named(text)):

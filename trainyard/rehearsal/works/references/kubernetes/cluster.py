@@ -22,8 +22,18 @@ from trainyard.rehearsal.context import Stack, View, listed
 from trainyard.rehearsal.near import nearest_of
 from trainyard.rehearsal.refusals.kubernetes.index import Objects, bare, foreign_group, object_name, object_namespace
 from trainyard.rehearsal.works.flows.kubernetes.pods import Workload, of_charts
+from trainyard.rehearsal.works.workloads.charts import is_known
 
 BUILT_IN_NAMESPACES: Final = frozenset({"", "kube-system", "kube-public", "kube-node-lease"})
+_CLASSES_OF_CLOUDS: Final = frozenset(
+    {
+        "gp2", "ebs-csi-default-sc", "auto-ebs-sc", "standard", "standard-rwo", "premium-rwo", "standard-rwx",
+        "premium-rwx", "enterprise-rwx", "enterprise-multishare-rwx", "zonal-rwx", "regional-rwx", "dynamic-rwo",
+        "parallelstore-rwx", "gcsfusecsi-training", "gcsfusecsi-checkpointing", "gcsfusecsi-serving",
+    }
+)  # fmt: skip
+"""Storage classes that EKS with its add-on for disks (`defaultStorageClass`) and GKE with its drivers bring (their user
+guides, "Storage classes", as generally known)."""
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 """The label that each namespace has with its name."""
 
@@ -205,6 +215,43 @@ class Cluster:
         if namespace in BUILT_IN_NAMESPACES - {""}:
             return True
         return self._objects.may_be_there(kind, namespace)
+
+    def is_made_here(self, namespace: str, kind: str) -> bool:
+        """Whether a namespace is the recorded program's, and nothing in it makes objects of a kind but the program and
+        charts of which a table knows what they make."""
+        namespace = bare(namespace)
+        return not (
+            self.is_rendered_elsewhere
+            or self._objects.makers
+            or self._patched & {namespace, "*"}
+            or self.is_blurred(kind, namespace)
+            or self.find("Namespace", "", namespace) is None
+            or self.is_teams(namespace)
+            or not self.charts_are_known
+        )
+
+    @cached_property
+    def charts_are_known(self) -> bool:
+        """Whether a table knows every chart and add-on of the recording."""
+        return all(is_known(one.resource) for one in self.stack.of_type(HELM_RELEASE))
+
+    @property
+    def makes_everything(self) -> bool:
+        """Whether the recording makes the cluster, and nothing on it is of charts or programs that nobody knows."""
+        return self._objects.makes_the_cluster and self.charts_are_known and not self.is_rendered_elsewhere
+
+    def lacks_class(self, name: str) -> str | None:
+        """Whether no storage class of that name is there: None where one is or may be, else what was meant, or an
+        empty text. Clouds bring classes of their own, charts that no table knows may too."""
+        made = self.names("StorageClass", "")
+        if name in made or self.is_blurred("StorageClass", "") or name in _CLASSES_OF_CLOUDS:
+            return None
+        near = nearest_of(name, made)
+        if near:
+            return near
+        assumed = ("StorageClass", "", name) in self.stack.context.assumed_objects
+        is_sure = self.makes_everything
+        return "" if is_sure and not assumed and not self._patched else None
 
     def is_teams(self, namespace: str) -> bool:
         """Whether people make pods in a namespace."""

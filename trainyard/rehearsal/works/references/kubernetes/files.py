@@ -250,7 +250,9 @@ def _looked_for(pod: Pod, container: Container, mounts: list[_Mount]) -> None:
                 )
             continue
         for mount in mounts:
-            if len(mount.path) > 6 and mount.path not in used and mount.names is not None and _is_moved(path, mount):
+            if len(mount.path) <= 6 or mount.names is None:
+                continue
+            if (mount.path not in used and _is_moved(path, mount)) or _is_beside(path, mount):
                 told.add(path)
                 pod.view.error(
                     "reference-file",
@@ -297,6 +299,13 @@ def _is_moved(path: str, mount: _Mount) -> bool:
     return is_near(path, mount.path) or (
         file in (mount.names or ()) and SequenceMatcher(None, folder, mount.path).ratio() > _MOVED
     )
+
+
+def _is_beside(path: str, mount: _Mount) -> bool:
+    """Whether a file of a mount is looked for in a folder beside it: `/etc/app/tls/ca.pem` of `/etc/app/auth`."""
+    folder, _, file = path.rpartition("/")
+    parent = mount.path.rpartition("/")[0]
+    return file in (mount.names or ()) and parent.count("/") > 1 and folder.rpartition("/")[0] == parent
 
 
 def _twice(pod: Pod, container: Container) -> None:

@@ -20,6 +20,8 @@ _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _TLS_NAMES: Final = frozenset({"https", "tls", "ssl"})
 _HTTP_NAMES: Final = frozenset({"http", "web"})
 _NUMBER: Final = re.compile(r"\d+")
+_OF_HOSTS: Final = re.compile(r"(?!localhost:)\b[a-z][\w.-]*:\d+")
+"""Ports behind a name: of servers that a program calls, or of names that it answers to."""
 _LISTENS: Final = re.compile(r"(?:^|\s)--port[= ](\d+)\b")
 
 
@@ -133,7 +135,7 @@ def _listens(pod: Pod, container: Container) -> None:
     spoken = [text for key in ("command", "args") for _, text in known_texts(container.body.get(key))]
     words = " ".join(spoken)
     told = {int(found) for found in _LISTENS.findall(words)}
-    numbers = set(_NUMBER.findall(words))
+    numbers = set(_NUMBER.findall(_OF_HOSTS.sub(" ", words)))
     is_known = bool(declared) and container.ports_are_known and None not in declared
     if is_known and len(told) == 1 and numbers.isdisjoint(f"{number:g}" for number in declared if number is not None):
         pod.view.error(

@@ -186,6 +186,8 @@ def _monitor(view: View, kind: str, endpoints: str, cluster: Cluster) -> None:
         namespace = "" if named[0] == "default" else named[0]
     if kind.startswith("PodMonitor"):
         _pods(view, "spec.selector", cluster, "reference-monitor-selects-nothing", namespace)
+        _elsewhere(view, selector, namespace, cluster)
+        _pod_ports(view, endpoints, selector, namespace, cluster)
         return
     said = selector.get("matchLabels")
     wanted: Mapping[str, Any] = said if isinstance(said, Mapping) else {}
@@ -214,6 +216,46 @@ def _monitor(view: View, kind: str, endpoints: str, cluster: Cluster) -> None:
                 f"{path}.port",
                 f"no port of {', '.join(str(one.text('metadata.name')) for one in found[:2])} is named {show(port)}",
                 allowed=f"one of {', '.join(sorted(names))}" if names else "a service whose port has a name",
+                hint=nearest(port, names),
+            )
+
+
+def _elsewhere(view: View, selector: Mapping[str, Any], namespace: str, cluster: Cluster) -> None:
+    """Pods that a monitor means in another namespace than it looks in, and a namespace that is not there."""
+    try:
+        if cluster.selected(selector, namespace) or cluster.selected_of_charts(selector, namespace):
+            return
+        spaces = {*cluster.pods_by_namespace, *cluster.chart_pods} - {namespace}
+        there = [one for one in spaces if cluster.selected(selector, one) or cluster.selected_of_charts(selector, one)]
+    except UnreadableInput:
+        return
+    if there and selector.get("matchLabels") and view.has("spec.namespaceSelector"):
+        view.error(
+            "reference-monitor-selects-nothing",
+            "spec.namespaceSelector",
+            f"looks in {show(namespace or 'default')}, and such pods are in {', '.join(sorted(there))}",
+            allowed=", ".join(sorted(there)),
+        )
+
+
+def _pod_ports(view: View, endpoints: str, selector: Mapping[str, Any], namespace: str, cluster: Cluster) -> None:
+    """Ports by name of pods that the recording makes, or that a table knows of its charts."""
+    try:
+        pods, charted = cluster.selected(selector, namespace), cluster.selected_of_charts(selector, namespace)
+    except UnreadableInput:
+        return
+    if (not pods and not charted) or not all(pod.ports_are_known for pod in pods):
+        return
+    names = {name for pod in pods for name in pod.port_names()} | {name for one in charted for name in one.ports}
+    titles = [*(pod.title for pod in pods), *(one.title for one in charted)]
+    for path, entry in view.items(endpoints):
+        port = entry.get("port")
+        if isinstance(port, str) and port not in names:
+            view.error(
+                "reference-port",
+                f"{path}.port",
+                f"no port of {', '.join(titles[:2])} is named {show(port)}",
+                allowed=f"one of {', '.join(sorted(names))}" if names else "a port that has a name",
                 hint=nearest(port, names),
             )
 

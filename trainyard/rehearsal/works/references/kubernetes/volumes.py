@@ -17,6 +17,7 @@ from trainyard.recorded.selectors import selects
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.works.references.kubernetes.chart_values import tell_class
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, place
 
 _DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
@@ -181,16 +182,10 @@ def _volume(view: View, cluster: Cluster) -> None:
 
 
 def _class(view: View, path: str, cluster: Cluster) -> None:
-    """A class that nobody makes. Clouds and charts make some under names of their own, so only what is nearly one."""
+    """A class that nobody makes."""
     name = view.text(path)
-    if not name or cluster.is_blurred("StorageClass", ""):
-        return
-    made = cluster.names("StorageClass", "")
-    near = nearest_of(name, made)
-    if name not in made and near:
-        view.error(
-            "reference-storage-class", path, f"no StorageClass {show(name)} is made", hint=f"did you mean {near}?"
-        )
+    if name:
+        tell_class(view, path, name, cluster)
 
 
 def _shared(cluster: Cluster) -> None:

@@ -9,9 +9,18 @@ from typing import Final
 from trainyard.recorded.model import Finding
 from trainyard.recorded.types import ROLE
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.aws import statements
+from trainyard.rehearsal.works.rights.aws import statements, trusts
 from trainyard.rehearsal.works.rights.aws.account import Account
-from trainyard.rehearsal.works.rights.aws.needs import functions, images, keys, pods, programs, services, volumes
+from trainyard.rehearsal.works.rights.aws.needs import (
+    functions,
+    images,
+    keys,
+    messages,
+    pods,
+    programs,
+    services,
+    volumes,
+)
 from trainyard.rehearsal.works.rights.aws.needs.bindings import Bindings
 from trainyard.rehearsal.works.rights.aws.needs.controllers import installed
 from trainyard.rehearsal.works.rights.aws.needs.model import Need, judge
@@ -36,6 +45,7 @@ def check(stack: Stack, made: Sequence[Workload]) -> None:
     account = Account(stack.resources)
     if not _ACCOUNT.fullmatch(account.id):
         return
+    trusts.check(stack, account.id)
     before = {view.resource.urn: len(view.findings) for view in stack.views}
     _play(stack, account, made)
     if any(len(view.findings) > before[view.resource.urn] for view in stack.views):
@@ -80,4 +90,5 @@ def needs(places: Places, bindings: Bindings, made: Sequence[Workload]) -> Itera
     yield from programs.needs(places, bindings)
     yield from volumes.needs(places, bindings, users)
     yield from pods.needs(places, bindings, users)
+    yield from messages.needs(places, bindings, made)
     yield from keys.needs(places, bindings)

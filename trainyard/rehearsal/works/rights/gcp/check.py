@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from trainyard.recorded.types import GKE_CLUSTER
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.rights.gcp.needs import bindings, keys, nodes, pods
+from trainyard.rehearsal.works.rights.gcp import scopes
+from trainyard.rehearsal.works.rights.gcp.needs import access_logs, bindings, keys, nodes, pods
 from trainyard.rehearsal.works.rights.gcp.needs.model import Need, judge
 from trainyard.rehearsal.works.rights.gcp.project import Project
 from trainyard.rehearsal.works.rights.recorded_pods import recorded
@@ -15,6 +16,7 @@ from trainyard.rehearsal.works.workloads.model import Workload
 
 def check(stack: Stack, made: Sequence[Workload]) -> None:
     """Notes what is refused for sure. `made`: everything that runs pods."""
+    scopes.check(stack)
     project = Project(stack.resources)
     if project.grants or stack.of_type(GKE_CLUSTER):
         bindings.check(stack, project)
@@ -25,4 +27,5 @@ def needs(stack: Stack, project: Project, made: Sequence[Workload]) -> Iterator[
     """Everything that somebody has to be allowed, each once."""
     yield from nodes.needs(stack, project, made)
     yield from keys.needs(stack)
+    yield from access_logs.needs(stack, project)
     yield from pods.needs(stack, project, recorded(stack, made))

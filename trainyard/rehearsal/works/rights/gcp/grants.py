@@ -11,10 +11,10 @@ from typing import Any, Final, Literal
 from trainyard.recorded.model import UNKNOWN, RecordedResource
 from trainyard.recorded.read import follow, known_texts, value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, GCP_SECRET, GCP_TOPIC
+from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, GCP_REGIONAL_SECRET, GCP_SECRET, GCP_TOPIC
 
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
-REGIONAL_SECRET: Final = "gcp:secretmanager/regionalSecret:RegionalSecret"  # noqa: S105 (a type)
+REGIONAL_SECRET: Final = GCP_REGIONAL_SECRET
 REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 

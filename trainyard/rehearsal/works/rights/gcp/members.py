@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from trainyard.conventions.gcp import LOG_DELIVERY
 from trainyard.rehearsal.works.rights.principals import Pod
 
 Answer = Literal["yes", "no", "maybe"]
@@ -34,6 +35,7 @@ class Caller:
     pool: str = ""  # of the cluster's identities; empty where it is not known
     account: str = ""  # the e-mail address of an account
     agent: str = ""  # the domain of a service's own account: its project's number is in no recording
+    group: str = ""  # the address of a group of Google's own
 
     def __str__(self) -> str:
         """The caller in words."""
@@ -50,11 +52,14 @@ def names(member: str, caller: Caller) -> Answer:
     """Whether a member names a caller."""
     if member == "allUsers":
         return "yes"
+    if member == f"group:{LOG_DELIVERY}":
+        return "yes" if caller.group == LOG_DELIVERY else "no"  # nobody of this project is in it
     if member.startswith(_OF_MANY):
         return "maybe"
     if caller.pod is not None:
         return _names_pod(member, caller.pod, caller.pool)
-    if caller.agent and re.fullmatch(rf"serviceAccount:service-[^@]+@{re.escape(caller.agent)}", member):
+    # Cloud Logging's that uses keys is called cmek-p and the number.
+    if caller.agent and re.fullmatch(rf"serviceAccount:(service-|cmek-p)[^@]+@{re.escape(caller.agent)}", member):
         return "yes"
     return "yes" if caller.account and member == f"serviceAccount:{caller.account}" else "no"
 

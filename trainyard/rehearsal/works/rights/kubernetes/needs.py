@@ -16,6 +16,7 @@ from trainyard.recorded.model import UNKNOWN
 from trainyard.recorded.read import UnreadableInput, known_texts
 from trainyard.recorded.types import NAMESPACE, RBAC_ROLE_BINDING, SERVICE_ACCOUNT
 from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.rights.kubernetes import keepers
 from trainyard.rehearsal.works.rights.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.rights.principals import Person, Pod
 from trainyard.rehearsal.works.workloads.model import Workload
@@ -46,6 +47,10 @@ _PLURALS: Final = {
     **dict.fromkeys(("ds", "daemonset", "daemonsets"), "daemonsets.apps"),
 }
 _WITHOUT_NAMESPACE: Final = frozenset({"nodes"})
+_USES_TOKEN: Final = re.compile(
+    r"/var/run/secrets/kubernetes\.io/serviceaccount/token|load_incluster_config\(|https://kubernetes\.default\.svc/"
+)
+"""How programs reach the API server of their own cluster as their pod's account."""
 _OWN_CONFIGURATION: Final = ("--kubeconfig", "--token", "--as", "--server", "KUBECONFIG")
 
 
@@ -123,7 +128,8 @@ def _programs(stack: Stack, made: Sequence[Workload], cluster: Cluster) -> None:
     for workload in made:
         account = workload.spec.get("serviceAccountName", "default")
         asked = list(_asked(workload))
-        if workload.origin != "object" or workload.is_template or not asked or not isinstance(account, str):
+        calls = bool(asked) or _calls_the_api(workload)
+        if workload.origin != "object" or workload.is_template or not calls or not isinstance(account, str):
             continue
         view = stack.view_of(workload.resource)
         recorded = accounts.get((workload.namespace, account))
@@ -136,7 +142,7 @@ def _programs(stack: Stack, made: Sequence[Workload], cluster: Cluster) -> None:
             view.error(
                 "rights-program-no-token",
                 workload.at("automountServiceAccountToken"),
-                f"{workload.told()} runs kubectl and its pods get no token of {workload.namespace}/{account}",
+                f"{workload.told()} calls the API server and its pods get no token of {workload.namespace}/{account}",
                 hint="automountServiceAccountToken: true for these pods",
             )
             continue
@@ -149,7 +155,7 @@ def _programs(stack: Stack, made: Sequence[Workload], cluster: Cluster) -> None:
                 view.error(
                     "rights-program-lacks",
                     path,
-                    f"{workload.told()} cannot run its kubectl: {verdict.words}",
+                    f"{workload.told()} is refused what its program asks for: {verdict.words}",
                 )
 
 
@@ -157,11 +163,22 @@ def _has_token(workload: Workload) -> bool:
     return any(path.endswith("serviceAccountToken.path") for path, _ in known_texts(workload.spec.get("volumes")))
 
 
+def _calls_the_api(workload: Workload) -> bool:
+    """Whether a program says that it uses the token of its pod."""
+    return any(
+        _USES_TOKEN.search(text)
+        for _, container in workload.containers()
+        for key in ("command", "args")
+        for _, text in known_texts(container.get(key))
+    )
+
+
 def _asked(workload: Workload) -> Iterator[tuple[str, Asked]]:
     """What the pods ask of their own cluster as their own account, each with its path."""
     for at, container in workload.containers():
         if container.get("command") is UNKNOWN or container.get("args") is UNKNOWN:
             continue
+        yield from ((workload.at(f"{at}.args"), one) for one in keepers.asked(container))
         texts = [text for key in ("command", "args") for _, text in known_texts(container.get(key))]
         words = " ".join(texts)
         own = [str(name) for _, name in known_texts(container.get("env"))]

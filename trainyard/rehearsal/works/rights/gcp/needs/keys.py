@@ -14,6 +14,7 @@ from trainyard.recorded.types import (
     CLOUD_SQL,
     GCP_BUCKET,
     GCP_CRYPTO_KEY,
+    GCP_LOG_BUCKET,
     GCP_SECRET,
     GCP_TOPIC,
     GKE_CLUSTER,
@@ -34,6 +35,7 @@ AGENTS: Final[Mapping[str, str]] = {
     "pubsub": "gcp-sa-pubsub",
     "file": "cloud-filer",
     "lustre": "gcp-sa-lustre",
+    "logging": "gcp-sa-logging",
 }
 """Domains of the accounts of services, before `.iam.gserviceaccount.com`, by the service."""
 
@@ -52,6 +54,7 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
     (GCP_TOPIC, "kmsKeyName", "pubsub", "keep messages"),
     ("gcp:filestore/instance:Instance", "kmsKeyName", "file", "make the file system"),
     ("gcp:lustre/instance:Instance", "kmsKey", "lustre", "make the file system"),
+    (GCP_LOG_BUCKET, "cmekSettings.kmsKeyName", "logging", "keep logs in the bucket"),
     (STORAGE_CLASS, "parameters.disk-encryption-kms-key", "compute", "make disks of the class"),
 )  # fmt: skip
 """What is encrypted: its type, the input that names the key, the service that uses it, what fails."""

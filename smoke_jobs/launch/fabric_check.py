@@ -1,6 +1,6 @@
-"""Whether a pod may use its pool's fast network: the runtime's first container, before anything is trained.
+"""Whether a pod may use its pool's fast network: the first container of a runtime, and of the smoke job that proves it.
 
-It runs alone in the runtime's image, as `python3 -c`, with the standard library only. Without the plug-in, or without
+It runs alone in their image, as `python3 -c`, with the standard library only. Without the plug-in, or without
 adapters, NCCL would train over sockets and say nothing. It looks for the plug-in where the dynamic loader looks, and
 loads nothing: there is no GPU in this container. What an image of a TrainJob's own lacks, NCCL says at its start,
 because the runtime's variables leave it no other network.

@@ -7,24 +7,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-from trainyard.components.k8s.fabric_check import FAILED, plugins_of, problems
-from trainyard.components.k8s.runtimes import PERMANENT_EXIT_CODES, check_program
+from trainyard.components.k8s.runtimes import PERMANENT_EXIT_CODES
+from trainyard.smoke_jobs.launch.fabric_check import FAILED, plugins_of, problems
+from trainyard.smoke_jobs.launch.kubernetes import PERMANENT
+from trainyard.smoke_jobs.launch.pod import fabric_program
 
 
 def test_without_adapters_and_plugin_the_pod_ends_for_good_and_says_why() -> None:
     """This machine has neither."""
     done = subprocess.run(
-        [sys.executable, "-I", "-c", check_program(), "4"], capture_output=True, text=True, check=False
+        [sys.executable, "-I", "-c", fabric_program(), "4"], capture_output=True, text=True, check=False
     )
     assert done.returncode == FAILED
-    assert FAILED in PERMANENT_EXIT_CODES
+    assert FAILED in PERMANENT_EXIT_CODES and FAILED in PERMANENT
     assert "the pod has 0 of the node's 4 adapters" in done.stdout
     assert "the image has no plug-in of NCCL" in done.stdout
     assert "Traceback" not in done.stderr
 
 
 def test_it_runs_without_anything_of_ours() -> None:
-    assert "trainyard" not in check_program()
+    assert "trainyard" not in fabric_program()
 
 
 def test_adapters_are_counted() -> None:

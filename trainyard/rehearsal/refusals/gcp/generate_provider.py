@@ -1,0 +1,343 @@
+"""What Google's provider takes: the second half of `data/gcp_values.json`, from the provider's own description.
+
+`generate` runs it. The sources are a work tree of GoogleCloudPlatform/magic-modules, from which the provider is made
+(its YAML files, and the Go schemas of what is written by hand), and the docstrings of the installed pulumi_gcp, which
+is newer: a value that either names is taken. Facts only: names, values, ranges, lengths and forms.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+Limits = dict[str, Any]
+"""What one input may be: `in` (texts), `range` (numbers), `length` (of a text), `items` (of a list), `like` (a regular
+expression), `form` (a word of `limits.FORMS`)."""
+
+_MODULES: Final[Mapping[str, tuple[str, ...]]] = {
+    "artifactregistry": ("artifactregistry",),
+    "bigquery": ("bigquery",),
+    "billing": ("billingbudgets",),
+    "cloudrunv2": ("cloudrunv2",),
+    "colab": ("colab",),
+    "compute": ("compute",),
+    "container": ("container",),
+    "dns": ("dns",),
+    "filestore": ("filestore",),
+    "iam": ("iambeta", "iam2", "iam3"),
+    "kms": ("kms",),
+    "logging": ("logging",),
+    "lustre": ("lustre",),
+    "memorystore": ("memorystore",),
+    "monitoring": ("monitoring",),
+    "networkconnectivity": ("networkconnectivity",),
+    "organizations": ("resourcemanager",),
+    "orgpolicy": ("orgpolicy",),
+    "parallelstore": ("parallelstore",),
+    "projects": ("resourcemanager",),
+    "pubsub": ("pubsub",),
+    "redis": ("redis",),
+    "secretmanager": ("secretmanager", "secretmanagerregional"),
+    "serviceaccount": ("resourcemanager",),
+    "servicenetworking": ("servicenetworking",),
+    "sql": ("sql",),
+    "storage": ("storage", "storagecontrol"),
+    "vertex": ("vertexai",),
+    "workbench": ("workbench",),
+}
+"""Modules of pulumi_gcp that stacks for training use, with the folders of magic-modules that describe them."""
+
+_OF_COMPUTE: Final = frozenset(
+    [
+        "Network",
+        "Subnetwork",
+        "Router",
+        "RouterNat",
+        "RouterInterface",
+        "RouterPeer",
+        "Firewall",
+        "NetworkFirewallPolicy",
+        "NetworkFirewallPolicyRule",
+        "Address",
+        "GlobalAddress",
+        "Reservation",
+        "FutureReservation",
+        "ResourcePolicy",
+        "Disk",
+        "RegionDisk",
+        "Instance",
+        "InstanceTemplate",
+        "RegionInstanceTemplate",
+        "Route",
+        "ForwardingRule",
+        "GlobalForwardingRule",
+        "HealthCheck",
+        "RegionHealthCheck",
+        "VPNGateway",
+        "HaVpnGateway",
+        "VPNTunnel",
+        "Snapshot",
+        "Image",
+        "NetworkPeering",
+        "NetworkAttachment",
+        "ServiceAttachment",
+        "InstanceGroupManager",
+        "RegionInstanceGroupManager",
+        "NetworkEndpointGroup",
+        "InterconnectAttachment",
+    ]
+)
+"""Types of Compute Engine that carry machines and networks: there are many more."""
+
+_GO: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "gcp:container/cluster:Cluster": ("container", ("ResourceContainerCluster",)),
+    "gcp:container/nodePool:NodePool": ("container", ("ResourceContainerNodePool", "schemaNodePool")),
+    "gcp:storage/bucket:Bucket": ("storage", ("ResourceStorageBucket",)),
+    "gcp:sql/databaseInstance:DatabaseInstance": ("sql", ("ResourceSqlDatabaseInstance",)),
+    "gcp:sql/user:User": ("sql", ("ResourceSqlUser",)),
+    "gcp:dns/recordSet:RecordSet": ("dns", ("ResourceDnsRecordSet",)),
+    "gcp:compute/instance:Instance": ("compute", ("ResourceComputeInstance",)),
+    "gcp:compute/instanceTemplate:InstanceTemplate": ("compute", ("ResourceComputeInstanceTemplate",)),
+    "gcp:serviceaccount/account:Account": ("resourcemanager", ("ResourceGoogleServiceAccount",)),
+    "gcp:serviceaccount/key:Key": ("resourcemanager", ("ResourceGoogleServiceAccountKey",)),
+    "gcp:projects/iAMCustomRole:IAMCustomRole": ("resourcemanager", ("ResourceGoogleProjectIamCustomRole",)),
+    "gcp:monitoring/dashboard:Dashboard": ("monitoring", ("ResourceMonitoringDashboard",)),
+}
+"""Types whose schema is written by hand, with the folder and the functions that hold it."""
+
+
+@dataclass(slots=True)
+class _Node:
+    """One property of the provider, with those below it."""
+
+    limits: Limits = field(default_factory=dict)
+    below: dict[str, _Node] = field(default_factory=dict)
+    call: str = ""  # a function of the same folder that describes it
+
+
+def provider_limits(checkout: Path) -> dict[str, dict[str, Limits]]:
+    """By type and path of an input, what the provider takes."""
+    go = {folder: _go_roots(checkout, folder) for folder, _ in _GO.values()}
+    found: dict[str, dict[str, Limits]] = {}
+    for module, folders in _MODULES.items():
+        package = importlib.import_module(f"pulumi_gcp.{module}")
+        vars(package)["_utilities"]  # the SDK loads a module when something of it is asked for
+        nested = importlib.util.find_spec(f"pulumi_gcp.{module}._inputs")
+        inputs = importlib.import_module(nested.name) if nested is not None else None
+        for kind, args in sorted(inspect.getmembers(package, inspect.isclass)):
+            resource = getattr(package, kind.removesuffix("Args"), None)
+            token = str(getattr(resource, "pulumi_type", ""))
+            if not kind.endswith("Args") or not token or (module == "compute" and kind[:-4] not in _OF_COMPUTE):
+                continue
+            top = _Node()
+            for folder in folders:
+                path = checkout / "mmv1" / "products" / folder / f"{kind[:-4]}.yaml"
+                if path.is_file():
+                    top.below |= _of_yaml(yaml.safe_load(path.read_text(encoding="utf-8")))
+            folder, roots = _GO.get(token, ("", ()))
+            for root in roots:
+                top.below |= go[folder][root].below
+            limits = dict(_walk(args, inputs, top, go.get(folder, {}), "", ()))
+            if limits:
+                found[token] = dict(sorted(limits.items()))
+    return found
+
+
+def _of_yaml(document: Mapping[str, Any]) -> dict[str, _Node]:
+    properties = [*(document.get("parameters") or ()), *(document.get("properties") or ())]
+    return {item["name"]: _property(item) for item in properties if not item.get("output")}
+
+
+def _property(item: Mapping[str, Any]) -> _Node:
+    node, kind = _Node(), item.get("type")
+    inner = item.get("item_type") or {}
+    for holder in (item, inner):
+        if holder.get("type") == "Enum":
+            node.limits["in"] = [str(text) for text in holder.get("enum_values") or ()]
+        for key in ("validation", "item_validation"):
+            said = holder.get(key) or {}
+            if "regex" in said and (kind != "Array" or key == "item_validation" or holder is inner):
+                node.limits["like"] = str(said["regex"])
+            if "function" in said:
+                node.limits |= _check(str(said["function"]))
+        for each in holder.get("properties") or ():
+            if not each.get("output"):
+                node.below[each["name"]] = _property(each)
+    if kind == "Array" and ("min_size" in item or "max_size" in item):
+        low, high = item.get("min_size"), item.get("max_size")
+        if all(size is None or str(size).isdigit() for size in (low, high)) and str(high) != "1":
+            node.limits["items"] = [_whole(low), _whole(high)]
+    return node
+
+
+def _whole(size: object) -> int | None:
+    return None if size is None else int(str(size))
+
+
+def _check(text: str) -> Limits:
+    """What a validator of the provider asks for; nothing where it is not one of those that are read here."""
+    numbers = [float(each) if "." in each else int(each) for each in re.findall(r"-?\d+(?:\.\d+)?", text)]
+    texts = re.findall(r'"((?:[^"\\]|\\.)*)"', text)
+    if "StringInSlice" in text or "ValidateEnum" in text:
+        return {"in": texts, "any_case": True} if re.search(r"\}\s*,\s*true\)", text) else {"in": texts}
+    if "IntBetween" in text or "FloatBetween" in text:
+        return {"range": numbers[:2]}
+    if "IntAtLeast" in text or "FloatAtLeast" in text:
+        return {"range": [numbers[0], None]}
+    if "StringLenBetween" in text:
+        return {"length": numbers[:2]}
+    if "StringIsNotEmpty" in text:
+        return {"length": [1, None]}
+    for name, form in _FORM_OF.items():
+        if name in text:
+            return {"form": form}
+    literal = re.search(r"(?:ValidateRegexp\(|MustCompile\()\s*(`[^`]*`|\"[^\"]*\")\s*\)", text)
+    return {"like": literal[1][1:-1]} if literal else {}
+
+
+_FORM_OF: Final[Mapping[str, str]] = {
+    "IsCIDRNetwork(28, 28)": "cidr",
+    "IsCIDR": "cidr",
+    "ValidateIpCidrRange": "cidr",
+    "ValidateRFC3339Date": "datetime",
+    "ValidateRFC3339Time": "time",
+    "ValidateHourlyOnly": "hour",
+    "ValidateGCEName": "compute-name",
+    "ValidateRFC6996Asn": "asn",
+    "StringIsJSON": "json",
+    "ValidateBase64String": "base64",
+    "validateRecordNameTrailingDot": "absolute-name",
+}
+"""Functions of the provider that ask for a form, with the word for it."""
+
+
+_GO_TOKEN: Final = re.compile(
+    r"^func (?:\([^)]*\) )?(?P<func>\w+)\(|^var (?P<var>\w+) |"
+    r'"(?P<key>\w+)":\s*(?:(?P<call>\w+)\(\)|(?:&schema\.Schema)?\{)|'
+    r'ValidateFunc:\s*(?P<check>\S)|`[^`]*`|"(?:\\.|[^"\\])*"|//[^\n]*|[{}]',
+    re.MULTILINE,
+)
+
+
+def _go_roots(checkout: Path, folder: str) -> dict[str, _Node]:
+    """The properties that each function and variable of a folder holds, by its name."""
+    roots: dict[str, _Node] = {}
+    for path in sorted((checkout / "mmv1" / "third_party" / "terraform" / "services" / folder).glob("*.go*")):
+        if "_test." not in path.name and "data_source" not in path.name and "_migrate" not in path.name:
+            _read_go(re.sub(r"\{\{.*?\}\}", "", path.read_text(encoding="utf-8")), roots)
+    return roots
+
+
+def _read_go(text: str, roots: dict[str, _Node]) -> None:
+    stack: list[_Node | None] = []  # one an open brace: the property that it opens
+    root = _Node()
+    position = 0
+    while (match := _GO_TOKEN.search(text, position)) is not None:
+        position = match.end()
+        here = next((node for node in reversed(stack) if node is not None), root)
+        if name := match["func"] or match["var"]:
+            root, stack = roots.setdefault(name, _Node()), []
+        elif match["key"]:
+            node = here.below.setdefault(match["key"], _Node())
+            if match["call"]:
+                node.call = match["call"]
+            else:
+                stack.append(node)
+        elif match["check"]:
+            position = _end(text, match.start("check"))
+            here.limits |= _check(text[match.start("check") : position])
+        elif match[0] == "{":
+            stack.append(None)
+        elif match[0] == "}" and stack:
+            stack.pop()
+
+
+def _end(text: str, start: int) -> int:
+    """Where an expression ends: at the first comma or line's end outside all brackets."""
+    depth = 0
+    for match in re.compile(r'`[^`]*`|"(?:\\.|[^"\\])*"|[(){}\[\],\n]').finditer(text, start):
+        character = match[0]
+        if character in "({[":
+            depth += 1
+        elif character in ")}]":
+            depth -= 1
+        elif character in ",\n" and depth == 0:
+            return match.start()
+        if depth < 0:
+            return match.start()
+    return len(text)
+
+
+def _walk(
+    args: Any, inputs: Any, node: _Node, functions: Mapping[str, _Node], prefix: str, above: tuple[Any, ...]
+) -> Iterator[tuple[str, Limits]]:
+    for snake, annotation in args.__init__.__annotations__.items():
+        if snake in ("return", "__self__"):
+            continue
+        path = f"{prefix}{_camel(snake)}"
+        described = _below(node, snake, functions)
+        limits = dict(described.limits)
+        documented = _documented(args, snake)
+        if "in" in limits or ("in" in documented and not limits):
+            limits["in"] = sorted({*limits.get("in", ()), *documented.get("in", ())} - {""})
+            if len(limits["in"]) < 1:
+                del limits["in"]
+        if "form" in documented and not limits and "str" in str(annotation):
+            limits["form"] = documented["form"]
+        if limits:
+            yield path, limits
+        nested = re.search(r"(\w+Args)(?:Dict)?\b", str(annotation))
+        below = getattr(inputs, nested[1], None) if nested and inputs is not None else None
+        if below is not None and below not in above:
+            yield from _walk(below, inputs, described, functions, f"{path}.", (*above, below))
+
+
+def _below(node: _Node, snake: str, functions: Mapping[str, _Node]) -> _Node:
+    singular = snake[:-3] + "y" if snake.endswith("ies") else snake.removesuffix("s")
+    for name in (snake, _camel(snake), singular, _camel(singular), snake.removesuffix("es")):
+        if name in node.below:
+            found = node.below[name]
+            if found.call in functions:
+                return functions[found.call]
+            return found
+    return _Node()
+
+
+_POSSIBLE: Final = re.compile(r"Possible values are: ((?:`[^`]+`(?:, )?)+)\.")
+_DURATION: Final = re.compile(
+    r"(ending with|ends? in|terminated by|ends? with|suffixed with) [`'\"]s[`'\"]", re.IGNORECASE
+)
+
+
+def _documented(args: Any, snake: str) -> Limits:
+    """What the SDK's docstring of an input says of its values, in the words that the provider's generator writes."""
+    described = inspect.getattr_static(args, snake, None)
+    text = " ".join((getattr(getattr(described, "fget", None), "__doc__", None) or "").split())
+    found: Limits = {}
+    match = _POSSIBLE.search(text)
+    if match:
+        found["in"] = re.findall(r"`([^`]+)`", match[1])
+    if _DURATION.search(text):
+        found["form"] = "duration"
+    elif re.search(r"RFC ?3339", text) and "HH:MM" not in text:
+        found["form"] = "date"
+    return found
+
+
+def _camel(snake: str) -> str:
+    first, *others = snake.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def as_text(limits: Mapping[str, Any]) -> str:
+    """The table as it is written."""
+    return json.dumps(limits, separators=(",", ":"), sort_keys=True)

@@ -1,0 +1,155 @@
+"""Who gets which role: members and roles as IAM spells them, for every resource that grants one.
+
+Source: Google's documentation of principals ("Principal identifiers", as generally known); the names of predefined
+roles, `data/gcp_roles.json`, which `generate_roles` writes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.rehearsal.context import View, show
+from trainyard.rehearsal.refusals.rules import EVERY_TYPE, Rules
+
+_GRANTS: Final = re.compile(r"gcp:\w+/\w+:\w*(IAM|Iam)(Member|Binding)")
+_MEMBER: Final = re.compile(
+    r"(user|serviceAccount|group|deleted:\w+):[^\s:@]+@[^\s:@]+\.\S+"
+    r"|serviceAccount:[^/\s]+\.svc\.id\.goog\[[^/\]]+/[^/\]]+\]"
+    r"|domain:[^\s@]+\.[^\s@]+|allUsers|allAuthenticatedUsers|principal(Set|Hierarchy)?://\S+"
+    r"|deleted:principal(Set)?://\S+|project(Owner|Editor|Viewer):\S+|iamMember:\S+"
+)
+_POOL: Final = re.compile(
+    r"principal(Set)?://iam\.googleapis\.com/projects/(?P<number>[^/]+)/locations/(?P<location>[^/]+)"
+    r"/workloadIdentityPools/(?P<pool>[^/]+)/(?P<what>[^/]+)/(?P<rest>\S+)"
+)
+_SUBJECTS: Final = (
+    "subject", "group", "attribute.", "namespace", "kubernetes.serviceaccount.uid", "kubernetes.cluster", "*",
+)  # fmt: skip
+"""What may follow a pool: one identity, a group, an attribute, or what GKE's own pools know."""
+_BASIC: Final = ("owner", "editor", "viewer", "browser", "reader", "writer", "admin")
+
+
+@cache
+def _roles() -> Mapping[str, Sequence[str]]:
+    text = files("trainyard.rehearsal.refusals").joinpath("data", "gcp_roles.json").read_text(encoding="utf-8")
+    found: Mapping[str, Sequence[str]] = json.loads(text)["roles"]
+    return found
+
+
+def grant(view: View) -> None:
+    """A role that exists for a member that can be one."""
+    if not _GRANTS.fullmatch(view.type):
+        return
+    _role(view)
+    members = [("member", view.text("member"))]
+    members += [(f"members[{index}]", text) for index, text in enumerate(view.entries("members"))]
+    for path, member in members:
+        if isinstance(member, str):
+            for words, allowed in _wrong(member):
+                view.error("gcp-member", path, words, allowed=allowed)
+                break
+
+
+def _role(view: View) -> None:
+    role = view.text("role")
+    if role is None:
+        return
+    custom = re.fullmatch(r"(projects|organizations)/[^/\s]+/roles/([\w.]+)", role)
+    service, dot, name = role.removeprefix("roles/").partition(".")
+    if custom is None and not re.fullmatch(r"roles/[\w.]+", role):
+        view.error("gcp-role", "role", show(role), allowed="roles/NAME, or projects/PROJECT/roles/NAME")
+    elif custom is not None or (not dot and service in _BASIC):
+        return
+    elif service not in _roles() or name not in _roles()[service]:
+        everything = [f"roles/{each}.{role}" for each, names in _roles().items() for role in names]
+        hint = nearest(role, everything, 0.85)
+        # A role may be newer than the table, but hardly one that is a letter away from another.
+        note = view.error if hint else view.warning
+        note(
+            "gcp-role",
+            "role",
+            f"no role {show(role)} is known",
+            allowed="a predefined role, or a custom one",
+            hint=hint,
+        )
+
+
+_OF_RESOURCE: Final[Mapping[str, tuple[str, ...]]] = {
+    "gcp:storage/": ("storage",),
+    "gcp:kms/": ("cloudkms",),
+    "gcp:secretmanager/": ("secretmanager",),
+    "gcp:artifactregistry/": ("artifactregistry",),
+    "gcp:serviceaccount/": ("iam",),
+    "gcp:pubsub/": ("pubsub",),
+}
+"""Services whose roles are granted on one resource: those of other services are refused there."""
+
+
+def fits(view: View) -> None:
+    """A role that is granted on what it is about."""
+    if not _GRANTS.fullmatch(view.type):
+        return
+    role = view.text("role") or ""
+    match = re.fullmatch(r"roles/(\w+)\.\w+", role)
+    allowed = next((services for prefix, services in _OF_RESOURCE.items() if view.type.startswith(prefix)), None)
+    # Roles of IAM itself (who may see and give rights) are granted on nearly everything.
+    if match and allowed and match[1] in _roles() and match[1] not in (*allowed, "iam"):
+        words = f"{role} says nothing of a resource of {allowed[0]}"
+        view.error("gcp-role-resource", "role", words, allowed=f"a role of {allowed[0]}")
+
+
+def _wrong(member: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with a member, and what it may be."""
+    kinds = "user:, group:, serviceAccount: with an address, domain:, principal://… or allUsers"
+    if not _MEMBER.fullmatch(member):
+        yield show(member), kinds
+    elif member.startswith("serviceAccount:") and "[" not in member and not member.endswith(".gserviceaccount.com"):
+        yield f"{show(member)}: accounts of services end in .gserviceaccount.com", "its address, or user:"
+    elif member.startswith(("user:", "group:")) and member.endswith(".gserviceaccount.com"):
+        yield show(member), f"serviceAccount:{member.partition(':')[2]}"
+    elif re.match(r"principal(Set)?://(?!iam\.googleapis\.com/|goog/|cloudresourcemanager\.googleapis\.com/)", member):
+        yield show(member), "principal://iam.googleapis.com/…"
+    elif re.match(r"principal(Set)?://iam\.googleapis\.com/projects/", member):
+        yield from _wrong_in_pool(member)
+
+
+def _wrong_in_pool(member: str) -> Iterator[tuple[str, str]]:
+    match = _POOL.fullmatch(member)
+    like = "principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/subject/…"
+    number = re.match(r"principal(?:Set)?://iam\.googleapis\.com/projects/([^/]+)", member)
+    if number and not number[1].isdigit():
+        yield f"{show(number[1])} in {show(member)}", "the project's number, not its id"
+    elif match is None:
+        yield show(member), like
+    elif match["location"] != "global":
+        yield f"a pool in {match['location']}", "locations/global"
+    elif not match["what"].startswith(_SUBJECTS):
+        yield f"{show(match['what'])} in {show(member)}", like
+    elif member.startswith("principal://") != (match["what"] == "subject"):
+        yield (
+            f"{match['what']} of {member.partition(':')[0]}",
+            "principal:// with subject, principalSet:// with the others",
+        )
+    elif match["pool"].endswith(".svc.id.goog") and match["what"] == "subject":
+        if not re.fullmatch(r"ns/[a-z0-9]([-a-z0-9]*[a-z0-9])?/sa/[a-z0-9]([-.a-z0-9]*[a-z0-9])?", match["rest"]):
+            yield show(match["rest"]), "ns/NAMESPACE/sa/SERVICE-ACCOUNT"
+    elif (".id." in match["pool"] or ".goog" in match["pool"]) and not match["pool"].endswith(".svc.id.goog"):
+        yield f"pool {show(match['pool'])}", "PROJECT.svc.id.goog"
+
+
+def conditions(view: View) -> None:
+    """A condition has a title and an expression."""
+    if not _GRANTS.fullmatch(view.type) or not view.mapping("condition"):
+        return
+    for key in ("title", "expression"):
+        if view.value(f"condition.{key}") == "":
+            view.error("gcp-condition", f"condition.{key}", "is empty", allowed="a text")
+
+
+RULES: Rules = {grant: (EVERY_TYPE,), fits: (EVERY_TYPE,), conditions: (EVERY_TYPE,)}

@@ -1,0 +1,1 @@
+"""What programs and alarms name of AWS."""

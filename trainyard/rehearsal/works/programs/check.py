@@ -1,0 +1,29 @@
+"""The room: follows what programs, alarms and volumes are told to what is recorded."""
+
+from __future__ import annotations
+
+from trainyard.rehearsal.context import Stack
+from trainyard.rehearsal.works.programs import buckets, databases, enforced
+from trainyard.rehearsal.works.programs.aws import alarms, file_systems, keys, messages
+from trainyard.rehearsal.works.programs.gcp import alerts
+from trainyard.rehearsal.works.programs.kubernetes import certificates, listening, options, writing
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+
+def check(stack: Stack) -> None:
+    """Notes what names something that is not there, or is elsewhere."""
+    alarms.check(stack)
+    keys.check(stack)
+    file_systems.check(stack)
+    alerts.check(stack)
+    enforced.check(stack)
+    cluster = Cluster(stack)
+    if not cluster.views:
+        return
+    messages.check(stack, cluster)
+    buckets.check(stack, cluster)
+    databases.check(stack, cluster)
+    listening.check(cluster)
+    options.check(cluster)
+    writing.check(cluster)
+    certificates.check(stack, cluster)

@@ -1,0 +1,137 @@
+"""Databases that programs connect to: the server is recorded, so the database, the port and TLS are known.
+
+Source: PostgreSQL documentation, "Connection URIs" and "SSL Support"; RDS user guide, "Using SSL with a PostgreSQL DB
+instance" (`rds.force_ssl` is 1 by default from 15 on); Cloud SQL documentation, "Configure SSL/TLS", `sslMode`
+(2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import DATABASE, DATABASE_PARAMETERS
+from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.programs.told import told
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_URI: Final = re.compile(
+    r"(?P<scheme>postgres(?:ql)?|mysql)(?:\+\w+)?://(?:[^@/\s\"']*@)?(?P<host>[\w.-]+)(?::(?P<port>\d+))?"
+    r"/(?P<name>[\w.-]+)(?P<more>\?[^\s\"']*)?"
+)
+_ALWAYS: Final = frozenset({"postgres", "template0", "template1", "rdsadmin", "cloudsqladmin", "mysql"})
+_MAKES: Final = re.compile(r"create\s+database", re.IGNORECASE)
+_FORCED_SINCE: Final = 15
+_GCP: Final = "gcp:sql/databaseInstance:DatabaseInstance"
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    view: View
+    hosts: frozenset[str]
+    names: frozenset[str] | None  # None: not known
+    port: int | None
+    asks_tls: bool
+
+
+def check(stack: Stack, cluster: Cluster) -> None:
+    """Every address of a database in what programs are told."""
+    servers = [*_of_rds(stack), *_of_cloud_sql(stack)]
+    if not servers:
+        return
+    texts = [one for one in told(cluster) if "://" in one[2]]
+    for view, path, text in texts:
+        for found in _URI.finditer(text):
+            for server in servers:
+                if found["host"] in server.hosts:
+                    _connects(view, path, found, server, cluster)
+
+
+def _of_rds(stack: Stack) -> Iterator[_Server]:
+    others = _made_by_a_provider(stack)
+    for view in stack.of_type(DATABASE):
+        outputs = view.resource.outputs
+        hosts = {str(outputs[key]) for key in ("address", "hostname") if isinstance(outputs.get(key), str)}
+        name = view.text("dbName")
+        known = (
+            None
+            if view.is_unknown("dbName") or view.has("snapshotIdentifier") or view.has("replicateSourceDb")
+            else name
+        )
+        port = view.number("port")
+        engine, version = view.text("engine") or "", view.text("engineVersion") or ""
+        major = re.match(r"\d+", version)
+        group = view.referred("parameterGroupName", DATABASE_PARAMETERS)
+        forced = engine == "postgres" and major is not None and int(major[0]) >= _FORCED_SINCE
+        for _, parameter in group.items("parameters") if group is not None else ():
+            if parameter.get("name") in ("rds.force_ssl", "require_secure_transport"):
+                forced = str(parameter.get("value")).lower() in ("1", "on", "true")
+        yield _Server(
+            view, frozenset(hosts), frozenset({known, *others}) if known is not None else None,
+            int(port) if port is not None else None, forced,
+        )  # fmt: skip
+
+
+def _of_cloud_sql(stack: Stack) -> Iterator[_Server]:
+    for view in stack.of_type(_GCP):
+        outputs = view.resource.outputs
+        keys = ("privateIpAddress", "publicIpAddress", "dnsName")
+        hosts = {str(outputs[key]) for key in keys if isinstance(outputs.get(key), str)}
+        names = {
+            database.text("name")
+            for database in stack.of_type("gcp:sql/database:Database")
+            if view in (database.referred("instance", _GCP), None) or database.is_unknown("instance")
+        }
+        known = frozenset(str(name) for name in names) if names and None not in names else None
+        forced = view.text("settings.ipConfiguration.sslMode") in (
+            "ENCRYPTED_ONLY", "TRUSTED_CLIENT_CERTIFICATE_REQUIRED",
+        )  # fmt: skip
+        yield _Server(view, frozenset(hosts), known, None, forced)
+
+
+def _made_by_a_provider(stack: Stack) -> set[str]:
+    return {
+        str(view.text("name"))
+        for view in stack.views
+        if view.type in ("postgresql:index/database:Database", "mysql:index/database:Database")
+    }
+
+
+def _connects(view: View, path: str, found: re.Match[str], server: _Server, cluster: Cluster) -> None:
+    name, port, more = found["name"], found["port"], found["more"] or ""
+    title = server.view.text("identifier") or server.view.name
+    if server.names is not None and name not in server.names | _ALWAYS and not _somebody_makes(cluster):
+        view.error(
+            "programs-database",
+            path,
+            f"connects to the database {show(name)} of {title}, which has none of that name",
+            allowed=f"one of {', '.join(sorted(server.names))}",
+            hint=nearest(name, server.names),
+        )
+    if server.port is not None and port is not None and int(port) != server.port:
+        view.error(
+            "programs-database", path, f"connects to port {port} of {title}, which listens on {server.port}",
+            allowed=str(server.port),
+        )  # fmt: skip
+    if server.asks_tls and re.search(r"[?&]sslmode=(disable|allow)(&|$)", more):
+        view.error(
+            "programs-database", path, f"connects to {title} without TLS, which refuses that",
+            allowed="sslmode=require or verify-full",
+        )  # fmt: skip
+
+
+def _somebody_makes(cluster: Cluster) -> bool:
+    """Whether a program of the stack makes databases itself."""
+    return any(
+        _MAKES.search(text) for view in cluster.of("ConfigMap") for _, text in known_texts(dict(view.mapping("data")))
+    ) or any(
+        _MAKES.search(text)
+        for pod in cluster.pods
+        for container in pod.containers
+        for key in ("command", "args")
+        for _, text in known_texts(container.body.get(key))
+    )

@@ -1,0 +1,1 @@
+"""What programs and alerts name of Google Cloud."""

@@ -1,0 +1,90 @@
+"""Alerts of Cloud Monitoring and the metrics from logs that they watch.
+
+Source: Cloud Logging documentation, "Log-based metrics" (`logging.googleapis.com/user/NAME`), and "Logging query
+language" (2026-11). A filter that means no entry counts nothing, and nobody refuses it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trainyard.problems import nearest
+from trainyard.recorded.read import known_texts
+from trainyard.recorded.types import GKE_CLUSTER
+from trainyard.rehearsal.context import Stack, View, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_ALERT: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
+_METRIC: Final = "gcp:logging/metric:Metric"
+_USER: Final = re.compile(r"logging\.googleapis\.com/user/([\w./-]+)")
+_LABEL: Final = re.compile(r"(cluster_name|namespace_name|location|container_name)\"?\s*=\s*\"([^\"]+)\"")
+_PODS: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
+_SYSTEM: Final = ("kube-", "gke-", "gmp-", "default", "config-management-system", "istio-")
+
+
+def check(stack: Stack) -> None:
+    """Every alert and every metric from logs of a stack that makes clusters or metrics."""
+    metrics = {view.text("name") for view in stack.of_type(_METRIC)}
+    for alert in stack.of_type(_ALERT):
+        for path, text in known_texts(alert.mapping("") or dict(alert.inputs)):
+            for name in _USER.findall(text) if path.endswith(("filter", "query")) else ():
+                if metrics and None not in metrics and name not in metrics:
+                    known = sorted(str(one) for one in metrics)
+                    alert.error(
+                        "programs-alert",
+                        path,
+                        f"watches the metric {show(name)}, which the stack does not make: the alert sees nothing",
+                        allowed=f"one of {', '.join(known)}",
+                        hint=nearest(name, known),
+                    )
+            if path.endswith("filter"):
+                _labels(alert, path, text, stack)
+    for metric in stack.of_type(_METRIC):
+        _labels(metric, "filter", metric.text("filter") or "", stack)
+
+
+def _labels(view: View, path: str, text: str, stack: Stack) -> None:
+    clusters = {one.text("name") for one in stack.of_type(GKE_CLUSTER)}
+    if not clusters or None in clusters:
+        return
+    objects = Cluster(stack)
+    places = {one.text("location") for one in stack.of_type(GKE_CLUSTER)}
+    namespace = ""
+    for key, value in _LABEL.findall(text):
+        known: set[str | None] = set()
+        if key == "cluster_name":
+            known = clusters
+        elif key == "location" and "cluster_name" in text:
+            known = places
+        elif key == "namespace_name":
+            namespace = value
+            if not value.startswith(_SYSTEM) and not objects.is_rendered_elsewhere:
+                known = set(objects.labels_of_namespaces)
+        if known and None not in known and value not in known:
+            names = sorted(str(one) for one in known)
+            view.error(
+                "programs-filter",
+                path,
+                f"means entries with {key} {show(value)}, and the stack has none: nothing is counted",
+                allowed=f"one of {', '.join(names[:12])}",
+                hint=nearest(value, names),
+            )
+    for prefix in _PODS.findall(text):
+        _of_pods(view, path, prefix.rstrip("-"), namespace, objects)
+
+
+def _of_pods(view: View, path: str, prefix: str, namespace: str, objects: Cluster) -> None:
+    """Pods by the beginning of their names, where every pod of the namespace is known."""
+    made = {str(pod.view.text("metadata.name")) for pod in objects.pods_by_namespace.get(namespace, ())}
+    near = nearest(prefix, made)
+    charted = any((release.text("namespace") or "") == namespace for release in objects.releases)
+    if (
+        made
+        and not any(one.startswith(prefix) or prefix.startswith(f"{one}-") for one in made)
+        and (near or not charted)
+    ):
+        view.error(
+            "programs-filter", path, f"means pods whose names begin with {show(prefix)}, and there are none",
+            allowed=f"one of {', '.join(sorted(made)[:12])}", hint=near,
+        )  # fmt: skip

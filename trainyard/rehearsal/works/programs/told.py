@@ -1,0 +1,33 @@
+"""Every text that a program of a cluster is told: commands, arguments, environment, config maps, secrets, values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from trainyard.recorded.read import known_texts
+from trainyard.rehearsal.context import View
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_LONGEST: Final = 20_000  # characters; what is longer is a program or a dashboard
+
+
+def told(cluster: Cluster) -> Iterator[tuple[View, str, str]]:
+    """The resource, the path in its inputs and the text."""
+    for pod in cluster.pods:
+        for container in pod.containers:
+            for key in ("command", "args", "env"):
+                for below, text in known_texts(container.body.get(key)):
+                    yield pod.view, f"{container.path}.{key}{_below(below)}", text
+    for view in cluster.of("ConfigMap", "Secret"):
+        for part in ("data", "stringData"):
+            for key, text in view.mapping(part).items():
+                if isinstance(text, str) and len(text) <= _LONGEST and not key.endswith((".py", ".sh", ".json")):
+                    yield view, f"{part}.{key}", text
+    for release in cluster.releases:
+        for below, text in known_texts(release.mapping("values")):
+            yield release, f"values.{below}", text
+
+
+def _below(path: str) -> str:
+    return path if path.startswith("[") or not path else f".{path}"

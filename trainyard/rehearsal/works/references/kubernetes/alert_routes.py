@@ -1,0 +1,167 @@
+"""The routes of alerts: every field is one that Alertmanager knows, every receiver and interval is there.
+
+Source: Prometheus documentation, "Alertmanager configuration" (v0.28, read 2026-11): with a route to a receiver that is
+not there, or an unknown field, Alertmanager does not start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import yaml
+
+from trainyard.problems import nearest
+from trainyard.recorded.model import UNKNOWN, has_unknown
+from trainyard.rehearsal.context import View, listed, show
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+
+_DEFAULT_ROUTES: Final[Mapping[str, Any]] = {
+    "receivers": [{"name": "null"}],
+    "route": {"receiver": "null", "routes": [{"receiver": "null"}]},
+}
+"""What kube-prometheus-stack gives where the values give nothing: mappings are merged, lists replaced."""
+_TOP: Final = frozenset(
+    {"global", "templates", "route", "inhibit_rules", "receivers", "mute_time_intervals", "time_intervals", "tracing"}
+)
+_ROUTE: Final = frozenset(
+    {
+        "receiver", "group_by", "group_wait", "group_interval", "repeat_interval", "match", "match_re", "matchers",
+        "continue", "routes", "mute_time_intervals", "active_time_intervals",
+    }
+)  # fmt: skip
+_INHIBIT: Final = frozenset(
+    {
+        "name", "target_match", "target_match_re", "target_matchers", "source_match", "source_match_re",
+        "source_matchers", "equal",
+    }
+)  # fmt: skip
+_SERVICES: Final = (
+    "discord", "email", "incidentio", "jira", "mattermost", "msteams", "msteamsv2", "opsgenie", "pagerduty",
+    "pushover", "rocketchat", "slack", "sns", "telegram", "victorops", "webex", "webhook", "wechat",
+)  # fmt: skip
+_RECEIVER: Final = frozenset({"name", *(f"{one}_configs" for one in _SERVICES)})
+_OF_KINDS: Final = {
+    "sns_configs": frozenset(
+        {"send_resolved", "api_url", "sigv4", "topic_arn", "phone_number", "target_arn", "subject", "message",
+         "attributes", "http_config"}
+    ),
+    "webhook_configs": frozenset(
+        {"send_resolved", "url", "url_file", "http_config", "max_alerts", "timeout", "payload"}
+    ),
+}  # fmt: skip
+"""Fields of the two kinds of receivers that environments here use; of others the service's own are not listed."""
+
+_AT: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "kube-prometheus-stack": ("values.alertmanager.config", _DEFAULT_ROUTES),
+    "alertmanager": ("values.config", {}),
+}
+"""Where a chart's values hold the configuration, and what it gives itself."""
+
+
+def check(cluster: Cluster) -> None:
+    """Every configuration of Alertmanager that is recorded."""
+    for release in cluster.releases:
+        chart = (release.text("chart") or "").rstrip("/").rpartition("/")[2]
+        if chart in _AT and not release.has("valueYamlFiles"):
+            path, default = _AT[chart]
+            _routes(release, path, release.value(path), default)
+    for view in cluster.of("Secret", "ConfigMap"):
+        for part in ("data", "stringData"):
+            for key, text in view.mapping(part).items():
+                if key in ("alertmanager.yaml", "alertmanager.yml") and isinstance(text, str):
+                    _written(view, f"{part}.{key}", text)
+    for view in cluster.of("AlertmanagerConfig.monitoring.coreos.com"):
+        _known_receivers(
+            view, "spec.route", view.value("spec.route"), _names_of(view.entries("spec.receivers")), "spec"
+        )
+
+
+def _written(view: View, path: str, text: str) -> None:
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        view.error("reference-alert-route", path, f"is no YAML: {str(error).splitlines()[0]}")
+        return
+    if isinstance(found, Mapping):
+        _routes(view, path, found, {})
+
+
+def _routes(view: View, path: str, config: Any, default: Mapping[str, Any]) -> None:
+    """What Alertmanager reads: every field it knows, every receiver and interval that a route names."""
+    if not isinstance(config, Mapping) or not config:
+        return
+    root = config.get("route", default.get("route"))
+    receivers = config.get("receivers", default.get("receivers", []))
+    if root is UNKNOWN or receivers is UNKNOWN:
+        return
+    if isinstance(root, Mapping):
+        root = {**default.get("route", {}), **root}
+    _fields(view, path, config, _TOP)
+    for index, receiver in enumerate(listed(receivers)):
+        here = f"{path}.receivers[{index}]"
+        if isinstance(receiver, Mapping):
+            _fields(view, here, receiver, _RECEIVER)
+            for kind, known in _OF_KINDS.items():
+                for number, one in enumerate(listed(receiver.get(kind))):
+                    if isinstance(one, Mapping):
+                        _fields(view, f"{here}.{kind}[{number}]", one, known)
+    for index, rule in enumerate(listed(config.get("inhibit_rules"))):
+        if isinstance(rule, Mapping):
+            _fields(view, f"{path}.inhibit_rules[{index}]", rule, _INHIBIT)
+    _known_receivers(view, f"{path}.route", root, _names_of(receivers), path)
+    intervals = [*listed(config.get("time_intervals")), *listed(config.get("mute_time_intervals"))]
+    named = {one.get("name") for one in intervals if isinstance(one, Mapping)}
+    for here, route in _all(root, f"{path}.route"):
+        _fields(view, here, route, _ROUTE)
+        for key in ("mute_time_intervals", "active_time_intervals"):
+            for name in listed(route.get(key)):
+                if isinstance(name, str) and name not in named and not has_unknown(intervals):
+                    view.error(
+                        "reference-alert-route",
+                        f"{here}.{key}",
+                        f"no time interval is named {show(name)}: Alertmanager does not start",
+                        hint=nearest(name, [str(one) for one in named]),
+                    )
+
+
+def _names_of(receivers: Any) -> set[Any]:
+    return {
+        one.get("name") if isinstance(one, Mapping) else UNKNOWN for one in (receivers if receivers is not None else ())
+    }
+
+
+def _known_receivers(view: View, path: str, root: Any, known: set[Any], where: str) -> None:
+    if UNKNOWN in known or not isinstance(root, Mapping):
+        return
+    for here, route in _all(root, path):
+        name = route.get("receiver")
+        if isinstance(name, str) and name not in known:
+            view.error(
+                "reference-alert-route",
+                f"{here}.receiver",
+                f"no receiver is named {show(name)}: Alertmanager does not start, and nobody is told of anything",
+                allowed=f"one of {', '.join(sorted(map(str, known)))}" if known else f"a receiver of {where}.receivers",
+                hint=nearest(name, [str(one) for one in known]),
+            )
+        elif here == path and "receiver" not in route and where != "spec":
+            view.error("reference-alert-route", here, "has no receiver", allowed="the name of one")
+
+
+def _all(route: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if isinstance(route, Mapping):
+        yield path, route
+        for index, one in enumerate(listed(route.get("routes"))):
+            yield from _all(one, f"{path}.routes[{index}]")
+
+
+def _fields(view: View, path: str, given: Mapping[str, Any], known: frozenset[str]) -> None:
+    for key in given:
+        if key not in known:
+            view.error(
+                "reference-alert-route",
+                f"{path}.{key}",
+                f"Alertmanager knows no {show(key)} here, and does not start with it",
+                allowed=f"one of {', '.join(sorted(known))}",
+                hint=nearest(str(key), known),
+            )

@@ -1,0 +1,80 @@
+"""Classes that pods and disks ask for: runtime classes that are made, zones of storage classes that nodes are in.
+
+Sources: Kubernetes documentation, "Runtime Class" (a pod of a class that is not there is refused when it is made) and
+"Storage Classes", `allowedTopologies`; GKE, "GKE Sandbox"; the GPU operator's documentation, `nvidia` (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trainyard.recorded.read import known_texts
+from trainyard.rehearsal.context import listed, show
+from trainyard.rehearsal.near import nearest_of
+from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster, Pod
+
+_ZONE_KEYS: Final = re.compile(r"topology\.kubernetes\.io/zone|topology\.[a-z.]+\.com/zone|topology\.gke\.io/zone")
+_SANDBOX: Final = "gvisor"
+
+
+def check(cluster: Cluster) -> None:
+    """Every class that a pod names, and every zone that a class allows."""
+    for pod in cluster.pods:
+        _runtime(pod, cluster)
+    for view in cluster.of("StorageClass"):
+        zones = _zones(cluster)
+        for path, topology in view.items("allowedTopologies"):
+            for expression in listed(topology.get("matchLabelExpressions")):
+                key = str(expression.get("key")) if isinstance(expression, dict) else ""
+                values = [one for one in listed(expression.get("values")) if isinstance(one, str)] if key else []
+                if _ZONE_KEYS.fullmatch(key) and values and zones and not set(values) & zones:
+                    view.error(
+                        "reference-class-zone",
+                        f"{path}.matchLabelExpressions",
+                        f"allows volumes in {', '.join(values)} alone, and no node starts there: no pod gets one",
+                        allowed=f"among {', '.join(sorted(zones))}",
+                    )
+
+
+def _runtime(pod: Pod, cluster: Cluster) -> None:
+    name = pod.spec.get("runtimeClassName")
+    made = cluster.names("RuntimeClass", "")
+    if not isinstance(name, str) or name in made or cluster.is_blurred("RuntimeClass", ""):
+        return
+    near = nearest_of(name, made)
+    if name == _SANDBOX and any(_SANDBOX in text for text in _sandboxes(cluster)):
+        return
+    if near or cluster.makes_everything:
+        pod.view.error(
+            "reference-runtime-class",
+            f"{pod.path}.runtimeClassName",
+            f"no RuntimeClass {show(name)} is made, so no pod of {pod.title} is",
+            allowed=f"one of {', '.join(made)}" if made else "no class, or a RuntimeClass that the stack makes",
+            hint=f"did you mean {near}?" if near else "",
+        )
+
+
+def _sandboxes(cluster: Cluster) -> list[str]:
+    """What pools of nodes say of a sandbox."""
+    return [
+        text
+        for view in cluster.stack.views
+        if not view.type.startswith("kubernetes:")
+        for path, text in known_texts(dict(view.inputs))
+        if "sandbox" in path.lower()
+    ]
+
+
+def _zones(cluster: Cluster) -> set[str]:
+    """Zones that the recorded subnets and pools name; empty where none is known, or one is not."""
+    found: set[str] = set()
+    for view in cluster.stack.views:
+        if view.type == "aws:ec2/subnet:Subnet":
+            zone = view.text("availabilityZone")
+            if zone is None:
+                return set()
+            found.add(zone)
+        elif view.type in ("gcp:container/nodePool:NodePool", "gcp:container/cluster:Cluster"):
+            found |= set(view.texts("nodeLocations"))
+    return found
