@@ -52,7 +52,9 @@ def idle_gpus_keep_running(resources: Resources, config: Config) -> Iterator[Sta
     if not eks:
         raise NotApplicable("no GPU node groups on EKS")
     releases = [
-        found for found in resources.of(HELM_RELEASE) if value_at(found.inputs, "chart") == "cluster-autoscaler"
+        found
+        for found in resources.of(HELM_RELEASE)
+        if str(value_at(found.inputs, "chart")).rpartition("/")[2] == "cluster-autoscaler"
     ]
     if not releases:
         yield None, f"{len(eks)} GPU node groups and no cluster autoscaler"

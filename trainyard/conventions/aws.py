@@ -113,8 +113,8 @@ SESSION_AGENT_ACTIONS: Final = (
     "ssmmessages:OpenControlChannel",
     "ssmmessages:OpenDataChannel",
 )
-"""What the agent of Session Manager needs for sessions, and nothing else of Systems Manager; none can be limited to a
-resource (Systems Manager user guide, "Create a custom IAM role for Session Manager", 2026-11)."""
+"""What the agent of Session Manager needs for sessions, and nothing else of Systems Manager; none of them can be bound
+to a resource (Systems Manager user guide, "Create a custom IAM role for Session Manager", 2026-11)."""
 
 LONGEST_CACHE_PREFIX: Final = 30
 """Characters that ECR takes as a rule's prefix (ECR API reference, CreatePullThroughCacheRule, 2026-11)."""

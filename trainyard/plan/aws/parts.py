@@ -23,7 +23,7 @@ DnsFirewall = Literal["block", "alert", "off"]
 """What becomes of lookups of names that nothing in the network needs."""
 
 
-WayOut = Literal["nat", "transit-gateway", "none"]
+WayOut = Literal["nat", "transit-gateway"]
 """Where the default route of an existing network's nodes leads."""
 
 
