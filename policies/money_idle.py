@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from pulumi_policy import Severity
 
@@ -78,3 +79,7 @@ def _minutes(text: str) -> float:
     """Minutes of a Go duration ("10m", "1h30m")."""
     parts = re.findall(r"([0-9.]+)(h|m|s)", text)
     return sum(float(number) * {"s": 1 / 60, "m": 1, "h": 60}[unit] for number, unit in parts)
+
+
+POLICIES: Final = (gpu_pool_never_scales_down, idle_gpus_keep_running)
+"""Those of this module."""
