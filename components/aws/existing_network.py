@@ -21,11 +21,7 @@ class ExistingSubnetArgs(TypedDict):
     """A subnet that is there."""
 
     id: str
-<<<<<<< HEAD
     """Id of the subnet."""
-=======
-    """Id of the subnet, `subnet-` and 17 digits."""
->>>>>>> w-account
     cidr: str
     """Its CIDR block."""
 
