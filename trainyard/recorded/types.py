@@ -128,7 +128,6 @@ DNS_NAMES: Final = "aws:route53/resolverFirewallDomainList:ResolverFirewallDomai
 VPC_ENDPOINT: Final = "aws:ec2/vpcEndpoint:VpcEndpoint"
 
 CLOUD_SQL: Final = "gcp:sql/databaseInstance:DatabaseInstance"
-GCP_ALERT_POLICY: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
 GCP_BUCKET: Final = "gcp:storage/bucket:Bucket"
 GCP_ALERT_POLICY: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
 GCP_AUDIT_CONFIG: Final = "gcp:projects/iAMAuditConfig:IAMAuditConfig"

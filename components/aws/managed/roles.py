@@ -46,7 +46,7 @@ class ManagedRolesArgs(TypedDict):
     """IAM users and roles that may take the role of people, from a laptop. May be empty: then editors alone do."""
     model_groups: str
     """Beginning of the names of the environment's model package groups."""
-    image_registries: Sequence[str]
+    image_registries: Sequence[pulumi.Input[str]]
     """ARNs of the repositories that jobs pull images from; wildcards are patterns."""
     tracking: NotRequired[bool]
     """Whether there is an MLflow App, which has a role of its own. Default False."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -34,7 +35,8 @@ class Managed:
     roles: ManagedRoles
     wall: TrainingWall
     outputs: dict[str, pulumi.Input[object]]
-    subnet_ids: list[pulumi.Input[str]]
+    subnet_ids: Sequence[pulumi.Input[str]]
+    output_key_arn: pulumi.Input[str]
     ready: list[pulumi.Resource]
 
 
@@ -153,7 +155,7 @@ def make_managed(
     registry = ModelRegistry("models", {"group_names": groups, "protect": plan.core.protect}, opts)
     outputs["modelGroups"] = registry.group_arns
     ready = [*roles.ready, *roles.trusts_tracking(app_arn), *network.ways_out]
-    return Managed(planned, roles, wall, outputs, subnets, ready)
+    return Managed(planned, roles, wall, outputs, subnets, keys.tracking.key_arn, ready)
 
 
 def make_proof(
@@ -171,12 +173,12 @@ def make_proof(
 
     from trainyard.components.aws.managed.proof import TrainingProof
 
-    outputs, subnets = made.outputs, len(plan.ground.network.zones)
+    subnets = len(made.subnet_ids)
     values: dict[str, pulumi.Input[str]] = {
         "SMOKE_ROLE_ARN": made.roles.job_role_arn,
         "SMOKE_BUCKET": pulumi.Output.concat(uri(storage.artifacts_bucket), "/", SMOKE_PREFIX),
         "SMOKE_SECURITY_GROUP": made.wall.security_group_id,
-        "SMOKE_KMS_KEY": outputs["outputKey"],
+        "SMOKE_KMS_KEY": made.output_key_arn,
         **{f"SMOKE_SUBNET_{zone}": subnet for zone, subnet in enumerate(made.subnet_ids)},
     }
 
