@@ -19,7 +19,7 @@ from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import Finding, Secret
 from trainyard.review.handover.agency import Agency, Look, look_of
 from trainyard.review.handover.measured import DASHBOARD, NOT, OF_MANAGED_TRAINING, without_monitoring
-from trainyard.review.handover.page import css_text
+from trainyard.review.handover.page import css_text, mooded, unbroken
 from trainyard.review.handover.subject import Subject
 from trainyard.review.policy_check.check import check_policies
 from trainyard.review.policy_check.model import PolicyReport
@@ -86,6 +86,21 @@ def test_what_nothing_measures_is_not_said_to_be_measured():
     (text,) = told(clusters=[{"name": "acme"}])
     assert "no monitoring" in text.text
     assert not [block for block in told() if not block.is_empty], "no section where nothing trains"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1.2 h (0.55-4.5)", "1.2 h (0.55\u2060-\u20604.5)"),
+        ("134 (52.9-1.14k)", "134 (52.9\u2060-\u20601.14k)"),
+        ("at least 99.5 %", "at least 99.5\u00a0%"),
+        ("2026-11-25", "2026-11-25"),
+        ("p4d-24 <b>", "p4d-24 &lt;b&gt;"),
+    ],
+)
+def test_a_range_and_a_per_cent_stay_on_one_line(text, said):
+    assert unbroken(text) == said
+    assert mooded(text) == said, "and in a cell likewise, escaped once"
 
 
 def test_its_figures_are_the_verdicts(demo, page):
