@@ -62,7 +62,7 @@ def _reservation(group: NodeGroupPlan, plan: ReservationPlan, own_project: str) 
 
 
 def _name_and_project(id_: str, own: str) -> tuple[str, str]:
-    """Of NAME, projects/PROJECT/reservations/NAME, or either with /reservationBlocks/BLOCK."""
+    """The name and the project that a reservation is spelt by: NAME, projects/PROJECT/reservations/NAME, or a block."""
     whole = id_.partition("/reservationBlocks/")[0]
     project, _, name = whole.removeprefix("projects/").partition("/reservations/")
     return (name, project) if name else (whole, own)
