@@ -61,8 +61,9 @@ class VpcNetwork(pulumi.ComponentResource):
     """VPC, subnet, NAT, firewall and private services access.
 
     `depends_on` is what it waits for: the services compute and servicenetworking. `ways_out` lists what nodes wait for:
-    a node that starts without NAT pulls no image from outside. `private_services` is the connection that a database
-    waits for.
+    a node that starts without NAT pulls no image from outside. `ways_in` lists what a cluster waits for, and what
+    outlives it: without it no webhook is reached, and what a webhook guards is neither made nor deleted.
+    `private_services` is the connection that a database waits for.
     """
 
     network_id: pulumi.Output[str]
@@ -87,7 +88,7 @@ class VpcNetwork(pulumi.ComponentResource):
         )
         self._subnet = self._make_subnet()
         nat = self._make_nat()
-        self._make_firewall()
+        self.ways_in: list[pulumi.Resource] = [self._make_firewall()]
         self.private_services = self._make_private_services()
         self.ways_out: list[pulumi.Resource] = [nat]
         self.network_id, self.subnetwork_id = self._network.id, self._subnet.id
@@ -133,9 +134,9 @@ class VpcNetwork(pulumi.ComponentResource):
             opts=self._child,
         )
 
-    def _make_firewall(self) -> None:
+    def _make_firewall(self) -> compute.Firewall:
         """What is not let in is refused: GKE opens what its own nodes and load balancers need."""
-        compute.Firewall(
+        return compute.Firewall(
             f"{self._name}-webhooks",
             network=self._network.id,
             description="The control plane calls webhooks",

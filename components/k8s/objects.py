@@ -8,6 +8,10 @@ import pulumi_kubernetes.core.v1 as core
 import pulumi_kubernetes.meta.v1 as meta
 import pulumi_kubernetes.policy.v1 as policy
 
+NAMESPACE_TIMEOUTS = pulumi.CustomTimeouts(delete="30m")
+"""A namespace is gone when its last pod is. Pods may take `pod_expressions.LONGEST_GRACE_SECONDS` to end, as
+Prometheus' do: ten minutes, which is all that the provider waits by default, and then volumes and finalizers."""
+
 
 def named(resource: pulumi.Resource, name: str) -> pulumi.Output[str]:
     """A fixed name that carries the dependency on the resource that has it.
@@ -70,7 +74,7 @@ def add_on_namespace(
     return core.Namespace(
         name,
         metadata={"name": namespace, "labels": {"pod-security.kubernetes.io/enforce": pod_security}},
-        opts=pulumi.ResourceOptions(parent=parent, depends_on=list(depends_on)),
+        opts=pulumi.ResourceOptions(parent=parent, depends_on=list(depends_on), custom_timeouts=NAMESPACE_TIMEOUTS),
     )
 
 

@@ -13,7 +13,7 @@ from trainyard.components.k8s import custom_resources as cr
 from trainyard.components.k8s import network_rules as rules
 from trainyard.components.k8s import pod_security
 from trainyard.components.k8s.image_guard import image_guard
-from trainyard.components.k8s.objects import named, prerequisites, service_account
+from trainyard.components.k8s.objects import NAMESPACE_TIMEOUTS, named, prerequisites, service_account
 from trainyard.components.k8s.quantities import bound, whole
 from trainyard.components.outputs import register
 from trainyard.conventions import (
@@ -201,7 +201,7 @@ class TeamNamespaces(pulumi.ComponentResource):
                 },
                 **({"annotations": {QUEUE_ANNOTATION: team["cluster_queue"]}} if "cluster_queue" in team else {}),
             },
-            opts=self._child(),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=self._before, custom_timeouts=NAMESPACE_TIMEOUTS),
         )
         namespace = named(resource, team["namespace"])
         quota = core.ResourceQuota(

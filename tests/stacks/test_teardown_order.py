@@ -10,8 +10,9 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from tests.conftest import EXAMPLES, WHOLE
+from tests.conftest import EXAMPLES, WHOLE, WITH_CLUSTERS
 from tests.stacks.test_order import Order
+from trainyard.components.k8s.pod_expressions import LONGEST_GRACE_SECONDS
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 NAMESPACE = "kubernetes:core/v1:Namespace"
@@ -93,6 +94,21 @@ def test_it_goes_before_what_it_needs_to_go(orders, stack, rule):
     assert first
     assert then
     assert order.missing((one, other) for one in first for other in then if one is not other) == []
+
+
+@pytest.mark.parametrize("stack", WITH_CLUSTERS)
+def test_what_waits_for_pods_waits_longer_than_they_may_take(rehearsed, stack):
+    """The provider's ten minutes are over when a pod that takes all its grace is."""
+    waits = {}
+    for each in rehearsed(stack).resources:
+        if each.type == NAMESPACE and each.is_made:
+            text = each.custom_timeouts.get("delete", "10m")
+            assert text.endswith("m")
+            waits[each.name] = int(text[:-1]) * 60
+        elif each.type == RELEASE:  # Helm's own wait, for each object of the chart
+            assert each.inputs["timeout"] >= LONGEST_GRACE_SECONDS
+    assert any("teams-" in name for name in waits)
+    assert {name: seconds for name, seconds in waits.items() if seconds < 2 * LONGEST_GRACE_SECONDS} == {}
 
 
 @pytest.mark.parametrize("stack", EXAMPLES)

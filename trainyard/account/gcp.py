@@ -1,10 +1,15 @@
-"""Google Cloud's own command as the one who asks: its log-in, its retries, its proxies."""
+"""Google Cloud's own command as the one who asks: its log-in, its retries, its proxies.
+
+What it has no command for is asked of the API itself, with the token that programs come in with.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
 import subprocess
+import urllib.error
+import urllib.request
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -13,6 +18,15 @@ WHERE: Final = "https://cloud.google.com/sdk/docs/install"
 ASK_SECONDS: Final = 60
 
 LOG_IN: Final = "run `gcloud auth login` and `gcloud auth application-default login` as who runs `pulumi up`"
+
+
+APIS: Final = {
+    "projects": "https://cloudresourcemanager.googleapis.com/v1",
+    "billingAccounts": "https://cloudbilling.googleapis.com/v1",
+}
+"""Who answers about a kind of resource (the APIs' references, method `testIamPermissions`, 2026-11)."""
+
+_ABSENT: Final = ("does not exist", "HTTPError 404", "NOT_FOUND", "was not found")
 
 
 class CannotAskError(Exception):
@@ -25,6 +39,45 @@ class CannotAskError(Exception):
 
 class NobodyError(CannotAskError):
     """There is nobody to ask as."""
+
+
+class RefusedError(CannotAskError):
+    """Google takes the question itself for wrong."""
+
+
+def is_absence(error: CannotAskError) -> bool:
+    """Whether the answer is that there is no such thing."""
+    return any(word in str(error) for word in _ABSENT)
+
+
+def granted(where: str, permissions: Sequence[str], quota_project: str) -> list[str]:
+    """Those of the permissions that programs' credentials have on `projects/ID` or `billingAccounts/ID`.
+
+    Raises:
+        RefusedError: one of them is not tested on such a resource.
+        CannotAskError: there was no answer.
+    """
+    token = said(["auth", "application-default", "print-access-token"]).strip()
+    url = f"{APIS[where.partition('/')[0]]}/{where}:testIamPermissions"
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Content-Type": "application/json",
+        "X-Goog-User-Project": quota_project,  # without it, a person's credentials are refused
+    }
+    body = json.dumps({"permissions": list(permissions)}).encode()
+    request = urllib.request.Request(url, data=body, headers=headers)  # noqa: S310 (the scheme is https, of `APIS`)
+    try:
+        with urllib.request.urlopen(request, timeout=ASK_SECONDS) as response:  # noqa: S310
+            answer = json.load(response)
+    except urllib.error.HTTPError as error:
+        told = f"{where}: testing permissions was refused with HTTP {error.code}"
+        if error.code == 400:
+            raise RefusedError(told, "") from None
+        raise CannotAskError(told, "let the program's identity use the project: serviceusage.services.use") from None
+    except (urllib.error.URLError, TimeoutError, ValueError) as error:
+        told = f"{where}: nobody answered about permissions: {getattr(error, 'reason', error)}"
+        raise CannotAskError(told, "see that the network reaches googleapis.com") from None
+    return [str(each) for each in answer.get("permissions", ())]
 
 
 def ask(*command: str) -> Any:

@@ -63,7 +63,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
     cluster = GkeCluster(
         f"{prefix}cluster",
         _cluster(plan, planned, shared),
-        after(gcp, [*shared.network.ways_out, *shared.keys.granted["platform"]]),
+        after(gcp, [*shared.network.ways_out, *shared.network.ways_in, *shared.keys.granted["platform"]]),
     )
     GkeNodePools(
         f"{prefix}gpu-nodes",

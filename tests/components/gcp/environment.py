@@ -159,7 +159,7 @@ def program() -> None:
             "authenticator_group": "gke-security-groups@acme.example",
             "deletion_protection": True,
         },
-        after([*network.ways_out, *keys.granted["platform"]]),
+        after([*network.ways_out, *network.ways_in, *keys.granted["platform"]]),
     )
     GkeNodePools(
         "gpu-nodes",

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.test_way_in import Desk
 from tests.shared import ROOT
+from trainyard.account import gcp
 from trainyard.plan.resolve import resolve_stack
+from trainyard.preflight.gcp import endpoint, rights
 from trainyard.preflight.gcp.checks import QUESTIONS, look
 from trainyard.preflight.model import Answer, Line, Subject
 from trainyard.recorded.resources import Resources
@@ -21,12 +27,63 @@ FINE, FAILS, UNKNOWN = Answer.FINE, Answer.FAILS, Answer.UNKNOWN
 ALL_METRICS = (
     "NVIDIA_A100_GPUS", "PREEMPTIBLE_NVIDIA_A100_GPUS", "NVIDIA_L4_GPUS", "PREEMPTIBLE_NVIDIA_L4_GPUS",
 )  # fmt: skip
+CPUS = [{"metric": metric, "limit": 1000, "usage": 0} for metric in ("CPUS", "A2_CPUS", "PREEMPTIBLE_CPUS")]
+HOST = "gke-1.us-central1.gke.goog"
+STANDING = {
+    "name": "acme-demo-gcp",
+    "network": "network-vpc-1a2b3c4",
+    "resourceLabels": {"client": "acme", "environment": "demo-gcp"},
+    "controlPlaneEndpointsConfig": {"dnsEndpointConfig": {"endpoint": HOST, "allowExternalTraffic": True}},
+}
 
 
 @pytest.fixture(scope="module")
 def subject(rehearsed) -> Subject:
     plan = resolve_stack(ROOT, ROOT / "stacks" / "Pulumi.demo-gcp.yaml").plan
     return Subject("demo-gcp", plan, Resources(rehearsed("demo-gcp").resources))
+
+
+@dataclass
+class Iam:
+    """What IAM answers: all that it is asked about, but what is denied or tested nowhere."""
+
+    denied: set[str] = field(default_factory=set)
+    unheard: set[str] = field(default_factory=set)
+    refuses: bool = False
+    asked: list[str] = field(default_factory=list)
+    headers: list[Any] = field(default_factory=list)
+
+    def answer(self, path: str, wanted: list[str]) -> tuple[int, dict[str, Any]]:
+        self.asked.append(path)
+        if self.refuses or self.unheard & set(wanted):
+            return 403 if self.refuses else 400, {}
+        return 200, {"permissions": [each for each in wanted if each not in self.denied]}
+
+
+@pytest.fixture
+def iam(monkeypatch: pytest.MonkeyPatch) -> Iterator[Iam]:
+    found = Iam()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            found.headers.append(self.headers)
+            code, answer = found.answer(self.path, body["permissions"])
+            self.send_response(code)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("no_proxy", "*")
+    for kind in gcp.APIS:
+        monkeypatch.setitem(gcp.APIS, kind, f"http://127.0.0.1:{server.server_port}/v1")
+    yield found
+    server.shutdown()
+    server.server_close()
 
 
 def well(subject: Subject) -> dict[str, Any]:
@@ -44,8 +101,12 @@ def well(subject: Subject) -> dict[str, Any]:
         "services_list": [
             {"config": {"name": f"{name}.googleapis.com"}} for name in ("serviceusage", "cloudresourcemanager")
         ],
-        "regions_describe": {"quotas": [{"metric": each, "limit": 100, "usage": 0} for each in ALL_METRICS]},
-        "project__info_describe": {"quotas": [{"metric": "GPUS_ALL_REGIONS", "limit": 100, "usage": 0}]},
+        "regions_describe": {"quotas": [{"metric": each, "limit": 100, "usage": 0} for each in ALL_METRICS] + CPUS},
+        "project__info_describe": {
+            "quotas": [
+                {"metric": metric, "limit": 100, "usage": 0} for metric in ("GPUS_ALL_REGIONS", "CPUS_ALL_REGIONS")
+            ]
+        },
         "machine__types_list": [
             {"name": name, "zone": f"https://x/zones/{zone}"} for name in machines for zone in ground.zones
         ],
@@ -54,7 +115,17 @@ def well(subject: Subject) -> dict[str, Any]:
                 {"channel": "REGULAR", "validVersions": [f"{subject.plan.clusters[0].kubernetes_version}.3-gke.1"]}
             ]
         },
-        "clusters_list": [],
+        "clusters_list": [STANDING],
+        "networks_list": [{"name": "network-vpc-1a2b3c4"}, {"name": "default"}],
+        "networks_subnets_list": [subnet("network-vpc-1a2b3c4", "10.0.0.0/20"), subnet("default", "10.128.0.0/20")],
+    }
+
+
+def subnet(network: str, cidr: str, *secondary: str) -> dict[str, Any]:
+    return {
+        "network": f"https://x/networks/{network}",
+        "ipCidrRange": cidr,
+        "secondaryIpRanges": [{"ipCidrRange": each} for each in secondary],
     }
 
 
@@ -62,11 +133,12 @@ Ask = Callable[..., list[Line]]
 
 
 @pytest.fixture
-def ask(subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+def ask(subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, iam: Iam) -> Ask:
     desk = Desk(tmp_path)
+    monkeypatch.setattr(endpoint, "reaches", lambda host, port: (host, port) == (HOST, 443))
     monkeypatch.setenv("PATH", str(desk.bin))
 
-    def asked(*names: str, **changed: Any) -> list[Line]:
+    def asked(*names: str, of: Subject | None = None, **changed: Any) -> list[Line]:
         answers = {}
         for words, answer in (well(subject) | changed).items():
             failing = isinstance(answer, str) and answer.startswith("ERROR")
@@ -77,7 +149,7 @@ def ask(subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> As
         lines: list[Line] = []
         for name, _, check in QUESTIONS:
             if not names or name in names:
-                lines += check(subject)
+                lines += check(of or subject)
         return lines
 
     return asked
@@ -89,7 +161,7 @@ def of(lines: list[Line], answer: Answer) -> dict[str, str]:
 
 def test_where_all_is_well_all_is_fine(ask: Ask) -> None:
     lines = ask()
-    assert {line.answer for line in lines} == {FINE}, lines
+    assert [line for line in lines if line.answer is not FINE] == []
     assert {line.check for line in lines} == {name for name, _, _ in QUESTIONS}
 
 
@@ -123,6 +195,18 @@ def test_where_all_is_well_all_is_fine(ask: Ask) -> None:
             "GPUS_ALL_REGIONS in all regions",
             "16 are needed",
         ),
+        (
+            "quotas",
+            {"regions_describe": {"quotas": [{"metric": "CPUS", "limit": 24, "usage": 4}]}},
+            "CPUS in us-central1",
+            "72 are needed at most, 4 are used, 24 are allowed",
+        ),
+        (
+            "endpoint",
+            {"clusters_list": [STANDING | {"controlPlaneEndpointsConfig": {}}]},
+            "acme-demo-gcp",
+            "its API has no name",
+        ),
         ("offerings", {"machine__types_list": []}, "train-spot", "has a2-highgpu-8g"),
         (
             "versions",
@@ -148,13 +232,158 @@ def test_a_quota_that_is_too_small_comes_with_its_request(ask: Ask) -> None:
 
 
 def test_the_stacks_own_cluster_is_no_clash(ask: Ask) -> None:
-    own = {"name": "acme-demo-gcp", "resourceLabels": {"client": "acme", "environment": "demo-gcp"}}
-    assert not of(ask("already there", clusters_list=[own]), FAILS)
+    assert not of(ask("already there", clusters_list=[STANDING]), FAILS)
 
 
 def test_a_quota_that_is_not_listed_is_not_known(ask: Ask) -> None:
     lines = ask("quotas", regions_describe={"quotas": []})
-    assert set(of(lines, UNKNOWN)) == {f"{metric} in us-central1" for metric in ALL_METRICS}
+    wanted = (*ALL_METRICS, "CPUS", "A2_CPUS")
+    assert set(of(lines, UNKNOWN)) == {f"{metric} in us-central1" for metric in wanted}
+
+
+def test_spot_takes_its_familys_vcpus_where_the_project_has_none_of_spot(ask: Ask) -> None:
+    def told(spot: int) -> dict[str, str]:
+        quotas = [each if each["metric"] != "PREEMPTIBLE_CPUS" else each | {"limit": spot} for each in CPUS]
+        return of(ask("quotas", regions_describe={"quotas": quotas}), FINE)
+
+    assert told(0)["A2_CPUS in us-central1"].startswith("288 are needed")
+    assert "PREEMPTIBLE_CPUS in us-central1" not in told(0)
+    assert told(500)["A2_CPUS in us-central1"].startswith("96 are needed")
+    assert told(500)["PREEMPTIBLE_CPUS in us-central1"].startswith("192 are needed")
+
+
+def test_rights_are_tested_as_the_program_in_the_project_and_on_the_bill(ask: Ask, iam: Iam, subject: Subject) -> None:
+    assert not of(ask("rights"), FAILS)
+    account = subject.plan.ground.billing.account
+    assert set(iam.asked) == {
+        "/v1/projects/acme-ml:testIamPermissions", f"/v1/billingAccounts/{account}:testIamPermissions",
+    }  # fmt: skip
+    assert iam.headers[0]["X-Goog-User-Project"] == "acme-ml" and "token" in iam.headers[0]["Authorization"]
+
+
+@pytest.mark.parametrize(
+    "permission", ["container.clusters.create", "cloudsql.instances.create", "billing.budgets.create"]
+)
+def test_a_right_that_is_missing_fails(ask: Ask, iam: Iam, permission: str) -> None:
+    iam.denied = {permission}
+    assert list(of(ask("rights"), FAILS)) == [permission]
+
+
+def test_what_an_owner_has_on_each_bucket_alone_is_not_known(ask: Ask, iam: Iam) -> None:
+    iam.denied = {"storage.buckets.get", "storage.buckets.getIamPolicy", "storage.managedFolders.create"}
+    lines = ask("rights")
+    assert set(of(lines, UNKNOWN)) == iam.denied and not of(lines, FAILS)
+
+
+def test_one_permission_that_is_tested_nowhere_hides_no_other(ask: Ask, iam: Iam) -> None:
+    iam.unheard, iam.denied = {"dns.changes.create"}, {"compute.networks.create"}
+    lines = ask("rights")
+    assert list(of(lines, UNKNOWN)) == ["dns.changes.create"]
+    assert list(of(lines, FAILS)) == ["compute.networks.create"]
+
+
+def test_who_may_not_ask_about_rights_is_told_why(ask: Ask, iam: Iam, subject: Subject) -> None:
+    iam.refuses = True
+    ask("versions")
+    (line,) = (line for line in look(subject)[0] if line.check == "rights")
+    assert line.answer is UNKNOWN and "HTTP 403" in line.told and "serviceusage.services.use" in line.remedy
+
+
+def test_every_kind_that_the_cards_know_has_its_permissions() -> None:
+    cards = yaml.safe_load((ROOT / "trainyard" / "cards" / "gcp.yaml").read_text())
+    without = {type_ for type_ in cards if type_.startswith("gcp:") and not rights.permissions_of(type_)}
+    assert without == {rights.BUDGET}, "which is the billing account's"
+
+
+def test_a_network_that_shall_reach_the_api_and_overlaps_fails(ask: Ask, subject: Subject) -> None:
+    (control,) = subject.plan.ground.control_planes
+    ways = (("office", "10.1.0.0/16"), ("home", "203.0.113.7/32"))
+    ground = replace(subject.plan.ground, control_planes=(replace(control, api_networks=ways),))
+    changed = replace(subject, plan=replace(subject.plan, ground=ground))
+    assert list(of(ask("addresses", of=changed), FAILS)) == ["office"]
+
+
+@pytest.mark.parametrize(
+    ("cidrs", "peerings", "told"),
+    [
+        (("10.2.0.0/16",), [], "joined to nothing"),
+        (("192.168.0.0/24", "172.20.8.0/22"), [{"name": "to-hub", "state": "ACTIVE"}], "peering to-hub"),
+        (("10.0.0.0/20",), [{"name": "to-hub", "state": "INACTIVE"}], "joined to nothing"),
+    ],
+)
+def test_a_network_of_the_project_that_overlaps_is_told(
+    ask: Ask, cidrs: tuple[str, ...], peerings: list[Any], told: str
+) -> None:
+    hub = {"name": "hub", "peerings": peerings}
+    lines = ask("addresses", networks_list=[hub], networks_subnets_list=[subnet("hub", *cidrs)])
+    assert told in of(lines, UNKNOWN)["hub"]
+
+
+def test_a_cluster_that_does_not_answer_fails_and_one_to_come_is_not_known(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list(of(ask("endpoint", clusters_list=[]), UNKNOWN)) == ["acme-demo-gcp"]
+    monkeypatch.setattr(endpoint, "reaches", lambda *_: False)
+    assert "does not answer" in of(ask("endpoint"), FAILS)["acme-demo-gcp"]
+
+
+RESERVED = {
+    "status": "READY",
+    "specificReservationRequired": True,
+    "specificReservation": {
+        "count": "4", "inUseCount": "0", "instanceProperties": {"machineType": "a3-ultragpu-8g"},
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reserving() -> Subject:
+    return Subject("large-gcp", resolve_stack(ROOT, ROOT / "stacks" / "Pulumi.large-gcp.yaml").plan, Resources(()))
+
+
+def reserved(**specific: Any) -> dict[str, Any]:
+    return RESERVED | {"specificReservation": RESERVED["specificReservation"] | specific}
+
+
+@pytest.mark.parametrize(
+    ("found", "answer", "told"),
+    [
+        (RESERVED, FINE, "4 × a3-ultragpu-8g, 4 free"),
+        (reserved(inUseCount="1"), UNKNOWN, "3 free: the nodes are 4"),
+        (reserved(count="2"), FAILS, "it has 2 machines, the nodes are 4"),
+        (reserved(instanceProperties={"machineType": "a3-megagpu-8g"}), FAILS, "it is of a3-megagpu-8g"),
+        (RESERVED | {"specificReservationRequired": False}, FAILS, "not used by name"),
+        (RESERVED | {"status": "CREATING"}, UNKNOWN, "creating"),
+        (RESERVED | {"status": "DELETING"}, FAILS, "it is DELETING"),
+        ("ERROR: The resource 'projects/x/reservations/y' was not found", FAILS, "has no reservation northwind-h200"),
+    ],
+)
+def test_a_reservation_is_looked_at(ask: Ask, reserving: Subject, found: Any, answer: Answer, told: str) -> None:
+    (line,) = ask("capacity", of=reserving, reservations_describe=found)
+    assert line.answer is answer and told in line.told
+    assert line.what == "train-reserved: northwind-h200"
+
+
+def test_a_reservation_of_another_project_has_to_be_shared(ask: Ask, reserving: Subject) -> None:
+    (cluster,) = reserving.plan.clusters
+    id_ = "projects/other-ml/reservations/h200/reservationBlocks/one"
+    pools = tuple(
+        replace(
+            pool,
+            node_groups=tuple(
+                replace(each, reservation=replace(each.reservation, id=id_)) if each.reservation else each
+                for each in pool.node_groups
+            ),
+        )
+        for pool in cluster.pools
+    )
+    plan = replace(reserving.plan, clusters=(replace(cluster, pools=pools),))
+    changed = replace(reserving, plan=plan)
+    (line,) = ask("capacity", of=changed, reservations_describe=RESERVED)
+    assert line.answer is FAILS and "shares it with nobody" in line.told
+    shared = RESERVED | {"shareSettings": {"shareType": "SPECIFIC_PROJECTS"}}
+    (line,) = ask("capacity", of=changed, reservations_describe=shared)
+    assert line.answer is FINE
 
 
 def test_nobody_to_ask_as_is_told_once(subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

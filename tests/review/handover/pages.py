@@ -49,9 +49,9 @@ class Outline(HTMLParser):
 
 
 def words_of(text: str) -> str:
-    """What is read on a page: its text without markup, blanks folded."""
+    """What is read on a page: its text without markup and what keeps words together, blanks folded."""
     bare = re.sub(r"<style>.*?</style>", " ", text, flags=re.S)
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", bare)).split())
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", bare)).replace("\N{WORD JOINER}", "").split())
 
 
 def cover_of(text: str) -> str:

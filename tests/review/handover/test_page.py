@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,10 +14,12 @@ from tests.review.violations import ACCEPTED, VIOLATION
 from tests.shared import ROOT
 from tests.smoke_jobs.report.support import document
 from trainyard.cost.price import price_stack
+from trainyard.monitoring.recordings import SUCCESS
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import Finding, Secret
 from trainyard.review.handover.agency import Agency, Look, look_of
-from trainyard.review.handover.page import css_text
+from trainyard.review.handover.measured import DASHBOARD, NOT, OF_MANAGED_TRAINING, without_monitoring
+from trainyard.review.handover.page import css_text, mooded, unbroken
 from trainyard.review.handover.subject import Subject
 from trainyard.review.policy_check.check import check_policies
 from trainyard.review.policy_check.model import PolicyReport
@@ -60,6 +63,44 @@ def test_every_example_stack_has_one(rehearsed):
         text = handed(Subject(of_recorded(rehearsed(stack)), DAY), LOOK)
         assert_sound(text)
         assert {"have", "costs", "protection", "policies", "prices", "teardown"} <= sections_of(text).keys(), stack
+
+
+def test_managed_training_says_of_every_metric_what_measures_it_or_why_nothing_does(rehearsed):
+    review = of_recorded(rehearsed("small-aws"))
+    told = sections_of(handed(Subject(review, DAY), LOOK))["success"]
+    for target in SUCCESS:
+        assert target.title in told
+        assert OF_MANAGED_TRAINING[target.recording.record][1].replace("`", "")[:40] in told
+    (board,) = (each for each in review.rehearsal.resources if each.type == DASHBOARD)
+    assert f"“{board.inputs['dashboardName']}” in CloudWatch" in told
+
+
+def test_what_nothing_measures_is_not_said_to_be_measured():
+    def told(**plan):
+        rehearsal = SimpleNamespace(resources=())
+        review = SimpleNamespace(rehearsal=rehearsal)
+        return without_monitoring(SimpleNamespace(**{"managed": {}, "clusters": [], "review": review} | plan)).blocks
+
+    (grid,) = told(managed={"seats": 1})
+    assert ("GPU utilisation", NOT, "there is no dashboard of jobs") in {(row[0], *row[2:]) for row in grid.rows}
+    (text,) = told(clusters=[{"name": "acme"}])
+    assert "no monitoring" in text.text
+    assert not [block for block in told() if not block.is_empty], "no section where nothing trains"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1.2 h (0.55-4.5)", "1.2 h (0.55\u2060-\u20604.5)"),
+        ("134 (52.9-1.14k)", "134 (52.9\u2060-\u20601.14k)"),
+        ("at least 99.5 %", "at least 99.5\u00a0%"),
+        ("2026-11-25", "2026-11-25"),
+        ("p4d-24 <b>", "p4d-24 &lt;b&gt;"),
+    ],
+)
+def test_a_range_and_a_per_cent_stay_on_one_line(text, said):
+    assert unbroken(text) == said
+    assert mooded(text) == said, "and in a cell likewise, escaped once"
 
 
 def test_its_figures_are_the_verdicts(demo, page):

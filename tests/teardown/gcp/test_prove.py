@@ -71,7 +71,7 @@ def proven(plan: Plan, desk: Desk) -> Proven:
 def test_it_holds_where_nothing_is_left_and_asks_the_project_once(proven: Proven, desk: Desk) -> None:
     assert proven().holds
     (asked,) = desk.asked
-    assert asked[:4] == ["gcloud", "asset", "search-all-resources", "--scope=projects/acme-ml"]
+    assert asked[:5] == ["gcloud", "asset", "search-all-resources", "--scope=projects/acme-ml", "--read-mask=*"]
 
 
 CLUSTER = "acme-demo-gcp"
@@ -116,6 +116,71 @@ def test_what_is_left_counts_as_paid_for(
     (found,) = proof.owed
     assert (found.kind, found.found_by, found.usd) == (kind, found_by, None)
     assert found.command.startswith(command) and bool(found.command) == bool(command)
+
+
+ZONE = "https://www.googleapis.com/compute/v1/projects/acme-ml/zones/us-central1-a"
+SQL = {
+    "tier": "db-custom-2-7680", "dataDiskSizeGb": "50", "dataDiskType": "PD_SSD", "availabilityType": "ZONAL",
+    "edition": "ENTERPRISE", "activationPolicy": "ALWAYS",
+}  # fmt: skip
+SQL_USD = 730 * (2 * 0.0413 + 7.5 * 0.0070) + 50 * 0.17
+
+
+@pytest.mark.parametrize(
+    ("kind", "resource", "usd"),
+    [
+        ("compute.googleapis.com/Disk", {"sizeGb": "100", "type": f"{ZONE}/diskTypes/pd-ssd"}, 17.0),
+        ("compute.googleapis.com/Disk", {"sizeGb": "100", "type": f"{ZONE}/diskTypes/hyperdisk-balanced"}, None),
+        ("compute.googleapis.com/Disk", {"type": f"{ZONE}/diskTypes/pd-ssd"}, None),
+        ("compute.googleapis.com/Address", {"addressType": "EXTERNAL"}, 3.65),
+        ("compute.googleapis.com/GlobalAddress", {"addressType": "INTERNAL", "purpose": "VPC_PEERING"}, 0.0),
+        ("compute.googleapis.com/ForwardingRule", {"name": "a1"}, 7.3),
+        ("compute.googleapis.com/Instance", {"machineType": f"{ZONE}/machineTypes/e2-standard-4"}, 730 * 0.134023),
+        (
+            "compute.googleapis.com/Instance",
+            {"machineType": f"{ZONE}/machineTypes/e2-standard-4", "scheduling": {"provisioningModel": "SPOT"}},
+            None,
+        ),
+        (
+            "compute.googleapis.com/Instance",
+            {"machineType": f"{ZONE}/machineTypes/e2-standard-4", "status": "TERMINATED"},
+            0.0,
+        ),
+        ("compute.googleapis.com/Instance", {"machineType": f"{ZONE}/machineTypes/z9-unheard"}, None),
+        (
+            "compute.googleapis.com/Reservation",
+            {"specificReservation": {"count": "2", "instanceProperties": {"machineType": "e2-standard-4"}}},
+            2 * 730 * 0.134023,
+        ),
+        ("compute.googleapis.com/Router", {"name": "r"}, 0.0),
+        ("compute.googleapis.com/Router", {"nats": [{"name": "n"}]}, None),
+        ("container.googleapis.com/Cluster", {"name": "c"}, 73.0),
+        ("cloudkms.googleapis.com/CryptoKeyVersion", {"protectionLevel": "SOFTWARE"}, 0.06),
+        ("cloudkms.googleapis.com/CryptoKeyVersion", {"protectionLevel": "HSM"}, None),
+        ("sqladmin.googleapis.com/Instance", {"settings": SQL}, SQL_USD),
+        ("sqladmin.googleapis.com/Instance", {"settings": SQL | {"availabilityType": "REGIONAL"}}, 2 * SQL_USD),
+        ("sqladmin.googleapis.com/Instance", {"settings": SQL | {"activationPolicy": "NEVER"}}, 8.5),
+        ("sqladmin.googleapis.com/Instance", {"settings": SQL | {"edition": "ENTERPRISE_PLUS"}}, None),
+        ("monitoring.googleapis.com/AlertPolicy", {"conditions": [{}, {}]}, 3.0),
+        ("dns.googleapis.com/ManagedZone", {"name": "z"}, 0.2),
+        ("storage.googleapis.com/Bucket", {"name": "b"}, None),
+        ("file.googleapis.com/Instance", {"tier": "BASIC_HDD", "fileShares": [{"capacityGb": "1024"}]}, 204.8),
+    ],
+)
+def test_what_is_left_has_the_catalogue_s_price(
+    proven: Proven, kind: str, resource: dict[str, Any], usd: float | None
+) -> None:
+    versions = [{"version": "v1", "resource": resource}]
+    one = asset(kind, f"{P}/x/y", labels=OURS, location="us-central1-a", versionedResources=versions)
+    (found,) = proven(one).left
+    assert found.usd == (None if usd is None else pytest.approx(usd))
+
+
+def test_a_price_is_that_of_its_own_region(proven: Proven) -> None:
+    disk_ = {"resource": {"sizeGb": "100", "type": "https://x/diskTypes/pd-balanced"}}
+    proof = proven(disk("pvc-1", labels=OURS, location="europe-west4-b", versionedResources=[disk_]))
+    assert proof.owed[0].usd == pytest.approx(11.0)
+    assert proof.as_json()["usd_a_month"] == 11.0
 
 
 def test_a_key_s_version_is_paid_for_until_it_is_destroyed(proven: Proven) -> None:

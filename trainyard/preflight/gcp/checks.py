@@ -1,36 +1,20 @@
-"""The questions to Google Cloud: who asks, the project with its billing and APIs, quotas, machines, versions, names."""
+"""The questions to Google Cloud: who asks, the project with its billing and APIs, machines, versions, names."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, NobodyError, ask, said
 from trainyard.account.marks import marks_of
-from trainyard.plan.gcp.parts import GcpPlan
-from trainyard.plan.parts import NodeGroupPlan
+from trainyard.preflight.gcp import addresses, capacity, endpoint, quotas, rights
+from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Line, Lines, Subject, lines_of
-
-GcpSubject = Subject[GcpPlan]
 
 SERVICE: Final = "gcp:projects/service:Service"
 
 BEFORE: Final = ("serviceusage.googleapis.com", "cloudresourcemanager.googleapis.com")
 """APIs that have to be on before a program can switch on the others."""
-
-METRICS: Final = {
-    "T4": "NVIDIA_T4_GPUS",
-    "L4": "NVIDIA_L4_GPUS",
-    "V100": "NVIDIA_V100_GPUS",
-    "A100-40GB": "NVIDIA_A100_GPUS",
-    "A100-80GB": "NVIDIA_A100_80GB_GPUS",
-}
-"""Quotas of a region by GPU (Compute Engine API, `Quota.metric`, 2026-11); spot's begin with PREEMPTIBLE_. Newer GPUs
-have theirs in Cloud Quotas alone, by family."""
-
-ALL_GPUS: Final = "GPUS_ALL_REGIONS"
-EVERYWHERE: Final = "all regions"
 
 
 def look(subject: Subject[Any], _: object = None) -> tuple[list[Line], bool]:
@@ -107,65 +91,6 @@ def _apis(subject: GcpSubject) -> Lines:
         yield line("APIs", Answer.FINE, f"{len(there & own)} of {len(own)} are on; the stack switches on the others")
 
 
-def quotas(subject: GcpSubject) -> Lines:
-    """GPUs of the region by model and market, and of the project altogether."""
-    line, ground = lines_of("quotas"), subject.plan.ground
-    needs: dict[str, int] = defaultdict(int)
-    unknown: dict[str, int] = defaultdict(int)
-    for group, gpu, count in _gpus(subject):
-        metric = METRICS.get(gpu)
-        if group.capacity == "reserved":
-            continue
-        if metric is None:
-            unknown[f"{group.capacity} {gpu}"] += count
-        else:
-            needs[f"PREEMPTIBLE_{metric}" if group.capacity == "spot" else metric] += count
-    for name, count in unknown.items():
-        told = f"{count} are needed at most; their quota is one of Cloud Quotas, by family"
-        command = f"gcloud beta quotas info list --service=compute.googleapis.com --project={ground.project}"
-        yield line(name, Answer.UNKNOWN, told, "look up GPUS-PER-GPU-FAMILY-per-project-region", command)
-    region = ask("compute", "regions", "describe", ground.region, f"--project={ground.project}")
-    yield from _against(region, needs, ground.region, ground.project)
-    everywhere = sum(count for name, count in needs.items() if not name.startswith("PREEMPTIBLE_"))
-    if everywhere:
-        whole = ask("compute", "project-info", "describe", f"--project={ground.project}")
-        yield from _against(whole, {ALL_GPUS: everywhere}, EVERYWHERE, ground.project)
-
-
-def _against(found: Any, needs: dict[str, int], where: str, project_id: str) -> Iterator[Line]:
-    line = lines_of("quotas")
-    there = {each["metric"]: each for each in found.get("quotas", ())}
-    for metric, count in sorted(needs.items()):
-        quota = there.get(metric)
-        what = f"{metric} in {where}"
-        if quota is None:
-            yield line(what, Answer.UNKNOWN, f"{count} are needed at most; the project lists no such quota")
-            continue
-        told = f"{count} are needed at most, {quota['usage']:g} are used, {quota['limit']:g} are allowed"
-        if count + quota["usage"] <= quota["limit"]:
-            yield line(what, Answer.FINE, told)
-        else:
-            request = increase(metric, count + quota["usage"], where, project_id)
-            yield line(what, Answer.FAILS, told, "ask for more, which may take days", request)
-
-
-def increase(metric: str, value: float, where: str, project_id: str) -> str:
-    """A quota request, ready to be run. Its id is the metric's name (Cloud Quotas, "Implement common use cases")."""
-    scope = "per-project" if where == EVERYWHERE else "per-project-region"
-    return (
-        f"gcloud beta quotas preferences create --service=compute.googleapis.com --project={project_id}"
-        f" --quota-id={metric.replace('_', '-')}-{scope} --preferred-value={value:g}"
-        + ("" if where == EVERYWHERE else f" --dimensions=region={where}")
-    )
-
-
-def _gpus(subject: GcpSubject) -> Iterator[tuple[NodeGroupPlan, str, int]]:
-    for cluster in subject.plan.clusters:
-        for pool in cluster.pools:
-            for group in pool.node_groups:
-                yield group, pool.node.gpu, group.max_nodes * pool.node.gpus
-
-
 def machines(subject: GcpSubject) -> Lines:
     """Whether the zones have the machine types."""
     line, ground = lines_of("offerings"), subject.plan.ground
@@ -230,9 +155,13 @@ def taken(subject: GcpSubject) -> Lines:
 QUESTIONS: Final[tuple[tuple[str, str, Callable[[GcpSubject], Lines]], ...]] = (
     ("identity", "who asks", identity),
     ("project", "the project, its billing and its APIs", project),
-    ("quotas", "whether quotas leave room for every GPU", quotas),
+    ("quotas", "whether quotas leave room for every GPU and vCPU", quotas.check),
     ("offerings", "whether the zones have the machines", machines),
+    (capacity.NAME, "whether what is reserved is there", capacity.check),
+    (rights.NAME, "whether the identity may make it", rights.check),
+    (addresses.NAME, "whether addresses clash", addresses.check),
     ("versions", "whether the version is offered", versions),
     ("already there", "whether something of a name is there already", taken),
+    (endpoint.NAME, "whether the cluster's API is reached from here", endpoint.check),
 )
 """Name, what is asked in words, and who asks it."""

@@ -9,6 +9,7 @@ from typing import Any
 from trainyard.cost.model import Share
 from trainyard.monitoring.pages import target_text
 from trainyard.monitoring.recordings import SUCCESS
+from trainyard.review.handover.measured import TITLE, without_monitoring
 from trainyard.review.handover.model import Block, Drawn, Facts, Grid, Points, Section, Text, section
 from trainyard.review.handover.stores import kept, stores
 from trainyard.review.handover.subject import Subject
@@ -189,15 +190,15 @@ def _row(name: str, shares: Sequence[Share], *, budgets: bool) -> tuple[str, ...
 
 
 def success(subject: Subject) -> Section:
-    """The success metrics with their targets, where something measures them."""
+    """The success metrics with their targets, and what measures them."""
     if not any(cluster.get("monitoring") for cluster in subject.clusters):
-        return section("success", "How success is measured", ())
+        return without_monitoring(subject)
     rows = tuple(
         (target.title, opening(target_text(target)), target.recording.what, target.source) for target in SUCCESS
     )
     return section(
         "success",
-        "How success is measured",
+        TITLE,
         (Grid(("metric", "target", "what is measured", "whose target"), rows),),
         "The dashboard “Success metrics” of the environment shows each of them against its target.",
     )

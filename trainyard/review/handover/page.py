@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from trainyard.output import page
 from trainyard.review.handover import proof
@@ -37,7 +38,18 @@ MOODS: Final = {
 def mooded(cell: str) -> Markup:
     """A cell of a table: a word that is good or bad in its colour, what stands between backticks as a command."""
     mood = MOODS.get(cell)
-    return Markup('<span class="word {}">{}</span>').format(mood, cell) if mood else commands(cell)
+    return Markup('<span class="word {}">{}</span>').format(mood, cell) if mood else unbroken(commands(cell))
+
+
+_RANGE: Final = re.compile(r"\((\d[\d.,k]*)-(\d[\d.,k]*)\)")
+_PERCENT: Final = re.compile(r"(?<=\d) %")
+_JOINER: Final = "\N{WORD JOINER}"
+
+
+def unbroken(text: str) -> Markup:
+    """The text with its ranges, `(0.55-4.5)`, and its per cents each on one line, however narrow the column."""
+    ranges = _RANGE.sub(rf"(\1{_JOINER}-{_JOINER}\2)", escape(text))
+    return Markup(_PERCENT.sub("\N{NO-BREAK SPACE}%", ranges))  # noqa: S704 (escaped, or markup before)
 
 
 def css_text(text: str) -> Markup:
@@ -45,7 +57,7 @@ def css_text(text: str) -> Markup:
     return Markup("".join(one if one.isalnum() or one == " " else f"\\{ord(one):x} " for one in text))  # noqa: S704
 
 
-DOCUMENT_FILTERS: Final = {**FILTERS, "mooded": mooded, "css_text": css_text}
+DOCUMENT_FILTERS: Final = {**FILTERS, "mooded": mooded, "unbroken": unbroken, "css_text": css_text}
 
 
 @dataclass(frozen=True, slots=True)

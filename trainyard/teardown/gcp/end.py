@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trainyard.account.gcp import CannotAskError, ask, said
+from trainyard.account.gcp import CannotAskError, ask, is_absence, said
 from trainyard.teardown.cloud import LiftError, Say
 from trainyard.teardown.kinds import GCP_DATABASE, Group
 from trainyard.teardown.state import State
@@ -14,8 +14,6 @@ from trainyard.teardown.state import State
 BACKUP_SECONDS: Final = 3600
 """How long a backup may take: Cloud SQL writes only what changed since the last one."""
 CHANGE_SECONDS: Final = 900
-
-_ABSENT: Final = ("does not exist", "HTTPError 404", "NOT_FOUND")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class GcpEnd:
         try:
             found: dict[str, Any] = ask("sql", "instances", "describe", name, f"--project={self.project}")
         except CannotAskError as error:
-            if any(word in str(error) for word in _ABSENT):
+            if is_absence(error):
                 return None
             raise
         return found

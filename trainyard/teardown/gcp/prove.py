@@ -14,9 +14,13 @@ from trainyard.account.gcp import CannotAskError, NobodyError, ask
 from trainyard.account.marks import marks_of
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
+from trainyard.teardown.gcp.prices import usd
 from trainyard.teardown.model import FoundBy, Kept, Left, Proof, Unseen, less
 
 INVENTORY: Final = "everything that Cloud Asset Inventory knows"
+
+WHOLE: Final = "--read-mask=*"
+"""What a resource is in full, with its size, is not among what is answered unasked (`versionedResources`)."""
 
 CLUSTER_LABELS: Final = ("goog-k8s-cluster-name", "goog-gke-cluster-name")
 """Labels whose value is a cluster's name, on what GKE's controllers make (GKE documentation, "Creating and managing
@@ -70,7 +74,7 @@ def prove(plan: Plan[Any], kept: Iterable[Kept] = ()) -> Proof:
     """
     ground: GcpPlan = plan.ground
     try:
-        listed = ask("asset", "search-all-resources", f"--scope=projects/{ground.project}") or ()
+        listed = ask("asset", "search-all-resources", f"--scope=projects/{ground.project}", WHOLE) or ()
     except NobodyError:
         raise
     except CannotAskError as error:
@@ -134,7 +138,7 @@ def _one(each: Mapping[str, Any], kind: str, found: FoundBy, project: str) -> Le
         kind=kind.partition(".googleapis.com/")[2] or kind,
         id=name,
         found_by=found,
-        usd=0.0 if free else None,
+        usd=0.0 if free else usd(each, kind),
         told=told,
         arn=whole,
         made_of=_whole_of(path),

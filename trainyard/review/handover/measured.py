@@ -1,0 +1,76 @@
+"""The success metrics where no monitoring of the environment's measures them: what does, or why nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from trainyard.monitoring import names as n
+from trainyard.monitoring.pages import target_text
+from trainyard.monitoring.recordings import SUCCESS, Target
+from trainyard.review.handover.model import Grid, Section, Text, section
+from trainyard.review.handover.subject import Subject
+from trainyard.review.reports.page_parts import opening
+
+TITLE: Final = "How success is measured"
+
+DASHBOARD: Final = "aws:cloudwatch/dashboard:Dashboard"
+
+BY_CLOUDWATCH: Final = "on the dashboard"
+BY_HAND: Final = "when asked"
+NOT: Final = "not measured"
+
+OF_MANAGED_TRAINING: Final[Mapping[str, tuple[str, str]]] = {
+    n.UTILISATION: (
+        BY_CLOUDWATCH,
+        "CloudWatch's figure of each running job, summed over a machine's GPUs; none is paid for between jobs",
+    ),
+    n.QUEUE_WAIT: (
+        BY_HAND,
+        "there is no queue of yours: a job waits for AWS to have its machine, from `CreationTime` to "
+        "`TrainingStartTime` of `aws sagemaker describe-training-job`",
+    ),
+    n.JOB_SUCCESS: (
+        BY_HAND,
+        "a message comes for each job that failed or was stopped; `aws sagemaker list-training-jobs "
+        "--status-equals Completed` and `Failed` give the share",
+    ),
+    n.SPOT_SHARE: (BY_HAND, "the job itself chooses: `EnableManagedSpotTraining` of `describe-training-job` says so"),
+    n.UPTIME: (NOT, "AWS runs the service and answers for it by its own agreement; nothing of yours has to be up"),
+    n.CHECKPOINT_RELIABILITY: (
+        NOT,
+        "no drill runs: that a job takes up its last checkpoint shows when it is started again",
+    ),
+    n.EXPERIMENTS: (BY_HAND, "the runs of a week on the MLflow server, by who started them"),
+    n.GPU_HOUR_COST: (
+        BY_HAND,
+        "the bill of the month over the GPU hours of its jobs (`BillableTimeInSeconds` of `describe-training-job`)",
+    ),
+}
+"""By the figure that a cluster's monitoring records, what is measured of a managed training job and by what (Amazon
+SageMaker developer guide, "Metrics for monitoring", and API reference, `DescribeTrainingJob`, 2026-11)."""
+
+
+def without_monitoring(subject: Subject) -> Section:
+    """Every metric with its target, of managed training; of clusters, that nothing measures them."""
+    if not subject.managed:
+        told = "Nothing measures them: the clusters have no monitoring." if subject.clusters else ""
+        return section("success", TITLE, (Text(told),))
+    recorded = subject.review.rehearsal.resources
+    boards = [str(each.inputs.get("dashboardName", "")) for each in recorded if each.type == DASHBOARD]
+    where = f"“{boards[0]}” in CloudWatch" if boards else ""
+    rows = tuple(_row(target, where) for target in SUCCESS)
+    return section(
+        "success",
+        TITLE,
+        (Grid(("metric", "target", "measured", "by what, or why not"), rows),),
+        "Jobs run on machines of AWS' own that come and go with them, so no meter of the environment runs beside them: "
+        "what AWS measures of each job is named, and so is what nobody measures.",
+    )
+
+
+def _row(target: Target, board: str) -> tuple[str, str, str, str]:
+    how, told = OF_MANAGED_TRAINING[target.recording.record]
+    if how is BY_CLOUDWATCH:
+        how, told = (how, f"{told}: {board}") if board else (NOT, "there is no dashboard of jobs")
+    return (target.title, opening(target_text(target)), how, told)
