@@ -101,7 +101,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         kubeconfig=kubeconfig,
         providers=[kubernetes, pulumi_random.Provider(f"{prefix}random"), pulumi_tls.Provider(f"{prefix}tls")],
         volumes={team.name: team_volumes(team.name, volumes) for team in planned.teams},
-        volumes_wait_for=[],
+        volumes_wait_for=storage.counted,
         checkpoints_uri=uri(storage.checkpoints_bucket),
         smoke_checkpoints=f"/{CHECKPOINTS_CLAIM}",
         artifacts_uri=pulumi.Output.concat(uri(storage.artifacts_bucket), f"/{ARTIFACTS_PREFIX}"),
