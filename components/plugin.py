@@ -21,6 +21,7 @@ from trainyard.components.aws.cluster import Cluster
 from trainyard.components.aws.database import Database
 from trainyard.components.aws.dns_firewall import DnsFirewall
 from trainyard.components.aws.encryption import EnvironmentKey
+from trainyard.components.aws.existing_network import ExistingNetwork
 from trainyard.components.aws.gpu_nodes import GpuNodeGroups
 from trainyard.components.aws.identity import PodRole
 from trainyard.components.aws.image_cache import ImageCache
@@ -89,6 +90,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     DnsFirewall,
     EgressProxy,
     EnvironmentKey,
+    ExistingNetwork,
     GcsBucket,
     GcsStorageTiers,
     GkeCluster,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from pulumi_policy import Severity
 
@@ -51,7 +52,9 @@ def idle_gpus_keep_running(resources: Resources, config: Config) -> Iterator[Sta
     if not eks:
         raise NotApplicable("no GPU node groups on EKS")
     releases = [
-        found for found in resources.of(HELM_RELEASE) if value_at(found.inputs, "chart") == "cluster-autoscaler"
+        found
+        for found in resources.of(HELM_RELEASE)
+        if str(value_at(found.inputs, "chart")).rpartition("/")[2] == "cluster-autoscaler"
     ]
     if not releases:
         yield None, f"{len(eks)} GPU node groups and no cluster autoscaler"
@@ -76,3 +79,7 @@ def _minutes(text: str) -> float:
     """Minutes of a Go duration ("10m", "1h30m")."""
     parts = re.findall(r"([0-9.]+)(h|m|s)", text)
     return sum(float(number) * {"s": 1 / 60, "m": 1, "h": 60}[unit] for number, unit in parts)
+
+
+POLICIES: Final = (gpu_pool_never_scales_down, idle_gpus_keep_running)
+"""Those of this module."""

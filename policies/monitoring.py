@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pulumi_policy import EnforcementLevel, Severity
 
@@ -111,3 +111,7 @@ def _days(text: str) -> float | None:
     if not re.fullmatch(r"([0-9]+(ms|[ywdhms]))+", text):
         return None
     return sum(float(number) * _DAYS[unit] for number, unit in re.findall(r"([0-9]+)(ms|[ywdhms])", text))
+
+
+POLICIES: Final = (alerts_reach_nobody, figures_shorter_than_a_month)
+"""Those of this module."""

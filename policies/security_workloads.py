@@ -151,8 +151,17 @@ def image_without_digest(resource: RecordedResource, _: Config) -> Iterator[str]
 
 
 def _is(image: str, pinned: str) -> bool:
-    """Whether an image is a pinned one, as its registry calls it or as a pull-through cache does."""
+    """Whether an image is a pinned one, as its registry calls it, a pull-through cache, or a mirror of somebody's own:
+    one that is at none of the registries where anybody publishes."""
     head, _, rest = pinned.partition("/")
     registry, path = (head, rest) if "." in head else ("docker.io", pinned)
     _, prefix = CACHED_REGISTRIES.get(registry, ("", ""))
-    return image == pinned or bool(prefix and _OWN_REGISTRY.match(image) and image.endswith(f"/{prefix}/{path}"))
+    if image == pinned or (prefix and _OWN_REGISTRY.match(image) and image.endswith(f"/{prefix}/{path}")):
+        return True
+    host = image.partition("/")[0]
+    mirrored = "." in host and host not in CACHED_REGISTRIES and host not in _PUBLIC and not _OWN_REGISTRY.match(image)
+    return mirrored and image.endswith(f"/{path}")
+
+
+_PUBLIC = ("gcr.io", "mcr.microsoft.com", "nvcr.io", "registry.gitlab.com")
+"""Registries besides those that ECR caches which are somebody else's for sure."""

@@ -21,7 +21,7 @@ class ExistingSubnetArgs(TypedDict):
     """A subnet that is there."""
 
     id: str
-    """Its id."""
+    """Id of the subnet."""
     cidr: str
     """Its CIDR block."""
 

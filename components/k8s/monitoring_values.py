@@ -36,7 +36,7 @@ MESSAGE = (
 """What somebody reads who is told, as Alertmanager's templates."""
 
 NOTICE_REPEATED, ALERTMANAGER_REMEMBERS = "840h", "850h"
-"""After which a notice that still holds is sent again, 35 days, and for how long it is known that it was sent."""
+"""A notice that still holds is sent again after 35 days, and for longer than that it is known that it was sent."""
 
 _OBJECTS = (
     "cronjobs",

@@ -34,6 +34,10 @@ ENVIRONMENT = {
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 
 
+MANAGED_MARGIN_S = 300
+"""Seconds of a managed training job beside its checks: for the machine and the image, and for its output on the way."""
+
+
 class LaunchError(Exception):
     """The job cannot be rendered or submitted; the text names the setting and the remedy."""
 

@@ -22,6 +22,7 @@ from trainyard.smoke_jobs.launch.extras import SMOKE, imported
 from trainyard.smoke_jobs.launch.follow import Ended, View, ended
 from trainyard.smoke_jobs.launch.job import (
     ENVIRONMENT,
+    MANAGED_MARGIN_S,
     OPTIONS,
     LaunchError,
     SmokeSpec,
@@ -36,9 +37,6 @@ OUTPUT_PATH = "/opt/ml/output/data"
 CHECKPOINTS_PATH = "/opt/ml/checkpoints"
 
 INTERVAL_S = 10.0
-
-MARGIN_S = 300
-"""Seconds of a job beside its checks: for the machine and the image, and for the output on its way."""
 
 OWN_TAGS = {"managed-by": "trainyard"}
 
@@ -89,7 +87,7 @@ def render(spec: SmokeSpec, settings: SagemakerSettings, name: str) -> dict[str,
     )
     _check(spec, settings)
     root = f"{settings.bucket.rstrip('/')}/{name}"
-    run = spec.run_timeout_s + MARGIN_S
+    run = spec.run_timeout_s + MANAGED_MARGIN_S
     request: dict[str, Any] = {
         "TrainingJobName": name,
         "RoleArn": settings.role_arn,

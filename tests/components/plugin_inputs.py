@@ -432,6 +432,29 @@ INPUTS: dict[str, dict[str, Any]] = {
         "artifactsUri": "s3://acme-artifacts/mlflow",
         "teamNamespaces": {"vision": "team-vision"},
     },
+    "ExistingNetwork": {
+        "vpcId": "vpc-0123456789abcdef0",
+        "cidrs": ["10.1.0.0/16"],
+        "zones": [
+            {
+                "name": zone,
+                "private": {"id": f"subnet-0000000000000000{place}", "cidr": f"10.1.{place}.0/24"},
+                "isolated": {"id": f"subnet-0000000000000001{place}", "cidr": f"10.1.1{place}.0/24"},
+                "control": {"id": f"subnet-0000000000000002{place}", "cidr": f"10.1.2{place}.0/24"},
+            }
+            for zone, place in (("us-east-1a", 1), ("us-east-1b", 2))
+        ],
+        "routeTableIds": ["rtb-0123456789abcdef0"],
+        "gatewayEndpoints": ["s3"],
+        "interfaceEndpoints": ["sts"],
+        "endpointZones": ["us-east-1a"],
+        "region": "us-east-1",
+        "accountId": ACCOUNT,
+        "organizationId": "o-a1b2c3d4e5",
+        "publicBuckets": ["commoncrawl"],
+        "flowLogRetentionDays": 365,
+        "keyArn": KEY,
+    },
     "Network": {
         "cidr": "10.1.0.0/16",
         "zones": [

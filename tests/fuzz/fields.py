@@ -171,6 +171,8 @@ KINDS: Mapping[object, Draw] = {
     ),
     audit.UserWithMfa: _user,
     operations.ImageSource: _registry,
+    operations.RegistryName: lambda rng, _: rng.choice(("nvcr.io", "docker.io", "registry.acme.example:5000")),
+    operations.ChartMirror: lambda rng, _: rng.choice(("oci://r.acme.example/charts", "https://charts.acme.example")),
     operations.CacheSecret: _cache_secret,
     aws.Principal: _principal,
 }
@@ -269,6 +271,7 @@ NAMES_OF: Mapping[str, tuple[str, ...]] = {
     "gpuPools": (*POOLS, "extra", "pretrain"),
     "gpuPools.*.owners": TEAMS,
     "mlflow.signOn.teams": TEAMS,
+    "images.mirrors": ("nvcr.io", "docker.io", "ghcr.io", "quay.io"),
     "scheduler.priorities": ("production", "standard", "development", "urgent"),
     "teams[].name": TEAMS,
 }

@@ -12,7 +12,7 @@ from trainyard.monitoring.thresholds import Thresholds
 MONEY = Money(
     {"train-spot": 2.0, "train-on-demand": 4.0},
     {"vision": ("vision-queue", 1000), "nlp": ("nlp-queue", 500)},
-    {"vision-night": "vision"},
+    also_of={"vision-night": "vision"},
 )
 RULES = rules(
     Thresholds(), namespaces=NAMESPACES, members=MEMBERS, runbooks="https://example.com/runbooks", money=MONEY

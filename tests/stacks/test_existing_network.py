@@ -155,7 +155,7 @@ def test_the_networks_own_settings_are_not_read_beside_it() -> None:
 
 def test_the_lock_keeps_vpc_and_subnets() -> None:
     lock = lock_of(decided())
-    assert lock.network is not None and lock.network.vpc_id == VPC
+    assert lock.network is not None and lock.network.id == VPC
     assert {zone.nodes for zone in lock.zones} == {f"subnet-0000000000000000{letter}" for letter in "abc"}
 
     def contradicted(aws, lock: Lock = lock) -> set[str]:
@@ -172,7 +172,7 @@ def test_the_lock_keeps_vpc_and_subnets() -> None:
     assert "aws.existingNetwork" in contradicted({"existingNetwork": None})
     own = lock_of(resolve(as_configuration({**settings(), "network": {}, "aws": {}}), "joined").plan)
     assert "aws.existingNetwork.vpcId" in contradicted({"existingNetwork": existing()}, own)
-    (moved,) = [each for each in differences(own, lock) if each.key == "network.vpcId"]
+    (moved,) = [each for each in differences(own, lock) if each.key == "network.id"]
     assert moved.now == VPC
 
 

@@ -39,6 +39,15 @@ class ChartPin:
     images: tuple[tuple[str, str], ...] = ()  # value of the chart -> what it names, without tag; what can be cached
     values: tuple[tuple[str, str], ...] = ()  # of those, what they are set to; none: as the chart has it
 
+    def at(self, mirror: str | None) -> ChartPin:
+        """The chart at a mirror of all charts, by its own name: an `oci://` address, or the URL of a repository."""
+        if mirror is None:
+            return self
+        name = self.chart.rpartition("/")[2]
+        if mirror.startswith("oci://"):
+            return replace(self, chart=f"{mirror.rstrip('/')}/{name}", repository="")
+        return replace(self, chart=name, repository=mirror)
+
 
 @dataclass(frozen=True, slots=True)
 class ImagePin:

@@ -113,7 +113,7 @@ SESSION_AGENT_ACTIONS: Final = (
     "ssmmessages:OpenControlChannel",
     "ssmmessages:OpenDataChannel",
 )
-"""What the agent of Session Manager needs for sessions, and nothing else of Systems Manager; none of them can be limited
+"""What the agent of Session Manager needs for sessions, and nothing else of Systems Manager; none of them can be bound
 to a resource (Systems Manager user guide, "Create a custom IAM role for Session Manager", 2026-11)."""
 
 LONGEST_CACHE_PREFIX: Final = 30

@@ -36,12 +36,12 @@ Slot = Annotated[int, Field(ge=0, le=5)]
 
 
 class LockedNetwork(Model):
-    """Address ranges: another one of the network replaces it, another one of services the control plane. With the VPC's
-    id where somebody else made it: in another one everything is made anew."""
+    """Address ranges: another one of the network replaces it, another one of services the control plane. With the
+    network's id where somebody else made it: in another one everything is made anew."""
 
     cidr: str | None = None
     service_cidr: str | None = None
-    vpc_id: str | None = None
+    id: str | None = None
 
 
 class LockedZone(Model):

@@ -14,10 +14,10 @@ from typing import cast
 from trainyard import catalog
 from trainyard.catalog import gcp
 from trainyard.catalog.versions import Pins
-from trainyard.plan.aws.image_cache import cached, cached_pins
+from trainyard.plan.aws.image_cache import cached
 from trainyard.plan.aws.make import plan_aws
 from trainyard.plan.aws.managed import plan_managed_aws
-from trainyard.plan.aws.parts import AwsPlan, ImageCachePlan
+from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
 from trainyard.plan.egress import plan_egress
@@ -25,6 +25,7 @@ from trainyard.plan.gcp.make import plan_gcp
 from trainyard.plan.images import plan_allowed_images
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.lock import NOTHING, Lock
+from trainyard.plan.mirrors import mirrored, plan_mirrors, pulled_pins
 from trainyard.plan.parts import ClusterPlan, Core, GroundPlan, IdleFloor, MlflowPlan, Plan, ProfileName
 from trainyard.plan.people import plan_teams, size_and_profile, teams_of
 from trainyard.plan.profiles import Profile
@@ -149,6 +150,11 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     else:
         ground, clusters, floor = _ground(name, environment, teams, mlflow, context)
     cache = ground.image_cache if isinstance(ground, AwsPlan) else None
+
+    def pulled(image: str) -> str:
+        return cached(mirrored(image, settings.images.mirrors), cache)
+
+    chart_mirror = plan_mirrors(context)
     return Plan(
         core=Core(
             client=settings.client,
@@ -163,11 +169,12 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
             egress=egress,
             allowed_images=()
             if managed  # of pods, and there are none
-            else plan_allowed_images(lambda image: cached(image, cache), clusters, context),
+            else plan_allowed_images(pulled, clusters, context),
             mlflow=mlflow,
             budget=budget,
             idle_floor=floor,
-            pins=_pins(cache, settings, ledger),
+            pins=_pins(pulled, chart_mirror, settings, ledger),
+            chart_mirror=chart_mirror,
             protect=ledger.decide("protect", settings.protect, "setting protect"),
             decisions=tuple(ledger.decisions),
         ),
@@ -185,16 +192,16 @@ def _ground(
     return plan_aws(name, teams, mlflow, context)
 
 
-def _pins(cache: ImageCachePlan | None, settings: Settings, ledger: Ledger) -> Pins:
+def _pins(pulled: Callable[[str], str], chart_mirror: str | None, settings: Settings, ledger: Ledger) -> Pins:
     """The pinned versions; of each image, who says that its digest is what its tag stands for."""
     own = {"mlflow": settings.mlflow.image} if settings.mlflow.image else {}
     for pin in catalog.image_pins():
         if pin.name in own:
-            ledger.decide(f"images.{pin.name}", cached(own[pin.name], cache), f"setting {pin.name}.image")
+            ledger.decide(f"images.{pin.name}", pulled(own[pin.name]), f"setting {pin.name}.image")
             continue
         read = f"read from its registry on {pin.read}" if pin.read else "`trainyard images check --write` asks for it"
-        ledger.decide(f"images.{pin.name}", cached(pin.image, cache), f"catalog/versions.yaml: {pin.source}; {read}")
-    return cached_pins(catalog.pins().with_images(own), cache)
+        ledger.decide(f"images.{pin.name}", pulled(pin.image), f"catalog/versions.yaml: {pin.source}; {read}")
+    return pulled_pins(catalog.pins().with_images(own), pulled, chart_mirror)
 
 
 def _tags(settings: Settings, environment: str, ledger: Ledger) -> tuple[tuple[str, str], ...]:

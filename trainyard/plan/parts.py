@@ -173,6 +173,7 @@ class Core:
     budget: BudgetPlan
     idle_floor: IdleFloor
     pins: Pins
+    chart_mirror: str | None  # where all charts are pulled from; None: where each is published
     protect: bool
     decisions: tuple[Decision, ...]
 

@@ -12,7 +12,7 @@ from trainyard.plan.resolve import resolve_config
 from trainyard.problems import Problem, SettingsError, nearest
 from trainyard.rehearsal.engine.project import StackConfig
 
-_PARTS = {"network": ("cidr", "serviceCidr", "vpcId"), "lustre": ("zone", "capacityGib")}
+_PARTS = {"network": ("cidr", "serviceCidr", "id"), "lustre": ("zone", "capacityGib")}
 """Keys whose parts can be decided again one by one."""
 
 _BY_NAME = ("pools", "nodeGroups", "proofTeams")
@@ -24,7 +24,7 @@ _REPLACES = {
     "kubernetesVersion": "the control plane, then every node: `trainyard upgrade` goes there one minor at a time",
     "nodeRelease": "every node, and what runs there: `trainyard upgrade` waits for it first",
     "network.cidr": "the network, and everything in it",
-    "network.vpcId": "everything: nothing moves from one network to another, and what holds data is made anew, empty",
+    "network.id": "everything: nothing moves from one network to another, and what holds data is made anew, empty",
     "network.serviceCidr": "the control plane, and everything on the cluster",
     "controlPlaneZones": "nothing, or the update fails: a control plane keeps to the zones that it was made in",
     "restoredFrom": "the tracking database, with all that it has; its last snapshot stays",

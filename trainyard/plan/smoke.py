@@ -316,7 +316,7 @@ def smoke_spec(plan: Plan, cluster: ClusterPlan, job: SmokeJobPlan) -> SmokeSpec
         shared_memory_gib=job.shared_memory_gib,
         fabric_resource=node.fabric.resource if node.fabric else "",
         fabric_interfaces=node.fabric_interfaces if node.fabric and node.fabric.resource else 0,
-        adapters=node.fabric_interfaces,  # of both clouds' fabrics here: EFA, and RoCE where a pod claims it
+        adapters=node.fabric_interfaces,  # of every fabric: by an extended resource, or by a pod's claim
         fabric_claim=fabric_claim(job.pool) if node.fabric and node.fabric.device_class else "",
         claimed_interfaces=node.fabric_interfaces if node.fabric and node.fabric.device_class else 0,
         hugepages_mib=job.hugepages_mib,

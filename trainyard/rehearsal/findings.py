@@ -80,6 +80,7 @@ def _value_context(config: StackConfig, plan: Mapping[str, Any], resources: Iter
         kubernetes_version=version if isinstance(version, str) else default_kubernetes_version()[0],
         region=region if isinstance(region, str) else "",
         ours=bool(plan),
+        chart_mirror=(plan.get("core") or {}).get("chart_mirror"),
     )
 
 

@@ -32,6 +32,7 @@ from trainyard.settings.monitoring import Monitoring
 from trainyard.settings.off_peak import OffPeak
 from trainyard.settings.operations import (
     BudgetAlerts,
+    Charts,
     IdleJobs,
     Images,
     Mlflow,
@@ -165,6 +166,7 @@ class Settings(Model):
     smoke: Smoke = Field(default=Smoke(), description="The DDP smoke jobs, one a GPU pool and capacity.")
     managed: Managed = Field(default=Managed(), description="Managed training, in place of a cluster or beside it.")
     images: Images = Field(default=Images(), description="Where container images come from.")
+    charts: Charts = Field(default=Charts(), description="Where Helm charts come from.")
     audit: Audit = Field(default=Audit(), description="The record of what happened, and who is told.")
     monitoring: Monitoring = Field(
         default=Monitoring(), description="What every cluster is watched by, and its alerts."

@@ -28,7 +28,7 @@ EndpointService = Annotated[
     str, matching(r"[a-z0-9]+([.-][a-z0-9]+)*", "must be a service as its endpoint names it, like s3 or ecr.api")
 ]
 
-WayOut = Literal["nat", "transit-gateway", "none"]
+WayOut = Literal["nat", "transit-gateway"]
 
 SMALLEST_SUBNET = 28
 """Longest prefix of a subnet (VPC user guide, "Subnet CIDR blocks", 2026-11)."""
@@ -69,9 +69,7 @@ class ExistingNetwork(Model):
         max_length=20,
         description="ids of the subnets' route tables, which S3's gateway endpoint is made for; none where it is there",
     )
-    way_out: WayOut = Field(
-        description="where the nodes' default route leads: nat, transit-gateway (both on to the internet), or none"
-    )
+    way_out: WayOut = Field(description="where the nodes' default route leads, and on to the internet")
     endpoints: list[EndpointService] = Field(
         default=[],
         max_length=50,

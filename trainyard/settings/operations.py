@@ -117,6 +117,20 @@ ImageSource = Annotated[
 ]
 
 
+RegistryName = Annotated[
+    str,
+    matching(r"([a-z0-9-]+\.)+[a-z0-9-]+(:[0-9]{1,5})?", "must be a registry, like nvcr.io or docker.io: no path"),
+]
+
+ChartMirror = Annotated[
+    str,
+    matching(
+        r"(oci|https)://([a-z0-9-]+\.)+[a-z0-9-]+(:[0-9]{1,5})?(/[A-Za-z0-9._-]+)*",
+        "must be where charts are, like oci://registry.acme.example/charts or https://charts.acme.example",
+    ),
+]
+
+
 CacheSecret = Annotated[
     str,
     matching(
@@ -147,10 +161,29 @@ class Images(Model):
         default=CacheLogins(), description="logins at registries that give the cache nothing without one"
     )
 
+    mirrors: dict[RegistryName, ImageSource] = Field(
+        default={},
+        description=(
+            "by registry, where its images are pulled from instead, with their own paths below: "
+            "{nvcr.io: registry.acme.example/nvidia}; before the cache"
+        ),
+    )
     allowed_registries: list[ImageSource] = Field(
         default=[],
         max_length=50,
         description="what else teams may run images of, besides the account's own registry and those of the platform",
+    )
+
+
+class Charts(Model):
+    """The Helm charts that are installed."""
+
+    mirror: ChartMirror | None = Field(
+        default=None,
+        description=(
+            "where all of them are pulled from, in the pinned versions, by whoever runs `pulumi up`: an oci:// "
+            "address, each below it by its own name, or the URL of a chart repository"
+        ),
     )
 
 

@@ -137,6 +137,7 @@ def leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]
             "gpuPools.*.owners",
             "mlflow.signOn.teams",
             "teamBudgets.gpuHourUsd",
+            "images.mirrors",
             "gcp.apiNetworks",
         ):
             yield from leaves(item, here)

@@ -39,7 +39,7 @@ def requested_zones(context: Context) -> tuple[str, tuple[str, ...]] | None:
 def check_lock(context: Context) -> None:
     """Nothing that lives moves to another network: neither to another VPC, nor to other subnets of nodes."""
     own, lock = context.settings.aws.existing_network, context.lock
-    kept = (lock.network or LockedNetwork()).vpc_id
+    kept = (lock.network or LockedNetwork()).id
     if own is None:
         if kept is not None:
             context.contradiction(KEY, "nothing", f"{kept}, a network that somebody else made", "network")
@@ -47,7 +47,7 @@ def check_lock(context: Context) -> None:
     if lock.zones and kept is None:
         context.contradiction(f"{KEY}.vpcId", own.vpc_id, "a network of the environment's own", "network")
     elif kept not in (None, own.vpc_id):
-        context.contradiction(f"{KEY}.vpcId", own.vpc_id, kept, "network.vpcId")
+        context.contradiction(f"{KEY}.vpcId", own.vpc_id, kept, "network.id")
     for zone in lock.zones:
         given = own.zones.get(zone.name)
         if given is not None and zone.nodes not in (None, given.nodes.id):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from trainyard import catalog
 from trainyard.catalog import service_price
-from trainyard.catalog.versions import Pins
 from trainyard.conventions.aws import CACHED_REGISTRIES, LONGEST_CACHE_PREFIX, OPEN_REGISTRIES
 from trainyard.plan.aws.parts import CachedRegistryPlan, ImageCachePlan
 from trainyard.plan.context import Context
@@ -56,25 +54,6 @@ def cached(image: str, cache: ImageCachePlan | None) -> str:
     name, at, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return f"{cache.registry}/{place}{f':{tag}' if tag else ''}{at}{digest}"
-
-
-def cached_pins(pins: Pins, cache: ImageCachePlan | None) -> Pins:
-    """The pins with their images pulled through the cache."""
-    if cache is None:
-        return pins
-    return Pins(
-        charts=tuple((name, replace(chart, values=tuple(_values(chart.images, cache)))) for name, chart in pins.charts),
-        images=tuple((name, cached(image, cache)) for name, image in pins.images),
-    )
-
-
-def _values(images: Iterable[tuple[str, str]], cache: ImageCachePlan) -> Iterable[tuple[str, str]]:
-    """What a chart's values are set to. One that is a registry alone ends where the chart's own path begins."""
-    for path, image in images:
-        through = cached(image, cache)
-        if through != image:
-            own_path = image[image.index("/") :]
-            yield path, through.removesuffix(own_path) if path.endswith(".registry") else through
 
 
 def _place(image: str, cache: ImageCachePlan) -> str | None:

@@ -19,6 +19,7 @@ from trainyard.plan.aws.storage import plan_lustre, plan_shared_file_system
 from trainyard.plan.aws.training import plan_managed_beside
 from trainyard.plan.context import Context
 from trainyard.plan.idle_jobs import plan_idle_jobs
+from trainyard.plan.mirrors import mirrored
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
@@ -93,7 +94,7 @@ def plan_aws(
         mounts=mounts,
         # boto3 reads the second variable only, and EKS Pod Identity adds none where one is there.
         environment=(("AWS_REGION", context.region), ("AWS_DEFAULT_REGION", context.region)),
-        pulled_as=lambda image: cached(image, cache),
+        pulled_as=lambda image: cached(mirrored(image, settings.images.mirrors), cache),
         context=context,
     )
     cluster = ClusterPlan(

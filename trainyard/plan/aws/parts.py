@@ -23,7 +23,7 @@ DnsFirewall = Literal["block", "alert", "off"]
 """What becomes of lookups of names that nothing in the network needs."""
 
 
-WayOut = Literal["nat", "transit-gateway", "none"]
+WayOut = Literal["nat", "transit-gateway"]
 """Where the default route of an existing network's nodes leads."""
 
 
@@ -279,7 +279,7 @@ class AwsPlan:
             "network": {
                 "cidr": self.network.cidr,
                 "serviceCidr": self.network.service_cidr,
-                "vpcId": existing.vpc_id if existing else None,
+                "id": existing.vpc_id if existing else None,
             },
             "zones": [
                 {"name": zone.name, "slot": zone.slot, "nodes": subnets.get(zone.name)} for zone in self.network.zones

@@ -15,8 +15,7 @@ from trainyard.plan.profiles import profile
 from trainyard.problems import nearest
 from trainyard.settings.people import Team
 from trainyard.settings.types import Model
-from trainyard.smoke_jobs.launch.job import SmokeSpec, job_name
-from trainyard.smoke_jobs.launch.sagemaker import MARGIN_S
+from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_name
 
 IMAGE_ACCOUNT = "763104351884"
 IMAGE_ACCOUNTS: Mapping[str, str] = {"me-central-1": "914824155844", "me-south-1": "217643126080"}
@@ -182,7 +181,7 @@ def training_smoke(plan: Plan[AwsPlan]) -> SmokeSpec | None:
         name=job_name("training"),
         stack=plan.core.stack,
         level=smoke.level,
-        timeout_s=smoke.max_runtime_minutes * 60 - MARGIN_S,
+        timeout_s=smoke.max_runtime_minutes * 60 - MANAGED_MARGIN_S,
         gpus_per_node=machine.gpus if machine else 0,
         gpu=machine.gpu.partition("-")[0] if machine else "",
         gpu_memory_gib=machine.gpu_memory_gib if machine else 0.0,

@@ -18,6 +18,7 @@ from trainyard.plan.gcp.placement import choose_zones, local_ssds, place, run_ho
 from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
 from trainyard.plan.idle_jobs import plan_idle_jobs
+from trainyard.plan.mirrors import mirrored
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
@@ -72,7 +73,7 @@ def plan_gcp(
         mounts=training_mounts(scratch=False, home=False),
         environment=(("GOOGLE_CLOUD_PROJECT", project),),
         pod_annotations=FUSE_ANNOTATIONS,
-        pulled_as=lambda image: image,
+        pulled_as=lambda image: mirrored(image, context.settings.images.mirrors),
         context=context,
     )
     ground = GcpPlan(

@@ -206,8 +206,7 @@ def _way_out(wanted: _Wanted, existing: ExistingNetworkPlan, tables: list[Mappin
         yield _line(wanted.id, Answer.UNKNOWN, f"{told} is not known", "ask its owner")
     elif target != existing.way_out:
         told = f"{KEY}.wayOut is {existing.way_out}, and the default route of {name} is of {target}"
-        answer = Answer.UNKNOWN if existing.way_out == "none" else Answer.FAILS
-        yield _line(wanted.id, answer, told, f"correct {KEY}.wayOut, or its owner the route")
+        yield _line(wanted.id, Answer.FAILS, told, f"correct {KEY}.wayOut, or its owner the route")
 
 
 def _table_of(subnet: str, tables: list[Mapping[str, Any]]) -> Mapping[str, Any] | None:

@@ -14,13 +14,13 @@ from trainyard.rehearsal.change.aws import databases as aws_databases
 from trainyard.rehearsal.change.aws import effects as aws_effects
 from trainyard.rehearsal.change.aws import network as aws_network
 from trainyard.rehearsal.change.aws import nodes as aws_nodes
+from trainyard.rehearsal.change.aws import people as aws_people
 from trainyard.rehearsal.change.gcp import cluster as gcp_cluster
 from trainyard.rehearsal.change.gcp import databases as gcp_databases
 from trainyard.rehearsal.change.gcp import effects as gcp_effects
 from trainyard.rehearsal.change.gcp import network as gcp_network
 from trainyard.rehearsal.change.gcp import nodes as gcp_nodes
 from trainyard.rehearsal.change.gcp import stores as gcp_stores
-from trainyard.rehearsal.change.aws import people as aws_people
 from trainyard.rehearsal.change.kubernetes import effects as kubernetes_effects
 from trainyard.rehearsal.change.kubernetes import objects as kubernetes_objects
 from trainyard.rehearsal.change.kubernetes import volumes as kubernetes_volumes

@@ -119,7 +119,7 @@ class Account:
     evicted: Mapping[str, int]
     """How often a job of it was evicted, by Kueue's reason."""
     cpu_usd: float
-    """Of its pods on nodes without GPUs."""
+    """What its pods asked for on nodes without GPUs."""
     volume_usd: float
     shared_usd: float | None
     """Its part of what no team is charged with directly; None where neither a bill nor a measure says what that is."""

@@ -134,7 +134,8 @@ def test_a_root_that_may_be_written_to_needs_no_volume():
 
 
 POLICY = obj("networking.k8s.io/v1", "NetworkPolicy", "all", "web", spec={"podSelector": {}})
-CNI = resource("aws:eks/addon:Addon", "cni", {"addonName": "vpc-cni", "clusterName": "c"})
+OFF = {"addonName": "vpc-cni", "clusterName": "c", "configurationValues": '{"enableNetworkPolicy": "false"}'}
+CNI = resource("aws:eks/addon:Addon", "cni", OFF)
 CLUSTER = resource("aws:eks/cluster:Cluster", "c", {"name": "c"})
 
 
@@ -143,3 +144,4 @@ def test_policies_are_somebody_elses_to_enforce():
     calico = resource("kubernetes:helm.sh/v3:Release", "calico", {"chart": "tigera-operator", "name": "calico"})
     assert findings([POLICY, CNI, CLUSTER, calico]) == []
     assert findings([CNI, CLUSTER]) == []
+    assert findings([POLICY, changed([CNI], "cni", "configurationValues", "{}")[0], CLUSTER]) == []

@@ -178,11 +178,11 @@ def _pinned(release: View, chart: str) -> None:
         )  # fmt: skip
 
     if chart in pinned and release.text("chart") is not None:
-        _source(release, pinned[chart])
+        _source(release, pinned[chart].at(release.stack.context.chart_mirror))
 
 
 def _source(release: View, pin: ChartPin) -> None:
-    """A chart is found where it is published, and nowhere else."""
+    """A chart is found where it is published, or at the mirror that the settings name, and nowhere else."""
     if not pin.repository:
         if release.text("chart") != pin.chart:
             release.error("charts-repository", "chart", f"got {release.text('chart')}", allowed=pin.chart)

@@ -11,6 +11,7 @@ from trainyard.recorded.types import ADD_ON, EKS_CLUSTER, GKE_CLUSTER, HELM_RELE
 from trainyard.rehearsal.context import Stack, View
 
 _POLICY: Final = re.compile(r"kubernetes:networking(\.k8s\.io)?/v1:NetworkPolicy")
+_MODE: Final = "NETWORK_POLICY_ENFORCING_MODE"
 _ENFORCERS: Final = ("calico", "tigera", "cilium", "antrea", "kube-router", "canal", "aws-vpc-cni", "network-policy")
 """Parts of the names of charts and add-ons that enforce policies themselves."""
 
@@ -35,7 +36,9 @@ def check(stack: Stack) -> None:
         keys = ("datapathProvider", "networkPolicy", "enableAutopilot", "addonsConfig")
         if any(cluster.is_unknown(key) for key in keys) or cluster.flag("enableAutopilot"):
             return
-        if cluster.text("datapathProvider") != "ADVANCED_DATAPATH" and not cluster.flag("networkPolicy.enabled"):
+        path, enabled = cluster.text("datapathProvider"), cluster.flag("networkPolicy.enabled")
+        is_said = path is not None or enabled is not None or stack.context.ours
+        if path != "ADVANCED_DATAPATH" and not enabled and is_said:
             cluster.error(
                 "programs-policies-off",
                 "datapathProvider",
@@ -45,11 +48,17 @@ def check(stack: Stack) -> None:
 
 
 def _is_off(add_on: View) -> bool:
-    """Whether the plug-in is told, for sure, to enforce nothing: that is so where nothing is said."""
+    """Whether the plug-in is told to enforce nothing, or is told how to enforce and not to do it.
+
+    It enforces nothing where nothing is said, too; policies are then often there for another cluster.
+    """
     if add_on.is_unknown("configurationValues"):
         return False
     try:
         values = json.loads(add_on.text("configurationValues") or "{}")
     except ValueError:  # EKS takes YAML too
         return False
-    return isinstance(values, Mapping) and str(values.get("enableNetworkPolicy", "false")).lower() == "false"
+    if not isinstance(values, Mapping):
+        return False
+    given = values.get("enableNetworkPolicy")
+    return str(given).lower() == "false" or (given is None and _MODE in str(values.get("env")))
