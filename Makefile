@@ -55,7 +55,7 @@ bench: .venv/dev  ## cold and warm rehearsal, resources a second, policies over 
 	$(BIN)/python -m trainyard.advice.bench
 
 # Of the version that the exceptions in tests/checkov are of; it is no dependency, and stands in a folder of its own.
-checkov: .venv/dev out/checkov/bin/checkov  ## Checkov over what the components on Google Cloud make; needs an index once
+checkov: .venv/dev out/checkov/bin/checkov  ## Checkov over what components and examples on Google Cloud make; needs an index once
 	@CHECKOV=$(CURDIR)/out/checkov/bin/checkov $(BIN)/pytest -n0 tests/checkov
 
 out/checkov/bin/checkov:

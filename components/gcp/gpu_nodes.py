@@ -22,6 +22,7 @@ from trainyard.conventions.gcp import (
     LOCAL_SSDS,
     LONGEST_FLEX_START_SECONDS,
     QUEUED_TAINT,
+    local_ssd_choices,
 )
 
 CAPACITIES = ("reserved", "spot", "on-demand", "flex-start")
@@ -30,9 +31,6 @@ CAPACITIES = ("reserved", "spot", "on-demand", "flex-start")
 
 MOST_TIME_SLICES = 48
 """The most pods that GKE lets take turns on a GPU ("GPU time-sharing", `max-shared-clients-per-gpu`, 2026-11)."""
-
-NO_SSD_SETTING = frozenset({"a2-ultragpu-1g", "a2-ultragpu-2g", "a2-ultragpu-4g", "a2-ultragpu-8g", "a4x-highgpu-4g"})
-"""Machines whose local SSDs are built in: a number of them is refused."""
 
 
 class GkeReservationArgs(TypedDict):
@@ -222,12 +220,10 @@ def check_pool(pool: GkePoolArgs) -> None:
     slices = pool.get("time_slices")
     if slices is not None and not 2 <= slices <= MOST_TIME_SLICES:
         raise ValueError(f"{where}: {slices} pods on a GPU; 2 to {MOST_TIME_SLICES}, or none of the setting")
-    has = LOCAL_SSDS.get(machine)
-    ssds = pool.get("local_ssds")
-    if ssds is not None and (machine in NO_SSD_SETTING or (has is not None and ssds != has)):
-        raise ValueError(
-            f"{where}: {ssds} local SSDs; {machine} has {has or 'them built in'}, and takes no other number"
-        )
+    ssds, choices = pool.get("local_ssds"), local_ssd_choices(machine)
+    if ssds is not None and ssds not in choices:
+        takes = f"takes {' or '.join(map(str, choices))}" if choices else "is given no number of them"
+        raise ValueError(f"{where}: {ssds} local SSDs; {machine} {takes}")
     if not 0 <= pool["min_nodes"] <= pool["max_nodes"] or pool["max_nodes"] < 1:
         raise ValueError(
             f"{where}: {pool['min_nodes']} to {pool['max_nodes']} nodes; 0 or more, and at least 1 at most"

@@ -1,7 +1,7 @@
 """The storage tiers by purpose: data, checkpoints and artifacts, each a bucket with a lifecycle of its own."""
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Final, NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp.storage as storage
@@ -10,6 +10,10 @@ from trainyard.components.gcp.buckets import GcsBucket, GcsBucketArgs
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 from trainyard.conventions.gcp import LOG_DELIVERY
+
+COUNTER_ROLE: Final = "roles/storage.legacyBucketReader"
+"""To see a bucket and list its objects, not to read one. Google's instructions make a role of the project for this,
+which may make caches too; its name would be taken by the first environment, and for weeks after its end."""
 
 
 class GcsTierKeysArgs(TypedDict):
@@ -54,6 +58,9 @@ class GcsStorageTiersArgs(TypedDict):
     """Days after which unfinished uploads go."""
     protect: bool
     """Whether Pulumi refuses to delete or replace the buckets."""
+    counter_email: NotRequired[pulumi.Input[str]]
+    """Account of GKE in the project, which counts the objects that pods mount by Google's profiles for training and
+    checkpoints. Default: nobody counts, and pods with such volumes wait for ever."""
 
 
 class GcsStorageTiers(pulumi.ComponentResource):
@@ -68,6 +75,8 @@ class GcsStorageTiers(pulumi.ComponentResource):
     """Name of the bucket of the checkpoints."""
     artifacts_bucket: pulumi.Output[str]
     """Name of the bucket of the artifacts."""
+    counted: list[pulumi.Resource]
+    """Rights of `counter_email`, which pods that mount data or checkpoints wait for."""
 
     def __init__(self, name: str, args: GcsStorageTiersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for names and days that Google refuses."""
@@ -148,4 +157,17 @@ class GcsStorageTiers(pulumi.ComponentResource):
         )
         self.data_bucket, self.checkpoints_bucket = data.bucket_name, checkpoints.bucket_name
         self.artifacts_bucket = artifacts.bucket_name
+        self.counted = []
+        if "counter_email" in args:
+            member = pulumi.Output.concat("serviceAccount:", args["counter_email"])
+            self.counted += [
+                storage.BucketIAMMember(
+                    f"{name}-{tier}-counted",
+                    bucket=bucket,
+                    role=COUNTER_ROLE,
+                    member=member,
+                    opts=pulumi.ResourceOptions(parent=self),
+                )
+                for tier, bucket in (("data", self.data_bucket), ("checkpoints", self.checkpoints_bucket))
+            ]
         register(self)

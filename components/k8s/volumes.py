@@ -32,6 +32,8 @@ class VolumeSourceArgs(TypedDict):
     """`ReadWriteMany`, or `ReadOnlyMany`: then no pod can write to it."""
     capacity_gib: int
     """Size, GiB. Kubernetes wants one even of storage that has none, and drivers then ignore it."""
+    storage_class: NotRequired[str]
+    """A class that the cluster brings and that the driver takes further options of the mount from. Default: none."""
 
 
 class TeamVolumeArgs(TypedDict):
@@ -109,11 +111,14 @@ def static_volume(
     }
     if source["mount_options"]:
         spec["mount_options"] = list(source["mount_options"])
+    if "storage_class" in source:
+        spec["storage_class_name"] = source["storage_class"]
     volume = core.PersistentVolume(
         f"{name}-volume",
         metadata={"name": volume_name},
         spec=spec,
-        opts=_replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolume"),
+        # Another class is another claim, and a volume stays with the claim that it was first bound to.
+        opts=_replaced_when_it_must(opts, "kubernetes:core/v1:PersistentVolume", "spec.storageClassName"),
     )
     return named(volume, volume_name)
 
@@ -133,7 +138,8 @@ def static_claim(
         metadata={"name": claim, "namespace": namespace},
         spec={
             "access_modes": [source["access_mode"]],
-            "storage_class_name": "",  # not the cluster's default class, which would make a disk
+            # By default none: the cluster's default class would make a disk.
+            "storage_class_name": source.get("storage_class", ""),
             "volume_mode": "Filesystem",
             "volume_name": volume,
             "resources": {"requests": {"storage": gibibytes(source["capacity_gib"])}},
@@ -143,9 +149,9 @@ def static_claim(
     return named(resource, claim)
 
 
-def _replaced_when_it_must(opts: pulumi.ResourceOptions, type_: str) -> pulumi.ResourceOptions:
+def _replaced_when_it_must(opts: pulumi.ResourceOptions, type_: str, *further: str) -> pulumi.ResourceOptions:
     """The server refuses to change some fields, and two objects of one name cannot be there at once."""
-    fields = [*cards.of(type_).unchangeable]
+    fields = [*cards.of(type_).unchangeable, *further]
     return pulumi.ResourceOptions.merge(
         opts, pulumi.ResourceOptions(replace_on_changes=fields, delete_before_replace=True)
     )

@@ -1,4 +1,5 @@
-"""Checkov finds nothing in what the components on Google Cloud make, but what is written down here with its reason.
+"""Checkov finds nothing in what components and example stacks on Google Cloud make, but what is written down here with
+its reason.
 
 Checkov is no dependency of the project: `make checkov` fetches the version of these findings into a folder of its own.
 What the translation says is tested without it.
@@ -18,21 +19,22 @@ import pytest
 
 from tests.checkov.terraform import TYPES, snake, terraform
 from tests.components.gcp.environment import recorded
+from tests.conftest import EXAMPLES
 from trainyard.recorded.model import RecordedResource
 
 CHECKOV = os.environ.get("CHECKOV") or shutil.which("checkov")
 needs_checkov = pytest.mark.skipif(CHECKOV is None, reason="checkov is not installed: make checkov")
 
 EXCEPTIONS = {
-    ("CKV_GCP_6", "google_sql_database_instance.acme-demo-mlflow"): (
+    ("CKV_GCP_6", "google_sql_database_instance.{name}-mlflow"): (
         "ENCRYPTED_ONLY refuses plain connections; Checkov takes client certificates alone, which MLflow has none of: "
         "it logs in with a password of Secret Manager's over TLS"
     ),
-    ("CKV_GCP_9", "google_container_node_pool.gpu-nodes-train-flex"): (
+    ("CKV_GCP_9", "google_container_node_pool.{flex}"): (
         "GKE refuses automatic repair on flex-start: a node that is mended would be one that nobody has queued for"
     ),
-    ("CKV_GCP_62", "google_storage_bucket.acme-demo-logs"): "it is where access is logged",
-    ("CKV_GCP_78", "google_storage_bucket.acme-demo-logs"): (
+    ("CKV_GCP_62", "google_storage_bucket.{name}-logs"): "it is where access is logged",
+    ("CKV_GCP_78", "google_storage_bucket.{name}-logs"): (
         "nobody overwrites or deletes an access log in its time (retention_policy), which excludes versions"
     ),
     ("CKV_GCP_66", "google_container_cluster.cluster-cluster"): (
@@ -40,6 +42,23 @@ EXCEPTIONS = {
         "unless somebody writes it there; admission policies of the cluster hold images to registries and digests"
     ),
 }
+"""Why a finding stays, by check and resource; `{name}` is the environment's name, `{flex}` its node pool of flex-start.
+"""
+ENVIRONMENTS = {
+    "demo-gcp": ("acme-demo-gcp", ""),
+    "large-gcp": ("northwind-production", "gpu-nodes-train-flex-start"),
+    "eu-gcp": ("lumen-bio-production", ""),
+}
+"""By example: the environment's name, and its node pool of flex-start."""
+
+
+def justified(name: str, flex: str) -> set[tuple[str, str]]:
+    """The findings that an environment has a reason for."""
+    return {(check, on.format(name=name, flex=flex)) for check, on in EXCEPTIONS if flex or "{flex}" not in on}
+
+
+JUSTIFIED = justified("acme-demo", "gpu-nodes-train-flex")
+"""Those of the components' own environment."""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +78,19 @@ def failed(resources: list[RecordedResource], folder: Path) -> set[tuple[str, st
 
 @needs_checkov
 def test_checkov_finds_nothing_that_is_not_written_down(resources: list[RecordedResource], tmp_path: Path) -> None:
-    assert failed(resources, tmp_path) == set(EXCEPTIONS)
+    assert failed(resources, tmp_path) == JUSTIFIED
+
+
+@needs_checkov
+@pytest.mark.parametrize("stack", ENVIRONMENTS)
+def test_it_finds_nothing_else_in_a_whole_stack(rehearsed: Any, stack: str, tmp_path: Path) -> None:
+    """Every resource that a stack of an example would make, with the values that a rehearsal gives it."""
+    assert failed(list(rehearsed(stack).known.resources), tmp_path) == justified(*ENVIRONMENTS[stack])
+
+
+def test_every_example_on_google_cloud_is_looked_at() -> None:
+    on_google = {stack for stack in EXAMPLES if stack.endswith("-gcp")}
+    assert set(ENVIRONMENTS) == on_google
 
 
 @needs_checkov
@@ -78,7 +109,7 @@ def test_the_translation_hides_nothing_from_it(resources: list[RecordedResource]
             inputs["nodeConfig"] = {**inputs["nodeConfig"], "shieldedInstanceConfig": {"enableSecureBoot": False}}
         return replace(resource, inputs=inputs)
 
-    found = failed([each for each in map(weakened, resources) if each is not None], tmp_path) - set(EXCEPTIONS)
+    found = failed([each for each in map(weakened, resources) if each is not None], tmp_path) - JUSTIFIED
     assert {check for check, _ in found} >= {"CKV_GCP_114", "CKV_GCP_64", "CKV_GCP_2", "CKV_GCP_68"}
 
 

@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 from tests.fuzz.fields import POOLS, World, draw_model, existing_zones, machine, world
 from trainyard import catalog
 from trainyard.catalog import gcp
+from trainyard.conventions.gcp import local_ssd_choices
 from trainyard.plan.aws.managed import OF_A_CLUSTER
 from trainyard.plan.profiles import PROFILE_NAMES, profile
 from trainyard.settings.clouds import NOT_ON_GCP
@@ -292,6 +293,12 @@ def _settle_pool(name: str, pool: Values, rng: Random, place: World) -> None:
     # On a pool of its own, of machines without a fabric; both settings are refused elsewhere.
     if name in POOLS or item is None or item.fabric_interfaces or {"reserved", "flexStart"} & pool.keys():
         pool.pop("sharing", None)
+    # Where it is known what machine the pool gets; where it is not, most numbers are refused.
+    choices = local_ssd_choices(item.type) if item is not None else ()
+    if "localSsds" in pool and choices:
+        pool["localSsds"] = rng.choice(choices)
+    elif place.cloud != "aws":
+        pool.pop("localSsds", None)
     if "sharing" in pool:
         pool["sharing"]["acrossTeams"] = True
         pool.pop("wholeNodesOnly", None)

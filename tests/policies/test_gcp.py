@@ -4,6 +4,7 @@ policy complains of it."""
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.components.gcp.environment import recorded
+from tests.policies.test_mutants import judge
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import RecordedResource
 from trainyard.review.policy_check.check import check_policies
@@ -254,11 +256,9 @@ def mutated(mutant: Mutant, stack: Stack) -> list[RecordedResource]:
 
 def _is_meant(mutant: Mutant, resource: RecordedResource) -> bool:
     """A key and a bucket of the same name are told apart by the policy."""
-    if mutant.name != DATA:
-        return True
-    return resource.type.startswith("gcp:kms/cryptoKey:") == mutant.policy.startswith(
-        "key-"
-    ) and resource.type.startswith(("gcp:kms/cryptoKey:", "gcp:storage/bucket:"))
+    if resource.type.startswith("gcp:kms/cryptoKey:"):
+        return mutant.policy.startswith("key-")
+    return not (mutant.policy.startswith("key-") and resource.type.startswith("gcp:storage/bucket:"))
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[f"{mutant.policy}: {mutant.what}" for mutant in MUTANTS])
@@ -273,13 +273,57 @@ def test_a_mutant_is_caught_by_its_policy_and_by_no_unrelated_one(
     assert [str(each) for each in new if each.policy not in allowed] == []
 
 
+WHERE = {"nodes in Iowa": "eu-gcp", "a pool placed together": "large-gcp"}
+"""The example whose recording has what a mutant is of, where demo-gcp's has not: residency in Europe, a reservation."""
+NAMES = {"demo-gcp": "acme-demo-gcp", "eu-gcp": "lumen-bio-production", "large-gcp": "northwind-production"}
+"""Names of the environments, which begin the names of what they own; the components' own is acme-demo."""
+RESIDENCIES = {"demo-gcp": {"residency": "us"}}
+"""What is asked of an example that promises none: policies of residency have nothing to say of it otherwise."""
+
+
+@pytest.fixture(scope="module")
+def examples(rehearsed: Any) -> Callable[[str], tuple[Any, PolicyReport]]:
+    """An example stack as it was rehearsed, and what the pack says of it; each judged once."""
+    done: dict[str, tuple[Any, PolicyReport]] = {}
+
+    def of(stack: str) -> tuple[Any, PolicyReport]:
+        if stack not in done:
+            found = rehearsed(stack)
+            done[stack] = found, judge(found, settings=RESIDENCIES.get(stack))
+        return done[stack]
+
+    return of
+
+
+@pytest.mark.parametrize("stack", NAMES)
+def test_an_example_has_no_violation_and_no_exception(
+    examples: Callable[[str], tuple[Any, PolicyReport]], stack: str
+) -> None:
+    _, told = examples(stack)
+    assert [str(each) for each in told.violations] == [] and told.accepted == ()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[f"{mutant.policy}: {mutant.what}" for mutant in MUTANTS])
+def test_a_mutant_of_a_whole_stack_is_caught_too(
+    mutant: Mutant, examples: Callable[[str], tuple[Any, PolicyReport]]
+) -> None:
+    """The same mistakes where everything else is there: no object of the cluster hides one, or is accused of it."""
+    stack = WHERE.get(mutant.what, "demo-gcp")
+    found, _ = examples(stack)
+    meant = replace(mutant, name=re.sub(r"^acme-demo(?=-|$)", NAMES[stack], mutant.name))
+    told = judge(found, lambda run: mutated(meant, run), RESIDENCIES.get(stack))
+    assert mutant.policy in {each.policy for each in told.violations}
+    allowed = {mutant.policy} | MEANT_TOO.get(mutant.what, set())
+    assert [str(each) for each in told.violations if each.policy not in allowed] == []
+
+
 def test_every_policy_that_looks_at_google_cloud_is_tried() -> None:
     """By a mutant here, by a row of a truth table, or by the mutants of the neutral rooms."""
     neutral = {
         "ceiling-spend-over-budget", "gpu-model-outside-profile", "gpu-count-over-profile", "spot-share-below-target",
         "gpu-nodes-over-zones", "gang-only-on-spot", "idle-gpus-keep-running", "spot-pool-without-checkpoint-tier",
         "gpus-past-the-queue", "team-without-quotas", "gpus-by-a-variable", "quota-exceeds-pool",
-        "owner-cannot-reclaim",
+        "owner-cannot-reclaim", "idle-jobs-keep-their-gpus",
         "pool-without-smoke-job", "state-outside-residency", "team-role-beyond-its-prefix", "logs-kept-too-short",
         "team-egress-reaches-network", "public-load-balancer",
         "platform-nodes-open-to-teams",

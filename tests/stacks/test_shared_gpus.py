@@ -16,7 +16,10 @@ from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 
 TRAIN = {"reserved": {"reservationId": "cr-0123456789abcdef0", "nodes": 1, "availabilityZone": "us-east-1b"}}
 SHARED = {"dev": {"sharing": {"timeSlices": 4, "acrossTeams": True}}}
-POOLS: dict[str, dict[str, Any]] = {"demo": {"train": TRAIN, **SHARED}, "demo-gcp": SHARED}
+POOLS: dict[str, dict[str, Any]] = {
+    "demo": {"train": TRAIN, **SHARED},
+    "demo-gcp": {"dev": {**SHARED["dev"], "localSsds": 1}},
+}
 TAG = "aws:autoscaling/tag:Tag"
 PLUGIN = "gpu-nvidia-device-plugin"
 
@@ -59,6 +62,14 @@ def test_a_node_says_how_its_gpus_are_shared(shared: Rehearsal) -> None:
             assert gpu["gpuSharingConfig"] == {"gpuSharingStrategy": "TIME_SHARING", "maxSharedClientsPerGpu": 4}
         else:
             assert group.labels["nvidia.com/device-plugin.config"] == "time-slices-4"
+
+
+def test_on_google_cloud_a_node_has_the_disks_that_the_settings_ask_for(shared: Rehearsal) -> None:
+    if shared.stack != "demo-gcp":
+        return
+    for group in gpu_node_groups(Resources(shared.resources)):
+        asked = value_at(group.resource.inputs, "nodeConfig", "ephemeralStorageLocalSsdConfig", "localSsdCount")
+        assert asked == (1 if group.pool == "dev" else None), group.name
 
 
 def test_on_aws_the_plugin_knows_the_name_and_the_autoscaler_the_number(shared: Rehearsal) -> None:

@@ -30,6 +30,35 @@ LOCAL_SSDS: Final[Mapping[str, int]] = {
 }
 """Local SSDs that a machine always has; the number of a node pool has to be this (cluster-toolkit, 2026-06-25)."""
 
+_SSD_CHOICES: Final[Mapping[str, tuple[int, ...]]] = {
+    "a2-highgpu-1g": (1, 2, 4, 8),
+    "a2-highgpu-2g": (2, 4, 8),
+    "a2-highgpu-4g": (4, 8),
+    "a2-highgpu-8g": (8,),
+    "a2-megagpu-16g": (8,),
+    "g2-standard-4": (1,),
+    "g2-standard-8": (1,),
+    "g2-standard-12": (1,),
+    "g2-standard-16": (1,),
+    "g2-standard-24": (2,),
+    "g2-standard-32": (1,),
+    "g2-standard-48": (4,),
+    "g2-standard-96": (8,),
+    "g4-standard-48": (4,),
+    "g4-standard-96": (8,),
+    "g4-standard-192": (16,),
+    "g4-standard-384": (32,),
+}
+"""How many local SSDs a machine takes besides none (Compute Engine, "Choose a valid number of Local SSD disks", as
+generally known in 2026-11; not read again for this)."""
+
+
+def local_ssd_choices(machine_type: str) -> tuple[int, ...]:
+    """How many local SSDs a node of the machine may be given; none where it has its own, or nothing is known."""
+    always = LOCAL_SSDS.get(machine_type)
+    return _SSD_CHOICES.get(machine_type, ()) if always is None else (always,)
+
+
 FABRIC_INTERFACES: Final[Mapping[str, int]] = {
     "a3-highgpu-8g": 4,
     "a3-megagpu-8g": 8,

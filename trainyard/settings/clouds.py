@@ -75,9 +75,10 @@ def cloud_advice(settings: Settings) -> Iterator[str]:
         if cloud != settings.cloud and block != type(block)():
             yield f"{cloud}: what only {name} understands is not read, cloud is {settings.cloud}"
     for pool, given in settings.gpu_pools.items():
-        if given.flex_start is not None and settings.cloud != "gcp":
-            name = CLOUD_NAMES["gcp"]
-            yield f"gpuPools.{pool}.flexStart: what only {name} understands is not read, cloud is {settings.cloud}"
+        for setting in ("flex_start", "local_ssds") if settings.cloud != "gcp" else ():
+            if getattr(given, setting) is not None:
+                what = f"gpuPools.{pool}.{to_camel(setting)}: what only {CLOUD_NAMES['gcp']} understands"
+                yield f"{what} is not read, cloud is {settings.cloud}"
 
 
 def _at(settings: Any, path: str) -> Any:

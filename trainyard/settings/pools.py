@@ -123,6 +123,15 @@ class GpuPool(Model):
         default=None, description="pods share its GPUs: for small work, on a pool without a fabric or a reservation"
     )
     root_disk_gib: int | None = Field(default=None, ge=50, le=16_384, description="root disk of a node, GiB")
+    local_ssds: int | None = Field(
+        default=None,
+        ge=1,
+        le=32,
+        description=(
+            "on Google Cloud, local SSDs of 375 GiB a node, for pods' scratch files and the cache of what they read; "
+            "what the machine always has by default"
+        ),
+    )
 
 
 class SystemNodes(Model):

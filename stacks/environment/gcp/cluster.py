@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
@@ -73,7 +73,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
             "node_account_email": cluster.node_account_email,
             "key_id": shared.keys.key_ids["platform"],
             "labels": dict(own.labels),
-            "pools": [_pool(pool, group, dict(own.run_hours)) for pool in planned.pools for group in pool.node_groups],
+            "pools": [_pool(pool, group, own) for pool in planned.pools for group in pool.node_groups],
         },
         after(gcp, cluster.nodes_wait_for),
     )
@@ -101,7 +101,7 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         kubeconfig=kubeconfig,
         providers=[kubernetes, pulumi_random.Provider(f"{prefix}random"), pulumi_tls.Provider(f"{prefix}tls")],
         volumes={team.name: team_volumes(team.name, volumes) for team in planned.teams},
-        volumes_wait_for=[],
+        volumes_wait_for=storage.counted,
         checkpoints_uri=uri(storage.checkpoints_bucket),
         smoke_checkpoints=f"/{CHECKPOINTS_CLAIM}",
         artifacts_uri=pulumi.Output.concat(uri(storage.artifacts_bucket), f"/{ARTIFACTS_PREFIX}"),
@@ -227,7 +227,8 @@ def account_id(cluster: str) -> str:
     return f"{cluster[: LONGEST_ACCOUNT_ID - len('-nodes')].rstrip('-')}-nodes"
 
 
-def _pool(pool: PoolPlan, group: NodeGroupPlan, run_hours: Mapping[str, int]) -> GkePoolArgs:
+def _pool(pool: PoolPlan, group: NodeGroupPlan, own: GcpPlan) -> GkePoolArgs:
+    run_hours, local_ssds = dict(own.run_hours), dict(own.local_ssds)
     args: GkePoolArgs = {
         "name": group.name,
         "pool": pool.name,
@@ -244,6 +245,8 @@ def _pool(pool: PoolPlan, group: NodeGroupPlan, run_hours: Mapping[str, int]) ->
         args["fast_network"] = True
     if pool.node.time_slices > 1:
         args["time_slices"] = pool.node.time_slices
+    if pool.name in local_ssds:
+        args["local_ssds"] = local_ssds[pool.name]
     if group.placement_group:
         args["compact"] = True
     if group.name in run_hours:

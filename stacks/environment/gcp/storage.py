@@ -87,7 +87,9 @@ def make_record(plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectService
     )
 
 
-def make_storage(plan: Plan[GcpPlan], keys: ProjectKeys, gcp: pulumi.ResourceOptions) -> GcsStorageTiers:
+def make_storage(
+    plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions
+) -> GcsStorageTiers:
     """Makes the storage tiers."""
     tiers = plan.core.storage
     return GcsStorageTiers(
@@ -111,6 +113,7 @@ def make_storage(plan: Plan[GcpPlan], keys: ProjectKeys, gcp: pulumi.ResourceOpt
             "access_logs_locked": plan.ground.record.locked,
             "multipart_cleanup_days": tiers.multipart_cleanup_days,
             "protect": plan.core.protect,
+            "counter_email": services.agent_emails["container"],
         },
         after(gcp, [grant for kind in ("data", "checkpoints", "tracking", "record") for grant in keys.granted[kind]]),
     )

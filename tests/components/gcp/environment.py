@@ -194,6 +194,7 @@ def program() -> None:
             "access_logs_locked": False,
             "multipart_cleanup_days": 7,
             "protect": True,
+            "counter_email": services.agent_emails["container"],
         },
         after([*keys.granted["data"], *keys.granted["tracking"], *keys.granted["record"]]),
     )

@@ -217,7 +217,10 @@ def test_alerts_are_shares_of_the_budget(made: Recording) -> None:
 POOL_MISTAKES: list[tuple[int, dict[str, Any], str]] = [
     (0, {"zones": ["europe-west4-b"]}, "in europe-west4-a only"),
     (0, {"reservation": None}, "reserved capacity names a reservation"),
-    (0, {"local_ssds": 16}, "has 32"),
+    (0, {"local_ssds": 16}, "takes 32"),
+    (2, {"local_ssds": 8}, "g2-standard-48 takes 4"),
+    (3, {"local_ssds": 4}, "a2-highgpu-8g takes 8"),
+    (3, {"machine_type": "a2-ultragpu-8g", "local_ssds": 8}, "is given no number of them"),
     (1, {"min_nodes": 1}, "starts from none"),
     (1, {"compact": True}, "cannot be placed together"),
     (1, {"max_run_seconds": 700_000}, "600 to 604800"),

@@ -73,6 +73,18 @@ MISTAKES: list[Row] = [
         16,
         "gke-local-ssd",
     ),
+    (
+        "NodePool:gpu-nodes-tune-spot",
+        "nodeConfig.ephemeralStorageLocalSsdConfig",
+        {"localSsdCount": 8},
+        "gke-local-ssd",
+    ),
+    (
+        "NodePool:gpu-nodes-train-on-demand",
+        "nodeConfig.ephemeralStorageLocalSsdConfig.localSsdCount",
+        4,
+        "gke-local-ssd",
+    ),
     ("NodePool:gpu-nodes-train-flex", "management.autoRepair", True, "gke-flex-start"),
     ("NodePool:gpu-nodes-train-flex", "nodeConfig.maxRunDuration", "2592000s", "gke-flex-start"),
     ("NodePool:gpu-nodes-train-flex", "autoscaling.totalMinNodeCount", 1, "gke-queued"),

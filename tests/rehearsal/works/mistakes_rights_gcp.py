@@ -273,6 +273,18 @@ MISTAKES = [
         "rights-access-logs",
     ),
     mistake(
+        "pods that are held for ever",
+        "GKE may not count the objects of the data, which the profile of their volumes asks for",
+        drop(BUCKET_MEMBER, "acme-demo-gcp-data-counted"),
+        "rights-profile",
+    ),
+    mistake(
+        "objects that are seen and not listed",
+        "GKE may see the bucket of the checkpoints and not list its objects",
+        edit(BUCKET_MEMBER, "acme-demo-gcp-checkpoints-counted", put("role", "roles/storage.objectCreator")),
+        "rights-profile",
+    ),
+    mistake(
         "logs that cannot be encrypted",
         "the key of the record is not Cloud Logging's to use",
         drop(KEY_MEMBER, "acme-demo-gcp-record-logging"),

@@ -14,7 +14,7 @@ from trainyard.plan.gcp.floor import plan_floor
 from trainyard.plan.gcp.market import GcpMarket
 from trainyard.plan.gcp.network import check_addresses, plan_network
 from trainyard.plan.gcp.parts import BillingPlan, GcpPlan
-from trainyard.plan.gcp.placement import choose_zones, place, run_hours
+from trainyard.plan.gcp.placement import choose_zones, local_ssds, place, run_hours
 from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
 from trainyard.plan.idle_jobs import plan_idle_jobs
@@ -92,6 +92,7 @@ def plan_gcp(
         database=plan_database(context),
         record=plan_record(context),
         run_hours=run_hours(drafts, context),
+        local_ssds=local_ssds(drafts, context),
         authenticator_group=_group(context),
         billing=_billing(context, watched=monitoring is not None),
     )

@@ -82,6 +82,7 @@ class GcpPlan:
     database: CloudSqlPlan
     record: RecordPlan
     run_hours: tuple[tuple[str, int], ...]  # after which nodes of flex-start are taken away, by node group
+    local_ssds: tuple[tuple[str, int], ...]  # of a node, by pool, where the stack file gives their number
     authenticator_group: str | None  # below which groups of Google's are groups of RBAC
     billing: BillingPlan | None  # None: no budget of Google's
 

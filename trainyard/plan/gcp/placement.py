@@ -11,12 +11,20 @@ from collections.abc import Sequence
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.gcp import GcpInstance
 from trainyard.conventions import Capacity
-from trainyard.conventions.gcp import GIB_TUNERS, LOCAL_SSD_GIB, LOCAL_SSDS, RDMA_DEVICE_CLASS, gib_environment
+from trainyard.conventions.gcp import (
+    GIB_TUNERS,
+    LOCAL_SSD_GIB,
+    LOCAL_SSDS,
+    RDMA_DEVICE_CLASS,
+    gib_environment,
+    local_ssd_choices,
+)
 from trainyard.plan.context import LOCKED, Context
 from trainyard.plan.gcp.market import usd_per_hour
 from trainyard.plan.parts import FabricPlan, NodeGroupPlan, NodePlan, PoolPlan, ReservationPlan
 from trainyard.plan.pools import Nodes, PoolDraft, switched_nvlinks
 from trainyard.problems import nearest
+from trainyard.settings.pools import GpuPool
 
 
 def choose_zones(drafts: Sequence[PoolDraft[GcpInstance]], context: Context) -> tuple[str, ...]:
@@ -89,7 +97,7 @@ def place(draft: PoolDraft[GcpInstance], zones: Sequence[str], context: Context)
             memory_gib=item.memory_gib,
             fabric=_rdma(item) if draft.fabric else None,
             network_cards=1,
-            local_nvme_gb=round(LOCAL_SSDS.get(item.type, 0) * LOCAL_SSD_GIB * 1.073741824),
+            local_nvme_gb=round(_ssds(draft, context) * LOCAL_SSD_GIB * 1.073741824),
             root_disk_gib=draft.root_disk_gib,
             usd_per_hour=usd_per_hour(item, region),
             time_slices=draft.time_slices,
@@ -156,6 +164,32 @@ def run_hours(drafts: Sequence[PoolDraft[GcpInstance]], context: Context) -> tup
             )
             found.append((name, hours))
     return tuple(found)
+
+
+def local_ssds(drafts: Sequence[PoolDraft[GcpInstance]], context: Context) -> tuple[tuple[str, int], ...]:
+    """How many local SSDs a node gets, by pool, where the stack file says so; notes what the machine does not take."""
+    found = []
+    for draft in drafts:
+        asked, key, machine = _asked_ssds(draft, context), f"{draft.key}.localSsds", draft.instance.type
+        choices = local_ssd_choices(machine)
+        if asked is None:
+            continue
+        if asked not in choices:
+            takes = f"takes {' or '.join(map(str, choices))}" if choices else "has its own, whose number nobody gives"
+            context.ledger.problem(key, asked, f"{machine} {takes}", "" if choices else "leave it out")
+        source = f"setting {key}, of {LOCAL_SSD_GIB} GiB each"
+        found.append((draft.name, context.ledger.decide(f"pools.{draft.name}.local_ssds", asked, source)))
+    return tuple(found)
+
+
+def _asked_ssds(draft: PoolDraft[GcpInstance], context: Context) -> int | None:
+    return context.settings.gpu_pools.get(draft.name, GpuPool()).local_ssds
+
+
+def _ssds(draft: PoolDraft[GcpInstance], context: Context) -> int:
+    """Local SSDs of a node: those that are asked for, or those that its machine always has."""
+    asked = _asked_ssds(draft, context)
+    return LOCAL_SSDS.get(draft.instance.type, 0) if asked is None else asked
 
 
 def _group(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trainyard.catalog import gcp as catalog
+from trainyard.conventions.gcp import LOCAL_SSDS, local_ssd_choices
 from trainyard.problems import nearest
 from trainyard.recorded.read import as_number
 from trainyard.rehearsal.context import View, show
@@ -295,8 +296,9 @@ def _local_ssds(view: View) -> None:
             view.error("gke-local-ssd", path, f"{count:.0f}; {machine} takes none", allowed="0")
         elif count and machine.startswith(("n1-", "n2-", "n2d-")) and count not in (1, 2, 3, 4, 5, 6, 7, 8, 16, 24):
             view.error("gke-local-ssd", path, show(count), allowed="1 to 8, 16 or 24")
-        elif count and machine.startswith("g2-standard-") and count not in (1, 2, 4, 8):
-            view.error("gke-local-ssd", path, show(count), allowed="1, 2, 4 or 8")
+        elif count and machine not in LOCAL_SSDS and (choices := local_ssd_choices(machine)) and count not in choices:
+            allowed = " or ".join(map(str, choices))
+            view.error("gke-local-ssd", path, f"{count:.0f}; {machine} takes {allowed}", allowed=allowed)
 
 
 _KUBELET: Final[Mapping[str, tuple[float, float]]] = {

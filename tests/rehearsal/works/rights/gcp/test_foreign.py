@@ -123,3 +123,41 @@ def test_a_correct_stack_is_left_alone():
 )
 def test_what_is_taken_out_is_missed(gone, rule):
     assert told(stack(**{gone: None})) == {rule}
+
+
+def volume(profile, **changes):
+    spec = {
+        "capacity": {"storage": "1Ti"},
+        "accessModes": ["ReadOnlyMany"],
+        "storageClassName": profile,
+        "csi": {"driver": "gcsfuse.csi.storage.gke.io", "volumeHandle": "shop-raw", "readOnly": True, **changes},
+    }
+    return kubernetes("core/v1:PersistentVolume", "raw", spec=spec)
+
+
+def counts(role):
+    member = f"serviceAccount:service-{NUMBER}@container-engine-robot.iam.gserviceaccount.com"
+    inputs = {"bucket": "shop-raw", "role": role, "member": member}
+    return made("gcp:storage/bucketIAMMember:BucketIAMMember", "counts", inputs)
+
+
+CLASS = kubernetes("storage.k8s.io/v1:StorageClass", "gcsfusecsi-training", provisioner="gcsfuse.csi.storage.gke.io")
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"volume": volume("gcsfusecsi-training")}, {"rights-profile"}),
+        ({"volume": volume("gcsfusecsi-serving"), "grant": counts("roles/storage.objectViewer")}, {"rights-profile"}),
+        ({"volume": volume("gcsfusecsi-training"), "grant": counts("roles/storage.legacyBucketReader")}, set()),
+        ({"volume": volume("gcsfusecsi-training"), "grant": counts("roles/storage.admin")}, set()),
+        ({"volume": volume("gcsfusecsi-training"), "grant": counts("organizations/9/roles/counter")}, set()),
+        ({"volume": volume("gcsfusecsi-training", volumeHandle="of-another-project")}, set()),
+        ({"volume": volume("gcsfusecsi-training", driver="files.example.com")}, set()),
+        ({"volume": volume("gcsfusecsi-training"), "class": CLASS}, set()),
+        ({"volume": volume("")}, set()),
+    ],
+)
+def test_who_counts_what_a_profile_mounts(changes, rule):
+    """GKE's own account, by whatever role lists a bucket; nobody, for volumes of no profile and of nobody's bucket."""
+    assert {found for found in told(stack(**changes)) if found.startswith("rights-")} == rule

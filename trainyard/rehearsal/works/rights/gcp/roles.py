@@ -37,6 +37,10 @@ PERMISSIONS: Final[Mapping[str, frozenset[str]]] = {
             *_READING, *_WRITING, *_FOLDERS, *_FOLDERS_WRITTEN, "storage.managedFolders.create",
             "storage.managedFolders.delete",
         ),
+        "roles/storage.legacyBucketReader": (
+            "storage.buckets.get", "storage.objects.list", "storage.multipartUploads.list",
+            "storage.managedFolders.get", "storage.managedFolders.list",
+        ),
         "roles/storage.objectAdmin": (*_READING, *_WRITING, *_FOLDERS, *_FOLDERS_WRITTEN, *_OWNING),
         "roles/storage.admin": (
             *_READING, *_WRITING, *_FOLDERS, *_FOLDERS_WRITTEN, *_OWNING, "storage.buckets.get", "storage.buckets.list",

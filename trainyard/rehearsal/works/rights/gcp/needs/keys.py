@@ -84,7 +84,7 @@ def _need(stack: Stack, view: View, at: str, key: str, service: str, purpose: st
         view,
         at,
         "rights-key",
-        tuple(_agents(stack, service, domain, words)),
+        tuple(agents(stack, service, domain, words)),
         words,
         purpose,
         tuple(Deed(use, key) for use in _USES),
@@ -92,7 +92,8 @@ def _need(stack: Stack, view: View, at: str, key: str, service: str, purpose: st
     )
 
 
-def _agents(stack: Stack, service: str, domain: str, words: str) -> Iterator[Caller]:
+def agents(stack: Stack, service: str, domain: str, words: str) -> Iterator[Caller]:
+    """A service's own account: by its domain, and by its address where the stack has asked for it."""
     yield Caller(words, agent=domain)
     for identity in stack.of_type(_IDENTITY):
         email = identity.resource.outputs.get("email")
