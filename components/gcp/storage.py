@@ -75,8 +75,6 @@ class GcsStorageTiers(pulumi.ComponentResource):
     """Name of the bucket of the checkpoints."""
     artifacts_bucket: pulumi.Output[str]
     """Name of the bucket of the artifacts."""
-    counted: list[pulumi.Resource]
-    """Rights of `counter_email`, which pods that mount data or checkpoints wait for."""
 
     def __init__(self, name: str, args: GcsStorageTiersArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Raises ValueError for names and days that Google refuses."""
@@ -157,7 +155,8 @@ class GcsStorageTiers(pulumi.ComponentResource):
         )
         self.data_bucket, self.checkpoints_bucket = data.bucket_name, checkpoints.bucket_name
         self.artifacts_bucket = artifacts.bucket_name
-        self.counted = []
+        # The rights of `counter_email`, which pods that mount data or checkpoints wait for.
+        self.counted: list[pulumi.Resource] = []
         if "counter_email" in args:
             member = pulumi.Output.concat("serviceAccount:", args["counter_email"])
             self.counted += [

@@ -27,6 +27,8 @@ TOKEN = re.compile(r"(aws|gcp|kubernetes|random|tls|pulumi):[\w.-]+(/[\w.-]+)?:\
 
 OTHER_TABLES = {
     "trainyard/rehearsal/refusals/gcp/generate.py": "which service of Google's documents describes a type",
+    "trainyard/rehearsal/refusals/gcp/generate_provider.py": "where the provider's source describes a type",
+    "trainyard/rehearsal/refusals/gcp/forms.py": "which input names a region or zone, and what is wider than one",
     "trainyard/rehearsal/refusals/gcp/names.py": "patterns of names, whose rule is the service's and no type's",
     "trainyard/rehearsal/engine/invokes.py": "functions, not resources",
     "trainyard/rehearsal/refusals/aws/formats.py": "single values that Amazon's models leave open",
