@@ -142,7 +142,13 @@ def _money() -> list[Case]:
         ),
         *(
             Case(alert, "it adds nothing", spent(hours), {f"{hours // 2}h": 0, f"{hours - 1}h": 0}, "5m", "5m")
-            for alert, hours in (("TeamBudgetNotice", 30), ("TeamBudgetWarning", 48), ("TeamBudgetSpent", 61))
+            for alert, hours in (
+                ("TeamBudgetNotice", 30),
+                ("TeamBudgetWarning", 48),
+                ("TeamBudgetSpent", 61),
+                ("EnvironmentBudgetWarning", 48),
+                ("EnvironmentBudgetSpent", 61),
+            )
         ),
         Case("TeamBudgetWarning", "nor takes away", spent(56), {"55h": 1}, "5m", "5m"),
         Case("LedgerSilent", "two replicas, one after the other", held(AT, LASTS) | price | budget, AFTER, step="5m"),

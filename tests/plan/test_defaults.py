@@ -23,6 +23,7 @@ NOTHING = {
     "gpuPools.*.reserved.maxNodes", "gpuPools.*.spot.minNodes", "gpuPools.*.spot.maxNodes",
     "gpuPools.*.onDemand.minNodes", "gpuPools.*.onDemand.maxNodes",
     "gpuPools.*.reserved.start", "gpuPools.*.reserved.end", "gpuPools.*.reserved.lastStartHours",  # a block's alone
+    "gpuPools.*.localSsds",  # none, or what the machine comes with
     "gpuPools.*.owners",  # the teams' shares decide
     "audit.trail.reason", "audit.threatDetection.reason",  # a person's words
     "gcp.project", "gcp.projectNumber",  # have to be given

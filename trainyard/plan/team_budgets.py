@@ -60,12 +60,20 @@ def plan_ledger(
     )
     return LedgerPlan(
         gpu_hour_usd=tuple(FlavorPricePlan(name, usd) for name, usd in prices.items() if usd is not None),
-        node_hour_usd=tuple(sorted(node_hour_usd.items())),
-        volume_gib_month_usd=tuple(sorted(volume_gib_month_usd.items())),
+        node_hour_usd=_told("node_hour_usd", node_hour_usd, context),
+        volume_gib_month_usd=_told("volume_gib_month_usd", volume_gib_month_usd, context),
         hold=hold,
         exempt=tuple(own.exempt),
         drain_after_hours=own.drain_after_hours,
     )
+
+
+def _told(name: str, prices: Mapping[str, float], context: Context) -> tuple[tuple[str, float], ...]:
+    """Prices by what they are of, decided by the catalogue."""
+    listed = tuple(sorted(prices.items()))
+    words = ", ".join(f"{what} {usd:g}" for what, usd in listed) or "none"
+    context.ledger.decide(f"ledger.{name}", words, "list prices of the catalogue, by which the chargeback counts")
+    return listed
 
 
 def _price(name: str, pool: PoolPlan, group: NodeGroupPlan, context: Context) -> float | None:
