@@ -94,7 +94,7 @@ def _default_is_shut(resources: Resources, inside: list[RecordedResource]) -> bo
     "Somebody is told when rights of the project change, and when what is recorded does.",
     types=(GKE_CLUSTER, GCP_ALERT_POLICY, GCP_LOG_METRIC),
     severity=Severity.MEDIUM,
-    controls=("CIS Google Cloud 2.4", "CIS Google Cloud 2.5", "NIST 800-53r5 AC-2(12)", "ISO 27001:2022 A.8.2"),
+    controls=("CIS GCP 3.0.0 2.4", "CIS GCP 3.0.0 2.5", "NIST 800-53r5 AC-2(12)", "ISO 27001:2022 A.8.2"),
     fix="Leave audit.trail to the stack and set alertEmails, or say in audit.trail who watches the project.",
     config=ELSEWHERE,
 )

@@ -12,6 +12,7 @@ from trainyard.conventions.aws import CACHED_REGISTRIES
 from trainyard.policies import pods
 from trainyard.policies.network_peers import every_port, fenced_namespaces, from_anywhere
 from trainyard.policies.rules import Config, StackViolation, resource_rule, stack_rule
+from trainyard.policies.stack_settings import texts_of
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.model import RecordedResource
 from trainyard.recorded.read import is_on, list_at, value_at
@@ -151,17 +152,11 @@ def image_without_digest(resource: RecordedResource, _: Config) -> Iterator[str]
 
 
 def _is(image: str, pinned: str) -> bool:
-    """Whether an image is a pinned one, as its registry calls it, a pull-through cache, or a mirror of somebody's own:
-    one that is at none of the registries where anybody publishes."""
+    """Whether an image is a pinned one, as its registry calls it, a pull-through cache, or the stack file's mirror."""
     head, _, rest = pinned.partition("/")
     registry, path = (head, rest) if "." in head else ("docker.io", pinned)
     _, prefix = CACHED_REGISTRIES.get(registry, ("", ""))
     if image == pinned or (prefix and _OWN_REGISTRY.match(image) and image.endswith(f"/{prefix}/{path}")):
         return True
-    host = image.partition("/")[0]
-    mirrored = "." in host and host not in CACHED_REGISTRIES and host not in _PUBLIC and not _OWN_REGISTRY.match(image)
-    return mirrored and image.endswith(f"/{path}")
-
-
-_PUBLIC = ("gcr.io", "mcr.microsoft.com", "nvcr.io", "registry.gitlab.com")
-"""Registries besides those that ECR caches which are somebody else's for sure."""
+    mirror = texts_of("images", "mirrors").get(registry)
+    return mirror is not None and image == f"{mirror}/{path}"

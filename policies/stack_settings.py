@@ -30,12 +30,23 @@ def setting(key: str) -> str:
 
 def part_of(key: str, *path: str) -> str:
     """The text at a path of a block of the stack file, such as `audit`; empty where nothing is said."""
+    found = _at(key, *path)
+    return found if isinstance(found, str) else ""
+
+
+def texts_of(key: str, *path: str) -> dict[str, str]:
+    """The texts by name at a path of a block, such as the mirrors of `images`; none where nothing is said."""
+    found = _at(key, *path)
+    return {name: text for name, text in found.items() if isinstance(text, str)} if isinstance(found, dict) else {}
+
+
+def _at(key: str, *path: str) -> Any:
     found: Any = None
     with suppress(json.JSONDecodeError):
         found = json.loads(setting(key) or "null")
     for step in path:
         found = found.get(step) if isinstance(found, dict) else None
-    return found if isinstance(found, str) else ""
+    return found
 
 
 def team_size() -> int:

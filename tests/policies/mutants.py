@@ -96,7 +96,7 @@ def _privileged(inputs: dict[str, Any]) -> None:
 
 def _tagged_image(inputs: dict[str, Any]) -> None:
     container = inputs["spec"]["template"]["spec"]["containers"][0]
-    container["image"] = "registry.example/tracking/mlflow:3.17.2"
+    container["image"] = f"registry.example/{container['image'].split('@')[0]}"
 
 
 def _large_quota(inputs: dict[str, Any]) -> None:
