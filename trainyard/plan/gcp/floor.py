@@ -16,6 +16,9 @@ MOST_BILLED_VMS = 32
 ALERT_POLICIES = 2
 """One for all alerts of a cluster, and one for their silence."""
 
+RECORD_ALARMS = 3
+"""On rights of the project, on what is recorded, and on keys of accounts."""
+
 _CAPACITIES = {"reserved": "reserved", "spot": "spot", "on-demand": "onDemand", "flex-start": "flexStart"}
 
 
@@ -44,6 +47,10 @@ def plan_floor(
         _item("zone of Google's own names", 1, 1, "dns.zone", region),
         _item("encryption keys", len(KEY_CLASSES), 1, "kms.key-version", region),
     ]
+    if ground.record.by_stack:
+        items.append(
+            _item("alarms on the record", RECORD_ALARMS, 1, "monitoring.alert-condition", region, "audit.trail.by")
+        )
     if monitoring is not None:
         size = monitoring.storage_gib
         items += [
