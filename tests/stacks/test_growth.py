@@ -60,7 +60,10 @@ def test_growing_makes_and_changes_but_takes_nothing_away(small, beside):
     assert beside.findings == ()
     change = between(small.known.resources, beside.known.resources)
     steps = by_operation(change)
-    assert set(steps) == {Operation.SAME, Operation.CREATE, Operation.UPDATE}
+    assert set(steps) == {Operation.SAME, Operation.CREATE, Operation.UPDATE, Operation.DELETE}
+    # What proved managed training: the cluster has smoke jobs of its own.
+    proof = {"command:local:Command", "pulumi:providers:command", "trainyard:index:TrainingProof"}
+    assert {step.type for step in steps[Operation.DELETE]} <= proof
     assert set(told(change).values()) <= {"warning", "info"}
     kept = {step.type for step in (*steps[Operation.SAME], *steps[Operation.UPDATE])}
     assert {BUCKET, "aws:kms/key:Key", "aws:budgets/budget:Budget", "aws:sagemaker/domain:Domain"} <= kept
