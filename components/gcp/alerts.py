@@ -12,6 +12,7 @@ import pulumi
 import pulumi_gcp.logging as logging
 import pulumi_gcp.monitoring as monitoring
 
+from trainyard.components.gcp.channels import email_channels
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 from trainyard.conventions.monitoring import ALERT_LOG, MONITORING_NAMESPACE
@@ -102,18 +103,7 @@ class AlertPolicies(pulumi.ComponentResource):
         super().__init__("trainyard:index:AlertPolicies", name, None, opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
         cluster, labels = args["cluster_name"], dict(args["labels"])
-        channels = [
-            monitoring.NotificationChannel(
-                f"{name}-{email}",
-                project=args["project"],
-                type="email",
-                display_name=f"Alerts of {cluster}: {email}",
-                labels={"email_address": email},
-                user_labels=labels,
-                opts=child,
-            ).name
-            for email in dict.fromkeys(args["emails"])
-        ]
+        channels = email_channels(name, args["project"], f"Alerts of {cluster}", args["emails"], child, labels)
         monitoring.AlertPolicy(
             f"{name}-alerts",
             project=args["project"],

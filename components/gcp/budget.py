@@ -5,8 +5,8 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp.billing as billing
-import pulumi_gcp.monitoring as monitoring
 
+from trainyard.components.gcp.channels import email_channels
 from trainyard.components.outputs import register
 
 MOST_CHANNELS = 5
@@ -55,17 +55,7 @@ class ProjectBudget(pulumi.ComponentResource):
         if label is not None and len(label) != 1:
             raise ValueError(f"label: got {len(label)}; a budget takes one key with one value")
         child = pulumi.ResourceOptions(parent=self)
-        channels = [
-            monitoring.NotificationChannel(
-                f"{name}-{email}",
-                project=args["project"],
-                type="email",
-                display_name=f"Budget of {args['display_name']}: {email}",
-                labels={"email_address": email},
-                opts=child,
-            )
-            for email in emails
-        ]
+        channels = email_channels(name, args["project"], f"Budget of {args['display_name']}", emails, child)
         basis = [(percent, "CURRENT_SPEND") for percent in args["actual_percents"]]
         basis += [(percent, "FORECASTED_SPEND") for percent in args["forecast_percents"]]
         budget = billing.Budget(
@@ -82,7 +72,7 @@ class ProjectBudget(pulumi.ComponentResource):
             # A share, not percents: 0.5 is half of the budget.
             threshold_rules=[{"threshold_percent": percent / 100, "spend_basis": how} for percent, how in basis],
             all_updates_rule={
-                "monitoring_notification_channels": [channel.name for channel in channels],
+                "monitoring_notification_channels": channels,
                 "disable_default_iam_recipients": True,
             },
             opts=child,

@@ -14,6 +14,7 @@ import pulumi_gcp.logging as logging
 import pulumi_gcp.monitoring as monitoring
 import pulumi_gcp.projects as projects
 
+from trainyard.components.gcp.channels import email_channels
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 
@@ -160,18 +161,9 @@ class RecordAlarms(pulumi.ComponentResource):
         super().__init__("trainyard:index:RecordAlarms", name, None, opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
         labels = dict(args["labels"])
-        channels = [
-            monitoring.NotificationChannel(
-                f"{name}-{email}",
-                project=args["project"],
-                type="email",
-                display_name=f"Security of {args['subject']}: {email}",
-                labels={"email_address": email},
-                user_labels=labels,
-                opts=child,
-            ).name
-            for email in dict.fromkeys(args["emails"])
-        ]
+        channels = email_channels(
+            name, args["project"], f"Security of {args['subject']}", args["emails"], child, labels
+        )
         for short, (what, filter_) in ALARMS.items():
             monitoring.AlertPolicy(
                 f"{name}-{short}",

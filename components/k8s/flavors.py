@@ -11,13 +11,18 @@ from typing import TypedDict
 import pulumi
 import pulumi_kubernetes.rbac.v1 as rbac
 
-from trainyard.components.k8s.keeper_pod import keeper_account, keeper_deployment, keeper_labels, keeper_role
-from trainyard.components.k8s.objects import named
+from trainyard.components.k8s.keeper_pod import keeper_account, keeper_cluster_role, keeper_deployment, keeper_role
 from trainyard.conventions.monitoring import FLAVOR_KEEPER
 
-LABELS = keeper_labels(FLAVOR_KEEPER)
 AUTOSCALER_NAMESPACE, AUTOSCALER_STATUS = "kube-system", "cluster-autoscaler-status"
 """The ConfigMap in which the Cluster Autoscaler tells of its groups, from 1.30 on as YAML."""
+READS_STATUS: rbac.PolicyRuleArgsDict = {
+    "api_groups": [""],
+    "resources": ["configmaps"],
+    "resource_names": [AUTOSCALER_STATUS],
+    "verbs": ["get"],
+}
+"""The right to read it and nothing else, in its namespace."""
 
 
 class FlavorKeeperArgs(TypedDict):
@@ -46,37 +51,14 @@ def flavor_keeper(
     opts = pulumi.ResourceOptions(parent=parent, depends_on=list(depends_on))
     subject = keeper_account(f"{name}-keeper", FLAVOR_KEEPER, namespace, opts)
     flavors = sorted(args["groups"])
-    changes = rbac.ClusterRole(
-        f"{name}-keeper-role",
-        metadata={"name": FLAVOR_KEEPER, "labels": LABELS},
-        rules=[
-            {
-                "api_groups": ["kueue.x-k8s.io"],
-                "resources": ["resourceflavors"],
-                "resource_names": flavors,
-                "verbs": ["get", "patch"],
-            }
-        ],
-        opts=opts,
-    )
-    rbac.ClusterRoleBinding(
-        f"{name}-keeper-binding",
-        metadata={"name": FLAVOR_KEEPER, "labels": LABELS},
-        role_ref={
-            "api_group": "rbac.authorization.k8s.io",
-            "kind": "ClusterRole",
-            "name": named(changes, FLAVOR_KEEPER),
-        },
-        subjects=[subject],
-        opts=opts,
-    )
-    reads: rbac.PolicyRuleArgsDict = {
-        "api_groups": [""],
-        "resources": ["configmaps"],
-        "resource_names": [AUTOSCALER_STATUS],
-        "verbs": ["get"],
+    rule: rbac.PolicyRuleArgsDict = {
+        "api_groups": ["kueue.x-k8s.io"],
+        "resources": ["resourceflavors"],
+        "resource_names": flavors,
+        "verbs": ["get", "patch"],
     }
-    keeper_role(f"{name}-keeper-status-{{}}", FLAVOR_KEEPER, AUTOSCALER_NAMESPACE, [reads], subject, opts)
+    keeper_cluster_role(f"{name}-keeper-{{}}", FLAVOR_KEEPER, [rule], subject, opts)
+    keeper_role(f"{name}-keeper-status-{{}}", FLAVOR_KEEPER, AUTOSCALER_NAMESPACE, [READS_STATUS], subject, opts)
     configuration = pulumi.Output.json_dumps(
         {
             "flavors": dict(args["groups"]),

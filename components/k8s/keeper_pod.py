@@ -49,6 +49,25 @@ def keeper_role(
     )
 
 
+def keeper_cluster_role(
+    name: str,
+    keeper: str,
+    rules: Sequence[rbac.PolicyRuleArgsDict],
+    subject: rbac.SubjectArgsDict,
+    opts: pulumi.ResourceOptions,
+) -> None:
+    """Gives a keeper rights over what is in no namespace; `{}` in the name is `role`, and `binding`."""
+    metadata: meta.ObjectMetaArgsDict = {"name": keeper, "labels": keeper_labels(keeper)}
+    role = rbac.ClusterRole(name.format("role"), metadata=metadata, rules=list(rules), opts=opts)
+    rbac.ClusterRoleBinding(
+        name.format("binding"),
+        metadata=metadata,
+        role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": named(role, keeper)},
+        subjects=[subject],
+        opts=opts,
+    )
+
+
 def keeper_deployment(
     name: str,
     keeper: str,

@@ -11,9 +11,8 @@ from typing import TypedDict
 import pulumi
 import pulumi_kubernetes.rbac.v1 as rbac
 
-from trainyard.components.k8s.flavors import AUTOSCALER_NAMESPACE, AUTOSCALER_STATUS
-from trainyard.components.k8s.keeper_pod import keeper_account, keeper_deployment, keeper_labels, keeper_role
-from trainyard.components.k8s.objects import named
+from trainyard.components.k8s.flavors import AUTOSCALER_NAMESPACE, READS_STATUS
+from trainyard.components.k8s.keeper_pod import keeper_account, keeper_cluster_role, keeper_deployment, keeper_role
 from trainyard.conventions.monitoring import PROOF_KEEPER
 
 RULES: Sequence[rbac.PolicyRuleArgsDict] = (
@@ -50,35 +49,15 @@ def proof_keeper(
     subject = keeper_account(f"{name}-proofs", PROOF_KEEPER, namespace, opts)
     for team, own in namespaces.items():
         keeper_role(f"{name}-proofs-{{}}-{team}", PROOF_KEEPER, own, RULES, subject, opts)
-    labels = keeper_labels(PROOF_KEEPER)
-    reads = rbac.ClusterRole(
-        f"{name}-proofs-role",
-        metadata={"name": PROOF_KEEPER, "labels": labels},
-        rules=[
-            {
-                "api_groups": ["kueue.x-k8s.io"],
-                "resources": ["resourceflavors"],
-                "resource_names": sorted(flavors),
-                "verbs": ["get"],
-            }
-        ],
-        opts=opts,
-    )
-    rbac.ClusterRoleBinding(
-        f"{name}-proofs-binding",
-        metadata={"name": PROOF_KEEPER, "labels": labels},
-        role_ref={"api_group": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": named(reads, PROOF_KEEPER)},
-        subjects=[subject],
-        opts=opts,
-    )
+    rule: rbac.PolicyRuleArgsDict = {
+        "api_groups": ["kueue.x-k8s.io"],
+        "resources": ["resourceflavors"],
+        "resource_names": sorted(flavors),
+        "verbs": ["get"],
+    }
+    keeper_cluster_role(f"{name}-proofs-{{}}", PROOF_KEEPER, [rule], subject, opts)
     if args["groups"]:
-        status: rbac.PolicyRuleArgsDict = {
-            "api_groups": [""],
-            "resources": ["configmaps"],
-            "resource_names": [AUTOSCALER_STATUS],
-            "verbs": ["get"],
-        }
-        keeper_role(f"{name}-proofs-status-{{}}", PROOF_KEEPER, AUTOSCALER_NAMESPACE, [status], subject, opts)
+        keeper_role(f"{name}-proofs-status-{{}}", PROOF_KEEPER, AUTOSCALER_NAMESPACE, [READS_STATUS], subject, opts)
     configuration = pulumi.Output.json_dumps(
         {
             "namespaces": list(namespaces.values()),
