@@ -29,7 +29,6 @@ from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake
 from trainyard.components.aws.managed.domain import ManagedDomain
 from trainyard.components.aws.managed.network import TrainingWall
-from trainyard.components.aws.managed.proof import TrainingProof
 from trainyard.components.aws.managed.roles import ManagedRoles
 from trainyard.components.aws.managed.tracking import ManagedTracking, ModelRegistry
 from trainyard.components.aws.network import Network
@@ -52,6 +51,11 @@ from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.gpu_nodes import GkeNodePools
 from trainyard.components.gcp.identity import PodIdentity
+from trainyard.components.gcp.managed.alarms import JobAlarms
+from trainyard.components.gcp.managed.ceilings import ClosedQuotas
+from trainyard.components.gcp.managed.editors import EditorTemplates
+from trainyard.components.gcp.managed.identities import CustomCodeAgent, ManagedIdentities
+from trainyard.components.gcp.managed.tracking import Experiments
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
@@ -68,6 +72,7 @@ from trainyard.components.k8s.runtimes import TrainingRuntimes
 from trainyard.components.k8s.smoke import SmokeJob
 from trainyard.components.k8s.teams import TeamNamespaces
 from trainyard.components.k8s.volumes import TeamVolumes
+from trainyard.components.training_proof import TrainingProof
 
 NAME = "trainyard"
 """Name of the package: the first part of every component's type."""
@@ -82,15 +87,19 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     Bucket,
     BudgetAlerts,
     CheckpointDrill,
+    ClosedQuotas,
     CloudSqlDatabase,
     Cluster,
     ClusterAutoscaler,
+    CustomCodeAgent,
     Database,
     DiskStorage,
     DnsFirewall,
+    EditorTemplates,
     EgressProxy,
     EnvironmentKey,
     ExistingNetwork,
+    Experiments,
     GcsBucket,
     GcsStorageTiers,
     GkeCluster,
@@ -100,10 +109,12 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     GpuNodeGroups,
     ImageCache,
     Ingest,
+    JobAlarms,
     JobAlerts,
     Kueue,
     LustreFileSystem,
     ManagedDomain,
+    ManagedIdentities,
     ManagedRoles,
     ManagedTracking,
     MlflowServer,

@@ -68,7 +68,7 @@ class CloudSqlDatabaseArgs(TypedDict):
 class CloudSqlDatabase(pulumi.ComponentResource):
     """The instance with one database and one user.
 
-    `depends_on` is what it waits for: `VpcNetwork.private_services`, services, the right of Cloud SQL on the key.
+    `depends_on` is what it waits for: `VpcNetwork.private`, services, the right of Cloud SQL on the key.
     """
 
     address: pulumi.Output[str]

@@ -1,9 +1,9 @@
-"""The environment's network: a VPC with one regional subnet for nodes, pods and services.
+"""The environment's network: a VPC with one regional subnet for nodes, pods and services, or for editors alone.
 
-Nodes have no addresses of the internet: they go out through Cloud NAT, and reach Google's own services by private
-access. The control plane has a range of its own, so that a firewall rule can let it in to webhooks and nobody else. The
-database and managed file systems are reached through private services access: a peering with Google's own network,
-which takes a range of ours.
+Nodes and editors have no addresses of the internet: they go out through Cloud NAT, and reach Google's own services by
+private access. The control plane has a range of its own, so that a firewall rule can let it in to webhooks and nobody
+else. The database and managed file systems are reached through private services access: a peering with Google's own
+network, which takes a range of ours. Without a cluster there are neither pods nor services, and nobody is let in.
 """
 
 from typing import NotRequired, TypedDict
@@ -39,14 +39,19 @@ class VpcNetworkArgs(TypedDict):
     """Region of the subnet, the router and its NAT."""
     node_cidr: pulumi.Input[str]
     """CIDR block of the nodes: /18 to /24."""
-    pod_cidr: pulumi.Input[str]
-    """CIDR block of the pods: a node takes a /24 of it at 110 pods, a /26 at 32. It grows by no change."""
-    service_cidr: pulumi.Input[str]
-    """CIDR block of Kubernetes services."""
-    control_plane_cidr: pulumi.Input[str]
-    """CIDR block of 16 addresses that the control plane calls webhooks from. It overlaps none of the others."""
-    private_services_prefix: int
-    """Prefix length of the range that Google puts databases and file systems into: /16 to /24."""
+    pod_cidr: NotRequired[pulumi.Input[str]]
+    """CIDR block of the pods: a node takes a /24 of it at 110 pods, a /26 at 32. It grows by no change. Default: there
+    are no pods."""
+    service_cidr: NotRequired[pulumi.Input[str]]
+    """CIDR block of Kubernetes services, where there are pods."""
+    control_plane_cidr: NotRequired[pulumi.Input[str]]
+    """CIDR block of 16 addresses that the control plane calls webhooks from. It overlaps none of the others. Default:
+    nobody is let in."""
+    private_services_prefix: NotRequired[int]
+    """Prefix length of the range that Google puts databases and file systems into: /16 to /24. Default: there are
+    none."""
+    nat: NotRequired[bool]
+    """Whether there is a way out to the internet. Default: yes."""
     private_services_address: NotRequired[str]
     """First address of that range, so that network policies can name it. Default: one that Google picks."""
     mtu: NotRequired[int]
@@ -63,7 +68,7 @@ class VpcNetwork(pulumi.ComponentResource):
     `depends_on` is what it waits for: the services compute and servicenetworking. `ways_out` lists what nodes wait for:
     a node that starts without NAT pulls no image from outside. `ways_in` lists what a cluster waits for, and what
     outlives it: without it no webhook is reached, and what a webhook guards is neither made nor deleted.
-    `private_services` is the connection that a database waits for.
+    `private` lists the connection that a database waits for, and is empty where the network has no range for it.
     """
 
     network_id: pulumi.Output[str]
@@ -87,10 +92,12 @@ class VpcNetwork(pulumi.ComponentResource):
             opts=after_services,
         )
         self._subnet = self._make_subnet()
-        nat = self._make_nat()
-        self.ways_in: list[pulumi.Resource] = [self._make_firewall()]
-        self.private_services = self._make_private_services()
-        self.ways_out: list[pulumi.Resource] = [nat]
+        self.ways_out: list[pulumi.Resource] = [self._make_nat()] if args.get("nat", True) else []
+        self.ways_in: list[pulumi.Resource] = [
+            self._make_firewall(cidr) for cidr in [args.get("control_plane_cidr")] if cidr is not None
+        ]
+        prefix = args.get("private_services_prefix")
+        self.private: list[pulumi.Resource] = [] if prefix is None else [self._make_private_services(prefix)]
         self.network_id, self.subnetwork_id = self._network.id, self._subnet.id
         register(self)
 
@@ -104,7 +111,9 @@ class VpcNetwork(pulumi.ComponentResource):
             secondary_ip_ranges=[
                 {"range_name": PODS, "ip_cidr_range": args["pod_cidr"]},
                 {"range_name": SERVICES, "ip_cidr_range": args["service_cidr"]},
-            ],
+            ]
+            if "pod_cidr" in args and "service_cidr" in args
+            else None,
             private_ip_google_access=True,  # the object store and registries by Google's own network, not through NAT
             stack_type="IPV4_ONLY",  # networks of further interfaces know IPv4 alone
             log_config={
@@ -134,7 +143,7 @@ class VpcNetwork(pulumi.ComponentResource):
             opts=self._child,
         )
 
-    def _make_firewall(self) -> compute.Firewall:
+    def _make_firewall(self, control_plane_cidr: pulumi.Input[str]) -> compute.Firewall:
         """What is not let in is refused: GKE opens what its own nodes and load balancers need."""
         return compute.Firewall(
             f"{self._name}-webhooks",
@@ -142,19 +151,19 @@ class VpcNetwork(pulumi.ComponentResource):
             description="The control plane calls webhooks",
             direction="INGRESS",
             priority=1000,
-            source_ranges=[self._args["control_plane_cidr"]],
+            source_ranges=[control_plane_cidr],
             allows=[{"protocol": "tcp", "ports": list(WEBHOOK_PORTS)}],
             log_config={"metadata": "INCLUDE_ALL_METADATA"},
             opts=self._child,
         )
 
-    def _make_private_services(self) -> servicenetworking.Connection:
+    def _make_private_services(self, prefix_length: int) -> servicenetworking.Connection:
         address = compute.GlobalAddress(
             f"{self._name}-private-services",
             purpose="VPC_PEERING",
             address_type="INTERNAL",
             address=self._args.get("private_services_address"),
-            prefix_length=self._args["private_services_prefix"],
+            prefix_length=prefix_length,
             network=self._network.id,
             opts=self._child,
         )
@@ -179,5 +188,8 @@ def _check(args: VpcNetworkArgs) -> None:
         raise ValueError(f"flow_log_sampling: got {sampling}; above 0, up to 1")
     if interval not in _FLOW_LOG_INTERVALS:
         raise ValueError(f"flow_log_interval: got {interval!r}; {', '.join(_FLOW_LOG_INTERVALS)}")
-    if not 16 <= args["private_services_prefix"] <= 24:
-        raise ValueError(f"private_services_prefix: got {args['private_services_prefix']}; 16 to 24")
+    prefix = args.get("private_services_prefix")
+    if prefix is not None and not 16 <= prefix <= 24:
+        raise ValueError(f"private_services_prefix: got {prefix}; 16 to 24")
+    if ("pod_cidr" in args) != ("service_cidr" in args):
+        raise ValueError("pod_cidr, service_cidr: got one of them; pods need services, and services are for pods")

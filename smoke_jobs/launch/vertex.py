@@ -66,6 +66,8 @@ class VertexSettings:
     network: str = ""  # projects/<number>/global/networks/<name>
     spot: bool = True
     disk_gib: int = 200
+    kms_key: str = ""  # projects/<id>/locations/<region>/keyRings/…/cryptoKeys/…: of disks and of what it keeps
+    labels: tuple[tuple[str, str], ...] = ()  # on the bill, besides managed-by
 
 
 def _check(spec: SmokeSpec, settings: VertexSettings) -> None:
@@ -126,7 +128,8 @@ def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, An
         **ENVIRONMENT,
     } | dict(spec.environment)
     command = ["python3", f"{home}/code/{payload.FOLDER}/start.py"]
-    machine: dict[str, Any] = {"machineType": spec.instance}
+    # A T4 is attached to a machine, and the catalogue's name of the two is none of Google's.
+    machine: dict[str, Any] = {"machineType": spec.instance.partition("+")[0]}
     if spec.gpus_per_node:
         machine |= {"acceleratorType": ACCELERATORS[spec.gpu], "acceleratorCount": spec.gpus_per_node}
     pool: dict[str, Any] = {
@@ -155,7 +158,14 @@ def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, An
         job["serviceAccount"] = settings.service_account
     if settings.network:
         job["network"] = settings.network
-    return {"displayName": name, "jobSpec": job, "labels": {"managed-by": "trainyard"}}
+    body: dict[str, Any] = {
+        "displayName": name,
+        "jobSpec": job,
+        "labels": {"managed-by": "trainyard", **dict(settings.labels)},
+    }
+    if settings.kms_key:
+        body["encryptionSpec"] = {"kmsKeyName": settings.kms_key}
+    return body
 
 
 @dataclass(frozen=True, slots=True)

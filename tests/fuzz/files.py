@@ -16,7 +16,8 @@ from tests.fuzz.fields import POOLS, World, draw_model, existing_zones, machine,
 from trainyard import catalog
 from trainyard.catalog import gcp
 from trainyard.conventions.gcp import local_ssd_choices
-from trainyard.plan.aws.managed import OF_A_CLUSTER
+from trainyard.plan.aws.managed import OF_A_CLUSTER as OF_A_CLUSTER_ON_AWS
+from trainyard.plan.managed import OF_A_CLUSTER
 from trainyard.plan.profiles import PROFILE_NAMES, profile
 from trainyard.settings.clouds import NOT_ON_GCP
 from trainyard.settings.common import Settings
@@ -127,7 +128,7 @@ def _settle_google(values: Values) -> None:
 
 def _settle_managed(values: Values) -> None:
     """What a team without a cluster can say."""
-    for path in OF_A_CLUSTER:
+    for path in (*OF_A_CLUSTER, *OF_A_CLUSTER_ON_AWS):
         _take_out(values, path)
     values.pop("stage", None)
 

@@ -22,6 +22,7 @@ from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
 from trainyard.plan.egress import plan_egress
 from trainyard.plan.gcp.make import plan_gcp
+from trainyard.plan.gcp.managed import plan_managed_gcp
 from trainyard.plan.images import plan_allowed_images
 from trainyard.plan.ledger import Ledger
 from trainyard.plan.lock import NOTHING, Lock
@@ -42,9 +43,6 @@ MAX_PREFIX = 33
 
 _REGIONS: Mapping[str, Callable[[], tuple[str, ...]]] = {"aws": catalog.regions, "gcp": gcp.regions}
 """The regions that the catalogue knows, by the cloud."""
-
-_MANAGED = {"aws": plan_managed_aws}
-"""What plans the ground of managed training, by the cloud: for whom a cluster is too much to run."""
 
 _STAND_IN_REGIONS = {"aws": "us-east-1", "gcp": "us-central1"}
 """Region that stands in for one that the catalogue does not know, so that the rest of a stack file can still be
@@ -134,19 +132,14 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     name = f"{settings.client}-{environment}"
     teams = teams_of(context)
     budget = plan_budget(context)
-    managed = context.profile.name == "small" and settings.cloud in _MANAGED
-    if context.profile.name == "small" and not managed:
-        hint = "set profile: medium, which has a cluster"
-        given = "profile" if settings.profile else "teamSize"
-        allowed = f"the small profile has no managed training on {CLOUD_NAMES[settings.cloud]} yet"
-        context.ledger.problem(given, settings.profile or context.team_size, allowed, hint)
+    managed = context.profile.name == "small"
     mlflow = NO_SERVER if managed else plan_mlflow(teams, context)
     storage = plan_storage(context)
     egress = plan_egress(context)
     clusters: tuple[ClusterPlan, ...] = ()
     ground: GroundPlan
     if managed:
-        ground, floor = _MANAGED[settings.cloud](name, teams, context)
+        ground, floor = _managed_ground(name, environment, teams, context)
     else:
         ground, clusters, floor = _ground(name, environment, teams, mlflow, context)
     cache = ground.image_cache if isinstance(ground, AwsPlan) else None
@@ -190,6 +183,15 @@ def _ground(
     if context.settings.cloud == "gcp":
         return plan_gcp(name, _tag_values(context.settings, environment), teams, mlflow, context)
     return plan_aws(name, teams, mlflow, context)
+
+
+def _managed_ground(
+    name: str, environment: str, teams: Sequence[Team], context: Context
+) -> tuple[GroundPlan, IdleFloor]:
+    """The ground of managed training: for whom a cluster is too much to run."""
+    if context.settings.cloud == "gcp":
+        return plan_managed_gcp(name, _tag_values(context.settings, environment), teams, context)
+    return plan_managed_aws(name, teams, context)
 
 
 def _pins(pulled: Callable[[str], str], chart_mirror: str | None, settings: Settings, ledger: Ledger) -> Pins:

@@ -35,7 +35,10 @@ NOT_ON_GCP: Final = {
     "scheduler.scale_down_after_minutes": "GKE's autoscaler takes empty nodes away when it wants to",
     "scheduler.dry_capacity_minutes": "what keeps dry capacity out of the queues reads the Cluster Autoscaler of EKS",
     "budget.anomaly_threshold_usd": "Google's own anomaly detection is the billing account's, and takes no threshold",
-    "managed": "an environment on Google Cloud trains on its cluster",
+    "managed.max_runtime_hours": "a job of Vertex AI says itself when it ends, seven days where it does not",
+    "managed.kernel_idle_minutes": "an open kernel that does nothing is idle to Colab Enterprise",
+    "managed.max_space_gib": "an editor's disk is its template's, and people make no templates",
+    "managed.over_budget": "a budget of Google's tells, and stops nothing",
     "stage": "GKE's API is reached from everywhere by who may, so that one `up` makes everything",
 }
 """Settings that Google Cloud does not read, with the reason."""

@@ -8,7 +8,13 @@ from pydantic import Field
 
 from trainyard.settings.types import Model, matching
 
-MachineType = Annotated[str, matching(r"[a-z][a-z0-9-]*\.[a-z0-9]+", "must be an instance type, like g5.xlarge")]
+MachineType = Annotated[
+    str,
+    matching(
+        r"[a-z][a-z0-9-]*(\.[a-z0-9]+|[a-z0-9](\+[a-z0-9-]+)?)",
+        "must be an instance type, like g5.xlarge, or a machine type, like g2-standard-8",
+    ),
+]
 
 
 class Managed(Model):
@@ -37,8 +43,12 @@ class Managed(Model):
     max_runtime_hours: Annotated[int, Field(ge=1, le=672)] | None = Field(
         default=None, description="hours after which a training job is stopped, whoever sent it"
     )
-    idle_minutes: Annotated[int, Field(ge=60, le=525_600)] | None = Field(
-        default=None, description="minutes without work after which an editor is stopped; SageMaker takes 60 at least"
+    idle_minutes: Annotated[int, Field(ge=10, le=525_600)] | None = Field(
+        default=None,
+        description=(
+            "minutes without work after which an editor is stopped; SageMaker takes 60 at least, Colab Enterprise 1440 "
+            "at most"
+        ),
     )
     kernel_idle_minutes: Annotated[int, Field(ge=5, le=1440)] | None = Field(
         default=None,

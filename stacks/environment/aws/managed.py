@@ -171,7 +171,7 @@ def make_proof(
     # Of every environment on AWS few have one, and the SDK is not for nothing.
     import pulumi_command
 
-    from trainyard.components.aws.managed.proof import TrainingProof
+    from trainyard.components.training_proof import TrainingProof
 
     subnets = len(made.subnet_ids)
     values: dict[str, pulumi.Input[str]] = {

@@ -6,7 +6,7 @@ What the workloads on each cluster need of it leaves as a `Ground`; nothing else
 from __future__ import annotations
 
 from ipaddress import IPv4Network
-from typing import Final
+from typing import Any, Final
 
 import pulumi
 import pulumi_gcp
@@ -14,7 +14,7 @@ import pulumi_random
 
 from trainyard.components.gcp.budget import ProjectBudget
 from trainyard.components.gcp.google_apis import GoogleApis
-from trainyard.components.gcp.network import VpcNetwork
+from trainyard.components.gcp.network import VpcNetwork, VpcNetworkArgs
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
@@ -23,14 +23,27 @@ from trainyard.stacks.environment.gcp.storage import after, make_database, make_
 from trainyard.stacks.environment.ground import Foundation
 
 SERVICES: Final = (
-    "cloudresourcemanager", "serviceusage", "iam", "iamcredentials", "compute", "servicenetworking", "dns", "container",
-    "containerfilesystem", "artifactregistry", "storage", "cloudkms", "sqladmin", "secretmanager", "logging",
+    "cloudresourcemanager", "serviceusage", "iam", "iamcredentials", "compute", "storage", "cloudkms", "logging",
     "monitoring",
 )  # fmt: skip
-"""What an environment uses."""
+"""What every environment uses."""
 
-AGENTS: Final = ("container", "sqladmin", "secretmanager", "logging")
+OF_CLUSTERS: Final = (
+    "servicenetworking", "dns", "container", "containerfilesystem", "artifactregistry", "sqladmin", "secretmanager",
+)  # fmt: skip
+"""What clusters, their images and their tracking server use besides."""
+
+AGENTS: Final = ("logging",)
 """Services whose agents encrypt with the environment's keys."""
+
+AGENTS_OF_CLUSTERS: Final = ("container", "sqladmin", "secretmanager")
+"""Likewise, where there are clusters."""
+
+OF_MANAGED: Final = ("aiplatform", "dataform", "artifactregistry")
+"""What managed training uses besides: notebooks are repositories of Dataform."""
+
+AGENTS_OF_MANAGED: Final = ("aiplatform", "artifactregistry")
+"""Services whose agents encrypt with the environment's keys, where training is managed."""
 
 
 def build(plan: Plan[GcpPlan]) -> Foundation:
@@ -46,18 +59,20 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
         billing_project=own.project,
     )
     gcp = pulumi.ResourceOptions(providers=[provider, pulumi_random.Provider("random-gcp")])
-    billed = ["cloudbilling", "billingbudgets"] if own.billing else []
-    services = ProjectServices("services", {"services": [*SERVICES, *billed], "agents": AGENTS}, gcp)
+    services = _services(plan, gcp)
     network = _network(plan, after(gcp, services.ready))
-    apis = GoogleApis(
-        "google-apis", {"network_id": network.network_id, "labels": dict(own.labels)}, after(gcp, services.ready)
-    )
+    apis = None
+    if own.control_planes:
+        apis = GoogleApis(
+            "google-apis", {"network_id": network.network_id, "labels": dict(own.labels)}, after(gcp, services.ready)
+        )
     keys = make_keys(plan, services, gcp)
     make_record(plan, keys, services, gcp)
     storage = make_storage(plan, keys, services, gcp)
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))
-    shared = Shared(network, keys, storage, database, services.ready, apis.ready)
+    shared = Shared(network, keys, storage, database, services.ready, apis.ready if apis else [])
+    training = _managed(plan, shared, gcp)
     return Foundation(
         clusters={planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters},
         outputs={
@@ -67,26 +82,48 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
             "checkpointsBucket": storage.checkpoints_bucket,
             "artifactsBucket": storage.artifacts_bucket,
             **({"budget": budget.budget_name} if budget else {}),
+            **training,
         },
     )
+
+
+def _services(plan: Plan[GcpPlan], gcp: pulumi.ResourceOptions) -> ProjectServices:
+    own = plan.ground
+    billed = ["cloudbilling", "billingbudgets"] if own.billing else []
+    clusters, managed = bool(own.control_planes), own.managed is not None
+    used = [
+        *SERVICES,
+        *(OF_CLUSTERS if clusters else ()),
+        *(OF_MANAGED if managed else ()),
+        *billed,
+    ]
+    agents = [*AGENTS, *(AGENTS_OF_CLUSTERS if clusters else ()), *(AGENTS_OF_MANAGED if managed else ())]
+    return ProjectServices("services", {"services": used, "agents": agents}, gcp)
+
+
+def _managed(plan: Plan[GcpPlan], shared: Shared, gcp: pulumi.ResourceOptions) -> dict[str, pulumi.Input[Any]]:
+    """Managed training, where the plan has it; what the stack reports of it."""
+    planned = plan.ground.managed
+    if planned is None:
+        return {}
+    # Its SDKs take a second, which an environment with a cluster alone does not have to wait for.
+    from trainyard.stacks.environment.gcp import managed
+
+    made = managed.make_managed(plan, planned, shared.network, shared.storage, shared.keys, shared.services, gcp)
+    managed.make_proof(plan, made, shared.storage, gcp)
+    return made.outputs
 
 
 def _network(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> VpcNetwork:
     own = plan.ground.network
-    private = IPv4Network(own.private_services_cidr)
-    return VpcNetwork(
-        "network",
-        {
-            "region": plan.ground.region,
-            "node_cidr": own.node_cidr,
-            "pod_cidr": own.pod_cidr,
-            "service_cidr": own.service_cidr,
-            "control_plane_cidr": own.control_plane_cidr,
-            "private_services_prefix": private.prefixlen,
-            "private_services_address": str(private.network_address),
-        },
-        opts,
-    )
+    args: VpcNetworkArgs = {"region": plan.ground.region, "node_cidr": own.node_cidr, "nat": own.nat}
+    if plan.ground.control_planes:
+        private = IPv4Network(own.private_services_cidr)
+        args["pod_cidr"], args["service_cidr"] = own.pod_cidr, own.service_cidr
+        args["control_plane_cidr"] = own.control_plane_cidr
+        args["private_services_prefix"] = private.prefixlen
+        args["private_services_address"] = str(private.network_address)
+    return VpcNetwork("network", args, opts)
 
 
 def _budget(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> ProjectBudget | None:

@@ -12,7 +12,7 @@ from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.volumes import BucketVolumesArgs
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
-from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.gcp.storage import GcsStorageTiers, GcsStorageTiersArgs
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
@@ -34,25 +34,28 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
     def agent(service: str) -> pulumi.Output[str]:
         return services.agent_emails[service].apply(lambda email: f"serviceAccount:{email}")
 
-    number = plan.ground.project_number
+    own, number = plan.ground, plan.ground.project_number
+    clusters, managed = bool(own.control_planes), own.managed is not None
     storage = f"serviceAccount:service-{number}@gs-project-accounts.iam.gserviceaccount.com"
     disks = f"serviceAccount:service-{number}@compute-system.iam.gserviceaccount.com"
+    members: dict[str, dict[str, pulumi.Input[str]]] = {
+        "data": {"storage": storage},
+        "checkpoints": {"storage": storage},
+        "tracking": {
+            "storage": storage,
+            **({"sql": agent("sqladmin"), "secrets": agent("secretmanager")} if clusters else {}),
+            **({"vertex": agent("aiplatform")} if managed else {}),
+        },
+        "platform": {
+            **({"container": agent("container")} if clusters else {}),
+            "disks": disks,
+            **({"vertex": agent("aiplatform"), "images": agent("artifactregistry")} if managed else {}),
+        },
+        "record": {"storage": storage, **({"logging": agent("logging")} if own.record.by_stack else {})},
+    }
     return ProjectKeys(
         plan.core.name,
-        {
-            "location": plan.ground.region,
-            "members": {
-                "data": {"storage": storage},
-                "checkpoints": {"storage": storage},
-                "tracking": {"storage": storage, "sql": agent("sqladmin"), "secrets": agent("secretmanager")},
-                "platform": {"container": agent("container"), "disks": disks},
-                "record": {
-                    "storage": storage,
-                    **({"logging": agent("logging")} if plan.ground.record.by_stack else {}),
-                },
-            },
-            "protect": plan.core.protect,
-        },
+        {"location": own.region, "members": members, "protect": plan.core.protect},
         after(gcp, services.ready),
     )
 
@@ -92,40 +95,39 @@ def make_storage(
 ) -> GcsStorageTiers:
     """Makes the storage tiers."""
     tiers = plan.core.storage
-    return GcsStorageTiers(
-        plan.core.name,
-        {
-            "location": plan.ground.region,
-            "key_ids": {
-                "data": keys.key_ids["data"],
-                "checkpoints": keys.key_ids["checkpoints"],
-                "artifacts": keys.key_ids["tracking"],
-                "logs": keys.key_ids["record"],
-            },
-            "labels": dict(plan.ground.labels),
-            "data_version_days": tiers.data_version_days,
-            "checkpoint_keep_versions": tiers.checkpoint_keep_versions,
-            "checkpoint_expire_days": tiers.checkpoint_expire_days,
-            "artifact_retention_days": tiers.artifact_retention_days,
-            "artifact_transition_days": tiers.artifact_transition_days,
-            "access_log_days": plan.ground.record.access_log_days,
-            "access_log_lock_days": plan.ground.record.access_log_lock_days,
-            "access_logs_locked": plan.ground.record.locked,
-            "multipart_cleanup_days": tiers.multipart_cleanup_days,
-            "protect": plan.core.protect,
-            "counter_email": services.agent_emails["container"],
+    args: GcsStorageTiersArgs = {
+        "location": plan.ground.region,
+        "key_ids": {
+            "data": keys.key_ids["data"],
+            "checkpoints": keys.key_ids["checkpoints"],
+            "artifacts": keys.key_ids["tracking"],
+            "logs": keys.key_ids["record"],
         },
-        after(gcp, [grant for kind in ("data", "checkpoints", "tracking", "record") for grant in keys.granted[kind]]),
-    )
+        "labels": dict(plan.ground.labels),
+        "data_version_days": tiers.data_version_days,
+        "checkpoint_keep_versions": tiers.checkpoint_keep_versions,
+        "checkpoint_expire_days": tiers.checkpoint_expire_days,
+        "artifact_retention_days": tiers.artifact_retention_days,
+        "artifact_transition_days": tiers.artifact_transition_days,
+        "access_log_days": plan.ground.record.access_log_days,
+        "access_log_lock_days": plan.ground.record.access_log_lock_days,
+        "access_logs_locked": plan.ground.record.locked,
+        "multipart_cleanup_days": tiers.multipart_cleanup_days,
+        "protect": plan.core.protect,
+    }
+    if plan.ground.control_planes:
+        args["counter_email"] = services.agent_emails["container"]
+    granted = [grant for kind in ("data", "checkpoints", "tracking", "record") for grant in keys.granted[kind]]
+    return GcsStorageTiers(plan.core.name, args, after(gcp, granted))
 
 
 def make_database(
     plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, gcp: pulumi.ResourceOptions
 ) -> CloudSqlDatabase | None:
     """PostgreSQL for MLflow, where the plan has a server."""
-    if not any(plan.tracks(cluster) for cluster in plan.clusters):
-        return None
     own = plan.ground.database
+    if own is None or not any(plan.tracks(cluster) for cluster in plan.clusters):
+        return None
     return CloudSqlDatabase(
         f"{plan.core.name}-mlflow",
         {
@@ -143,7 +145,7 @@ def make_database(
             "protect": plan.core.protect,
             "password_version": plan.core.mlflow.password_version,
         },
-        after(gcp, [network.private_services, *keys.granted["tracking"]]),
+        after(gcp, [*network.private, *keys.granted["tracking"]]),
     )
 
 

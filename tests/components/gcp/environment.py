@@ -232,7 +232,7 @@ def program() -> None:
             "deletion_protection": True,
             "protect": True,
         },
-        after([network.private_services, *keys.granted["tracking"]]),
+        after([*network.private, *keys.granted["tracking"]]),
     )
     PodIdentity(
         "team-vision",

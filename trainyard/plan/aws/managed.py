@@ -7,35 +7,32 @@ from typing import Final
 
 from trainyard.plan.aws.audit import plan_audit
 from trainyard.plan.aws.floor import plan_managed_floor
-from trainyard.plan.aws.growth import plan_growth
-from trainyard.plan.aws.make import check_bucket_names, plan_alerts, plan_deployers
+from trainyard.plan.aws.growth import PREMIUM, PRICES, premiums
+from trainyard.plan.aws.make import check_bucket_names, plan_alerts, plan_aws, plan_deployers
 from trainyard.plan.aws.network import plan_network
 from trainyard.plan.aws.parts import AwsPlan, LoginPlan, RolesPlan
 from trainyard.plan.aws.placement import choose_zones
-from trainyard.plan.aws.training import given_settings, plan_training
+from trainyard.plan.aws.training import plan_training
 from trainyard.plan.context import Context
+from trainyard.plan.managed import plan_growth, refuse_cluster_settings
 from trainyard.plan.parts import IdleFloor
+from trainyard.plan.tracking import plan_mlflow
 from trainyard.settings.people import Team
 
 OF_A_CLUSTER: Final = (
-    "gpuPools", "idleJobs", "systemNodes", "cpuPool", "kubernetesVersion", "apiAccess", "scheduler", "logRetentionDays",
-    "images.allowedRegistries", "images.cache", "images.cacheLogins",
+    "logRetentionDays",
     "aws.adminPrincipals", "aws.createAutoscalingRole", "aws.natPerZone", "aws.endpointZones",
     "aws.databaseInstanceClass", "aws.nodeRelease", "aws.nodeSessions",
-    "storage.lustre", "storage.sharedFileSystem",
-    "mlflow.replicas", "mlflow.workers", "mlflow.cpu", "mlflow.memory", "mlflow.image", "mlflow.database",
-    "mlflow.defaultPermission", "mlflow.passwordVersion", "mlflow.signOn",
-    "smoke.team", "smoke.capacities", "smoke.advisory",
-    "audit.containerLogs", "audit.breakGlass", "network.serviceCidr", "managed.beside",
 )  # fmt: skip
-"""Settings that say something of a cluster or of its server."""
+"""Settings that say something of a cluster on AWS, besides those of every cloud."""
 
 
 def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tuple[AwsPlan, IdleFloor]:
     """The ground and the idle floor; where the ledger has problems, with stand-ins in their place."""
     settings = context.settings
     check_bucket_names(name, context)
-    _refuse_cluster_settings(context)
+    refuse_cluster_settings(OF_A_CLUSTER, context)
+    _refuse_anomaly_detection(context)
     managed = plan_training(teams, context, smoke=True)
     nats = context.ledger.decide(
         "network.nat_gateways", int(managed.private_domain), "one where managed.private_domain is true, else none"
@@ -60,19 +57,18 @@ def plan_managed_aws(name: str, teams: Sequence[Team], context: Context) -> tupl
         create_autoscaling_role=False,
     )
     floor = plan_managed_floor(ground, context)
-    plan_growth(name, teams, managed, floor, context)
+    plan_growth(
+        floor,
+        lambda grown: plan_aws(name, teams, plan_mlflow(teams, grown), grown)[2],
+        premiums(managed),
+        PREMIUM,
+        PRICES,
+        context,
+    )
     return ground, floor
 
 
-def _refuse_cluster_settings(context: Context) -> None:
-    """What would be read by nothing is said so, with the profile that reads it."""
-    for key, value in given_settings(context.settings):
-        if key in OF_A_CLUSTER or key.rpartition(".")[0] in OF_A_CLUSTER:
-            allowed = "is of a cluster, and the small profile has none: managed training instead"
-            context.ledger.problem(key, value, allowed, "leave it out, or set profile: medium")
+def _refuse_anomaly_detection(context: Context) -> None:
     if context.settings.aws.anomaly_detection:
         allowed = "monitors what has the environment's tag, and people start jobs that have none"
         context.ledger.problem("aws.anomalyDetection", True, allowed, "leave it out, or set profile: medium")
-    if context.settings.stage == "account":
-        allowed = "waits for a cluster, and the small profile has none"
-        context.ledger.problem("stage", "account", allowed, "leave it out, or set profile: medium")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 from trainyard import catalog
 from trainyard.catalog.managed import listed_price
 from trainyard.plan.aws.parts import AwsPlan, ManagedPlan, ManagedSmokePlan, SeatPlan
 from trainyard.plan.context import Context
+from trainyard.plan.managed import beside, camel, refuse_managed_settings
 from trainyard.plan.parts import Plan
-from trainyard.plan.profiles import profile
 from trainyard.problems import nearest
 from trainyard.settings.people import Team
-from trainyard.settings.types import Model
 from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_name
 
 IMAGE_ACCOUNT = "763104351884"
@@ -31,6 +28,9 @@ SMOKE_MINUTES = 20
 
 LONGEST_SEAT = 63
 
+LEAST_IDLE_MINUTES = 60
+"""What SageMaker's idle settings take (its API, IdleSettings, 2026-11)."""
+
 
 def image_account(region: str) -> str:
     """The account that AWS publishes its deep learning containers from in a region."""
@@ -43,29 +43,9 @@ def plan_managed_beside(teams: Sequence[Team], context: Context) -> ManagedPlan 
     The cluster has smoke jobs of its own, so that this has none.
     """
     if not context.settings.managed.beside:
-        _refuse_managed_settings(context)
+        refuse_managed_settings(context)
         return None
-    context.ledger.decide("managed.beside", True, "setting managed.beside; without it what people have there goes")
-    small = profile("small")
-    figures = small.under(context.settings.assurance or small.figure("assurance").value)
-    return plan_training(teams, replace(context, profile=figures), smoke=False)
-
-
-def _refuse_managed_settings(context: Context) -> None:
-    """What says something of managed training is read by nothing where there is none."""
-    for key, value in given_settings(context.settings.managed, "managed."):
-        allowed = f"is of managed training, and the {context.profile.name} profile has a cluster instead"
-        context.ledger.problem(key, value, allowed, "leave it out; managed.beside: true keeps it for a while")
-
-
-def given_settings(model: Model, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """What the stack file says, key by key, blocks opened."""
-    for name, field in type(model).model_fields.items():
-        value, key = getattr(model, name), prefix + (field.alias or name)
-        if isinstance(value, Model):
-            yield from given_settings(value, f"{key}.")
-        elif name in model.model_fields_set and value != field.default:
-            yield key, value
+    return plan_training(teams, beside(context), smoke=False)
 
 
 def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> ManagedPlan:
@@ -73,13 +53,16 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
     own, ledger = context.settings.managed, context.ledger
 
     def take(field: str, given: int | None) -> int:
-        return int(context.take(f"managed.{field}", f"managed.{_camel(field)}", given))
+        return int(context.take(f"managed.{field}", f"managed.{camel(field)}", given))
 
     training = _types("training_types", own.training_types, context)
     editors = _types("editor_types", own.editor_types, context)
     space, most = take("space_gib", own.space_gib), take("max_space_gib", own.max_space_gib)
     if space > most:
         ledger.problem("managed.spaceGib", space, f"must be at most managed.maxSpaceGib, which is {most}")
+    idle = own.idle_minutes
+    if idle is not None and idle < LEAST_IDLE_MINUTES:
+        ledger.problem("managed.idleMinutes", idle, f"must be at least {LEAST_IDLE_MINUTES}: SageMaker takes no less")
     path = "mlflow.enabled"
     given = context.settings.mlflow.enabled
     tracking = context.take(path, path, given, "managed.tracking")
@@ -90,7 +73,7 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
         training_types=training,
         editor_types=editors,
         max_runtime_hours=take("max_runtime_hours", own.max_runtime_hours),
-        idle_minutes=take("idle_minutes", own.idle_minutes),
+        idle_minutes=take("idle_minutes", idle),
         kernel_idle_minutes=take("kernel_idle_minutes", own.kernel_idle_minutes),
         space_gib=space,
         max_space_gib=most,
@@ -98,10 +81,6 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
         deny_over_budget=over == "deny",
         smoke=_smoke(training, context) if smoke else None,
     )
-
-
-def _camel(field: str) -> str:
-    return re.sub("_(.)", lambda found: found[1].upper(), field)
 
 
 def _private(context: Context) -> bool:
@@ -115,7 +94,7 @@ def _private(context: Context) -> bool:
 def _types(field: str, given: Sequence[str] | None, context: Context) -> tuple[str, ...]:
     """Instance types as SageMaker spells them: the stack file's, or those of the profile that the region sells."""
     path, ledger, region = f"managed.{field}", context.ledger, context.region
-    key = f"managed.{_camel(field)}"
+    key = f"managed.{camel(field)}"
     known = _known()
     if given is not None:
         for index, type_ in enumerate(given):

@@ -19,6 +19,9 @@ ALERT_POLICIES = 2
 RECORD_ALARMS = 3
 """On rights of the project, on what is recorded, and on keys of accounts."""
 
+JOB_ALARMS = 2
+"""On managed jobs that fail, and on those that run as somebody else."""
+
 _CAPACITIES = {"reserved": "reserved", "spot": "spot", "on-demand": "onDemand", "flex-start": "flexStart"}
 
 
@@ -48,18 +51,46 @@ def plan_floor(
         _item("encryption keys", len(KEY_CLASSES), 1, "kms.key-version", region),
     ]
     if ground.record.by_stack:
-        items.append(
-            _item("alarms on the record", RECORD_ALARMS, 1, "monitoring.alert-condition", region, "audit.trail.by")
-        )
+        items.append(_record(region))
     if monitoring is not None:
         size = monitoring.storage_gib
         items += [
             _item(f"volume of Prometheus ({size} GiB)", size, 1, "disk.pd-balanced", region, "monitoring.storageGib"),
             _item("alert policies", ALERT_POLICIES, 1, "monitoring.alert-condition", region, "monitoring.enabled"),
         ]
-    if mlflow:
+    if mlflow and ground.database is not None:
         items += _database(ground.database, region)
-    floor = IdleFloor(tuple(items))
+    if ground.managed is not None:
+        items.append(_item("alarms on managed jobs", JOB_ALARMS, 1, "monitoring.alert-condition", region))
+    return _told(items, context)
+
+
+def plan_managed_floor(ground: GcpPlan, context: Context) -> IdleFloor:
+    """What managed training costs while nobody works: editors and jobs are paid for while they run, and no longer.
+
+    Disks of editors come on top: they stay until somebody deletes the runtime. NAT bills machines: there are
+    none.
+    """
+    region = ground.region
+    items = [
+        _item("encryption keys", len(KEY_CLASSES), 1, "kms.key-version", region),
+        _item("alarms on managed jobs", JOB_ALARMS, 1, "monitoring.alert-condition", region),
+    ]
+    if ground.network.nat:
+        items.append(
+            _item("public address of the NAT", 1, HOURS_A_MONTH, "public-ipv4", region, "managed.privateDomain")
+        )
+    if ground.record.by_stack:
+        items.append(_record(region))
+    return _told(items, context)
+
+
+def _record(region: str) -> FloorItem:
+    return _item("alarms on the record", RECORD_ALARMS, 1, "monitoring.alert-condition", region, "audit.trail.by")
+
+
+def _told(items: Sequence[FloorItem], context: Context) -> IdleFloor:
+    region, floor = context.region, IdleFloor(tuple(items))
     lacks = f"; not in it, for want of a price: {', '.join(floor.unpriced)}" if floor.unpriced else ""
     known = f"list prices of {region}, of {catalog.HOME_REGION} where the catalogue has none"
     context.ledger.decide("idle_floor", f"{floor.monthly_usd:,.0f} USD a month{lacks}", f"sum of its items, {known}")

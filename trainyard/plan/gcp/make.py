@@ -17,6 +17,7 @@ from trainyard.plan.gcp.parts import BillingPlan, GcpPlan
 from trainyard.plan.gcp.placement import choose_zones, local_ssds, place, run_hours
 from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
+from trainyard.plan.gcp.training import plan_managed_beside
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
 from trainyard.plan.monitoring import plan_drill, plan_monitoring
@@ -33,7 +34,7 @@ FUSE_ANNOTATIONS: Final = (("gke-gcsfuse/volumes", "true"),)
 """What has GKE put the container that mounts buckets beside a pod's own (GKE, "Cloud Storage FUSE CSI driver", as
 generally known)."""
 
-_UNKNOWN_PROJECT, _UNKNOWN_NUMBER = "unknown-project", "100000000000"
+UNKNOWN_PROJECT, UNKNOWN_NUMBER = "unknown-project", "100000000000"
 """They stand in for what the settings' own checks miss."""
 
 
@@ -50,10 +51,7 @@ def plan_gcp(
         context: settings, profile and ledger.
     """
     settings = context.settings
-    if "google" in name or name.startswith("goog"):
-        key = "client" if "goog" in settings.client else "environment"
-        allowed = f"buckets are named {name}-…, and Cloud Storage takes no name with google in it or goog in front"
-        context.ledger.problem(key, getattr(settings, key) or name, allowed, "take another name")
+    check_bucket_names(name, context)
     drafts = draft_pools(GcpMarket(context), context)
     zones = choose_zones(drafts, context)
     network, version = plan_network(context), kubernetes_version(context)
@@ -65,7 +63,7 @@ def plan_gcp(
     scheduling = plan_scheduling(pools, context)
     weights, source = weights_of(teams)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=cpu_room(cpu_pool))
-    project = settings.gcp.project or _UNKNOWN_PROJECT
+    project = settings.gcp.project or UNKNOWN_PROJECT
     smoke = plan_smoke(
         pools,
         queues,
@@ -80,12 +78,8 @@ def plan_gcp(
         kind="gcp",
         region=context.region,
         project=project,
-        project_number=settings.gcp.project_number or _UNKNOWN_NUMBER,
-        labels=context.ledger.decide(
-            "labels",
-            tuple((key, label_value(value)) for key, value in tags),
-            "the tags in lower case, with _ for what a label takes not",
-        ),
+        project_number=settings.gcp.project_number or UNKNOWN_NUMBER,
+        labels=plan_labels(tags, context),
         zones=zones,
         network=network,
         control_planes=(plan_control_plane(name, context),),
@@ -94,7 +88,8 @@ def plan_gcp(
         run_hours=run_hours(drafts, context),
         local_ssds=local_ssds(drafts, context),
         authenticator_group=_group(context),
-        billing=_billing(context, watched=monitoring is not None),
+        billing=plan_billing(context, watched=monitoring is not None),
+        managed=plan_managed_beside(context),
     )
     cluster = ClusterPlan(
         name=name,
@@ -126,6 +121,20 @@ def plan_gcp(
     return ground, (cluster,), floor
 
 
+def check_bucket_names(name: str, context: Context) -> None:
+    """Names of buckets begin with client and environment; Cloud Storage keeps Google's own names for itself."""
+    if "google" in name or name.startswith("goog"):
+        key = "client" if "goog" in context.settings.client else "environment"
+        allowed = f"buckets are named {name}-…, and Cloud Storage takes no name with google in it or goog in front"
+        context.ledger.problem(key, getattr(context.settings, key) or name, allowed, "take another name")
+
+
+def plan_labels(tags: Sequence[tuple[str, str]], context: Context) -> tuple[tuple[str, str], ...]:
+    """The environment's tags as labels."""
+    labels = tuple((key, label_value(value)) for key, value in tags)
+    return context.ledger.decide("labels", labels, "the tags in lower case, with _ for what a label takes not")
+
+
 def _group(context: Context) -> str | None:
     domain = context.settings.gcp.organisation_domain
     source = "setting gcp.organisationDomain" if domain else "no gcp.organisationDomain: groups are none on the cluster"
@@ -134,7 +143,7 @@ def _group(context: Context) -> str | None:
     )
 
 
-def _billing(context: Context, *, watched: bool) -> BillingPlan | None:
+def plan_billing(context: Context, *, watched: bool) -> BillingPlan | None:
     """The account and the budget in its currency; without an account there is no budget of Google's."""
     own, ledger = context.settings.gcp, context.ledger
     if own.billing_account is None:

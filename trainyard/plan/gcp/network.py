@@ -22,11 +22,11 @@ MOST_NODE_PREFIX = 20
 """Nodes' subnets are no larger: 4,092 nodes."""
 
 
-def plan_network(context: Context) -> GcpNetworkPlan:
+def plan_network(context: Context, *, nat: bool = True) -> GcpNetworkPlan:
     """The ranges, all of `network.cidr` but the services'.
 
     The second half are pods. Of the first quarter the first part are nodes, the second the database's, and the third
-    begins with the control plane's; the rest is free.
+    begins with the control plane's; the rest is free. `nat` says whether there is a way out to the internet.
     """
     own, ledger = context.settings.network, context.ledger
     kept, key = context.lock.network or LockedNetwork(), "network.serviceCidr"
@@ -66,6 +66,7 @@ def plan_network(context: Context) -> GcpNetworkPlan:
         service_cidr=service_cidr,
         private_services_cidr=ledger.decide("network.private_services_cidr", str(private_services), split),
         control_plane_cidr=ledger.decide("network.control_plane_cidr", str(next(rest.subnets(new_prefix=28))), split),
+        nat=nat,
     )
 
 

@@ -22,6 +22,7 @@ class GcpNetworkPlan:
     service_cidr: str
     private_services_cidr: str  # the database's, in a network of Google's
     control_plane_cidr: str  # a /28
+    nat: bool  # whether what stands in it has a way out to the internet
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,31 @@ class BillingPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ManagedSmokePlan:
+    """The smoke job as a custom job of Vertex AI."""
+
+    machine_type: str  # "g2-standard-8", "n1-standard-4+t4"
+    image: str
+    level: str
+    max_runtime_minutes: int
+    usd: float | None  # that it costs at most; None: the catalogue has no price
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedPlan:
+    """Managed training in place of clusters: Vertex AI."""
+
+    private_domain: bool  # editors go out through the network's NAT; jobs stand in a network of Google's in either case
+    training_types: tuple[str, ...]  # whose GPUs jobs may have
+    editor_types: tuple[str, ...]  # a template of an editor each
+    closed_quotas: tuple[str, ...]  # metrics of GPUs that nobody gets, set to 0
+    idle_minutes: int
+    space_gib: int  # disk of an editor
+    tracking: bool  # whether there is a TensorBoard with experiments
+    smoke: ManagedSmokePlan | None
+
+
+@dataclass(frozen=True, slots=True)
 class GcpPlan:
     """The ground on Google Cloud: a project's region with what the clusters share there."""
 
@@ -79,12 +105,13 @@ class GcpPlan:
     zones: tuple[str, ...]  # that nodes may stand in
     network: GcpNetworkPlan
     control_planes: tuple[GkePlan, ...]  # one a cluster
-    database: CloudSqlPlan
+    database: CloudSqlPlan | None  # None: nothing of the environment needs one
     record: RecordPlan
     run_hours: tuple[tuple[str, int], ...]  # after which nodes of flex-start are taken away, by node group
     local_ssds: tuple[tuple[str, int], ...]  # of a node, by pool, where the stack file gives their number
     authenticator_group: str | None  # below which groups of Google's are groups of RBAC
     billing: BillingPlan | None  # None: no budget of Google's
+    managed: ManagedPlan | None  # None: there are clusters, and none of it stays beside them
 
     def control_plane(self, cluster: str) -> GkePlan:
         """That of the cluster of that name, which is one of the plan's."""

@@ -1,0 +1,1 @@
+"""Managed training on Vertex AI, in place of a cluster."""

@@ -1,0 +1,87 @@
+"""Who is told of managed jobs that end badly, and of those that run as somebody else, by mail."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypedDict
+
+import pulumi
+import pulumi_gcp.monitoring as monitoring
+
+from trainyard.components.gcp.channels import email_channels
+from trainyard.components.gcp.record import QUIET_SECONDS
+from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.outputs import register
+
+FAILED: Final = 'resource.type="ml_job" AND resource.labels.task_name="service" AND severity>=ERROR'
+"""What Vertex AI itself writes of a job that failed: lines of the job's own program have another `task_name` (Vertex
+AI, "View training logs", as generally known)."""
+
+
+class JobAlarmsArgs(TypedDict):
+    """What `JobAlarms` needs."""
+
+    project: pulumi.Input[str]
+    """Id of the project."""
+    subject: str
+    """Whose alarms these are, for whoever reads them: the environment's name."""
+    job_account_email: pulumi.Input[str]
+    """Account that jobs run as."""
+    emails: Sequence[str]
+    """Addresses that are written to. May be empty: then incidents are seen in the console alone."""
+    labels: Mapping[str, str]
+    """Labels of channels and policies, which Google calls the user's."""
+
+
+class JobAlarms(pulumi.ComponentResource):
+    """The alarms. `depends_on` is what they wait for: services."""
+
+    def __init__(self, name: str, args: JobAlarmsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("trainyard:index:JobAlarms", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
+        labels = dict(args["labels"])
+        channels = email_channels(name, args["project"], f"Jobs of {args['subject']}", args["emails"], child, labels)
+        alarms: dict[str, tuple[str, pulumi.Input[str], str]] = {
+            "failed": ("a training job failed", FAILED, "Its log says why."),
+            "foreign": (
+                "a training job runs as another account than the environment's",
+                _of_another(args["job_account_email"]),
+                "Cancel it unless you know whose it is: docs/how-to/train-without-a-cluster.md",
+            ),
+        }
+        for short, (what, filter_, then) in alarms.items():
+            monitoring.AlertPolicy(
+                f"{name}-{short}",
+                project=args["project"],
+                display_name=f"{args['subject']}: {what}",
+                combiner="OR",
+                severity="WARNING",
+                conditions=[{"display_name": what, "condition_matched_log": {"filter": filter_}}],
+                documentation={
+                    "content": f"In project ${{resource.labels.project_id}}, {what}. {then}",
+                    "mime_type": "text/markdown",
+                },
+                alert_strategy={"auto_close": "1800s", "notification_rate_limit": {"period": f"{QUIET_SECONDS}s"}},
+                notification_channels=channels,
+                user_labels=labels,
+                opts=child,
+            )
+        register(self)
+
+
+def _of_another(email: pulumi.Input[str]) -> pulumi.Output[str]:
+    """Entries of the log of changes, which nobody can switch off, of jobs that run as another account or name none."""
+    sent = 'log_id("cloudaudit.googleapis.com/activity") AND protoPayload.serviceName="aiplatform.googleapis.com" AND '
+    job, tuning = "protoPayload.request.customJob.jobSpec", "protoPayload.request.hyperparameterTuningJob.trialJobSpec"
+
+    def runs_as_another(method: str, spec: str) -> pulumi.Output[str]:
+        return pulumi.Output.concat(
+            f'(protoPayload.methodName:"JobService.{method}" AND NOT {spec}.serviceAccount="', email, '")'
+        )
+
+    return pulumi.Output.concat(
+        sent,
+        "(",
+        runs_as_another("CreateCustomJob", job),
+        " OR ",
+        runs_as_another("CreateHyperparameterTuningJob", tuning),
+        ")",
+    )

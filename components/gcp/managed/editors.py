@@ -1,0 +1,88 @@
+"""Templates of the editors of managed training: notebooks of Colab Enterprise, each on a machine of its own.
+
+A template costs nothing and people make no other, so that it is the ceiling of an editor: its machine, its disk, its
+network, its key, and when it is shut down. The machine itself is made by who opens a notebook, and is paid for while it
+runs.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+import pulumi
+import pulumi_gcp.colab as colab
+
+from trainyard.components.k8s.objects import prerequisites
+from trainyard.components.outputs import register
+
+LEAST_IDLE_MINUTES, MOST_IDLE_MINUTES = 10, 1440
+"""What `idle_timeout` takes (pulumi_gcp 10.2.0: 10 minutes to 24 hours; 0 switches it off)."""
+
+
+class EditorTemplatesArgs(TypedDict):
+    """What `EditorTemplates` needs."""
+
+    project: pulumi.Input[str]
+    """Id of the project."""
+    location: pulumi.Input[str]
+    """Region of the editors."""
+    environment: str
+    """Name of the environment, for whoever chooses a template."""
+    machine_types: Sequence[str]
+    """Machine types, a template each."""
+    network_id: pulumi.Input[str]
+    """Id of the network that editors stand in."""
+    subnetwork_id: pulumi.Input[str]
+    """Id of its subnet."""
+    internet: bool
+    """Whether they reach the internet by a way of Google's. Without it they have the network's own way, or none."""
+    key_id: pulumi.Input[str]
+    """Key of their disks, in the region."""
+    idle_minutes: int
+    """Minutes without work after which an editor is shut down: 10 to 1440."""
+    disk_gib: int
+    """Disk of an editor, GB: 10 to 65536."""
+    labels: Mapping[str, str]
+    """Labels on the bill."""
+
+
+class EditorTemplates(pulumi.ComponentResource):
+    """A template a machine type. `depends_on` is what it waits for: services, the agents' rights on the key."""
+
+    template_names: list[pulumi.Output[str]]
+    """Names of the templates, in the order of the machine types."""
+
+    def __init__(self, name: str, args: EditorTemplatesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Raises ValueError for no machine type, and for minutes or a size that Colab Enterprise refuses."""
+        super().__init__("trainyard:index:EditorTemplates", name, None, opts)
+        idle = args["idle_minutes"]
+        if not args["machine_types"]:
+            raise ValueError("machine_types: got none; at least one")
+        if not LEAST_IDLE_MINUTES <= idle <= MOST_IDLE_MINUTES:
+            raise ValueError(f"idle_minutes: got {idle}; {LEAST_IDLE_MINUTES} to {MOST_IDLE_MINUTES}")
+        if not 10 <= args["disk_gib"] <= 65_536:
+            raise ValueError(f"disk_gib: got {args['disk_gib']}; 10 to 65536")
+        self.template_names = [
+            colab.RuntimeTemplate(
+                f"{name}-{type_}",
+                project=args["project"],
+                location=args["location"],
+                display_name=f"{args['environment']}: {type_}",
+                description=f"Shut down after {idle} minutes without work",
+                machine_spec={"machine_type": type_},
+                data_persistent_disk_spec={"disk_type": "pd-balanced", "disk_size_gb": str(args["disk_gib"])},
+                network_spec={
+                    "enable_internet_access": args["internet"],
+                    "network": args["network_id"],
+                    "subnetwork": args["subnetwork_id"],
+                },
+                idle_shutdown_config={"idle_timeout": f"{idle * 60}s"},
+                # An editor has the rights of who opened it, and no account's.
+                euc_config={"euc_disabled": False},
+                shielded_vm_config={"enable_secure_boot": True},
+                encryption_spec={"kms_key_name": args["key_id"]},
+                labels=dict(args["labels"]),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
+            ).name
+            for type_ in args["machine_types"]
+        ]
+        register(self)

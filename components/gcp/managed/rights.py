@@ -1,0 +1,69 @@
+"""What people and jobs of managed training may do on Vertex AI, as lists of permissions.
+
+Vertex AI's permissions take no condition on what a job asks for, so these say what of its kinds may be started at all,
+and `ceilings` how many GPUs of which kind. Who runs as which account is said by the right to act as it.
+"""
+
+from typing import Final
+
+SENDING: Final = tuple(
+    f"aiplatform.{kind}.{verb}"
+    for kind in ("customJobs", "hyperparameterTuningJobs")
+    for verb in ("create", "get", "list", "cancel")
+)
+"""Jobs: sent, followed and cancelled, never deleted, so that what was run stays on record."""
+
+EDITING: Final = (
+    "aiplatform.notebookRuntimeTemplates.apply", "aiplatform.notebookRuntimeTemplates.get",
+    "aiplatform.notebookRuntimeTemplates.list",
+    "aiplatform.notebookRuntimes.assign", "aiplatform.notebookRuntimes.get", "aiplatform.notebookRuntimes.list",
+    "aiplatform.notebookRuntimes.start", "aiplatform.notebookRuntimes.delete",
+)  # fmt: skip
+"""Editors of the environment's templates. Who made templates would choose machine, disk, network and idle shutdown."""
+
+NOTEBOOKS: Final = (
+    "dataform.locations.get", "dataform.locations.list", "dataform.repositories.create", "dataform.repositories.list",
+    "dataform.collections.create", "dataform.collections.list",
+)  # fmt: skip
+"""Notebooks of Colab Enterprise are repositories of Dataform, which who makes one owns (its documentation, "Access
+control", 2026-11)."""
+
+TRACKING: Final = (
+    "aiplatform.metadataSchemas.get", "aiplatform.metadataSchemas.list", "aiplatform.metadataStores.get",
+    "aiplatform.contexts.addContextArtifactsAndExecutions", "aiplatform.contexts.addContextChildren",
+    "aiplatform.contexts.create", "aiplatform.contexts.get", "aiplatform.contexts.list",
+    "aiplatform.contexts.queryContextLineageSubgraph", "aiplatform.contexts.update",
+    "aiplatform.executions.addExecutionEvents", "aiplatform.executions.create", "aiplatform.executions.get",
+    "aiplatform.executions.list", "aiplatform.executions.queryExecutionInputsAndOutputs",
+    "aiplatform.executions.update",
+    "aiplatform.artifacts.create", "aiplatform.artifacts.get", "aiplatform.artifacts.list",
+    "aiplatform.artifacts.update",
+    "aiplatform.tensorboards.get", "aiplatform.tensorboards.list",
+    "aiplatform.tensorboardExperiments.create", "aiplatform.tensorboardExperiments.get",
+    "aiplatform.tensorboardExperiments.list", "aiplatform.tensorboardExperiments.update",
+    "aiplatform.tensorboardExperiments.write",
+    "aiplatform.tensorboardRuns.batchCreate", "aiplatform.tensorboardRuns.create", "aiplatform.tensorboardRuns.get",
+    "aiplatform.tensorboardRuns.list", "aiplatform.tensorboardRuns.update", "aiplatform.tensorboardRuns.write",
+    "aiplatform.tensorboardTimeSeries.batchCreate", "aiplatform.tensorboardTimeSeries.batchRead",
+    "aiplatform.tensorboardTimeSeries.create", "aiplatform.tensorboardTimeSeries.get",
+    "aiplatform.tensorboardTimeSeries.list", "aiplatform.tensorboardTimeSeries.read",
+    "aiplatform.tensorboardTimeSeries.update",
+)  # fmt: skip
+"""Runs, their parameters and curves: written and read, never deleted."""
+
+MODELS: Final = (
+    "aiplatform.models.get", "aiplatform.models.list", "aiplatform.models.update", "aiplatform.models.upload",
+)  # fmt: skip
+"""Models: registered and described; no endpoint, which is paid for by the hour."""
+
+LOOKING: Final = (
+    "aiplatform.locations.get", "aiplatform.locations.list", "aiplatform.operations.list", "logging.logEntries.list",
+    "resourcemanager.projects.get",
+)  # fmt: skip
+"""Seeing what there is, and what a job wrote to its log."""
+
+PEOPLE: Final = (*SENDING, *EDITING, *NOTEBOOKS, *MODELS, *LOOKING)
+"""Of people, besides what they track."""
+
+JOBS: Final = ("logging.logEntries.create", "monitoring.timeSeries.create")
+"""Of jobs, besides what they track: their log and their figures."""

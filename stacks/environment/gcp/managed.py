@@ -1,0 +1,183 @@
+"""Managed training: from the plan to the components of `trainyard.components.gcp.managed`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_gcp.artifactregistry as artifactregistry
+
+from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.managed.alarms import JobAlarms
+from trainyard.components.gcp.managed.ceilings import ClosedQuotas
+from trainyard.components.gcp.managed.editors import EditorTemplates
+from trainyard.components.gcp.managed.identities import CustomCodeAgent, ManagedIdentities
+from trainyard.components.gcp.managed.tracking import Experiments
+from trainyard.components.gcp.network import VpcNetwork
+from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.conventions import SMOKE_PREFIX
+from trainyard.plan.gcp.parts import GcpPlan, ManagedPlan
+from trainyard.plan.gcp.training import training_smoke
+from trainyard.plan.parts import Plan
+from trainyard.smoke_jobs.launch import vertex
+from trainyard.smoke_jobs.launch.payload import digest
+from trainyard.stacks.environment.gcp.storage import after, uri
+
+LONGEST_ACCOUNT_ID: Final = 30
+
+
+@dataclass(frozen=True)
+class Managed:
+    """What was made, as far as the stack tells of it and jobs need it."""
+
+    identities: ManagedIdentities
+    outputs: dict[str, pulumi.Input[object]]
+    ready: list[pulumi.Resource]
+
+
+def make_managed(
+    plan: Plan[GcpPlan],
+    planned: ManagedPlan,
+    network: VpcNetwork,
+    storage: GcsStorageTiers,
+    keys: ProjectKeys,
+    services: Sequence[pulumi.Resource],
+    gcp: pulumi.ResourceOptions,
+) -> Managed:
+    """Makes images, identities, ceilings, editors, tracking and alarms."""
+    name, own, labels = plan.core.name, plan.ground, dict(plan.ground.labels)
+    first = after(gcp, services)
+    images = artifactregistry.Repository(
+        f"{name}-images",
+        project=own.project,
+        location=own.region,
+        repository_id=f"{name}-images",
+        format="DOCKER",
+        description="Images of training jobs",
+        kms_key_name=keys.key_ids["platform"],
+        labels=labels,
+        opts=after(
+            pulumi.ResourceOptions.merge(gcp, pulumi.ResourceOptions(protect=plan.core.protect)),
+            [*services, *keys.granted["platform"]],
+        ),
+    )
+    identities = ManagedIdentities(
+        "managed",
+        {
+            "project": own.project,
+            "environment": name,
+            "account_id": f"{name[: LONGEST_ACCOUNT_ID - len('-jobs')].rstrip('-')}-jobs",
+            "people": sorted({who for team in plan.core.teams for who in team.principals}),
+            "data_bucket": storage.data_bucket,
+            "checkpoints_bucket": storage.checkpoints_bucket,
+            "artifacts_bucket": storage.artifacts_bucket,
+            "repository": images.name,
+            "location": own.region,
+            "tracking": planned.tracking,
+        },
+        first,
+    )
+    ClosedQuotas("ceilings", {"project": own.project, "region": own.region, "metrics": planned.closed_quotas}, first)
+    editors = EditorTemplates(
+        "editors",
+        {
+            "project": own.project,
+            "location": own.region,
+            "environment": name,
+            "machine_types": planned.editor_types,
+            "network_id": network.network_id,
+            "subnetwork_id": network.subnetwork_id,
+            "internet": not planned.private_domain,
+            "key_id": keys.key_ids["platform"],
+            "idle_minutes": planned.idle_minutes,
+            "disk_gib": planned.space_gib,
+            "labels": labels,
+        },
+        after(gcp, [*services, *network.ways_out, *keys.granted["platform"]]),
+    )
+    outputs: dict[str, pulumi.Input[object]] = {
+        "jobAccount": identities.job_account_email,
+        "imageRepository": pulumi.Output.concat(f"{own.region}-docker.pkg.dev/{own.project}/", images.name),
+        "editorTemplates": editors.template_names,
+        "trainingTypes": list(planned.training_types),
+        "outputKey": keys.key_ids["tracking"],
+    }
+    if planned.tracking:
+        experiments = Experiments(
+            "tracking",
+            {
+                "project": own.project,
+                "region": own.region,
+                "display_name": name,
+                "key_id": keys.key_ids["tracking"],
+                "labels": labels,
+                "protect": plan.core.protect,
+            },
+            after(gcp, [*services, *keys.granted["tracking"]]),
+        )
+        outputs["tensorboard"] = experiments.tensorboard_name
+    JobAlarms(
+        "managed-jobs",
+        {
+            "project": own.project,
+            "subject": name,
+            "job_account_email": identities.job_account_email,
+            "emails": plan.core.budget.alert_emails,
+            "labels": labels,
+        },
+        first,
+    )
+    return Managed(identities, outputs, [*services, *identities.granted, *keys.granted["tracking"]])
+
+
+def make_proof(plan: Plan[GcpPlan], made: Managed, storage: GcsStorageTiers, gcp: pulumi.ResourceOptions) -> None:
+    """Makes what proves at `pulumi up` that a job trains, after all that a job needs; then Google's agent for custom
+    code, which the first job of a project makes, loses its rights."""
+    own, spec = plan.ground, training_smoke(plan)
+    agent = {"project": own.project, "project_number": own.project_number}
+    if spec is None:
+        CustomCodeAgent("custom-code-agent", {**agent}, after(gcp, made.ready))
+        return
+    # Of every environment on Google Cloud few have one, and the SDK is not for nothing.
+    import pulumi_command
+
+    from trainyard.components.training_proof import TrainingProof
+
+    values: dict[str, pulumi.Input[str]] = {
+        "SMOKE_BUCKET": pulumi.Output.concat(uri(storage.artifacts_bucket), "/", SMOKE_PREFIX),
+        "SMOKE_ACCOUNT": made.identities.job_account_email,
+        "SMOKE_KMS_KEY": made.outputs["outputKey"],
+    }
+
+    def settings(found: dict[str, str]) -> vertex.VertexSettings:
+        return vertex.VertexSettings(
+            bucket=found["SMOKE_BUCKET"],
+            project=own.project,
+            region=own.region,
+            service_account=found["SMOKE_ACCOUNT"],
+            kms_key=found["SMOKE_KMS_KEY"],
+            spot=False,
+            labels=own.labels,
+        )
+
+    known = pulumi.Output.all(**values)
+    proof = TrainingProof(
+        spec.name,
+        {
+            "arguments": [plan.core.stack, "--target", "vertex", "--no-spot"],
+            "options": ["--bucket=SMOKE_BUCKET", "--service-account=SMOKE_ACCOUNT", "--kms-key=SMOKE_KMS_KEY"],
+            "values": values,
+            "triggers": [
+                # The very request, so that it is judged before there is an account, and another one runs the job again.
+                known.apply(lambda found: json.dumps(vertex.render(spec, settings(found), spec.name))),
+                known.apply(lambda found: digest(json.dumps(vertex.files(spec, settings(found), spec.name)))),
+            ],
+        },
+        pulumi.ResourceOptions.merge(
+            gcp, pulumi.ResourceOptions(providers=[pulumi_command.Provider("command")], depends_on=made.ready)
+        ),
+    )
+    CustomCodeAgent("custom-code-agent", {**agent}, after(gcp, [*made.ready, proof]))

@@ -1,0 +1,69 @@
+"""Managed training on Google Cloud in place of a cluster: Vertex AI, and the ground that it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from trainyard.plan.context import Context
+from trainyard.plan.gcp.floor import plan_managed_floor
+from trainyard.plan.gcp.make import (
+    UNKNOWN_NUMBER,
+    UNKNOWN_PROJECT,
+    check_bucket_names,
+    plan_billing,
+    plan_gcp,
+    plan_labels,
+)
+from trainyard.plan.gcp.network import plan_network
+from trainyard.plan.gcp.parts import GcpPlan
+from trainyard.plan.gcp.placement import choose_zones
+from trainyard.plan.gcp.record import plan_record
+from trainyard.plan.gcp.training import plan_training, premiums
+from trainyard.plan.managed import plan_growth, refuse_cluster_settings
+from trainyard.plan.parts import IdleFloor
+from trainyard.plan.tracking import plan_mlflow
+from trainyard.settings.people import Team
+
+OF_A_CLUSTER: Final = ("gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier")
+"""Settings that say something of a cluster on Google Cloud, besides those of every cloud."""
+
+PREMIUM: Final = "Vertex AI asks more than Compute Engine does"
+
+
+def plan_managed_gcp(
+    name: str, tags: Sequence[tuple[str, str]], teams: Sequence[Team], context: Context
+) -> tuple[GcpPlan, IdleFloor]:
+    """The ground and the idle floor; where the ledger has problems, with stand-ins in their place."""
+    settings = context.settings
+    check_bucket_names(name, context)
+    refuse_cluster_settings(OF_A_CLUSTER, context)
+    managed = plan_training(context, smoke=True)
+    nat = context.ledger.decide("network.nat", managed.private_domain, "where managed.private_domain is true")
+    ground = GcpPlan(
+        kind="gcp",
+        region=context.region,
+        project=settings.gcp.project or UNKNOWN_PROJECT,
+        project_number=settings.gcp.project_number or UNKNOWN_NUMBER,
+        labels=plan_labels(tags, context),
+        zones=choose_zones((), context),
+        network=plan_network(context, nat=nat),
+        control_planes=(),
+        database=None,
+        record=plan_record(context),
+        run_hours=(),
+        local_ssds=(),
+        authenticator_group=None,
+        billing=plan_billing(context, watched=False),
+        managed=managed,
+    )
+    floor = plan_managed_floor(ground, context)
+    plan_growth(
+        floor,
+        lambda grown: plan_gcp(name, tags, teams, plan_mlflow(teams, grown), grown)[2],
+        premiums(),
+        PREMIUM,
+        f"on demand and as the catalogue knows it for {context.region}",
+        context,
+    )
+    return ground, floor

@@ -1,0 +1,185 @@
+"""Managed training on Google Cloud, planned from the settings and the small profile: in place of a cluster, or beside
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from trainyard import catalog as pins
+from trainyard.catalog import gcp as catalog
+from trainyard.catalog.managed import price_factor
+from trainyard.plan.context import Context
+from trainyard.plan.gcp.parts import GcpPlan, ManagedPlan, ManagedSmokePlan
+from trainyard.plan.managed import beside, camel, refuse_managed_settings
+from trainyard.plan.parts import Plan
+from trainyard.problems import nearest
+from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_name
+
+SMOKE_MINUTES: Final = 20
+"""Longest that the smoke job runs: five for its machine and image, fifteen for level quick."""
+
+QUOTAS: Final[Mapping[str, str]] = {
+    "T4": "nvidia_t4_gpus",
+    "L4": "nvidia_l4_gpus",
+    "A100-40GB": "nvidia_a100_gpus",
+    "A100-80GB": "nvidia_a100_80gb_gpus",
+    "H100": "nvidia_h100_gpus",
+    "H200": "nvidia_h200_gpus",
+}
+"""GPU to the end of the metrics that Vertex AI counts those of custom training by, on demand and preemptible (its
+quota page as public programs of 2025-11 name them). Newer GPUs are given to a project on request alone."""
+
+IDLE_MINUTES: Final = (10, 1440)
+"""What a template of Colab Enterprise takes (pulumi_gcp 10.2.0, idleTimeout: 10 minutes to 24 hours)."""
+
+SPACE_GIB: Final = (10, 65_536)
+"""Likewise of the data disk, GB."""
+
+PREEMPTIBLE: Final = "preemptible_"
+
+
+def plan_managed_beside(context: Context) -> ManagedPlan | None:
+    """What stays of managed training where a team that had it gets a cluster; None where nothing does.
+
+    The cluster has smoke jobs of its own, so that this has none.
+    """
+    if not context.settings.managed.beside:
+        refuse_managed_settings(context)
+        return None
+    return plan_training(beside(context), smoke=False)
+
+
+def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
+    """What people may start, and of which size; `smoke`: whether a job proves it."""
+    own = context.settings.managed
+
+    def take(field: str, given: int | None, most: tuple[int, int]) -> int:
+        key = f"managed.{camel(field)}"
+        value = int(context.take(f"managed.{field}", key, given))
+        if not most[0] <= value <= most[1]:
+            context.ledger.problem(key, value, f"must be {most[0]} to {most[1]} on Google Cloud")
+        return value
+
+    training = _types("training_types", own.training_types, context)
+    editors = _types("editor_types", own.editor_types, context)
+    path, given = "mlflow.enabled", context.settings.mlflow.enabled
+    return ManagedPlan(
+        private_domain=_private(context),
+        training_types=training,
+        editor_types=editors,
+        closed_quotas=_closed(training, context),
+        idle_minutes=take("idle_minutes", own.idle_minutes, IDLE_MINUTES),
+        space_gib=take("space_gib", own.space_gib, SPACE_GIB),
+        tracking=bool(context.take(path, path, given, "managed.tracking")),
+        smoke=_smoke(training, context) if smoke else None,
+    )
+
+
+def _private(context: Context) -> bool:
+    given, residency = context.settings.managed.private_domain, context.settings.residency
+    if given is None and residency != "none":
+        why = f"residency {residency}: what leaves an editor goes through the network, where it is on record"
+        return context.ledger.decide("managed.private_domain", True, why)
+    return bool(context.take("managed.private_domain", "managed.privateDomain", given))
+
+
+def _types(field: str, given: Sequence[str] | None, context: Context) -> tuple[str, ...]:
+    """Machine types: the stack file's, or those of the profile that the region sells."""
+    path, ledger, region = f"managed.{field}", context.ledger, context.region
+    key, known = f"managed.{camel(field)}", [item.type for item in (*catalog.instances(), *catalog.cpu_instances())]
+    if given is not None:
+        for index, type_ in enumerate(given):
+            where = f"{key}[{index}]"
+            if type_ not in known:
+                ledger.problem(where, type_, "is no machine type that the catalogue knows", nearest(type_, known))
+            elif not _sold(type_, region):
+                ledger.regional(where, type_, f"is not sold in {region}")
+            elif type_ in given[:index]:
+                ledger.problem(where, type_, "is there twice")
+        return ledger.decide(path, tuple(given), f"setting {key}")
+    figure = f"gcp.managed.{field}"
+    sold = [type_ for type_ in context.figure(figure) if _sold(type_, region)]
+    return ledger.decide(path, tuple(sold), context.source(figure))
+
+
+def _sold(type_: str, region: str) -> bool:
+    if type_ in [item.type for item in catalog.cpu_instances()]:
+        return True  # in every zone
+    return bool(catalog.offered_zones(type_, region))
+
+
+def _closed(training: Sequence[str], context: Context) -> tuple[str, ...]:
+    """The metrics of the GPUs that no training type has: Vertex AI knows no other ceiling that a project can set."""
+    open_ = {item.gpu for item in catalog.instances() if item.type in training}
+    closed = [gpu for gpu in QUOTAS if gpu not in open_]
+    context.ledger.decide(
+        "managed.closed_gpus",
+        closed,
+        "the GPUs of no machine in managed.training_types: their quota of Vertex AI in the region is set to 0, for the "
+        "whole project",
+    )
+    return tuple(f"custom_model_training_{kind}{QUOTAS[gpu]}" for gpu in closed for kind in ("", PREEMPTIBLE))
+
+
+def premiums() -> Iterator[float]:
+    """The part of Vertex AI's price of a machine that is not Compute Engine's: the range that the catalogue has."""
+    for factor in price_factor("gcp"):
+        yield 1 - 1 / factor
+
+
+def training_smoke(plan: Plan[GcpPlan]) -> SmokeSpec | None:
+    """The smoke job of managed training as its launcher takes it, without what only the engine knows; None without one.
+
+    It tracks no run: the worker speaks MLflow, and here is none.
+    """
+    managed = plan.ground.managed
+    smoke = managed.smoke if managed is not None else None
+    if smoke is None:
+        return None
+    machine = next((item for item in catalog.instances() if item.type == smoke.machine_type), None)
+    price = _price(smoke.machine_type, plan.ground.region)
+    return SmokeSpec(
+        name=job_name("training"),
+        stack=plan.core.stack,
+        level=smoke.level,
+        timeout_s=smoke.max_runtime_minutes * 60 - MANAGED_MARGIN_S,
+        gpus_per_node=machine.gpus if machine else 0,
+        gpu=machine.gpu if machine else "",
+        gpu_memory_gib=machine.gpu_memory_gib if machine else 0.0,
+        instance=smoke.machine_type,
+        image=smoke.image,
+        tracking_uri="none",
+        usd_per_node_hour=price or 0.0,  # the worker's word for unknown
+    )
+
+
+def _price(type_: str, region: str) -> float | None:
+    """USD an hour of a machine under Vertex AI; None where nobody knows the machine's."""
+    try:
+        found = catalog.machine_price(type_, region)
+    except KeyError:  # a type that the ledger has a problem with
+        return None
+    return None if found is None else round(found.usd * price_factor("gcp")[1], 4)
+
+
+def _smoke(training: Sequence[str], context: Context) -> ManagedSmokePlan | None:
+    own, ledger = context.settings.smoke, context.ledger
+    if not ledger.decide("smoke.enabled", own.enabled, "setting smoke.enabled; on unless turned off"):
+        return None
+    path = "gcp.managed.smoke_types"
+    wanted = list(context.figure(path))
+    type_ = next((each for each in wanted if each in training), training[0] if training else wanted[-1])
+    why = context.source(path) if type_ in wanted else "the first of managed.training_types"
+    price = _price(type_, context.region)
+    usd = None if price is None else round(price * SMOKE_MINUTES / 60, 2)
+    cost = f"; {usd:g} USD at most" if usd is not None else ""
+    image = own.image or pins.pins().image("pytorch")
+    said = "setting smoke.image" if own.image else "catalog/versions.yaml, pytorch: Vertex AI pulls from Docker Hub"
+    return ManagedSmokePlan(
+        machine_type=ledger.decide("managed.smoke.instance_type", type_, why + cost),
+        image=ledger.decide("managed.smoke.image", image, said),
+        level=ledger.decide("smoke.level", own.level, "setting smoke.level; quick by default, minutes"),
+        max_runtime_minutes=SMOKE_MINUTES,
+        usd=usd,
+    )
