@@ -30,6 +30,10 @@ from trainyard.smoke_jobs.launch.job import (
 
 INTERVAL_S = 10.0
 
+NO_QUOTA = "exceed quota limits"
+"""What Vertex AI says where a project has no quota for the machines (RESOURCE_EXHAUSTED, as public reports of 2025
+quote it)."""
+
 ACCELERATORS = {
     "T4": "NVIDIA_TESLA_T4",
     "V100": "NVIDIA_TESLA_V100",
@@ -224,9 +228,17 @@ def run(
         blob = bucket.blob(f"{folder}/result.json")
         found = json.loads(blob.download_as_bytes()) if blob.exists() else None
     except clients.errors as error:
-        raise LaunchError(f"Google Cloud refused: {error}") from None
+        raise LaunchError(_refused(str(error))) from None
     code = EXIT["timeout"] if state == "JOB_STATE_EXPIRED" else None
     return ended(found, code, "" if found else f"{name} ended {state} and left no result; see its log")
+
+
+def _refused(said: str) -> str:
+    """What Google Cloud says, and of a quota that is too small, what to do: its text names the metric."""
+    if NO_QUOTA in said:
+        how = "ask for more under IAM & Admin, Quotas, Vertex AI; `trainyard preflight STACK` names what is missing"
+        return f"the project has no quota for the job: {said} ({how})"
+    return f"Google Cloud refused: {said}"
 
 
 def _wait(jobs: Any, name: str, view: View, pause: Callable[[float], None]) -> str:

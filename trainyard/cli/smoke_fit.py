@@ -36,8 +36,8 @@ TARGETS: Final[Mapping[str, tuple[Target, ...]]] = {
     "role_arn": (Target.sagemaker,),
     "subnets": (Target.sagemaker,),
     "security_groups": (Target.sagemaker,),
-    "kms_key": (Target.sagemaker,),
-    "tags": (Target.sagemaker,),
+    "kms_key": _MANAGED,
+    "tags": _MANAGED,
     "gcp_project": (Target.vertex,),
     "service_account": (Target.vertex,),
 }

@@ -12,26 +12,45 @@ from trainyard.cli.programs import asked, is_there
 from trainyard.cli.smoke_options import Target, TargetOptions, tags_of
 from trainyard.conventions import SMOKE_PREFIX
 from trainyard.plan.aws.parts import AwsPlan
-from trainyard.plan.aws.training import training_smoke
+from trainyard.plan.aws.training import training_smoke as sagemaker_smoke
+from trainyard.plan.gcp.parts import GcpPlan
+from trainyard.plan.gcp.training import training_smoke as vertex_smoke
 from trainyard.plan.parts import Plan
 from trainyard.smoke_jobs.launch.job import LaunchError, SmokeSpec
 
-OUTPUTS: Mapping[str, tuple[str, str]] = {
-    "role_arn": ("jobRole", "--role-arn"),
-    "bucket": ("artifactsBucket", "--bucket"),
-    "subnets": ("trainingSubnets", "--subnet"),
-    "security_groups": ("trainingSecurityGroup", "--security-group"),
-    "kms_key": ("outputKey", "--kms-key"),
+OUTPUTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "aws": {
+        "role_arn": ("jobRole", "--role-arn"),
+        "bucket": ("artifactsBucket", "--bucket"),
+        "subnets": ("trainingSubnets", "--subnet"),
+        "security_groups": ("trainingSecurityGroup", "--security-group"),
+        "kms_key": ("outputKey", "--kms-key"),
+    },
+    "gcp": {
+        "service_account": ("jobAccount", "--service-account"),
+        "bucket": ("artifactsBucket", "--bucket"),
+        "kms_key": ("outputKey", "--kms-key"),
+    },
 }
-"""Option by its field, the output of the stack that holds it, and how it is spelt."""
+"""By cloud: option by its field, the output of the stack that holds it, and how it is spelt."""
+
+TARGETS: Mapping[str, tuple[Target, str, str]] = {
+    "aws": (Target.sagemaker, "SageMaker", "s3"),
+    "gcp": (Target.vertex, "Vertex AI", "gs"),
+}
+"""By cloud: the target of a stack without a cluster, its name for people, and how a bucket is addressed."""
 
 
 def spec_of(plan: Plan, target: Target) -> SmokeSpec:
     """The job of a stack without a cluster. Raises LaunchError."""
-    stack = plan.core.stack
-    if target is not Target.sagemaker or plan.ground.kind != "aws":
-        raise LaunchError(f"stack {stack} has no cluster, its jobs run on SageMaker: --target sagemaker")
-    spec = training_smoke(cast("Plan[AwsPlan]", plan))
+    stack, own = plan.core.stack, TARGETS.get(plan.ground.kind)
+    if own is None or target is not own[0]:
+        where = f"its jobs run on {own[1]}: --target {own[0]}" if own else "and no managed training"
+        raise LaunchError(f"stack {stack} has no cluster, {where}")
+    if plan.ground.kind == "gcp":
+        spec = vertex_smoke(cast("Plan[GcpPlan]", plan))
+    else:
+        spec = sagemaker_smoke(cast("Plan[AwsPlan]", plan))
     if spec is None:
         raise LaunchError(f"stack {stack} has no smoke job: smoke.enabled is false")
     return spec
@@ -43,7 +62,10 @@ def placed(plan: Plan, where: TargetOptions, project: Path, given: Mapping[str, 
     Raises LaunchError, naming what is missing.
     """
     changes: dict[str, Any] = {} if "spot" in given else {"spot": False}  # a quota of spot is another one, often none
-    missing = {field: told for field, told in OUTPUTS.items() if not getattr(where, field)}
+    kind = plan.ground.kind
+    if kind == "gcp" and not where.gcp_project:
+        changes["gcp_project"] = cast("Plan[GcpPlan]", plan).ground.project
+    missing = {field: told for field, told in OUTPUTS[kind].items() if not getattr(where, field)}
     if missing:
         outputs = _outputs(plan.core.stack, project, [flag for _, flag in missing.values()])
         lacking = [output for output, _ in missing.values() if output not in outputs]
@@ -52,11 +74,12 @@ def placed(plan: Plan, where: TargetOptions, project: Path, given: Mapping[str, 
         for field, (output, _) in missing.items():
             value = outputs[output]
             if field == "bucket":
-                value = f"s3://{value}/{SMOKE_PREFIX}"
+                value = f"{TARGETS[kind][2]}://{value}/{SMOKE_PREFIX}"
             elif field in ("subnets", "security_groups"):
                 value = value if isinstance(value, list) else [value]
             changes[field] = value
-    tags = dict(plan.core.tags) | tags_of(where)
+    own = cast("Plan[GcpPlan]", plan).ground.labels if kind == "gcp" else plan.core.tags
+    tags = dict(own) | tags_of(where)
     return replace(where, tags=[f"{key}={value}" for key, value in tags.items()], **changes)
 
 

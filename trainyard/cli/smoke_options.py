@@ -135,12 +135,16 @@ class TargetOptions:
     role_arn: Annotated[str, _place("--role-arn", "SageMaker execution role.")] = ""
     subnets: Annotated[list[str] | None, _place("--subnet", "SageMaker.")] = None
     security_groups: Annotated[list[str] | None, _place("--security-group", "SageMaker.")] = None
-    kms_key: Annotated[str, _place("--kms-key", "SageMaker: key of volume and output, an ARN.")] = ""
-    tags: Annotated[list[str] | None, _place("--tag", "SageMaker: a tag of the job.", metavar="KEY=VALUE")] = None
+    kms_key: Annotated[
+        str, _place("--kms-key", "Key of disks and output: an ARN (SageMaker), or its name (Vertex AI).")
+    ] = ""
+    tags: Annotated[
+        list[str] | None, _place("--tag", "A tag of the job (SageMaker), or a label (Vertex AI).", metavar="KEY=VALUE")
+    ] = None
     spot: Annotated[bool, _place("--spot/--no-spot", "Spot capacity (SageMaker, Vertex AI).")] = True
     region: Annotated[str, _place("--region", "Region. Default: the stack's.")] = ""
     gcp_project: Annotated[str, _place("--gcp-project", "Google Cloud project.")] = ""
-    service_account: Annotated[str, _place("--service-account", "Vertex AI.")] = ""
+    service_account: Annotated[str, _place("--service-account", "Vertex AI: as whom the job runs.")] = ""
 
 
 def tags_of(options: TargetOptions) -> dict[str, str]:

@@ -151,6 +151,8 @@ def _vertex(spec: SmokeSpec, options: TargetOptions) -> Launcher:
         region=options.region,
         service_account=options.service_account,
         spot=options.spot,
+        kms_key=options.kms_key,
+        labels=tuple(tags_of(options).items()),
     )
 
     def render() -> str:

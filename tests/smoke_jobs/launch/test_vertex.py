@@ -45,6 +45,22 @@ def test_scheduling():
     assert (job["scheduling"]["strategy"], job["serviceAccount"]) == ("STANDARD", "a@p")
 
 
+def test_a_t4_is_attached_to_a_machine():
+    (pool, _) = render(replace(SPEC, instance="n1-standard-4+t4", gpu="T4"), SETTINGS, "job")["jobSpec"][
+        "workerPoolSpecs"
+    ]
+    assert pool["machineSpec"]["machineType"] == "n1-standard-4"
+    assert pool["machineSpec"]["acceleratorType"] == "NVIDIA_TESLA_T4"
+
+
+def test_the_bill_and_the_key_are_the_environment_s():
+    plain = render(SPEC, SETTINGS, "job")
+    assert plain["labels"] == {"managed-by": "trainyard"} and "encryptionSpec" not in plain
+    told = render(SPEC, replace(SETTINGS, kms_key="k", labels=(("project", "acme-demo"),)), "job")
+    assert told["labels"] == {"managed-by": "trainyard", "project": "acme-demo"}
+    assert told["encryptionSpec"] == {"kmsKeyName": "k"}
+
+
 @pytest.mark.parametrize(
     ("machine", "gpu", "disk"),
     [
@@ -128,6 +144,7 @@ class _Google:
 
     def __init__(self, states: list[str], document: dict | None) -> None:
         self.states, self.document = states, document
+        self.says = "permission denied"
         self.objects: dict[str, str] = {}
         self.submitted: dict = {}
         self.cancelled = False
@@ -148,7 +165,7 @@ class _Google:
 
     def create_custom_job(self, parent: str, custom_job: dict):
         if not self.states:
-            raise _RefusedError("quota exceeded")
+            raise _RefusedError(self.says)
         self.submitted = {"parent": parent, "job": custom_job}
         return SimpleNamespace(name="jobs/1")
 
@@ -183,8 +200,16 @@ def test_an_end_without_a_result(state, code):
 
 
 def test_a_refusal_is_told():
-    with pytest.raises(LaunchError, match="Google Cloud refused: quota exceeded"):
+    with pytest.raises(LaunchError, match="Google Cloud refused: permission denied"):
         vertex.run(SPEC, SETTINGS, RecordedView(), _Google([], None).clients())
+
+
+def test_a_quota_of_nothing_is_named_with_how_to_raise_it():
+    google = _Google([], None)
+    metric = "aiplatform.googleapis.com/custom_model_training_nvidia_t4_gpus"
+    google.says = f"429 The following quota metrics exceed quota limits: {metric}"
+    with pytest.raises(LaunchError, match=r"no quota for the job: .*nvidia_t4_gpus.*Quotas, Vertex AI.*preflight"):
+        vertex.run(SPEC, SETTINGS, RecordedView(), google.clients())
 
 
 def test_ctrl_c_cancels_the_job():
