@@ -12,9 +12,13 @@ WHOLE = "demo-whole"
 """The demo stack with all that high assurance adds: a file system, a standby database, endpoints in every zone."""
 EXAMPLES = tuple(stack_of(file) for file in stack_files(ROOT / "stacks"))
 MANAGED = ("small-aws", "uae-small")
-"""Those without a cluster: managed training."""
-WITH_CLUSTERS = tuple(stack for stack in EXAMPLES if stack not in MANAGED)
+"""Those without a cluster on AWS: managed training."""
+MANAGED_ON_GOOGLE = ("small-gcp",)
+"""Likewise on Google Cloud."""
+WITH_CLUSTERS = tuple(stack for stack in EXAMPLES if stack not in MANAGED + MANAGED_ON_GOOGLE)
 ON_GOOGLE = tuple(stack for stack in EXAMPLES if stack.endswith("-gcp"))
+GKE = tuple(stack for stack in WITH_CLUSTERS if stack in ON_GOOGLE)
+"""Those with a cluster on Google Cloud."""
 ON_AWS = tuple(stack for stack in EXAMPLES if stack not in ON_GOOGLE)
 EKS = tuple(stack for stack in WITH_CLUSTERS if stack not in ON_GOOGLE)
 """Those with a cluster on AWS."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ON_GOOGLE
+from tests.conftest import GKE
 from trainyard.components.k8s.alert_log import ALERT_LOG_URL
 from trainyard.conventions.gcp import DCGM_PODS, DCGM_SERIES
 from trainyard.conventions.monitoring import ALERT_LOG, CHECKPOINT_DRILL, MONITORING_NAMESPACE
@@ -23,7 +23,7 @@ ALERT_POLICY, METRIC = "gcp:monitoring/alertPolicy:AlertPolicy", "gcp:logging/me
 CHANNEL = "gcp:monitoring/notificationChannel:NotificationChannel"
 
 
-@pytest.fixture(scope="module", params=ON_GOOGLE)
+@pytest.fixture(scope="module", params=GKE)
 def resources(request: pytest.FixtureRequest, rehearsed: Rehearsed) -> Resources:
     return Resources(rehearsed(request.param).resources)
 

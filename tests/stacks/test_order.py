@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 
-from tests.conftest import EKS, ON_GOOGLE, WITH_CLUSTERS
+from tests.conftest import EKS, GKE, WITH_CLUSTERS
 from trainyard.recorded.model import RecordedResource
 from trainyard.rehearsal.rehearse import Rehearsal
 
@@ -201,17 +201,17 @@ RULES = {
     "gateway before nodes": Rule(
         "a private node without one pulls no image",
         each(("compute/routerNat:RouterNat",), ("container/nodePool:NodePool",)),
-        ON_GOOGLE,
+        GKE,
     ),
     "services before what they make": Rule(
         "a call to a service that is not enabled is refused",
         each(("projects/service:Service",), ("container/cluster:Cluster", "sql/databaseInstance:DatabaseInstance")),
-        ON_GOOGLE,
+        GKE,
     ),
     "private connection before the database": Rule(
         "an instance with a private address is refused without, and the connection goes only after it",
         each(("servicenetworking/connection:Connection",), ("sql/databaseInstance:DatabaseInstance",)),
-        ON_GOOGLE,
+        GKE,
     ),
     "rights to a key before what it encrypts": Rule(
         "the service's agent has to use the key",
@@ -222,7 +222,7 @@ RULES = {
             if set(order.before(made.urn)).intersection(right.property_dependencies["cryptoKeyId"])
             and right.inputs["member"].endswith(AGENTS[made.type.split(":")[1].split("/")[0]])
         ),
-        ON_GOOGLE,
+        GKE,
     ),
 }
 AGENTS = {"storage": "@gs-project-accounts.iam.gserviceaccount.com", "sql": "@gcp-sa-cloud-sql.iam.gserviceaccount.com"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import ON_GOOGLE
+from tests.conftest import GKE
 from tests.stacks.test_order import Order
 from tests.stacks.test_teardown_order import NAMESPACE, RELEASE, named
 
@@ -68,10 +68,10 @@ RULES = {
 @pytest.fixture(scope="module")
 def orders(rehearsed):
     """By stack, who waits for whom."""
-    return {stack: Order(rehearsed(stack).resources) for stack in ON_GOOGLE}
+    return {stack: Order(rehearsed(stack).resources) for stack in GKE}
 
 
-@pytest.mark.parametrize("stack", ON_GOOGLE)
+@pytest.mark.parametrize("stack", GKE)
 @pytest.mark.parametrize("rule", RULES)
 def test_it_goes_before_what_it_needs_to_go(orders, stack, rule):
     order, (goes, stays) = orders[stack], RULES[rule]
@@ -81,7 +81,7 @@ def test_it_goes_before_what_it_needs_to_go(orders, stack, rule):
     assert order.missing((one, other) for one in first for other in then if one is not other) == []
 
 
-@pytest.mark.parametrize("stack", ON_GOOGLE)
+@pytest.mark.parametrize("stack", GKE)
 def test_claims_of_stateful_sets_go_with_them(rehearsed, stack):
     """Of Prometheus on the cluster; where Google collects, nothing is claimed."""
     for release in rehearsed(stack).resources:
