@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from trainyard.conventions.gcp import VERTEX_ACCELERATORS
 from trainyard.smoke_jobs.ddp.result import EXIT
 from trainyard.smoke_jobs.launch import payload
 from trainyard.smoke_jobs.launch.extras import GCP, imported
@@ -33,23 +34,6 @@ INTERVAL_S = 10.0
 NO_QUOTA = "exceed quota limits"
 """What Vertex AI says where a project has no quota for the machines (RESOURCE_EXHAUSTED, as public reports of 2025
 quote it)."""
-
-ACCELERATORS = {
-    "T4": "NVIDIA_TESLA_T4",
-    "V100": "NVIDIA_TESLA_V100",
-    "L4": "NVIDIA_L4",
-    "A100": "NVIDIA_TESLA_A100",
-    "A100-40GB": "NVIDIA_TESLA_A100",
-    "A100-80GB": "NVIDIA_A100_80GB",
-    "H100": "NVIDIA_H100_80GB",
-    "H100-MEGA": "NVIDIA_H100_MEGA_80GB",
-    "H200": "NVIDIA_H200_141GB",
-    "B200": "NVIDIA_B200",
-    "GB200": "NVIDIA_GB200",
-    "RTX PRO 6000": "NVIDIA_RTX_PRO_6000",
-}
-"""Vertex AI's AcceleratorType (its documentation, platform facts 2.4, 2026-11-20)."""
-
 
 HYPERDISK = ("a3-ultragpu-", "a4-", "a4x-", "g4-")
 """Machine types without Persistent Disk (Compute Engine's documentation of its accelerator machines, 2026-11)."""
@@ -85,8 +69,8 @@ def _check(spec: SmokeSpec, settings: VertexSettings) -> None:
     )
     if not settings.bucket.startswith("gs://"):
         raise LaunchError(f"bucket is {settings.bucket!r}: gs://bucket/prefix, --bucket")
-    if spec.gpus_per_node and spec.gpu not in ACCELERATORS:
-        raise LaunchError(f"gpu is {spec.gpu!r}: one of {', '.join(ACCELERATORS)}, --gpu")
+    if spec.gpus_per_node and spec.gpu not in VERTEX_ACCELERATORS:
+        raise LaunchError(f"gpu is {spec.gpu!r}: one of {', '.join(VERTEX_ACCELERATORS)}, --gpu")
     if _over_tcpxo(spec) and spec.transport not in ("", TRANSPORT):
         raise LaunchError(f"transport is {spec.transport}: {spec.instance} has {TRANSPORT}, --transport")
 
@@ -135,7 +119,7 @@ def render(spec: SmokeSpec, settings: VertexSettings, name: str) -> dict[str, An
     # A T4 is attached to a machine, and the catalogue's name of the two is none of Google's.
     machine: dict[str, Any] = {"machineType": spec.instance.partition("+")[0]}
     if spec.gpus_per_node:
-        machine |= {"acceleratorType": ACCELERATORS[spec.gpu], "acceleratorCount": spec.gpus_per_node}
+        machine |= {"acceleratorType": VERTEX_ACCELERATORS[spec.gpu], "acceleratorCount": spec.gpus_per_node}
     pool: dict[str, Any] = {
         "machineSpec": machine,
         "diskSpec": {"bootDiskType": _boot_disk(spec.instance), "bootDiskSizeGb": settings.disk_gib},

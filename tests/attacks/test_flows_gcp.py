@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conftest import ON_GOOGLE
+from tests.conftest import GKE
 from trainyard.rehearsal.works.flows.gcp.places import API, GOOGLE, METADATA
 from trainyard.rehearsal.works.flows.model import HTTPS, KUBELET, Port
 
-STACKS = ON_GOOGLE
+STACKS = GKE
 ANY = (Port(1), Port(22), Port(80), HTTPS, Port(5432), Port(8080), Port(29500), Port(65535), Port(53, "UDP"))
 
 

@@ -6,7 +6,7 @@ allowed.
 
 import pytest
 
-from tests.conftest import ON_GOOGLE
+from tests.conftest import GKE
 from trainyard.conventions import TEAM_LABEL, TRAINER_SERVICE_ACCOUNT, data_prefix, team_prefix
 from trainyard.recorded.resources import Resources
 from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, NAMESPACE
@@ -40,7 +40,7 @@ class Stack:
         return [(one, other) for one in self.namespaces for other in self.namespaces if one != other]
 
 
-@pytest.fixture(scope="module", params=ON_GOOGLE)
+@pytest.fixture(scope="module", params=GKE)
 def stack(request, rehearsed):
     return Stack(rehearsed(request.param).resources)
 

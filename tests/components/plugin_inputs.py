@@ -211,6 +211,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "environment": "acme-demo",
         "accountId": "acme-demo-jobs",
         "people": ["group:research@acme.example"],
+        "ingest": [],
         "dataBucket": "acme-demo-data",
         "checkpointsBucket": "acme-demo-checkpoints",
         "artifactsBucket": "acme-demo-artifacts",

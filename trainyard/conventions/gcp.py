@@ -188,3 +188,42 @@ def kubeconfig_document(cluster: str, name: Any) -> dict[str, Any]:
         "contexts": [{"name": cluster, "context": {"cluster": cluster, "user": cluster}}],
         "users": [{"name": cluster, "user": {"exec": command}}],
     }
+
+
+VERTEX_ACCELERATORS: Final[Mapping[str, str]] = {
+    "T4": "NVIDIA_TESLA_T4",
+    "V100": "NVIDIA_TESLA_V100",
+    "L4": "NVIDIA_L4",
+    "A100": "NVIDIA_TESLA_A100",
+    "A100-40GB": "NVIDIA_TESLA_A100",
+    "A100-80GB": "NVIDIA_A100_80GB",
+    "H100": "NVIDIA_H100_80GB",
+    "H100-MEGA": "NVIDIA_H100_MEGA_80GB",
+    "H200": "NVIDIA_H200_141GB",
+    "B200": "NVIDIA_B200",
+    "GB200": "NVIDIA_GB200",
+    "RTX PRO 6000": "NVIDIA_RTX_PRO_6000",
+}
+"""Vertex AI's AcceleratorType (its documentation, platform facts 2.4, 2026-11-20)."""
+
+VERTEX_QUOTAS: Final[Mapping[str, str]] = {
+    "T4": "nvidia_t4_gpus",
+    "L4": "nvidia_l4_gpus",
+    "A100-40GB": "nvidia_a100_gpus",
+    "A100-80GB": "nvidia_a100_80gb_gpus",
+    "H100": "nvidia_h100_gpus",
+    "H200": "nvidia_h200_gpus",
+}
+"""GPU to the end of the metrics that Vertex AI counts those of custom training by (its quota page, as public programs
+of 2025-11 name them). Newer GPUs are given to a project on request alone."""
+
+
+def vertex_quota(gpu: str, *, spot: bool) -> str | None:
+    """The metric of Vertex AI, without its domain, that custom training with a GPU counts by; None for a newer one."""
+    end = VERTEX_QUOTAS.get(gpu)
+    return f"custom_model_training_{'preemptible_' if spot else ''}{end}" if end is not None else None
+
+
+def vertex_gpu(machine_type: str, gpu: str) -> str:
+    """The key of `VERTEX_ACCELERATORS` for a machine's GPU: an H100 of A3 Mega is another accelerator to Vertex AI."""
+    return f"{gpu}-MEGA" if machine_type.startswith("a3-megagpu-") else gpu

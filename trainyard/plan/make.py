@@ -20,7 +20,7 @@ from trainyard.plan.aws.managed import plan_managed_aws
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.budget import check_budget, plan_budget
 from trainyard.plan.context import Context
-from trainyard.plan.egress import plan_egress
+from trainyard.plan.egress import no_wall, plan_egress
 from trainyard.plan.gcp.make import plan_gcp
 from trainyard.plan.gcp.managed import plan_managed_gcp
 from trainyard.plan.images import plan_allowed_images
@@ -135,7 +135,7 @@ def _plan(context: Context, environment: str, stack: str) -> Plan:
     managed = context.profile.name == "small"
     mlflow = NO_SERVER if managed else plan_mlflow(teams, context)
     storage = plan_storage(context)
-    egress = plan_egress(context)
+    egress = no_wall(context) if managed and settings.cloud == "gcp" else plan_egress(context)
     clusters: tuple[ClusterPlan, ...] = ()
     ground: GroundPlan
     if managed:

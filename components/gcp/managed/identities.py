@@ -33,8 +33,10 @@ class ManagedIdentitiesArgs(TypedDict):
     """Id of the account of jobs: 6 to 30 of a-z, 0-9 and -."""
     people: Sequence[str]
     """Who trains, as IAM members: `group:research@acme.example`. May be empty: then owners of the project alone do."""
+    ingest: Sequence[str]
+    """Who brings the data in, as IAM members. May be empty: then owners of the project alone do."""
     data_bucket: pulumi.Input[str]
-    """Name of the bucket of the data, which nobody here writes to."""
+    """Name of the bucket of the data, which neither people nor jobs write to."""
     checkpoints_bucket: pulumi.Input[str]
     """Name of the bucket of checkpoints, which jobs write."""
     artifacts_bucket: pulumi.Input[str]
@@ -86,6 +88,8 @@ class ManagedIdentities(pulumi.ComponentResource):
             serviceaccount.IAMMember(
                 f"{name}-{short}", service_account_id=account.name, role=_ACT_AS, member=member, opts=self._child
             )
+        for member in args["ingest"]:
+            self._stores(f"ingest-{member.partition(':')[2]}", member, {"data": WRITE})
         register(self)
 
     def _role(

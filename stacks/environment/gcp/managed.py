@@ -71,6 +71,7 @@ def make_managed(
             "environment": name,
             "account_id": f"{name[: LONGEST_ACCOUNT_ID - len('-jobs')].rstrip('-')}-jobs",
             "people": sorted({who for team in plan.core.teams for who in team.principals}),
+            "ingest": plan.core.storage.ingest_principals,
             "data_bucket": storage.data_bucket,
             "checkpoints_bucket": storage.checkpoints_bucket,
             "artifacts_bucket": storage.artifacts_bucket,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import EKS, MANAGED, ON_GOOGLE
+from tests.conftest import EKS, GKE, MANAGED
 from trainyard.recorded.resources import Resources
 from trainyard.review.works.topics import tables_of
 
@@ -32,7 +32,7 @@ def test_a_role_says_who_takes_it(rehearsed):
     assert any("s3:PutObject" in row[4] for row in rows)
 
 
-@pytest.mark.parametrize("stack", ON_GOOGLE)
+@pytest.mark.parametrize("stack", GKE)
 def test_every_need_on_google_cloud_is_met_and_every_grant_is_told(rehearsed, stack):
     needs, grants = tables_of("rights", Resources(rehearsed(stack).resources))
     assert {row[4] for row in needs.rows} == {"yes"}

@@ -25,7 +25,7 @@ from trainyard.plan.parts import IdleFloor
 from trainyard.plan.tracking import plan_mlflow
 from trainyard.settings.people import Team
 
-OF_A_CLUSTER: Final = ("gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier")
+OF_A_CLUSTER: Final = ("gcp.releaseChannel", "gcp.apiNetworks", "gcp.databaseTier", "network.egress")
 """Settings that say something of a cluster on Google Cloud, besides those of every cloud."""
 
 PREMIUM: Final = "Vertex AI asks more than Compute Engine does"
@@ -38,6 +38,9 @@ def plan_managed_gcp(
     settings = context.settings
     check_bucket_names(name, context)
     refuse_cluster_settings(OF_A_CLUSTER, context)
+    if settings.storage.data_access == "team":
+        allowed = "is a folder a team of pods, and all jobs of managed training run as one account"
+        context.ledger.problem("storage.dataAccess", "team", allowed, "leave it out, or set profile: medium")
     managed = plan_training(context, smoke=True)
     nat = context.ledger.decide("network.nat", managed.private_domain, "where managed.private_domain is true")
     ground = GcpPlan(

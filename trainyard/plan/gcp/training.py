@@ -3,12 +3,13 @@ it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from trainyard import catalog as pins
 from trainyard.catalog import gcp as catalog
 from trainyard.catalog.managed import price_factor
+from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_gpu, vertex_quota
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.parts import GcpPlan, ManagedPlan, ManagedSmokePlan
 from trainyard.plan.managed import beside, camel, refuse_managed_settings
@@ -19,24 +20,11 @@ from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_nam
 SMOKE_MINUTES: Final = 20
 """Longest that the smoke job runs: five for its machine and image, fifteen for level quick."""
 
-QUOTAS: Final[Mapping[str, str]] = {
-    "T4": "nvidia_t4_gpus",
-    "L4": "nvidia_l4_gpus",
-    "A100-40GB": "nvidia_a100_gpus",
-    "A100-80GB": "nvidia_a100_80gb_gpus",
-    "H100": "nvidia_h100_gpus",
-    "H200": "nvidia_h200_gpus",
-}
-"""GPU to the end of the metrics that Vertex AI counts those of custom training by, on demand and preemptible (its
-quota page as public programs of 2025-11 name them). Newer GPUs are given to a project on request alone."""
-
 IDLE_MINUTES: Final = (10, 1440)
 """What a template of Colab Enterprise takes (pulumi_gcp 10.2.0, idleTimeout: 10 minutes to 24 hours)."""
 
 SPACE_GIB: Final = (10, 65_536)
 """Likewise of the data disk, GB."""
-
-PREEMPTIBLE: Final = "preemptible_"
 
 
 def plan_managed_beside(context: Context) -> ManagedPlan | None:
@@ -56,14 +44,14 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
 
     def take(field: str, given: int | None, most: tuple[int, int]) -> int:
         key = f"managed.{camel(field)}"
-        value = int(context.take(f"managed.{field}", key, given))
+        value = int(context.take(f"gcp.managed.{field}", key, given, f"managed.{field}"))
         if not most[0] <= value <= most[1]:
             context.ledger.problem(key, value, f"must be {most[0]} to {most[1]} on Google Cloud")
         return value
 
     training = _types("training_types", own.training_types, context)
     editors = _types("editor_types", own.editor_types, context)
-    path, given = "mlflow.enabled", context.settings.mlflow.enabled
+    given = context.settings.mlflow.enabled
     return ManagedPlan(
         private_domain=_private(context),
         training_types=training,
@@ -71,7 +59,7 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
         closed_quotas=_closed(training, context),
         idle_minutes=take("idle_minutes", own.idle_minutes, IDLE_MINUTES),
         space_gib=take("space_gib", own.space_gib, SPACE_GIB),
-        tracking=bool(context.take(path, path, given, "managed.tracking")),
+        tracking=bool(context.take("gcp.managed.tracking", "mlflow.enabled", given, "managed.tracking")),
         smoke=_smoke(training, context) if smoke else None,
     )
 
@@ -81,7 +69,8 @@ def _private(context: Context) -> bool:
     if given is None and residency != "none":
         why = f"residency {residency}: what leaves an editor goes through the network, where it is on record"
         return context.ledger.decide("managed.private_domain", True, why)
-    return bool(context.take("managed.private_domain", "managed.privateDomain", given))
+    path = "managed.private_domain"
+    return bool(context.take(f"gcp.{path}", "managed.privateDomain", given, path))
 
 
 def _types(field: str, given: Sequence[str] | None, context: Context) -> tuple[str, ...]:
@@ -112,14 +101,15 @@ def _sold(type_: str, region: str) -> bool:
 def _closed(training: Sequence[str], context: Context) -> tuple[str, ...]:
     """The metrics of the GPUs that no training type has: Vertex AI knows no other ceiling that a project can set."""
     open_ = {item.gpu for item in catalog.instances() if item.type in training}
-    closed = [gpu for gpu in QUOTAS if gpu not in open_]
+    closed = [gpu for gpu in VERTEX_QUOTAS if gpu not in open_]
     context.ledger.decide(
         "managed.closed_gpus",
         closed,
         "the GPUs of no machine in managed.training_types: their quota of Vertex AI in the region is set to 0, for the "
         "whole project",
     )
-    return tuple(f"custom_model_training_{kind}{QUOTAS[gpu]}" for gpu in closed for kind in ("", PREEMPTIBLE))
+    metrics = (vertex_quota(gpu, spot=spot) for gpu in closed for spot in (False, True))
+    return tuple(metric for metric in metrics if metric is not None)
 
 
 def premiums() -> Iterator[float]:
@@ -145,7 +135,7 @@ def training_smoke(plan: Plan[GcpPlan]) -> SmokeSpec | None:
         level=smoke.level,
         timeout_s=smoke.max_runtime_minutes * 60 - MANAGED_MARGIN_S,
         gpus_per_node=machine.gpus if machine else 0,
-        gpu=machine.gpu if machine else "",
+        gpu=vertex_gpu(machine.type, machine.gpu) if machine else "",
         gpu_memory_gib=machine.gpu_memory_gib if machine else 0.0,
         instance=smoke.machine_type,
         image=smoke.image,

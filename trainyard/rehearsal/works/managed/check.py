@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.managed.aws import brakes, editors, jobs, tracking
+from trainyard.rehearsal.works.managed.gcp import ceilings
+from trainyard.rehearsal.works.managed.gcp import editors as editors_gcp
+from trainyard.rehearsal.works.managed.gcp import jobs as jobs_gcp
 
 
 def check(stack: Stack) -> None:
     """Notes every editor that nothing ends, every job that could not run, and every brake that holds nobody."""
-    for part in (editors, jobs, tracking, brakes):
+    for part in (editors, jobs, tracking, brakes, editors_gcp, jobs_gcp, ceilings):
         part.check(stack)

@@ -36,6 +36,7 @@ class Caller:
     account: str = ""  # the e-mail address of an account
     agent: str = ""  # the domain of a service's own account: its project's number is in no recording
     group: str = ""  # the address of a group of Google's own
+    member: str = ""  # people, as grants name them: user:ann@acme.example
 
     def __str__(self) -> str:
         """The caller in words."""
@@ -54,6 +55,8 @@ def names(member: str, caller: Caller) -> Answer:
         return "yes"
     if member == f"group:{LOG_DELIVERY}":
         return "yes" if caller.group == LOG_DELIVERY else "no"  # nobody of this project is in it
+    if caller.member and member == caller.member:
+        return "yes"
     if member.startswith(_OF_MANY):
         return "maybe"
     if caller.pod is not None:

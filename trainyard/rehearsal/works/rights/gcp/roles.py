@@ -75,6 +75,9 @@ PERMISSIONS: Final[Mapping[str, frozenset[str]]] = {
             "iam.serviceAccounts.get", "iam.serviceAccounts.getAccessToken", "iam.serviceAccounts.getOpenIdToken",
             "iam.serviceAccounts.list",
         ),
+        "roles/iam.serviceAccountUser": (
+            "iam.serviceAccounts.actAs", "iam.serviceAccounts.get", "iam.serviceAccounts.list",
+        ),
         "roles/iam.serviceAccountTokenCreator": (
             "iam.serviceAccounts.get", "iam.serviceAccounts.getAccessToken", "iam.serviceAccounts.getOpenIdToken",
             "iam.serviceAccounts.implicitDelegation", "iam.serviceAccounts.list", "iam.serviceAccounts.signBlob",

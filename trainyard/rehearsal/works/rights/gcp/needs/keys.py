@@ -36,6 +36,7 @@ AGENTS: Final[Mapping[str, str]] = {
     "file": "cloud-filer",
     "lustre": "gcp-sa-lustre",
     "logging": "gcp-sa-logging",
+    "aiplatform": "gcp-sa-aiplatform",
 }
 """Domains of the accounts of services, before `.iam.gserviceaccount.com`, by the service."""
 
@@ -55,6 +56,10 @@ _ENCRYPTED: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("gcp:filestore/instance:Instance", "kmsKeyName", "file", "make the file system"),
     ("gcp:lustre/instance:Instance", "kmsKey", "lustre", "make the file system"),
     (GCP_LOG_BUCKET, "cmekSettings.kmsKeyName", "logging", "keep logs in the bucket"),
+    ("gcp:vertex/aiTensorboard:AiTensorboard", "encryptionSpec.kmsKeyName", "aiplatform", "keep curves"),
+    ("gcp:vertex/aiMetadataStore:AiMetadataStore", "encryptionSpec.kmsKeyName", "aiplatform", "keep runs"),
+    ("gcp:colab/runtimeTemplate:RuntimeTemplate", "encryptionSpec.kmsKeyName", "aiplatform", "start editors"),
+    ("gcp:colab/runtimeTemplate:RuntimeTemplate", "encryptionSpec.kmsKeyName", "compute", "make disks of editors"),
     (STORAGE_CLASS, "parameters.disk-encryption-kms-key", "compute", "make disks of the class"),
 )  # fmt: skip
 """What is encrypted: its type, the input that names the key, the service that uses it, what fails."""

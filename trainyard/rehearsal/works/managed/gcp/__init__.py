@@ -1,0 +1,1 @@
+"""Managed training on Google Cloud."""

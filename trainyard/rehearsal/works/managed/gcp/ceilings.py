@@ -1,0 +1,53 @@
+"""What holds people: quotas that the program lowers, and rights that would lift them again."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trainyard.rehearsal.context import Stack, View
+from trainyard.rehearsal.works.managed.gcp.editors import TEMPLATE
+from trainyard.rehearsal.works.managed.gcp.jobs import OVERRIDE
+
+MEMBER: Final = "gcp:projects/iAMMember:IAMMember"
+_PEOPLE: Final = ("user:", "group:", "domain:")
+_LIFTING: Final = {
+    "roles/owner": "changes every right and quota",
+    "roles/editor": "changes quotas, and runs jobs as every account",
+    "roles/iam.serviceAccountUser": "runs jobs as every account of the project",
+    "roles/iam.serviceAccountAdmin": "gives itself every account of the project",
+    "roles/serviceusage.serviceUsageAdmin": "raises the quotas again",
+    "roles/servicemanagement.quotaAdmin": "raises the quotas again",
+    "roles/aiplatform.admin": "makes templates, endpoints and clusters of any size",
+    "roles/aiplatform.user": "makes endpoints and pipelines, which no quota of training counts",
+    "roles/aiplatform.colabEnterpriseAdmin": "makes templates of any size",
+}
+"""Predefined roles on a project and what who has one does past the ceilings of managed training (IAM, "IAM roles and
+permissions index", as generally known in 2026-11)."""
+
+
+def check(stack: Stack) -> None:
+    """Looks at every lowered quota, and at who has more than it leaves."""
+    lowered = stack.of_type(OVERRIDE)
+    for override in lowered:
+        _form(override)
+    if not lowered or not stack.of_type(TEMPLATE):
+        return  # no managed training of ours: a role is somebody's own choice
+    for member in stack.of_type(MEMBER):
+        who, role = member.text("member"), member.text("role")
+        if who and role in _LIFTING and who.startswith(_PEOPLE):
+            message = f"{who} {_LIFTING[str(role)]}: the ceilings of managed training do not hold them"
+            member.warning(
+                "managed-ceiling-lifted", "role", message, hint="the custom role of the environment's people"
+            )
+
+
+def _form(override: View) -> None:
+    for path in ("metric", "limit"):
+        text = override.text(path)
+        if text is not None and "/" in text:
+            message = f"{text!r} is a part of a URL, in which a slash is %2F"
+            override.error("managed-quota-name", path, message, hint=text.replace("/", "%2F"))
+    value = override.text("overrideValue")
+    if value == "0" and override.value("force") is not True:
+        message = "a quota that falls by more than a tenth is refused unless it is forced"
+        override.error("managed-quota-not-forced", "force", message, hint="true")
