@@ -21,22 +21,27 @@ STACK = "small-aws"
 PAGE = ROOT / "docs" / "how-to" / "outgrow-managed-training.md"
 
 
-def grown(folder, **changes):
-    """A project in which the small example has six people, its profile relocked on purpose."""
+def grown(folder, stack=STACK, **changes):
+    """A project in which a small example has six people, its profile relocked on purpose."""
     shutil.copy(ROOT / "Pulumi.yaml", folder)
     stacks = folder / "stacks"
     stacks.mkdir()
-    for name in ("__main__.py", f"Pulumi.{STACK}.yaml", f"Pulumi.{STACK}.lock.yaml"):
+    for name in ("__main__.py", f"Pulumi.{stack}.yaml", f"Pulumi.{stack}.lock.yaml"):
         shutil.copy(ROOT / "stacks" / name, stacks)
-    file = stacks / f"Pulumi.{STACK}.yaml"
+    file = stacks / f"Pulumi.{stack}.yaml"
     content = yaml.safe_load(file.read_text())
-    content["config"].update({f"trainyard:{key}": value for key, value in {"teamSize": 6, **changes}.items()})
+    content["config"].update(
+        {
+            f"trainyard:{key}": value
+            for key, value in {**({} if "teams" in changes else {"teamSize": 6}), **changes}.items()
+        }
+    )
     file.write_text(yaml.safe_dump(content))
     with pytest.raises(SettingsError, match="lock keeps the small profile"):
-        rehearse(folder, STACK)
-    done = CliRunner().invoke(app, ["plan", STACK, "--relock", "profile", "--project", str(folder)])
+        rehearse(folder, stack)
+    done = CliRunner().invoke(app, ["plan", stack, "--relock", "profile", "--project", str(folder)])
     assert done.exit_code == 0, done.stderr
-    return rehearse(folder, STACK)
+    return rehearse(folder, stack)
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +102,8 @@ def test_settings_that_nothing_would_read_are_refused(tmp_path):
         rehearse(ROOT, "demo", config_overrides={"trainyard:managed": {"idleMinutes": 90}})
     with pytest.raises(SettingsError, match=r"managed.beside.*small profile has none"):
         rehearse(ROOT, STACK, config_overrides={"trainyard:managed": {"beside": True}})
-    with pytest.raises(SettingsError, match=r"managed: .*cloud is gcp"):
-        rehearse(ROOT, "demo-gcp", config_overrides={"trainyard:managed": {"beside": True}})
+    with pytest.raises(SettingsError, match=r"managed.overBudget.*cloud is gcp: a budget of Google's tells"):
+        rehearse(ROOT, "small-gcp", config_overrides={"trainyard:managed": {"overBudget": "deny"}})
 
 
 def test_explain_says_when_to_grow_and_what_both_cost():

@@ -1,0 +1,53 @@
+"""A small team on Google Cloud gets a cluster: nothing that holds data is replaced, and its runs stay."""
+
+import pytest
+
+from tests.rehearsal.change.changing import between, told
+from tests.shared import ROOT
+from tests.stacks.test_growth import by_operation, grown
+from trainyard.plan.resolve import resolve_stack
+from trainyard.recorded.types import GCP_BUCKET, GCP_CRYPTO_KEY, GKE_CLUSTER
+from trainyard.rehearsal.change.model import Operation
+from trainyard.rehearsal.rehearse import rehearse
+
+STACK = "small-gcp"
+TEAMS = [{"name": "research", "members": 6, "principals": ["group:research@hooli.example"]}]
+HOLDS = {GCP_BUCKET, GCP_CRYPTO_KEY, "gcp:vertex/aiTensorboard:AiTensorboard",
+         "gcp:vertex/aiMetadataStore:AiMetadataStore", "gcp:artifactregistry/repository:Repository"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def small():
+    return rehearse(ROOT, STACK)
+
+
+def test_growing_makes_and_changes_but_takes_nothing_away(small, tmp_path):
+    beside = grown(tmp_path, STACK, teams=TEAMS, managed={"beside": True})
+    assert beside.findings == ()
+    change = between(small.known.resources, beside.known.resources)
+    steps = by_operation(change)
+    assert set(steps) == {Operation.SAME, Operation.CREATE, Operation.UPDATE, Operation.DELETE}
+    # What proved managed training: the cluster has smoke jobs of its own.
+    proof = {"command:local:Command", "pulumi:providers:command", "trainyard:index:TrainingProof"}
+    assert {step.type for step in steps[Operation.DELETE]} <= proof
+    assert set(told(change).values()) <= {"warning", "info"}
+    kept = {step.type for step in (*steps[Operation.SAME], *steps[Operation.UPDATE])}
+    assert kept >= {*HOLDS, "gcp:billing/budget:Budget", "gcp:compute/network:Network"}
+    assert [step for step in steps[Operation.CREATE] if step.type == GKE_CLUSTER]
+    assert not [step.type for step in steps[Operation.CREATE] if step.type in HOLDS]
+    assert beside.outputs["tensorboard"] == small.outputs["tensorboard"]
+
+
+def test_without_that_what_holds_data_is_named(small, tmp_path):
+    change = between(small.known.resources, grown(tmp_path, STACK, teams=TEAMS).known.resources)
+    gone = {step.resource.name for step in change.steps if step.operation is Operation.DELETE and step.resource.protect}
+    assert gone == {"tracking-store", "tracking-curves", "hooli-research-images"}
+    assert told(change)["change-protected"] == "error"
+
+
+def test_the_idle_floor_of_the_smallest_team():
+    floor = resolve_stack(ROOT, STACK).plan.core.idle_floor
+    assert not floor.unpriced
+    assert 5 < floor.monthly_usd < 12, "about 10 USD a month"
+    (growth,) = (found for found in resolve_stack(ROOT, STACK).plan.core.decisions if found.key == "growth.idle_floor")
+    assert str(growth.value).endswith(f"in place of {floor.monthly_usd:,.0f}")
