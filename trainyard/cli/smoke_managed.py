@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from trainyard.cli.programs import asked, is_there
 from trainyard.cli.smoke_options import Target, TargetOptions, tags_of
-from trainyard.conventions import SMOKE_PREFIX
+from trainyard.conventions import MANAGED_NAMES, MANAGED_TARGETS, SMOKE_PREFIX
 from trainyard.plan.aws.parts import AwsPlan
 from trainyard.plan.aws.training import training_smoke as sagemaker_smoke
 from trainyard.plan.gcp.parts import GcpPlan
@@ -34,20 +34,17 @@ OUTPUTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 }
 """By cloud: option by its field, the output of the stack that holds it, and how it is spelt."""
 
-TARGETS: Mapping[str, tuple[Target, str, str]] = {
-    "aws": (Target.sagemaker, "SageMaker", "s3"),
-    "gcp": (Target.vertex, "Vertex AI", "gs"),
-}
-"""By cloud: the target of a stack without a cluster, its name for people, and how a bucket is addressed."""
+BUCKETS: Mapping[str, str] = {"aws": "s3", "gcp": "gs"}
+"""By cloud: how a bucket is addressed."""
 
 
 def spec_of(plan: Plan, target: Target) -> SmokeSpec:
     """The job of a stack without a cluster. Raises LaunchError."""
-    stack, own = plan.core.stack, TARGETS.get(plan.ground.kind)
-    if own is None or target is not own[0]:
-        where = f"its jobs run on {own[1]}: --target {own[0]}" if own else "and no managed training"
-        raise LaunchError(f"stack {stack} has no cluster, {where}")
-    if plan.ground.kind == "gcp":
+    stack, kind = plan.core.stack, plan.ground.kind
+    own = MANAGED_TARGETS[kind]
+    if target != own:
+        raise LaunchError(f"stack {stack} has no cluster, its jobs run on {MANAGED_NAMES[kind]}: --target {own}")
+    if kind == "gcp":
         spec = vertex_smoke(cast("Plan[GcpPlan]", plan))
     else:
         spec = sagemaker_smoke(cast("Plan[AwsPlan]", plan))
@@ -74,7 +71,7 @@ def placed(plan: Plan, where: TargetOptions, project: Path, given: Mapping[str, 
         for field, (output, _) in missing.items():
             value = outputs[output]
             if field == "bucket":
-                value = f"{TARGETS[kind][2]}://{value}/{SMOKE_PREFIX}"
+                value = f"{BUCKETS[kind]}://{value}/{SMOKE_PREFIX}"
             elif field in ("subnets", "security_groups"):
                 value = value if isinstance(value, list) else [value]
             changes[field] = value

@@ -163,6 +163,12 @@ pool. Pods with GPUs have none: the queue rations them, and decides who goes fir
 OFF_PEAK_LOCAL_QUEUE: Final = "off-peak"
 """LocalQueue of every team for work that can wait for the night, where the stack file has such hours."""
 
+MANAGED_TARGETS: Final[Mapping[str, str]] = {"aws": "sagemaker", "gcp": "vertex"}
+"""Where `trainyard smoke` sends the job of a stack without a cluster, by its cloud."""
+
+MANAGED_NAMES: Final[Mapping[str, str]] = {"aws": "SageMaker", "gcp": "Vertex AI"}
+"""Managed training for people, by the cloud."""
+
 SMOKE_PREFIX: Final = "smoke"
 """Prefix in the artifacts bucket of what smoke jobs of managed training leave."""
 

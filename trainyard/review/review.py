@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trainyard.conventions import MANAGED_TARGETS
 from trainyard.cost.model import Cost
 from trainyard.cost.price import price_stack
 from trainyard.problems import Problem, SettingsError
@@ -45,6 +46,7 @@ class Review:
     def __post_init__(self) -> None:
         """Makes the verdict, which follows from the rest."""
         early = self.rehearsal.settings.get("stage") == "account"
+        kind = str(self.rehearsal.plan.get("ground", {}).get("kind", "aws"))
         ended = None if early else any(map(proves, self.rehearsal.critical_path))
         change = self.change.findings if self.change is not None else ()
         told = verdict_on(
@@ -53,7 +55,7 @@ class Review:
             self.policies,
             self.cost,
             proves=ended,
-            target="kubernetes" if self.rehearsal.plan.get("clusters") else "sagemaker",
+            target="kubernetes" if self.rehearsal.plan.get("clusters") else MANAGED_TARGETS[kind],
             change=change,
         )
         object.__setattr__(self, "verdict", told)

@@ -18,7 +18,7 @@ from trainyard.monitoring.recordings import SUCCESS
 from trainyard.policies.pack import POLICIES
 from trainyard.recorded.model import Finding, Secret
 from trainyard.review.handover.agency import Agency, Look, look_of
-from trainyard.review.handover.measured import DASHBOARD, NOT, OF_MANAGED_TRAINING, without_monitoring
+from trainyard.review.handover.measured import DASHBOARD, NOT, OF_MANAGED_TRAINING, ON_GOOGLE, without_monitoring
 from trainyard.review.handover.page import css_text, mooded, unbroken
 from trainyard.review.handover.subject import Subject
 from trainyard.review.policy_check.check import check_policies
@@ -75,11 +75,24 @@ def test_managed_training_says_of_every_metric_what_measures_it_or_why_nothing_d
     assert f"“{board.inputs['dashboardName']}” in CloudWatch" in told
 
 
+def test_managed_training_on_google_cloud_says_the_same_in_its_own_words(rehearsed):
+    page = handed(Subject(of_recorded(rehearsed("small-gcp")), DAY), LOOK)
+    told = sections_of(page)["success"]
+    for target in SUCCESS:
+        assert target.title in told
+        assert ON_GOOGLE[target.recording.record][1].replace("`", "")[:40] in told
+    for foreign in ("SageMaker", "CloudWatch", "machines of AWS"):
+        assert foreign not in told and foreign not in sections_of(page)["have"]
+    assert "managed training (Vertex AI), with 3 sizes of its editors" in sections_of(page)["have"]
+    assert "a quota of nothing" in sections_of(page)["protection"]
+
+
 def test_what_nothing_measures_is_not_said_to_be_measured():
     def told(**plan):
         rehearsal = SimpleNamespace(resources=())
         review = SimpleNamespace(rehearsal=rehearsal)
-        return without_monitoring(SimpleNamespace(**{"managed": {}, "clusters": [], "review": review} | plan)).blocks
+        subject = {"managed": {}, "clusters": [], "review": review, "planned": lambda *_: "aws"} | plan
+        return without_monitoring(SimpleNamespace(**subject)).blocks
 
     (grid,) = told(managed={"seats": 1})
     assert ("GPU utilisation", NOT, "there is no dashboard of jobs") in {(row[0], *row[2:]) for row in grid.rows}

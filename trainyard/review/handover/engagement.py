@@ -76,7 +76,11 @@ def target_wait_hours() -> float:
 def before_after(subject: Subject, assessment: Assessment, today: date) -> BeforeAfter:
     """What the largest training that comes again takes today and on the environment."""
     region = subject.planned("ground", "region")
-    after = [_on(assessment, today, str(region) if region else None, *each) for each in _hardware(subject)]
+    managed = set(map(str, subject.managed.get("training_types") or ()))
+    after = [
+        _on(assessment, today, str(region) if region else None, *each, managed=each[0] in managed)
+        for each in _hardware(subject)
+    ]
     fitting = sorted(
         (one for one in after if one.hours is not None), key=lambda one: one.hours.typical if one.hours else 0
     )
@@ -103,13 +107,22 @@ def _hardware(subject: Subject) -> Iterator[tuple[str, Machine, int]]:
             yield str(name), machine_of_type(cloud, kind), 1
 
 
-def _on(assessment: Assessment, today: date, region: str | None, name: str, machine: Machine, nodes: int) -> RunOn:
+def _on(
+    assessment: Assessment,
+    today: date,
+    region: str | None,
+    name: str,
+    machine: Machine,
+    nodes: int,
+    *,
+    managed: bool = False,
+) -> RunOn:
     request = replace(request_of(assessment, today), cloud=machine.cloud, deadline_hours=None, monthly_runs=None)
     sold = region if region in machine.regions else next(iter(machine.regions), None)
     found = estimate(replace(request, region=sold, budget_usd=None), machine, nodes)
     hardware = f"{nodes} × {machine.type}, {count(found.gpus, 'GPU')} ({machine.gpu.name})"
     refusal = found.refusal or ("" if found.hours is not None else "it does not fit")
-    if name.startswith(_MANAGED_PREFIX) and found.hours is not None and found.offers:
+    if managed and found.hours is not None and found.offers:
         hourly = managed_price(machine, exactly(machine.usd_per_hour)).usd_per_hour
         return RunOn(name, hardware, found.gpus, found.hours, "estimated", refusal, found.hours.times(hourly))
     paid = [offer.cost_usd for offer in found.offers if not offer.price.months and offer.price.block is None]

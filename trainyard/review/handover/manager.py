@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from trainyard.conventions import MANAGED_NAMES
 from trainyard.cost.model import Share
 from trainyard.monitoring.pages import target_text
 from trainyard.monitoring.recordings import SUCCESS
@@ -48,8 +49,10 @@ def _have(subject: Subject) -> Iterator[tuple[str, str]]:
         version = f", Kubernetes {cluster.version}" if cluster.version else ""
         yield "Cluster", f"{cluster.name}{version}"
     if subject.managed:
-        seats = len(subject.managed.get("seats") or ())
-        yield "Training", f"managed training (SageMaker), with {count(seats, 'seat')} in its editors"
+        seats = subject.managed.get("seats")
+        editors = count(len(seats), "seat") if seats else count(len(subject.managed["editor_types"]), "size")
+        name = MANAGED_NAMES[str(subject.planned("ground", "kind"))]
+        yield "Training", f"managed training ({name}), with {editors} {'in' if seats else 'of'} its editors"
         yield "Sizes of jobs", _some(list(subject.managed.get("training_types") or ()), most=12)
     if picture.stores:
         yield (
@@ -58,7 +61,10 @@ def _have(subject: Subject) -> Iterator[tuple[str, str]]:
         )
     tracking = list(dict.fromkeys(service.name for service in picture.services))
     if tracking or subject.managed.get("tracking"):
-        yield "Experiments", f"recorded by {_some(tracking) if tracking else 'a managed MLflow server'}"
+        managed = "a managed MLflow server"
+        if subject.planned("ground", "kind") == "gcp":
+            managed = "Vertex AI Experiments, with a TensorBoard"
+        yield "Experiments", f"recorded by {_some(tracking) if tracking else managed}"
     minutes = subject.review.rehearsal.minutes_until_proof
     if minutes >= 1:
         yield "Made in", f"{minutes:.0f} minutes at least, by one command"
@@ -274,6 +280,9 @@ def _money_walls(subject: Subject) -> Iterator[tuple[str, str]]:
             )
             yield "Teams' budgets", f"a team that has spent its month is held at its queue; {then}"
             break
+    closed = subject.managed.get("closed_quotas")
+    if closed:
+        yield "Largest machine", "GPUs of any other kind than the sizes above have a quota of nothing"
     if subject.managed.get("deny_over_budget"):
         yield "Over budget", "nobody starts anything new; what runs goes on to its end"
 

@@ -50,6 +50,32 @@ OF_MANAGED_TRAINING: Final[Mapping[str, tuple[str, str]]] = {
 """By the figure that a cluster's monitoring records, what is measured of a managed training job and by what (Amazon
 SageMaker developer guide, "Metrics for monitoring", and API reference, `DescribeTrainingJob`, 2026-11)."""
 
+ON_GOOGLE: Final[Mapping[str, tuple[str, str]]] = {
+    n.UTILISATION: (
+        BY_HAND,
+        "the page of each running job in the console draws its GPUs; none is paid for between jobs",
+    ),
+    n.QUEUE_WAIT: (
+        BY_HAND,
+        "there is no queue of yours: a job waits for Google to have its machine, from `createTime` to `startTime` of "
+        "`gcloud ai custom-jobs describe`",
+    ),
+    n.JOB_SUCCESS: (
+        BY_HAND,
+        "a message comes for each job that failed; `gcloud ai custom-jobs list --filter state=JOB_STATE_SUCCEEDED` and "
+        "`JOB_STATE_FAILED` give the share",
+    ),
+    n.SPOT_SHARE: (BY_HAND, "the job itself chooses: `scheduling.strategy` of `custom-jobs describe` says so"),
+    n.UPTIME: (NOT, "Google runs the service and answers for it by its own agreement; nothing of yours has to be up"),
+    n.CHECKPOINT_RELIABILITY: OF_MANAGED_TRAINING[n.CHECKPOINT_RELIABILITY],
+    n.EXPERIMENTS: (BY_HAND, "the runs of a week in Vertex AI Experiments"),
+    n.GPU_HOUR_COST: (
+        BY_HAND,
+        "the bill of the month over the GPU hours of its jobs (`startTime` and `endTime` of `custom-jobs describe`)",
+    ),
+}
+"""The same on Google Cloud (Vertex AI API, `CustomJob`, 2026-11; its console as generally known)."""
+
 
 def without_monitoring(subject: Subject) -> Section:
     """Every metric with its target, of managed training; of clusters, that nothing measures them."""
@@ -59,18 +85,21 @@ def without_monitoring(subject: Subject) -> Section:
     recorded = subject.review.rehearsal.resources
     boards = [str(each.inputs.get("dashboardName", "")) for each in recorded if each.type == DASHBOARD]
     where = f"“{boards[0]}” in CloudWatch" if boards else ""
-    rows = tuple(_row(target, where) for target in SUCCESS)
+    on_google = subject.planned("ground", "kind") == "gcp"
+    how, whose = (ON_GOOGLE, "Google's") if on_google else (OF_MANAGED_TRAINING, "AWS'")
+    cloud = "Google" if on_google else "AWS"
+    rows = tuple(_row(target, how, where) for target in SUCCESS)
     return section(
         "success",
         TITLE,
         (Grid(("metric", "target", "measured", "by what, or why not"), rows),),
-        "Jobs run on machines of AWS' own that come and go with them, so no meter of the environment runs beside them: "
-        "what AWS measures of each job is named, and so is what nobody measures.",
+        f"Jobs run on machines of {whose} own that come and go with them, so no meter of the environment runs beside "
+        f"them: what {cloud} measures of each job is named, and so is what nobody measures.",
     )
 
 
-def _row(target: Target, board: str) -> tuple[str, str, str, str]:
-    how, told = OF_MANAGED_TRAINING[target.recording.record]
+def _row(target: Target, of: Mapping[str, tuple[str, str]], board: str) -> tuple[str, str, str, str]:
+    how, told = of[target.recording.record]
     if how is BY_CLOUDWATCH:
         how, told = (how, f"{told}: {board}") if board else (NOT, "there is no dashboard of jobs")
     return (target.title, opening(target_text(target)), how, told)
