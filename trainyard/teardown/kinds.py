@@ -25,6 +25,8 @@ GCP_BUCKET: Final = "gcp:storage/bucket:Bucket"
 GCP_FOLDER: Final = "gcp:storage/managedFolder:ManagedFolder"
 GCP_KEY: Final = "gcp:kms/cryptoKey:CryptoKey"
 GCP_DATABASE: Final = "gcp:sql/databaseInstance:DatabaseInstance"
+GCP_TEMPLATE: Final = "gcp:colab/runtimeTemplate:RuntimeTemplate"
+GCP_ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 GCP_CLUSTER: Final = "gcp:container/cluster:Cluster"
 
 KEYS: Final = (KEY, GCP_KEY)
@@ -47,6 +49,7 @@ GROUP_OF: Final[tuple[tuple[str, Group], ...]] = (
     (DOMAIN, "homes"),
     ("aws:efs/", "homes"),
     ("gcp:sql/", "tracking"),
+    ("gcp:vertex/", "tracking"),
 )
 """The kind of what a type holds, by the beginning of its token; everything else is data."""
 

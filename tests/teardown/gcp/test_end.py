@@ -15,12 +15,13 @@ from tests.cli.test_way_in import Desk, out
 from tests.fleet.fleets import pulumi
 from tests.shared import ROOT
 from tests.teardown.states import exported
+from tests.teardown.test_state import ended
 from trainyard.account.gcp import CannotAskError
 from trainyard.cli.main import app
 from trainyard.teardown.cloud import LiftError
 from trainyard.teardown.gcp.end import GcpEnd
 from trainyard.teardown.kinds import GCP_DATABASE, GROUPS
-from trainyard.teardown.state import State
+from trainyard.teardown.state import State, group_of
 
 PROTECTED = {"settings": {"deletionProtectionEnabled": True, "retainBackupsOnDelete": True}}
 PROJECT = out({"projectId": "acme-ml"})
@@ -172,3 +173,58 @@ def test_a_dry_run_tells_what_stays_and_the_order_and_asks_no_cloud(stack: Path,
     assert order.index("NodePool") < order.index("KeyRing")
     assert not (stack.parent / "deleted").exists()
     assert desk.asked == []
+
+
+@pytest.fixture
+def managed(rehearsed) -> State:
+    return State(exported(rehearsed("small-gcp")))
+
+
+def before(state: State) -> list[str]:
+    told: list[str] = []
+    GcpEnd("hooli-research").before(state, GROUPS, told.append)
+    return told
+
+
+def test_jobs_and_editors_of_managed_training_end_before_what_they_stand_in(desk: Desk, managed: State) -> None:
+    template = next(each for each in managed.made if "runtimeTemplate" in each["type"])
+    runtimes = [
+        {"name": "projects/1/locations/us-central1/notebookRuntimes/7", "displayName": "lab", "runtimeUser": "ann@x",
+         "notebookRuntimeTemplateRef": {"notebookRuntimeTemplate": template["id"]}},
+        {"name": "projects/1/locations/us-central1/notebookRuntimes/8",
+         "notebookRuntimeTemplateRef": {"notebookRuntimeTemplate": "projects/1/x/9"}},
+    ]  # fmt: skip
+    jobs = [
+        {"name": "projects/1/locations/us-central1/customJobs/3", "displayName": "night",
+         "jobSpec": {"serviceAccount": managed.of("gcp:serviceaccount/account:*")[0]["outputs"]["email"]}},
+        {"name": "projects/1/locations/us-central1/customJobs/4", "jobSpec": {"serviceAccount": "another@x"}},
+    ]  # fmt: skip
+    desk.put("gcloud", custom__jobs_list=out(jobs), runtimes_list=out(runtimes), cancel=DONE, delete=DONE)
+    assert before(managed) == ["cancelling job night", "deleting editor lab of ann@x"]
+    ended = [line[1:5] for line in desk.asked if "list" not in line]
+    assert ended == [
+        ["ai", "custom-jobs", "cancel", "projects/1/locations/us-central1/customJobs/3"],
+        ["colab", "runtimes", "delete", "projects/1/locations/us-central1/notebookRuntimes/7"],
+    ]
+
+
+def test_where_there_are_clusters_nothing_of_managed_training_is_asked(desk: Desk, state: State) -> None:
+    assert before(state) == [] and desk.asked == []
+
+
+def test_runs_of_managed_training_stay_with_their_key(managed: State) -> None:
+    groups = {each["type"]: group_of(each) for each in managed.made if "vertex" in each["type"]}
+    assert groups == {
+        "gcp:vertex/aiTensorboard:AiTensorboard": "tracking",
+        "gcp:vertex/aiMetadataStore:AiMetadataStore": "tracking",
+    }
+    after, found = ended(managed, *GROUPS)
+    assert found.lost == ()
+    for pattern in ("gcp:vertex/aiTensorboard:*", "gcp:vertex/aiMetadataStore:*"):
+        (kept,) = after.of(pattern)
+        assert kept["retainOnDelete"]
+        assert all(
+            each["retainOnDelete"] for each in after.needed_by(kept) if each["type"] == "gcp:kms/cryptoKey:CryptoKey"
+        )
+    without, _ = ended(managed, "data")
+    assert not without.of("gcp:vertex/aiTensorboard:*")[0]["retainOnDelete"]

@@ -100,6 +100,8 @@ def machines(subject: GcpSubject) -> Lines:
         for group in cluster.node_groups
         for type_ in group.instance_types
     }
+    if not wanted:
+        return
     names = " ".join(sorted({type_ for _, type_, _ in wanted}))
     zones = ",".join(ground.zones)
     listed = ask(
@@ -139,6 +141,8 @@ def versions(subject: GcpSubject) -> Lines:
 def taken(subject: GcpSubject) -> Lines:
     """Whether a cluster of the name is there already."""
     line, ground = lines_of("already there"), subject.plan.ground
+    if not subject.plan.clusters:
+        return
     listed = ask("container", "clusters", "list", f"--region={ground.region}", f"--project={ground.project}") or ()
     labels = {str(each["name"]): each.get("resourceLabels") or {} for each in listed}
     own = marks_of(ground.labels)

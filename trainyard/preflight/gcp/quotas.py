@@ -9,6 +9,7 @@ from typing import Any, Final
 from trainyard.account.gcp import ask
 from trainyard.catalog import gcp as catalog
 from trainyard.plan.parts import NodeGroupPlan
+from trainyard.preflight.gcp import managed
 from trainyard.preflight.gcp.subject import GcpSubject
 from trainyard.preflight.model import Answer, Line, Lines, lines_of
 
@@ -38,7 +39,10 @@ ALL_CPUS: Final = "CPUS_ALL_REGIONS"
 
 def check(subject: GcpSubject) -> Lines:
     """GPUs of the region by model and market, its vCPUs by family, and both of the project altogether."""
+    yield from managed.check(subject)
     line, ground = lines_of("quotas"), subject.plan.ground
+    if not subject.plan.clusters:
+        return
     needs: dict[str, int] = defaultdict(int)
     unknown: dict[str, int] = defaultdict(int)
     for group, gpu, count in _gpus(subject):

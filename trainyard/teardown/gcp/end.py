@@ -8,12 +8,15 @@ from typing import Any, Final
 
 from trainyard.account.gcp import CannotAskError, ask, is_absence, said
 from trainyard.teardown.cloud import LiftError, Say
-from trainyard.teardown.kinds import GCP_DATABASE, Group
+from trainyard.teardown.kinds import GCP_ACCOUNT, GCP_DATABASE, GCP_TEMPLATE, Group
 from trainyard.teardown.state import State
 
 BACKUP_SECONDS: Final = 3600
 """How long a backup may take: Cloud SQL writes only what changed since the last one."""
 CHANGE_SECONDS: Final = 900
+
+RUNNING: Final = ("JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_PAUSED")
+"""States of a custom job that is still paid for, or will be (Vertex AI API, `JobState`, 2026-11)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,26 @@ class GcpEnd:
         """Raises CannotAskError."""
         ask("projects", "describe", self.project)
 
-    def before(self, _state: State, _keep: Sequence[Group], _say: Say) -> None:
-        """Nothing: what people run is on the cluster, whose queues and pods are stopped there."""
+    def before(self, state: State, _keep: Sequence[Group], say: Say) -> None:
+        """Managed jobs, and the editors that people opened: in no state, and an editor holds the subnet that it is in.
+
+        What runs on a cluster is stopped there, with its queues and pods.
+        """
+        templates = state.of(GCP_TEMPLATE)
+        own = {str(each["id"]).rpartition("/")[2] for each in templates}
+        for region in sorted({str(each["inputs"]["location"]) for each in templates}):
+            place = (f"--region={region}", f"--project={self.project}")
+            accounts = {str(each["outputs"].get("email")) for each in state.of(GCP_ACCOUNT)}
+            for job in ask("ai", "custom-jobs", "list", *place, f"--filter=state:({' '.join(RUNNING)})") or ():
+                if job.get("jobSpec", {}).get("serviceAccount") in accounts:
+                    say(f"cancelling job {job.get('displayName', job['name'])}")
+                    self._said("ai", "custom-jobs", "cancel", str(job["name"]), *place, seconds=CHANGE_SECONDS)
+            for editor in ask("colab", "runtimes", "list", *place) or ():
+                made_of = (editor.get("notebookRuntimeTemplateRef") or {}).get("notebookRuntimeTemplate", "")
+                if str(made_of).rpartition("/")[2] in own:
+                    whose = editor.get("runtimeUser", "nobody")
+                    say(f"deleting editor {editor.get('displayName', editor['name'])} of {whose}")
+                    self._said("colab", "runtimes", "delete", str(editor["name"]), *place, seconds=CHANGE_SECONDS)
 
     def unprotect(self, state: State, keep: Sequence[Group], say: Say) -> None:
         """Databases; one that is to stay leaves a backup behind, and one that is not leaves none."""
@@ -70,7 +91,10 @@ class GcpEnd:
         return found
 
     def _sql(self, *command: str, seconds: int) -> None:
+        self._said("sql", *command, f"--project={self.project}", seconds=seconds)
+
+    def _said(self, *command: str, seconds: int) -> None:
         try:
-            said(["sql", *command, f"--project={self.project}"], seconds)
+            said(list(command), seconds)
         except CannotAskError as error:
             raise LiftError(f"{error}; {error.remedy}") from error

@@ -28,6 +28,8 @@ labels", 2026-11)."""
 
 FREE_KINDS: Final = frozenset(
     (
+        "aiplatform.googleapis.com/CustomJob", "aiplatform.googleapis.com/MetadataStore",
+        "aiplatform.googleapis.com/NotebookRuntimeTemplate", "aiplatform.googleapis.com/Tensorboard",
         "cloudkms.googleapis.com/CryptoKey", "cloudkms.googleapis.com/KeyRing",
         "compute.googleapis.com/Firewall", "compute.googleapis.com/HealthCheck",
         "compute.googleapis.com/InstanceGroup", "compute.googleapis.com/InstanceGroupManager",
@@ -43,6 +45,7 @@ FREE_KINDS: Final = frozenset(
 (2026-11). A key's versions are paid for, the key is not."""
 
 COMMANDS: Final[Mapping[str, str]] = {
+    "aiplatform.googleapis.com/NotebookRuntime": "colab runtimes delete {path}",
     "cloudkms.googleapis.com/CryptoKeyVersion": "kms keys versions destroy {path}",
     "compute.googleapis.com/Address": "compute addresses delete {path}",
     "compute.googleapis.com/Disk": "compute disks delete {path}",
