@@ -229,7 +229,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "project": "acme-ml",
         "location": "europe-west4",
         "environment": "acme-demo",
-        "machineTypes": ["e2-standard-4"],
+        "machines": [{"name": "small", "machineType": "e2-standard-4"}],
         "networkId": "projects/acme-ml/global/networks/acme",
         "subnetworkId": "projects/acme-ml/regions/europe-west4/subnetworks/acme",
         "internet": False,

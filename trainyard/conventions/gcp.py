@@ -213,6 +213,9 @@ VERTEX_QUOTAS: Final[Mapping[str, str]] = {
     "A100-80GB": "nvidia_a100_80gb_gpus",
     "H100": "nvidia_h100_gpus",
     "H200": "nvidia_h200_gpus",
+    "V100": "nvidia_v100_gpus",
+    "P100": "nvidia_p100_gpus",
+    "P4": "nvidia_p4_gpus",
 }
 """GPU to the end of the metrics that Vertex AI counts those of custom training by (its quota page, as public programs
 of 2025-11 name them). Newer GPUs are given to a project on request alone."""

@@ -6,7 +6,7 @@ runs.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_gcp.colab as colab
@@ -18,6 +18,19 @@ LEAST_IDLE_MINUTES, MOST_IDLE_MINUTES = 10, 1440
 """What `idle_timeout` takes (pulumi_gcp 10.2.0: 10 minutes to 24 hours; 0 switches it off)."""
 
 
+class EditorMachineArgs(TypedDict):
+    """The machine of a template."""
+
+    name: str
+    """Short name that stays: letters, digits and hyphens."""
+    machine_type: str
+    """Machine type of Compute Engine, such as e2-standard-4."""
+    accelerator_type: NotRequired[str]
+    """Its GPU as Vertex AI calls it, such as NVIDIA_L4. Default: it has none."""
+    accelerator_count: NotRequired[int]
+    """How many of them, where it has any."""
+
+
 class EditorTemplatesArgs(TypedDict):
     """What `EditorTemplates` needs."""
 
@@ -27,8 +40,8 @@ class EditorTemplatesArgs(TypedDict):
     """Region of the editors."""
     environment: str
     """Name of the environment, for whoever chooses a template."""
-    machine_types: Sequence[str]
-    """Machine types, a template each."""
+    machines: Sequence[EditorMachineArgs]
+    """Machines, a template each."""
     network_id: pulumi.Input[str]
     """Id of the network that editors stand in."""
     subnetwork_id: pulumi.Input[str]
@@ -49,26 +62,33 @@ class EditorTemplates(pulumi.ComponentResource):
     """A template a machine type. `depends_on` is what it waits for: services, the agents' rights on the key."""
 
     template_names: list[pulumi.Output[str]]
-    """Names of the templates, in the order of the machine types."""
+    """Names of the templates, in the order of the machines."""
 
     def __init__(self, name: str, args: EditorTemplatesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Raises ValueError for no machine type, and for minutes or a size that Colab Enterprise refuses."""
+        """Raises ValueError for no machine, a GPU without a number, and minutes or a size that Google refuses."""
         super().__init__("trainyard:index:EditorTemplates", name, None, opts)
         idle = args["idle_minutes"]
-        if not args["machine_types"]:
-            raise ValueError("machine_types: got none; at least one")
+        if not args["machines"]:
+            raise ValueError("machines: got none; at least one")
+        for machine in args["machines"]:
+            if ("accelerator_type" in machine) != ("accelerator_count" in machine):
+                raise ValueError(f"machine {machine['name']}: accelerator_type and accelerator_count go together")
         if not LEAST_IDLE_MINUTES <= idle <= MOST_IDLE_MINUTES:
             raise ValueError(f"idle_minutes: got {idle}; {LEAST_IDLE_MINUTES} to {MOST_IDLE_MINUTES}")
         if not 10 <= args["disk_gib"] <= 65_536:
             raise ValueError(f"disk_gib: got {args['disk_gib']}; 10 to 65536")
         self.template_names = [
             colab.RuntimeTemplate(
-                f"{name}-{type_}",
+                f"{name}-{machine['name']}",
                 project=args["project"],
                 location=args["location"],
-                display_name=f"{args['environment']}: {type_}",
+                display_name=f"{args['environment']}: {machine['name']}",
                 description=f"Shut down after {idle} minutes without work",
-                machine_spec={"machine_type": type_},
+                machine_spec={
+                    "machine_type": machine["machine_type"],
+                    "accelerator_type": machine.get("accelerator_type"),
+                    "accelerator_count": machine.get("accelerator_count"),
+                },
                 data_persistent_disk_spec={"disk_type": "pd-balanced", "disk_size_gb": str(args["disk_gib"])},
                 network_spec={
                     "enable_internet_access": args["internet"],
@@ -83,6 +103,6 @@ class EditorTemplates(pulumi.ComponentResource):
                 labels=dict(args["labels"]),
                 opts=pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts)),
             ).name
-            for type_ in args["machine_types"]
+            for machine in args["machines"]
         ]
         register(self)

@@ -10,15 +10,17 @@ from typing import Final
 import pulumi
 import pulumi_gcp.artifactregistry as artifactregistry
 
+from trainyard.catalog import gcp as catalog
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.managed.alarms import JobAlarms
 from trainyard.components.gcp.managed.ceilings import ClosedQuotas
-from trainyard.components.gcp.managed.editors import EditorTemplates
+from trainyard.components.gcp.managed.editors import EditorMachineArgs, EditorTemplates
 from trainyard.components.gcp.managed.identities import CustomCodeAgent, ManagedIdentities
 from trainyard.components.gcp.managed.tracking import Experiments
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.storage import GcsStorageTiers
 from trainyard.conventions import SMOKE_PREFIX
+from trainyard.conventions.gcp import VERTEX_ACCELERATORS, vertex_gpu
 from trainyard.plan.gcp.parts import GcpPlan, ManagedPlan
 from trainyard.plan.gcp.training import training_smoke
 from trainyard.plan.parts import Plan
@@ -88,7 +90,7 @@ def make_managed(
             "project": own.project,
             "location": own.region,
             "environment": name,
-            "machine_types": planned.editor_types,
+            "machines": [_machine(type_) for type_ in planned.editor_types],
             "network_id": network.network_id,
             "subnetwork_id": network.subnetwork_id,
             "internet": not planned.private_domain,
@@ -132,6 +134,16 @@ def make_managed(
         first,
     )
     return Managed(identities, outputs, [*services, *identities.granted, *keys.granted["tracking"]])
+
+
+def _machine(type_: str) -> EditorMachineArgs:
+    """A machine type of the catalogue as Google spells it: a T4 is attached to an N1."""
+    args: EditorMachineArgs = {"name": type_.replace("+", "-"), "machine_type": type_.partition("+")[0]}
+    found = next((item for item in catalog.instances() if item.type == type_), None)
+    if found is not None:
+        args["accelerator_type"] = VERTEX_ACCELERATORS[vertex_gpu(type_, found.gpu)]
+        args["accelerator_count"] = found.gpus
+    return args
 
 
 def make_proof(plan: Plan[GcpPlan], made: Managed, storage: GcsStorageTiers, gcp: pulumi.ResourceOptions) -> None:

@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 import yaml
 
-from tests.conftest import EXAMPLES, MANAGED, ON_GOOGLE
+from tests.conftest import EXAMPLES, MANAGED, MANAGED_ON_GOOGLE, ON_GOOGLE
 from tests.shared import ROOT
 from trainyard import cards
 from trainyard.plan.lock import lock_path, lock_text, read_lock
@@ -44,7 +44,8 @@ Edit = Mapping[str, Any]
 
 def edits(stack: str) -> dict[str, Edit]:
     """The changes of one stack, by their names: those of its kind, and what that takes from the others' by name."""
-    kind = "_gcp" if stack in ON_GOOGLE else "_managed" if stack in MANAGED else ""
+    managed = "_managed" if stack in MANAGED + MANAGED_ON_GOOGLE else ""
+    kind = f"{managed}_gcp" if stack in ON_GOOGLE else managed
     own = dict(_list(kind))
     shared = {name: _list("")[name] for name in own.pop("shared", ())}
     ours = {
