@@ -17,6 +17,7 @@ from trainyard import catalog
 from trainyard.catalog import gcp
 from trainyard.conventions.gcp import local_ssd_choices
 from trainyard.plan.aws.managed import OF_A_CLUSTER as OF_A_CLUSTER_ON_AWS
+from trainyard.plan.gcp.managed import OF_A_CLUSTER as OF_A_CLUSTER_ON_GOOGLE
 from trainyard.plan.managed import OF_A_CLUSTER
 from trainyard.plan.profiles import PROFILE_NAMES, profile
 from trainyard.settings.clouds import NOT_ON_GCP
@@ -97,7 +98,7 @@ def _settle(values: Values, rng: Random, place: World) -> None:
     if place.cloud == "gcp":
         _settle_google(values)
     if values["teamSize"] < int(profile("medium").figure("team_size.minimum").value):
-        _settle_managed(values)
+        _settle_managed(values, place)
     elif place.cloud == "aws" and rng.random() < 0.5:
         values.setdefault("managed", {})["beside"] = True
     else:
@@ -126,10 +127,12 @@ def _settle_google(values: Values) -> None:
         pool.get("spot", {}).pop("instanceTypes", None)
 
 
-def _settle_managed(values: Values) -> None:
+def _settle_managed(values: Values, place: World) -> None:
     """What a team without a cluster can say."""
-    for path in (*OF_A_CLUSTER, *OF_A_CLUSTER_ON_AWS):
+    for path in (*OF_A_CLUSTER, *(OF_A_CLUSTER_ON_GOOGLE if place.cloud == "gcp" else OF_A_CLUSTER_ON_AWS)):
         _take_out(values, path)
+    if place.cloud == "gcp":
+        _take_out(values, "storage.dataAccess")
     values.pop("stage", None)
 
 

@@ -63,7 +63,7 @@ LOOKING: Final = (
 """Seeing what there is, and what a job wrote to its log."""
 
 PEOPLE: Final = (*SENDING, *EDITING, *NOTEBOOKS, *MODELS, *LOOKING)
-"""Of people, besides what they track."""
+"""What people may do, besides what they track."""
 
 JOBS: Final = ("logging.logEntries.create", "monitoring.timeSeries.create")
-"""Of jobs, besides what they track: their log and their figures."""
+"""What jobs may do, besides what they track: write their log and their figures."""

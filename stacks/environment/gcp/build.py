@@ -37,7 +37,7 @@ AGENTS: Final = ("logging",)
 """Services whose agents encrypt with the environment's keys."""
 
 AGENTS_OF_CLUSTERS: Final = ("container", "sqladmin", "secretmanager")
-"""Likewise, where there are clusters."""
+"""Services whose agents do so where there are clusters."""
 
 OF_MANAGED: Final = ("aiplatform", "dataform", "artifactregistry")
 """What managed training uses besides: notebooks are repositories of Dataform."""

@@ -24,7 +24,7 @@ IDLE_MINUTES: Final = (10, 1440)
 """What a template of Colab Enterprise takes (pulumi_gcp 10.2.0, idleTimeout: 10 minutes to 24 hours)."""
 
 SPACE_GIB: Final = (10, 65_536)
-"""Likewise of the data disk, GB."""
+"""What a template takes of a data disk, GB (pulumi_gcp 10.2.0, dataPersistentDiskSpec)."""
 
 
 def plan_managed_beside(context: Context) -> ManagedPlan | None:
