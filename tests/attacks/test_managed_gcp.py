@@ -5,11 +5,16 @@ there for is allowed.
 """
 
 import json
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
 
 from tests.conftest import MANAGED_ON_GOOGLE
+from tests.shared import ROOT
 from tests.stacks.test_order import Order
 from trainyard.catalog import gcp as catalog
 from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_quota
@@ -224,3 +229,30 @@ def test_the_proof_is_the_planned_job_in_the_stack_s_own_place(stack):
             "hooli-research-tracking-vertex", "services-aiplatform"} <= before  # fmt: skip
     values = command.inputs["environment"]
     assert all(f'"${name}"' in command.inputs["create"] for name in values), "every value is handed on"
+
+
+def test_a_job_from_a_laptop_is_below_the_ceilings_and_in_the_stack_s_place(rehearsed, monkeypatch):
+    """The example of docs/how-to/train-without-a-cluster.md; a stand-in for the SDK takes down what it is told."""
+    guide = (ROOT / "docs" / "how-to" / "train-without-a-cluster.md").read_text(encoding="utf-8")
+    import google.cloud  # noqa: F401 - the SDK's name is looked up in it
+
+    _, code = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    found = rehearsed("small-gcp")
+    stack, told = Stack(found), {}
+
+    def job(**inputs):
+        told["job"] = inputs
+        return SimpleNamespace(submit=lambda **options: told.update(sent=options))
+
+    sdk = SimpleNamespace(init=lambda **options: told.update(init=options), CustomJob=job)
+    monkeypatch.setitem(sys.modules, "google.cloud.aiplatform", sdk)
+    monkeypatch.setattr(sys.modules["google.cloud"], "aiplatform", sdk, raising=False)
+    monkeypatch.setattr(subprocess, "check_output", lambda *_, **__: json.dumps(dict(found.outputs)))
+    exec(compile(code, "guide", "exec"), {"IMAGE": "pytorch/pytorch:2.13.0", "ENTRYPOINT": ["python3"]})
+    assert told["sent"]["service_account"] == stack.outputs["jobAccount"]
+    assert told["sent"]["tensorboard"] == stack.outputs["tensorboard"]
+    bucket = told["init"]["staging_bucket"].split("/")[2]
+    allows(stack.people_may("storage.objects.create", f"projects/_/buckets/{bucket}/objects/runs/code.tar.gz"))
+    (pool,) = told["job"]["worker_pool_specs"]
+    assert pool["machine_spec"]["machine_type"] in stack.outputs["trainingTypes"]
+    assert told["job"]["labels"] == {"project": dict(stack.plan["ground"]["labels"])["project"]}
