@@ -50,13 +50,18 @@ FROM_BYTES: Final = 2**30
 FABRIC_GBPS: Final = 800
 """From this rate on a machine of Google's with an NVSwitch has a fabric for its GPUs (A3 High and later)."""
 
+HOST_GBPS: Final = {"a3-highgpu": 200, "a3-megagpu": 200, "a3-ultragpu": 400, "a4-highgpu": 400, "a4x-highgpu": 400}
+"""What of a machine's rate is its host's own interfaces', which NCCL's plug-in leaves to the host: one of 200 Gbit/s
+(A3 High, Mega) or two (Compute Engine, "GPU machine types", as generally known). What is left is 200 or 400 Gbit/s an
+interface of the fabric, of which there are as many as `conventions.gcp.FABRIC_INTERFACES` says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
     """What a gate is derived from."""
 
     type: str
-    network_gbps: float
+    network_gbps: float  # of a fabric: without the host's own interfaces
     fabric: bool  # GPUs on an NVSwitch, and adapters that they reach without the host
     gpu: str = ""  # as in the catalogue: A100-40GB
     gpus: int = 1
@@ -78,7 +83,7 @@ def machines() -> tuple[Machine, ...]:
         if item.gpus
     ]
     theirs = [
-        Machine(row["type"], float(row["network_gbps"]), _has_fabric(row), row["gpu"], int(row["gpus"]), row["nvlink"])
+        Machine(row["type"], _gbps(row), _has_fabric(row), row["gpu"], int(row["gpus"]), row["nvlink"])
         for row in rows("gcp_instances.csv")
     ]
     return (*ours, *theirs)
@@ -86,6 +91,12 @@ def machines() -> tuple[Machine, ...]:
 
 def _has_fabric(row: dict[str, str]) -> bool:
     return row["nvlink"] == "NVSwitch" and float(row["network_gbps"]) >= FABRIC_GBPS
+
+
+def _gbps(row: dict[str, str]) -> float:
+    """What the GPUs of a machine of Google's share, in Gbit/s."""
+    whole = float(row["network_gbps"])
+    return whole - HOST_GBPS[row["type"].rpartition("-")[0]] if _has_fabric(row) else whole
 
 
 def derived() -> Iterator[dict[str, str]]:

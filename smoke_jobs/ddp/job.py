@@ -74,6 +74,13 @@ class Job:
         """Whether this is rank 0."""
         return self.rank == 0
 
+    @property
+    def exclusive(self) -> str:
+        """Which hosts have GPUs that take one process each, so that nothing else can run on them; empty: none."""
+        modes = {i["host"]: i["device"]["mode"] for i in self.inventories}
+        found = sorted(host for host, mode in modes.items() if mode.lower().startswith("exclusive"))
+        return f"the GPUs of {', '.join(found)} take one process each (compute mode {modes[found[0]]})" if found else ""
+
     def connect(self, checking: Callable[[], str]) -> None:
         """Joins the store, announces this rank and what it has, and begins to watch over the ranks.
 
@@ -115,7 +122,16 @@ class Job:
             timeout=timedelta(seconds=self.options.collective_timeout_s),
             device_id=self.device if self.cuda else None,
         )
-        self.host_group: dist.ProcessGroup | None = dist.new_group(backend="gloo") if self.cuda else dist.group.WORLD
+        self.host_group: dist.ProcessGroup | None = self.group(backend="gloo") if self.cuda else dist.group.WORLD
+
+    def group(self, ranks: Sequence[int] | None = None, backend: str | None = None) -> Any:
+        """A further process group, made by all ranks together, with the limit that every collective has.
+
+        PyTorch gives one that is not told its limit 30 minutes with gloo and 10 with NCCL, whatever the first one has:
+        a rank that hangs in a driver would keep the others until the job is out of time.
+        """
+        limit = timedelta(seconds=self.options.collective_timeout_s)
+        return dist.new_group(None if ranks is None else list(ranks), timeout=limit, backend=backend)
 
     def leave(self) -> None:
         """Drops the process groups. Peers that wait for us in a gloo collective get an error at once, not a timeout.

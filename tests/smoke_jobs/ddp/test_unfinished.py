@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
+from datetime import timedelta
 from enum import Enum
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -129,6 +132,22 @@ def test_nccl_leaves_the_process_and_keeps_its_record(monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     found = supervise.environment(1, {})
     assert found["TORCH_NCCL_ASYNC_ERROR_HANDLING"] == "2" and int(found["TORCH_FR_BUFFER_SIZE"]) > 0
+
+
+def test_every_further_group_has_the_limit_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch's own are 30 minutes with gloo and 10 with NCCL, on a GPU, where the host's group is one of them."""
+    given: list[Any] = []
+    monkeypatch.setattr(dist, "init_process_group", lambda *_, timeout, **__: given.append(timeout))
+    monkeypatch.setattr(dist, "new_group", lambda *_, timeout, **__: given.append(timeout))
+    job = a_job(limit_s=40)
+    job.__dict__ |= {"backend": "cpu:gloo,cuda:nccl", "store": dist.HashStore(), "generation": 0}
+    job._make_groups()
+    job.group(range(1))
+    assert given == [timedelta(seconds=40)] * 3
+    for path in Path(unfinished.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("new_group", "init_process_group"):
+                assert "timeout" in {keyword.arg for keyword in node.keywords}, f"{path.name} {node.lineno}"
 
 
 def test_on_a_gpu_groups_are_aborted_and_never_destroyed(monkeypatch: pytest.MonkeyPatch) -> None:

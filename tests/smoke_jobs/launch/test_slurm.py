@@ -140,6 +140,25 @@ def _show(job: str) -> str:
     return subprocess.run(["scontrol", "show", "job", job, "-o"], capture_output=True, text=True, check=False).stdout
 
 
+@pytest.mark.parametrize(("said", "times"), [("Socket timed out on send/recv operation", 3), ("Invalid job id", 1)])
+def test_a_busy_controller_is_asked_again_and_a_job_that_is_gone_is_not(monkeypatch, tmp_path, said, times):
+    """A job is cancelled where nobody follows it any more."""
+    (tmp_path / "scontrol").write_text(
+        f"#!/bin/sh\necho x >> {tmp_path}/asked\n"
+        f'[ "$(/usr/bin/wc -l < {tmp_path}/asked)" -gt 2 ] && echo "JobState=RUNNING ExitCode=0:0" && exit 0\n'
+        f'echo "slurm_load_jobs error: {said}" >&2\nexit 1\n'
+    )
+    (tmp_path / "scontrol").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(slurm, "INTERVAL_S", 0.01)
+    if times == 1:
+        with pytest.raises(LaunchError, match="Invalid job id"):
+            slurm._state("7")
+    else:
+        assert slurm._state("7")["JobState"] == "RUNNING"
+    assert len((tmp_path / "asked").read_text().split()) == times
+
+
 def _until(ready, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not ready():
