@@ -193,7 +193,7 @@ class Runner:
         if away:
             first = next(each.outcome.reason for each in posted.values() if each.lost)
             said = (
-                f"did not come back from check {name} in the {self.job.options.rank_timeout_s:.0f} s after another had "
+                f"did not come back from check {name} in the {self.job.patience_s:.0f} s after another had "
                 f"failed ({first}): it lives, so its GPU, its driver or a file system hangs; look at its log, at "
                 "dmesg, and for Xid errors"
             )

@@ -194,6 +194,7 @@ def _follow(job: str, folder: Path, view: View) -> Ended:
     follower = Follower(view)
     log, position = folder / f"smoke-{job}.log", 0
     while True:
+        view.still_wanted()
         state = _state(job)
         if log.exists():
             with log.open(errors="replace") as stream:

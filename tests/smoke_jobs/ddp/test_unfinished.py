@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from enum import Enum
 from pathlib import Path
@@ -162,3 +164,17 @@ def test_on_a_gpu_groups_are_aborted_and_never_destroyed(monkeypatch: pytest.Mon
     job.cuda = False
     job.leave()
     assert said == ["aborted", "destroyed"], "gloo's peers hear at once"
+
+
+@pytest.mark.parametrize(("cuda", "away"), [(True, False), (False, True)])
+def test_who_waits_in_a_collective_until_its_limit_has_not_stayed_away(cuda: bool, away: bool) -> None:
+    """Rank 0 failed first, and aborts: of its peers in the same node nobody hears before NCCL's limit has passed."""
+    job = a_job(limit_s=60.0)
+    job.__dict__ |= {"cuda": cuda, "store": dist.HashStore()}
+    job.options = replace(job.options, rank_timeout_s=0.5)
+    job.post("check/0", "failed")
+    later = threading.Timer(3.0, job.post, ("check/1", "timed out"))
+    later.start()
+    found = job.collect("check", lambda said: said == "failed")
+    later.join()
+    assert (1 not in found) is away
