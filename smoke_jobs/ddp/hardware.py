@@ -24,7 +24,12 @@ GKE_FOLDER = "/usr/local/nvidia/bin"
 NO_SMI = "everything the driver knows: there is no nvidia-smi here"
 """What is unreadable where nobody can be asked."""
 
-QUESTION_S = 60.0
+QUESTION_S = 30.0
+"""How long the driver may take for an answer. One that is stuck is told before the others have waited for as long as a
+collective may take (`collective_timeout_s`)."""
+
+UNANSWERED = 124
+"""Code of a question that had no answer in time."""
 
 HARDWARE_XIDS = frozenset({48, 64, 74, 79, 95, 119, 120, 140})
 """Xid events of a device that has to be reset or replaced, by NVIDIA's Xid catalogue: double-bit error, row remapping
@@ -68,7 +73,9 @@ def read(uuid: str) -> Reading:
     name = f"GPU-{uuid.removeprefix('GPU-').removeprefix('MIG-')}"
     code, text = _ask(_smi() or "nvidia-smi", "-q", "-x", "-i", name)
     gpu, driver = _parsed(text, name)
-    if gpu is None and (whole := _whole(name.replace("GPU-", "MIG-", 1))):  # a part of a GPU: all of it is asked of
+    stuck = code == UNANSWERED
+    # A part of a GPU has a name of its own, and the driver answers for the whole.
+    if gpu is None and not stuck and (whole := _whole(name.replace("GPU-", "MIG-", 1))):
         name = whole
         code, text = _ask(_smi() or "nvidia-smi", "-q", "-x", "-i", name)
         gpu, driver = _parsed(text, name)
@@ -111,7 +118,7 @@ def _ask(*command: str) -> tuple[int, str]:
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=QUESTION_S, check=False
         )
     except subprocess.TimeoutExpired:
-        return 124, f"no answer in {QUESTION_S:.0f} s"
+        return UNANSWERED, f"no answer in {QUESTION_S:.0f} s"
     except OSError as error:
         return 126, str(error)
     return ran.returncode, ran.stdout

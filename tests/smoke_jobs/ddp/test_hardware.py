@@ -177,6 +177,16 @@ def test_of_a_part_of_a_gpu_the_whole_is_asked(installed: Installed) -> None:
     assert "a row remap is pending" in hardware.read("MIG-77-a").faults[0]
 
 
+def test_a_driver_that_is_stuck_is_given_up_before_a_collective_is(
+    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(HEALTHY)
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho x >> $(/usr/bin/dirname $0)/asked\nexec /bin/sleep 60\n")
+    monkeypatch.setattr(hardware, "QUESTION_S", 0.5)
+    assert "code 124, said: no answer" in hardware.read(UUID).faults[0]
+    assert (tmp_path / "asked").read_text().split() == ["x"], "once: it would not answer anything else"
+
+
 def test_the_compute_mode_is_read(installed: Installed) -> None:
     installed(
         HEALTHY.replace("<gpu_recovery_action>", "<compute_mode>Exclusive_Process</compute_mode><gpu_recovery_action>")
