@@ -1,5 +1,8 @@
 """What the checks of acceptance decide without a job around them."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -222,6 +225,41 @@ def fake_devices(monkeypatch: pytest.MonkeyPatch, ranks: int, reach: bool = True
         barrier=lambda: barriers.append(1), synchronize=lambda: None, barriers=barriers,
     )  # fmt: skip
     return job
+
+
+def test_the_devices_of_a_node_copy_from_the_host_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of an A100 or H100 node share the lanes to it, and would each show half of what a healthy slot gives."""
+    together = threading.Barrier(4)
+    at_work: list[int] = []
+    entries: list[dict[str, Any]] = [
+        {"rank": rank, "host": "a", "device": "u", "wrong": ["of before"] if rank == 3 else [], "gb_s": {}}
+        for rank in range(4)
+    ]
+
+    def rate(job: Any, *_: object) -> float:
+        at_work.append(job.local_rank)
+        time.sleep(0.05)
+        assert set(at_work) == {job.local_rank}, "nobody beside it"
+        at_work.remove(job.local_rank)
+        if job.local_rank == 2:
+            raise RuntimeError("CUDA error: uncorrectable ECC error\nmore")
+        return 25.0
+
+    monkeypatch.setattr(check_memory, "_rate", rate)
+    monkeypatch.setattr(check_memory, "_pair", lambda *_: ())
+
+    def copies(rank: int) -> None:
+        job: Any = SimpleNamespace(
+            cuda=True, local_world_size=4, local_rank=rank, device="cuda", barrier=lambda: together.wait(timeout=60)
+        )
+        check_memory._to_the_host(job, entries[rank])
+
+    with ThreadPoolExecutor(4) as ranks:
+        list(ranks.map(copies, range(4)))
+    assert [len(entry["gb_s"]) for entry in entries] == [2, 2, 0, 0]
+    assert entries[2]["wrong"] == [
+        "rank 2 on a, device u: its memory cannot be used: CUDA error: uncorrectable ECC error"
+    ]
 
 
 def test_every_device_of_a_node_is_copied_to_and_not_only_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
