@@ -47,8 +47,16 @@ def test_pyxis_gets_the_image_in_its_own_spelling():
     assert "--container-image='docker://nvcr.io#nvidia/pytorch:26.01-py3'" in script
     script = render(replace(GPU_POOL, image="pytorch/pytorch:2.13.0"), SlurmSettings(container=True))
     assert "--container-image=docker://pytorch/pytorch:2.13.0" in script
+    for path in ("$SMOKE_HOME", GPU_POOL.checkpoint_uri):  # a container sees no folder of the host by itself
+        assert f"{path}:{path}" in script.partition("--container-mounts=")[2].splitlines()[0]
     with pytest.raises(LaunchError, match="slurm needs image"):
         render(replace(GPU_POOL, image=""), SlurmSettings(container=True))
+
+
+def test_several_nodes_have_their_tier_in_the_folder_that_they_share():
+    bare = replace(GPU_POOL, checkpoint_uri="")
+    assert ' --checkpoint-uri "$SMOKE_HOME/checkpoints"' in render(bare)
+    assert "--checkpoint-uri" not in render(replace(bare, nodes=1)) + render(GPU_POOL)
 
 
 def test_without_slurm_it_says_where_to_go(monkeypatch):
