@@ -322,8 +322,8 @@ Where somebody has published a figure for an instance and a number of nodes, 85 
 nobody has, the floor comes from the line rate of the adapters, without the host's own: {fabric:.0%} of it where GPUs
 reach them without the host, {host:.0%} elsewhere, which tells only what works from what does not. In one node it comes
 from the rate of what joins the GPUs: {switch:.0%} of their NVLinks' where they meet in a switch, {mesh:.0%} where they
-do not, and {host:.0%} of a PCIe slot's. An all-to-all is asked for {exchange:.0%} of a GPU's part of the adapters, or of its NVLinks. None of
-these gates was met or missed on hardware by this project yet.
+do not, and {host:.0%} of a PCIe slot's. An all-to-all is asked for {exchange:.0%} of a GPU's part of the adapters, or
+of its NVLinks. None of these gates was met or missed on hardware by this project yet.
 
 ## Bandwidth by instance, on one, two and four nodes
 """
