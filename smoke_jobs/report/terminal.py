@@ -75,7 +75,7 @@ class Progress:
             self._console.print(f"smoke: {escape(text)}", soft_wrap=True)
 
     def still_wanted(self) -> None:
-        """Of a single job the main thread is told by itself."""
+        """Does nothing: of a single job Ctrl-C reaches the thread that follows it."""
 
     def check_done(self, done: CheckDone) -> None:
         """Shows a finished check."""
