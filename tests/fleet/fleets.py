@@ -100,6 +100,13 @@ def programs(folder: Path) -> str:
     return f"{folder}:{os.environ['PATH']}"
 
 
+def without_bastion(file: Path) -> None:
+    """Writes into a stack file that the API answers the public: `tests/fleet/test_tunnel.py` has the bastions."""
+    content = yaml.safe_load(file.read_text())
+    content["config"]["trainyard:apiAccess"] = {"cidrs": ["8.8.8.0/24"]}
+    file.write_text(yaml.safe_dump(content))
+
+
 def settings(client: str, **more: Any) -> dict[str, Any]:
     """What is a client's own, and nobody else's."""
     return {
