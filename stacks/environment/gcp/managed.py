@@ -15,7 +15,7 @@ from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.managed.alarms import JobAlarms
 from trainyard.components.gcp.managed.ceilings import ClosedQuotas
 from trainyard.components.gcp.managed.editors import EditorMachineArgs, EditorTemplates
-from trainyard.components.gcp.managed.identities import CustomCodeAgent, ManagedIdentities
+from trainyard.components.gcp.managed.identities import CustomCodeAgent, CustomCodeAgentArgs, ManagedIdentities
 from trainyard.components.gcp.managed.tracking import Experiments
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.storage import GcsStorageTiers
@@ -36,6 +36,7 @@ class Managed:
     """What was made, as far as the stack tells of it and jobs need it."""
 
     identities: ManagedIdentities
+    output_key_id: pulumi.Input[str]
     outputs: dict[str, pulumi.Input[object]]
     ready: list[pulumi.Resource]
 
@@ -133,7 +134,9 @@ def make_managed(
         },
         first,
     )
-    return Managed(identities, outputs, [*services, *identities.granted, *keys.granted["tracking"]])
+    return Managed(
+        identities, keys.key_ids["tracking"], outputs, [*services, *identities.granted, *keys.granted["tracking"]]
+    )
 
 
 def _machine(type_: str) -> EditorMachineArgs:
@@ -150,9 +153,9 @@ def make_proof(plan: Plan[GcpPlan], made: Managed, storage: GcsStorageTiers, gcp
     """Makes what proves at `pulumi up` that a job trains, after all that a job needs; then Google's agent for custom
     code, which the first job of a project makes, loses its rights."""
     own, spec = plan.ground, training_smoke(plan)
-    agent = {"project": own.project, "project_number": own.project_number}
+    agent: CustomCodeAgentArgs = {"project": own.project, "project_number": own.project_number}
     if spec is None:
-        CustomCodeAgent("custom-code-agent", {**agent}, after(gcp, made.ready))
+        CustomCodeAgent("custom-code-agent", agent, after(gcp, made.ready))
         return
     # Of every environment on Google Cloud few have one, and the SDK is not for nothing.
     import pulumi_command
@@ -162,7 +165,7 @@ def make_proof(plan: Plan[GcpPlan], made: Managed, storage: GcsStorageTiers, gcp
     values: dict[str, pulumi.Input[str]] = {
         "SMOKE_BUCKET": pulumi.Output.concat(uri(storage.artifacts_bucket), "/", SMOKE_PREFIX),
         "SMOKE_ACCOUNT": made.identities.job_account_email,
-        "SMOKE_KMS_KEY": made.outputs["outputKey"],
+        "SMOKE_KMS_KEY": made.output_key_id,
     }
 
     def settings(found: dict[str, str]) -> vertex.VertexSettings:
@@ -193,4 +196,4 @@ def make_proof(plan: Plan[GcpPlan], made: Managed, storage: GcsStorageTiers, gcp
             gcp, pulumi.ResourceOptions(providers=[pulumi_command.Provider("command")], depends_on=made.ready)
         ),
     )
-    CustomCodeAgent("custom-code-agent", {**agent}, after(gcp, [*made.ready, proof]))
+    CustomCodeAgent("custom-code-agent", agent, after(gcp, [*made.ready, proof]))

@@ -76,7 +76,8 @@ def _private(context: Context) -> bool:
 def _types(field: str, given: Sequence[str] | None, context: Context) -> tuple[str, ...]:
     """Machine types: the stack file's, or those of the profile that the region sells."""
     path, ledger, region = f"managed.{field}", context.ledger, context.region
-    key, known = f"managed.{camel(field)}", [item.type for item in (*catalog.instances(), *catalog.cpu_instances())]
+    key = f"managed.{camel(field)}"
+    known = [*(item.type for item in catalog.instances()), *(item.type for item in catalog.cpu_instances())]
     if given is not None:
         for index, type_ in enumerate(given):
             where = f"{key}[{index}]"

@@ -145,7 +145,7 @@ def _ceiling(job: Job, stack: Stack) -> None:
             continue
         for pool in job.pools:
             accelerator = (pool.get("machineSpec") or {}).get("acceleratorType")
-            if any(metric == vertex_quota(gpu, spot=spot) for gpu in _GPUS.get(accelerator, ())):
+            if any(metric == vertex_quota(gpu, spot=spot) for gpu in _GPUS.get(str(accelerator), ())):
                 message = f"{accelerator}: {override.resource.name} sets the quota of it to 0, and the job is refused"
                 job.error("managed-job-above-ceiling", message, "a machine type of managed.trainingTypes")
 
