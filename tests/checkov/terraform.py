@@ -47,6 +47,8 @@ TYPES = {
     "gcp:serviceaccount/account:Account": "google_service_account",
     "gcp:artifactregistry/repository:Repository": "google_artifact_registry_repository",
     "gcp:pubsub/topic:Topic": "google_pubsub_topic",
+    "gcp:vertex/aiMetadataStore:AiMetadataStore": "google_vertex_ai_metadata_store",
+    "gcp:vertex/aiTensorboard:AiTensorboard": "google_vertex_ai_tensorboard",
 }
 """What Checkov has checks for, or what its checks follow."""
 

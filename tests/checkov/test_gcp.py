@@ -19,7 +19,7 @@ import pytest
 
 from tests.checkov.terraform import TYPES, snake, terraform
 from tests.components.gcp.environment import recorded
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, MANAGED_ON_GOOGLE
 from trainyard.recorded.model import RecordedResource
 
 CHECKOV = os.environ.get("CHECKOV") or shutil.which("checkov")
@@ -48,13 +48,21 @@ ENVIRONMENTS = {
     "demo-gcp": ("acme-demo-gcp", ""),
     "large-gcp": ("northwind-production", "gpu-nodes-train-flex-start"),
     "eu-gcp": ("lumen-bio-production", ""),
+    "small-gcp": ("hooli-research", ""),
 }
 """By example: the environment's name, and its node pool of flex-start."""
 
+OF_CLUSTERS = ("google_container_", "google_sql_")
+"""Beginnings of the resources that managed training has none of."""
 
-def justified(name: str, flex: str) -> set[tuple[str, str]]:
+
+def justified(name: str, flex: str, *, clusters: bool = True) -> set[tuple[str, str]]:
     """The findings that an environment has a reason for."""
-    return {(check, on.format(name=name, flex=flex)) for check, on in EXCEPTIONS if flex or "{flex}" not in on}
+    return {
+        (check, on.format(name=name, flex=flex))
+        for check, on in EXCEPTIONS
+        if (flex or "{flex}" not in on) and (clusters or not on.startswith(OF_CLUSTERS))
+    }
 
 
 JUSTIFIED = justified("acme-demo", "gpu-nodes-train-flex")
@@ -72,7 +80,7 @@ def failed(resources: list[RecordedResource], folder: Path) -> set[tuple[str, st
     command = [str(CHECKOV), "-d", str(folder), "--framework", "terraform", "-o", "json", "--skip-download", "--quiet"]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
     report: dict[str, Any] = json.loads(said.stdout)
-    assert report["summary"]["parsing_errors"] == 0 and report["summary"]["passed"] > 100
+    assert report["summary"]["parsing_errors"] == 0 and report["summary"]["passed"] > 50
     return {(found["check_id"], found["resource"]) for found in report["results"]["failed_checks"]}
 
 
@@ -85,7 +93,9 @@ def test_checkov_finds_nothing_that_is_not_written_down(resources: list[Recorded
 @pytest.mark.parametrize("stack", ENVIRONMENTS)
 def test_it_finds_nothing_else_in_a_whole_stack(rehearsed: Any, stack: str, tmp_path: Path) -> None:
     """Every resource that a stack of an example would make, with the values that a rehearsal gives it."""
-    assert failed(list(rehearsed(stack).known.resources), tmp_path) == justified(*ENVIRONMENTS[stack])
+    clusters = stack not in MANAGED_ON_GOOGLE
+    found = failed(list(rehearsed(stack).known.resources), tmp_path)
+    assert found == justified(*ENVIRONMENTS[stack], clusters=clusters)
 
 
 def test_every_example_on_google_cloud_is_looked_at() -> None:
