@@ -30,8 +30,9 @@ class Managed(Model):
     private_domain: bool | None = Field(
         default=None,
         description=(
-            "editors and jobs reach the internet through the network alone, which then has a NAT gateway; by default "
-            "where residency holds data to a region"
+            "editors and jobs reach the internet through the network alone, which then has a NAT gateway (on Google "
+            "Cloud editors alone: jobs stand in a network of Google's); by default where residency holds data to a "
+            "region"
         ),
     )
     training_types: list[MachineType] | None = Field(
