@@ -11,10 +11,9 @@ from typing import Final, TypedDict
 
 import pulumi
 import pulumi_gcp.logging as logging
-import pulumi_gcp.monitoring as monitoring
 import pulumi_gcp.projects as projects
 
-from trainyard.components.gcp.channels import email_channels
+from trainyard.components.gcp.channels import email_channels, log_alarm
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 
@@ -24,9 +23,6 @@ DATA_ACCESS: Final = ("storage", "cloudkms", "secretmanager")
 EVERYTHING: Final = "severity>=DEFAULT"
 """A filter that every entry of a log passes: DEFAULT is the least of severities (Cloud Logging, "Logging query
 language", as generally known)."""
-
-QUIET_SECONDS: Final = 300
-"""How long the next mail of the same kind waits: the shortest that Cloud Monitoring takes for alerts on log entries."""
 
 _BUCKET_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
@@ -165,23 +161,17 @@ class RecordAlarms(pulumi.ComponentResource):
             name, args["project"], f"Security of {args['subject']}", args["emails"], child, labels
         )
         for short, (what, filter_) in ALARMS.items():
-            monitoring.AlertPolicy(
+            log_alarm(
                 f"{name}-{short}",
-                project=args["project"],
-                display_name=f"{args['subject']}: {what}",
-                combiner="OR",
-                severity="WARNING",
-                conditions=[{"display_name": what, "condition_matched_log": {"filter": filter_}}],
-                documentation={
-                    "content": f"In project ${{resource.labels.project_id}}, {what}. docs/runbooks/break-glass.md",
-                    "mime_type": "text/markdown",
+                {
+                    "project": args["project"],
+                    "subject": args["subject"],
+                    "what": what,
+                    "filter": filter_,
+                    "then": "docs/runbooks/break-glass.md",
+                    "channels": channels,
+                    "labels": labels,
                 },
-                alert_strategy={
-                    "auto_close": "1800s",
-                    "notification_rate_limit": {"period": f"{QUIET_SECONDS}s"},
-                },
-                notification_channels=channels,
-                user_labels=labels,
-                opts=child,
+                child,
             )
         register(self)

@@ -64,6 +64,19 @@ def refuse_managed_settings(context: Context) -> None:
         context.ledger.problem(key, value, allowed, "leave it out; managed.beside: true keeps it for a while")
 
 
+def plan_private(path: str, context: Context) -> bool:
+    """Whether editors have the network's way out alone; `path` is of the profile's figure for the cloud."""
+    given, residency, key = (
+        context.settings.managed.private_domain,
+        context.settings.residency,
+        "managed.private_domain",
+    )
+    if given is None and residency != "none":
+        why = f"residency {residency}: what leaves an editor goes through the network, where it is on record"
+        return context.ledger.decide(key, True, why)
+    return bool(context.take(path, "managed.privateDomain", given, key))
+
+
 def beside(context: Context) -> Context:
     """What stays of managed training beside a cluster is planned from the small profile's figures."""
     context.ledger.decide("managed.beside", True, "setting managed.beside; without it what people have there goes")

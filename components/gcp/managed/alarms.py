@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypedDict
 
 import pulumi
-import pulumi_gcp.monitoring as monitoring
 
-from trainyard.components.gcp.channels import email_channels
-from trainyard.components.gcp.record import QUIET_SECONDS
+from trainyard.components.gcp.channels import email_channels, log_alarm
 from trainyard.components.k8s.objects import prerequisites
 from trainyard.components.outputs import register
 
@@ -48,21 +46,18 @@ class JobAlarms(pulumi.ComponentResource):
             ),
         }
         for short, (what, filter_, then) in alarms.items():
-            monitoring.AlertPolicy(
+            log_alarm(
                 f"{name}-{short}",
-                project=args["project"],
-                display_name=f"{args['subject']}: {what}",
-                combiner="OR",
-                severity="WARNING",
-                conditions=[{"display_name": what, "condition_matched_log": {"filter": filter_}}],
-                documentation={
-                    "content": f"In project ${{resource.labels.project_id}}, {what}. {then}",
-                    "mime_type": "text/markdown",
+                {
+                    "project": args["project"],
+                    "subject": args["subject"],
+                    "what": what,
+                    "filter": filter_,
+                    "then": then,
+                    "channels": channels,
+                    "labels": labels,
                 },
-                alert_strategy={"auto_close": "1800s", "notification_rate_limit": {"period": f"{QUIET_SECONDS}s"}},
-                notification_channels=channels,
-                user_labels=labels,
-                opts=child,
+                child,
             )
         register(self)
 

@@ -8,7 +8,7 @@ from trainyard import catalog
 from trainyard.catalog.managed import listed_price
 from trainyard.plan.aws.parts import AwsPlan, ManagedPlan, ManagedSmokePlan, SeatPlan
 from trainyard.plan.context import Context
-from trainyard.plan.managed import beside, camel, refuse_managed_settings
+from trainyard.plan.managed import beside, camel, plan_private, refuse_managed_settings
 from trainyard.plan.parts import Plan
 from trainyard.problems import nearest
 from trainyard.settings.people import Team
@@ -68,7 +68,7 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
     tracking = context.take(path, path, given, "managed.tracking")
     over = context.take("managed.over_budget", "managed.overBudget", own.over_budget)
     return ManagedPlan(
-        private_domain=_private(context),
+        private_domain=plan_private("managed.private_domain", context),
         seats=_seats(teams, context),
         training_types=training,
         editor_types=editors,
@@ -81,14 +81,6 @@ def plan_training(teams: Sequence[Team], context: Context, *, smoke: bool) -> Ma
         deny_over_budget=over == "deny",
         smoke=_smoke(training, context) if smoke else None,
     )
-
-
-def _private(context: Context) -> bool:
-    given, residency = context.settings.managed.private_domain, context.settings.residency
-    if given is None and residency != "none":
-        why = f"residency {residency}: what leaves an editor goes through the network, where it is on record"
-        return context.ledger.decide("managed.private_domain", True, why)
-    return bool(context.take("managed.private_domain", "managed.privateDomain", given))
 
 
 def _types(field: str, given: Sequence[str] | None, context: Context) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from trainyard.catalog.managed import price_factor
 from trainyard.conventions.gcp import VERTEX_QUOTAS, vertex_gpu, vertex_quota
 from trainyard.plan.context import Context
 from trainyard.plan.gcp.parts import GcpPlan, ManagedPlan, ManagedSmokePlan
-from trainyard.plan.managed import beside, camel, refuse_managed_settings
+from trainyard.plan.managed import beside, camel, plan_private, refuse_managed_settings
 from trainyard.plan.parts import Plan
 from trainyard.problems import nearest
 from trainyard.smoke_jobs.launch.job import MANAGED_MARGIN_S, SmokeSpec, job_name
@@ -53,7 +53,7 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
     editors = _types("editor_types", own.editor_types, context)
     given = context.settings.mlflow.enabled
     return ManagedPlan(
-        private_domain=_private(context),
+        private_domain=plan_private("gcp.managed.private_domain", context),
         training_types=training,
         editor_types=editors,
         closed_quotas=_closed(training, context),
@@ -62,15 +62,6 @@ def plan_training(context: Context, *, smoke: bool) -> ManagedPlan:
         tracking=bool(context.take("gcp.managed.tracking", "mlflow.enabled", given, "managed.tracking")),
         smoke=_smoke(training, context) if smoke else None,
     )
-
-
-def _private(context: Context) -> bool:
-    given, residency = context.settings.managed.private_domain, context.settings.residency
-    if given is None and residency != "none":
-        why = f"residency {residency}: what leaves an editor goes through the network, where it is on record"
-        return context.ledger.decide("managed.private_domain", True, why)
-    path = "managed.private_domain"
-    return bool(context.take(f"gcp.{path}", "managed.privateDomain", given, path))
 
 
 def _types(field: str, given: Sequence[str] | None, context: Context) -> tuple[str, ...]:
