@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
-from trainyard.rehearsal.works.programs import buckets, databases, enforced
-from trainyard.rehearsal.works.programs.aws import alarms, file_systems, keys, messages
+from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, watchdog
+from trainyard.rehearsal.works.programs.aws import alarms, file_systems, keys, messages, patterns
 from trainyard.rehearsal.works.programs.gcp import alerts
-from trainyard.rehearsal.works.programs.kubernetes import certificates, listening, options, writing
+from trainyard.rehearsal.works.programs.kubernetes import (
+    certificates,
+    deadlines,
+    fluent_bit,
+    listening,
+    options,
+    sizes,
+    squid,
+    surroundings,
+    writing,
+)
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
+from trainyard.rehearsal.works.watching import check as watching
 
 
 def check(stack: Stack) -> None:
     """Notes what names something that is not there, or is elsewhere."""
     alarms.check(stack)
     keys.check(stack)
+    patterns.check(stack)
+    money.check(stack)
     file_systems.check(stack)
     alerts.check(stack)
     enforced.check(stack)
@@ -27,3 +40,11 @@ def check(stack: Stack) -> None:
     options.check(cluster)
     writing.check(cluster)
     certificates.check(stack, cluster)
+    watching.check(cluster)
+    squid.check(cluster)
+    fluent_bit.check(cluster)
+    watchdog.check(stack, cluster)
+    deadlines.check(stack, cluster)
+    sizes.check(stack, cluster)
+    surroundings.check(cluster)
+    kept.check(stack, cluster)

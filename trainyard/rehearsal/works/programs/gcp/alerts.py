@@ -7,6 +7,7 @@ language" (2026-11). A filter that means no entry counts nothing, and nobody ref
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from trainyard.problems import nearest
@@ -19,6 +20,8 @@ _ALERT: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
 _METRIC: Final = "gcp:logging/metric:Metric"
 _USER: Final = re.compile(r"logging\.googleapis\.com/user/([\w./-]+)")
 _LABEL: Final = re.compile(r"(cluster_name|namespace_name|location|container_name)\"?\s*=\s*\"([^\"]+)\"")
+_KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
+_VARIABLE: Final = re.compile(r"\$\{metric\.label\.(\w+)\}")
 _PODS: Final = re.compile(r"pod_name\"?\s*=~\s*\"\^?([a-z0-9-]+)")
 _SYSTEM: Final = ("kube-", "gke-", "gmp-", "default", "config-management-system", "istio-")
 
@@ -40,8 +43,40 @@ def check(stack: Stack) -> None:
                     )
             if path.endswith("filter"):
                 _labels(alert, path, text, stack)
+        _kinds(alert, stack)
     for metric in stack.of_type(_METRIC):
         _labels(metric, "filter", metric.text("filter") or "", stack)
+
+
+def _kinds(alert: View, stack: Stack) -> None:
+    """A metric from logs is of the kind of resource that its own filter says, and has the labels that it declares."""
+    made = {str(view.text("name")): view for view in stack.of_type(_METRIC)}
+    named: list[View] = []
+    for path, condition in alert.items("conditions"):
+        for kind in ("conditionThreshold", "conditionAbsent"):
+            asked = condition.get(kind)
+            text = str(asked.get("filter")) if isinstance(asked, Mapping) else ""
+            views = [made[name] for name in _USER.findall(text) if name in made]
+            named += views
+            wanted = _KIND.search(text)
+            for view in views:
+                given = _KIND.search(view.text("filter") or "")
+                if wanted is not None and given is not None and wanted[1] != given[1]:
+                    alert.error(
+                        "programs-alert",
+                        f"{path}.{kind}.filter",
+                        f"watches {show(wanted[1])}, and {view.text('name')} counts entries of {show(given[1])}: the "
+                        "alert sees nothing",
+                        allowed=given[1],
+                    )
+    labels = {str(one.get("key")) for view in named for _, one in view.items("metricDescriptor.labels")}
+    for key in ("documentation.content", "documentation.subject"):
+        for name in _VARIABLE.findall(alert.text(key) or "") if labels else ():
+            if name not in labels:
+                alert.error(
+                    "programs-alert", key, f"says ${{metric.label.{name}}}, and the metric has no such label",
+                    allowed=f"one of {', '.join(sorted(labels))}", hint=nearest(name, labels),
+                )  # fmt: skip
 
 
 def _labels(view: View, path: str, text: str, stack: Stack) -> None:
