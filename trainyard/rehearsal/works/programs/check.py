@@ -12,6 +12,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     fluent_bit,
     listening,
     options,
+    schemes,
     sizes,
     squid,
     surroundings,
@@ -48,3 +49,4 @@ def check(stack: Stack) -> None:
     sizes.check(stack, cluster)
     surroundings.check(cluster)
     kept.check(stack, cluster)
+    schemes.check(cluster)
