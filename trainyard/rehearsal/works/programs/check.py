@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from trainyard.rehearsal.context import Stack
 from trainyard.rehearsal.works.programs import buckets, databases, enforced, kept, money, watchdog
-from trainyard.rehearsal.works.programs.aws import alarms, file_systems, keys, messages, patterns
-from trainyard.rehearsal.works.programs.gcp import alerts
+from trainyard.rehearsal.works.programs.aws import alarms, file_systems, groups, keys, messages, patterns
+from trainyard.rehearsal.works.programs.gcp import alerts, places
 from trainyard.rehearsal.works.programs.kubernetes import (
+    addresses,
     certificates,
     deadlines,
     fluent_bit,
@@ -20,6 +21,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
 )
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.watching import check as watching
+from trainyard.rehearsal.works.watching import names
 
 
 def check(stack: Stack) -> None:
@@ -30,6 +32,7 @@ def check(stack: Stack) -> None:
     money.check(stack)
     file_systems.check(stack)
     alerts.check(stack)
+    places.check(stack)
     enforced.check(stack)
     cluster = Cluster(stack)
     if not cluster.views:
@@ -50,3 +53,6 @@ def check(stack: Stack) -> None:
     surroundings.check(cluster)
     kept.check(stack, cluster)
     schemes.check(cluster)
+    addresses.check(cluster)
+    groups.check(stack, cluster)
+    names.check(stack, cluster)

@@ -1,4 +1,4 @@
-"""What surrounds a program in its container: where Python looks for it, what a proxy is asked for, what image it has.
+"""What surrounds a program in its container: where Python looks, what a proxy is asked for, its image and interfaces.
 
 Sources: Python documentation, "Command line", `-m` and `PYTHONPATH`; the conventions of `no_proxy` as curl, requests
 and Go read them; tags of AWS Deep Learning Containers ("available_images.md"), as generally known (2026-11).
@@ -35,6 +35,7 @@ def check(cluster: Cluster) -> None:
             _module(pod, container, env, cluster)
             _proxy(pod, container, env)
             _image(pod, container)
+            _interface(pod, container, env)
 
 
 def _env(container: Container) -> dict[str, tuple[int, str]] | None:
@@ -130,3 +131,18 @@ def _image(pod: Pod, container: Container) -> None:
             f"has no CUDA, and the container asks for {gpus:g} GPUs: the program sees none",
             allowed="the image of the same version for GPUs",
         )
+
+
+def _interface(pod: Pod, container: Container, env: Mapping[str, tuple[int, str]]) -> None:
+    """A pod with a network of its own has one interface: eth0 (of more, its annotations say)."""
+    outer = pod.path.removesuffix("spec")
+    if pod.spec.get("hostNetwork") or pod.view.has(f"{outer}metadata.annotations") or pod.labels is None:
+        return
+    for name in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"):
+        index, given = env.get(name, (0, ""))
+        words = [word.lstrip("=") for word in given.split(",")]
+        if given and not given.startswith("^") and not any(word and "eth0".startswith(word) for word in words):
+            pod.view.error(
+                "programs-interface", f"{container.path}.env[{index}].value",
+                f"{name} is {show(given)}, and the pod has eth0 alone: ranks find no interface", allowed="eth0",
+            )  # fmt: skip
