@@ -56,7 +56,7 @@ def planned(case: Case, folder: Path) -> Outcome:
 
 
 def rehearsed(case: Case, folder: Path) -> Outcome:
-    """The whole way: settings, rehearsal, policies, price. Of a plausible file nothing works badly, not even a little."""
+    """The whole way: settings, rehearsal, policies, price. Nothing of a plausible file is even warned of."""
 
     def check(file: Path) -> Iterator[str]:
         found = review(ROOT, file)

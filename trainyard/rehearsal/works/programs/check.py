@@ -19,6 +19,7 @@ from trainyard.rehearsal.works.programs.kubernetes import (
     surroundings,
     writing,
 )
+from trainyard.rehearsal.works.programs.node_groups import groups_of
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 from trainyard.rehearsal.works.watching import check as watching
 from trainyard.rehearsal.works.watching import names
@@ -48,7 +49,7 @@ def check(stack: Stack) -> None:
     squid.check(cluster)
     fluent_bit.check(cluster)
     watchdog.check(stack, cluster)
-    deadlines.check(stack, cluster)
+    deadlines.check(stack, cluster, list(groups_of(stack)))
     sizes.check(stack, cluster)
     surroundings.check(cluster)
     kept.check(stack, cluster)

@@ -52,7 +52,8 @@ def selectors(expression: str) -> tuple[Selector, ...]:
         elif word == "[" or (word == "{" and not found):
             index = _closed(tokens, index) + 1
         elif _is_metric(word, after):
-            end, matchers = index + 1, ()
+            end = index + 1
+            matchers: tuple[Matcher, ...] = ()
             if after == "{":
                 end = _closed(tokens, index + 1) + 1
                 matchers = tuple(_matchers(tokens[index + 2 : end - 1]))

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from trainyard.recorded.model import UNKNOWN
-from trainyard.recorded.node_groups import EKS_NODE_GROUP
 from trainyard.recorded.quantities import quantity
 from trainyard.recorded.read import as_number, follow, known_texts
 from trainyard.recorded.types import HELM_RELEASE
@@ -34,14 +33,16 @@ _RELEASE_SECONDS: Final = 60
 _PROGRESS_SECONDS: Final = 60
 _CHECKPOINT_SECONDS: Final = 10
 _GRACE_SECONDS: Final = 30
-_POOL: Final = "gcp:container/nodePool:NodePool"
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 _WAITS: Final = ("max-node-provision-time",)
 
 
-def check(stack: Stack, cluster: Cluster) -> None:
+Groups = Sequence[tuple[Mapping[str, Any], float | None]]
+"""The labels of each group of nodes, and its least size where that is known."""
+
+
+def check(stack: Stack, cluster: Cluster, groups: Groups) -> None:
     """Every probe, job, release and controller that waits for something."""
-    groups = list(_groups(stack))
     for pod in cluster.pods:
         for container in pod.containers:
             _start(pod, container)
@@ -85,19 +86,7 @@ def _start(pod: Pod, container: Container) -> None:
         )
 
 
-def _groups(stack: Stack) -> Iterator[tuple[Mapping[str, Any], float | None]]:
-    """The labels of each group of nodes, and its least size."""
-    for view in stack.of_type(EKS_NODE_GROUP):
-        yield view.mapping("labels"), view.number("scalingConfig.minSize")
-    for view in stack.of_type(_POOL):
-        least = view.number("autoscaling.totalMinNodeCount")
-        least = view.number("autoscaling.minNodeCount") if least is None else least
-        fixed = view.number("nodeCount")
-        starts = 0.0 if view.has("autoscaling") and least is None else least
-        yield view.mapping("nodeConfig.labels"), fixed if fixed is not None else starts
-
-
-def _starts_at_zero(pod: Pod, groups: list[tuple[Mapping[str, Any], float | None]]) -> bool:
+def _starts_at_zero(pod: Pod, groups: Groups) -> bool:
     """Whether every group that the pods may run on has no node to begin with."""
     wanted = dict(pod.spec.get("nodeSelector") or {}) if isinstance(pod.spec.get("nodeSelector"), Mapping) else {}
     terms = listed(
@@ -112,7 +101,7 @@ def _starts_at_zero(pod: Pod, groups: list[tuple[Mapping[str, Any], float | None
     return bool(wanted) and bool(able) and all(least == 0 for least in able)
 
 
-def _job(pod: Pod, groups: list[tuple[Mapping[str, Any], float | None]]) -> None:
+def _job(pod: Pod, groups: Groups) -> None:
     path = pod.path.removesuffix(".template.spec")
     if path == pod.path or pod.view.text("kind") not in ("Job", "CronJob"):
         return
@@ -178,7 +167,7 @@ def _end(pod: Pod) -> None:
                     )
 
 
-def _release(release: View, groups: list[tuple[Mapping[str, Any], float | None]]) -> None:
+def _release(release: View, groups: Groups) -> None:
     given = release.number("timeout")
     if given is not None and 0 < given < _RELEASE_SECONDS and release.value("skipAwait") is not True:
         release.error(
