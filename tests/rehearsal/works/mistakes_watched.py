@@ -254,4 +254,23 @@ MISTAKES = [
         None,
         "how much is too much is nothing that a manifest says",
     ),
+    Mistake(
+        "condition",
+        "a condition of nodes is written small",
+        worded(RULES, 'condition="Ready"', 'condition="ready"'),
+        "watching-label",
+    ),
+    Mistake(
+        "interval",
+        "targets are asked every ten minutes, and rates are of five",
+        edit("kubernetes:helm.sh/v3:Release", RELEASE, put("values.prometheus.prometheusSpec.scrapeInterval", "10m")),
+        "watching-interval",
+    ),
+    Mistake(
+        "channel",
+        "an alert names a channel that is not the stack's",
+        worded("alert-policies-alerts", "acme.example-", "acme.example-0"),
+        "programs-alert",
+        stack="demo-gcp",
+    ),
 ]

@@ -92,6 +92,10 @@ SOUND = {
         "rules[4]", {"id": "tidy", "status": "Enabled", "filter": {"prefix": "tmp/"}, "expiration": {"days": 1}})),
     "a rule that is off": edit(LIFECYCLE, "acme-demo-checkpoints-lifecycle", put(
         "rules[4]", {"id": "tidy", "status": "Disabled", "filter": {"prefix": ""}, "expiration": {"days": 1}})),
+    "a condition of somebody's detector": worded(RULES, 'condition="Ready"', 'condition="KernelDeadlock"'),
+    "slow targets": edit(RELEASE, "monitoring-release", put("values.prometheus.prometheusSpec.scrapeInterval", "1m")),
+    "completions of a job without ranks": edit(JOB, "smoke-train-spot-job", put("spec.completions", 5),
+        put("spec.completionMode", "NonIndexed")),
     "a pattern of all groups": worded("autoscaler-release", "^eks-gpu-nodes-train-reserved-", "train-reserved-"),
 }  # fmt: skip
 

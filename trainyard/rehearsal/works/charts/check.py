@@ -153,7 +153,12 @@ def _arguments(add_on: View) -> None:
         return  # told by the check of the format
     for path, flags in known.items():
         for text in listed(follow(told, *path.split("."))) if isinstance(told, Mapping) else ():
-            name = str(text).removeprefix("--").partition("=")[0]
+            name, _, value = str(text).removeprefix("--").partition("=")
+            if flags.get(name) == "duration" and not _DURATION.fullmatch(value):
+                add_on.error(
+                    "charts-flag", "configurationValues", f"{path}: --{name} is {show(value)}",
+                    allowed="a duration with its unit: 15s",
+                )  # fmt: skip
             hint = nearest(name, flags, cutoff=_NEAR) if name not in flags else ""
             if str(text).startswith("--") and hint:
                 add_on.error(

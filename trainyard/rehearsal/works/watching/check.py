@@ -6,6 +6,7 @@ Prometheus takes any name: an alert on a metric that nobody exports never fires,
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -23,6 +24,14 @@ _ALIKE: Final = 10
 _ASKS: Final = frozenset({"metric", "spent", "query", "expression"})
 """Keys of what controllers are told, in JSON, that are expressions."""
 _NAMES: Final = 5
+_VALUES: Final = {
+    ("kube_node_status_condition", "condition"): (
+        "Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable",
+    ),
+}  # fmt: skip
+"""Values that a label mostly has (Kubernetes documentation, "Node Status"); others bring more."""
+_WINDOW: Final = re.compile(r"\b(?:rate|irate|increase|delta|deriv)\s*\([^()\[\]]*(?:\{[^}]*\})?\s*\[(\d+)([smh])\]")
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
 
 def check(cluster: Cluster) -> None:
@@ -30,6 +39,7 @@ def check(cluster: Cluster) -> None:
     asked = [*_of_rules(cluster), *_of_dashboards(cluster), *_of_controllers(cluster)]
     if not asked:
         return
+    _windows(cluster)
     known = families(cluster)
     recorded = {name for family in known if family.source == RULES for name in family.metrics}
     told: set[tuple[str, str]] = set()
@@ -37,6 +47,27 @@ def check(cluster: Cluster) -> None:
         for selector in selectors(expression):
             if selector.metric not in recorded:
                 _judge(view, path, selector, known, told)
+
+
+def _windows(cluster: Cluster) -> None:
+    """A rate needs two samples: what is scraped more seldom than twice in its window has none."""
+    for release in cluster.releases:
+        path = "values.prometheus.prometheusSpec.scrapeInterval"
+        found = re.fullmatch(r"(\d+)([smh])", release.text(path) or "")
+        if found is None:
+            continue
+        seconds = int(found[1]) * _UNITS[found[2]]
+        for rule, place, expression in _of_rules(cluster):
+            short = [one for one in _WINDOW.findall(expression) if int(one[0]) * _UNITS[one[1]] < 2 * seconds]
+            if short:
+                release.error(
+                    "watching-interval",
+                    path,
+                    f"is {found[0]}, and {place} of {rule.name} asks for a rate over {''.join(short[0])}: there are "
+                    "never two samples in it",
+                    allowed="half of the shortest window, at the most",
+                )
+                return
 
 
 def _judge(view: View, path: str, selector: Selector, known: Sequence[Family], told: set[tuple[str, str]]) -> None:
@@ -82,9 +113,12 @@ def _labels(view: View, path: str, selector: Selector, family: Family, metric: M
                     allowed=f"one of {', '.join(names)}" if len(names) < 4 * _NAMES else "",
                     hint=hint,
                 )
-        elif matcher is not None and matcher.operator == "=" and metric.labels[label] and "$" not in matcher.value:
-            values = metric.labels[label]
-            if matcher.value not in values:
+        elif matcher is not None and matcher.operator == "=" and "$" not in matcher.value:
+            values = metric.labels[label] or _VALUES.get((selector.metric, label), ())
+            is_meant = metric.labels[label] or nearest(
+                matcher.value.lower(), [one.lower() for one in values], cutoff=_NEAR
+            )
+            if values and matcher.value not in values and is_meant:
                 view.error(
                     "watching-label", path, f"{selector.metric} never has {label} {show(matcher.value)}",
                     allowed=f"one of {', '.join(values)}", hint=nearest(matcher.value, values),

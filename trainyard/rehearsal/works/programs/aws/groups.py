@@ -36,6 +36,13 @@ def check(stack: Stack, cluster: Cluster) -> None:
                             hint=nearest(name, groups),
                         )
     for release in cluster.releases:
+        ranked = "priority" in (release.text("values.extraArgs.expander") or "").split(",")
+        made = cluster.find("ConfigMap", release.text("namespace") or "", "cluster-autoscaler-priority-expander")
+        if ranked and release.lacks("values.expanderPriorities") and made is None and not release.is_unknown("values"):
+            release.warning(
+                "programs-group", "values.expanderPriorities",
+                "is missing beside the expander priority: groups are drawn by lot", allowed="a list of names a priority",
+            )  # fmt: skip
         for rank, patterns in release.mapping("values.expanderPriorities").items():
             for index, pattern in enumerate(patterns if isinstance(patterns, list) else ()):
                 _matched(release, f"values.expanderPriorities.{rank}[{index}]", pattern, groups)

@@ -18,6 +18,8 @@ from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _ALERT: Final = "gcp:monitoring/alertPolicy:AlertPolicy"
 _METRIC: Final = "gcp:logging/metric:Metric"
+_CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"
+_NEAR: Final = 0.85
 _USER: Final = re.compile(r"logging\.googleapis\.com/user/([\w./-]+)")
 _LABEL: Final = re.compile(r"(cluster_name|namespace_name|location|container_name)\"?\s*=\s*\"([^\"]+)\"")
 _KIND: Final = re.compile(r"resource\.type\"?\s*=\s*\"([^\"]+)\"")
@@ -71,9 +73,23 @@ def check(stack: Stack) -> None:
                 _labels(alert, path, text, stack)
                 _methods(alert, path, text)
         _kinds(alert, stack)
+        _channels(alert, stack)
     for metric in stack.of_type(_METRIC):
         _labels(metric, "filter", metric.text("filter") or "", stack)
         _methods(metric, "filter", metric.text("filter") or "")
+
+
+def _channels(alert: View, stack: Stack) -> None:
+    """A channel that is nearly one of the stack's: the policy is taken back, or tells nobody."""
+    made = {str(view.resource.outputs.get("name") or view.resource.id) for view in stack.of_type(_CHANNEL)}
+    for index, name in enumerate(alert.texts("notificationChannels")):
+        if name not in made and (hint := nearest(name, made, cutoff=_NEAR)):
+            alert.error(
+                "programs-alert",
+                f"notificationChannels[{index}]",
+                f"the stack makes no channel {show(name)}",
+                hint=hint,
+            )
 
 
 def _methods(view: View, path: str, text: str) -> None:

@@ -16,7 +16,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from trainyard.problems import nearest
-from trainyard.rehearsal.context import View, show
+from trainyard.recorded.read import follow
+from trainyard.rehearsal.context import View, listed, show
 from trainyard.rehearsal.works.references.kubernetes.cluster import Cluster
 
 _SECTIONS: Final = frozenset(
@@ -86,6 +87,7 @@ def check(cluster: Cluster) -> None:
         for key, text in view.mapping("data").items():
             if isinstance(text, str) and re.search(r"^\s*\[SERVICE\]|^\s*\[OUTPUT\]", text, re.MULTILINE):
                 _read(view, f"data.{key}", text)
+                _tailed(view, f"data.{key}", text, cluster)
 
 
 def _sections(text: str) -> Iterator[_Section]:
@@ -142,6 +144,32 @@ def _read(view: View, path: str, text: str) -> None:
                     allowed="a Parsers_File in [SERVICE]",
                 )  # fmt: skip
     _matched(view, path, sections, is_whole)
+
+
+def _tailed(view: View, path: str, text: str, cluster: Cluster) -> None:
+    """Logs are read from a folder that the container mounts."""
+    name = view.text("metadata.name")
+    for pod in cluster.pods:
+        volumes = {
+            str(one.get("name"))
+            for one in listed(pod.spec.get("volumes"))
+            if isinstance(one, Mapping) and follow(one, "configMap", "name") == name
+        }
+        for container in pod.containers:
+            mounts = [one for one in listed(container.body.get("volumeMounts")) if isinstance(one, Mapping)]
+            if not volumes & {str(one.get("name")) for one in mounts}:
+                continue
+            folders = [str(one.get("mountPath")).rstrip("/") + "/" for one in mounts]
+            for section in _sections(text):
+                given = section.keys.get("path", "") if section.title == "INPUT" else ""
+                for one in filter(None, (part.strip() for part in given.split(","))):
+                    if one.startswith("/") and not any(one.startswith(folder) for folder in folders):
+                        view.error(
+                            "programs-fluent-bit", path,
+                            f"line {section.line}: reads {one}, and {pod.title} mounts nothing there",
+                            allowed=f"below one of {', '.join(folders)}",
+                        )  # fmt: skip
+                        break
 
 
 def _plugin(view: View, path: str, where: str, section: _Section) -> None:

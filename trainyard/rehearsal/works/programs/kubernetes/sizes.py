@@ -34,6 +34,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
         _kept(release)
     for pod in cluster.pods:
         _shared(pod)
+        _gang(pod)
 
 
 def _connections(stack: Stack, cluster: Cluster) -> None:
@@ -139,3 +140,16 @@ def _shared(pod: Pod) -> None:
                     "'Bus error'",
                     allowed="1Gi or more",
                 )
+
+
+def _gang(pod: Pod) -> None:
+    """Ranks that find each other by name have to run at once."""
+    view, most = pod.view, pod.view.number("spec.completions")
+    at_once = view.number("spec.parallelism")
+    indexed = view.text("kind") == "Job" and view.text("spec.completionMode") == "Indexed" and "subdomain" in pod.spec
+    if indexed and most is not None and at_once is not None and most > at_once > 1:
+        view.error(
+            "programs-gang", "spec.completions",
+            f"{most:g} ranks of which {at_once:g} run at once: each waits for those that are not there",
+            allowed=f"{at_once:g}, as parallelism",
+        )  # fmt: skip
