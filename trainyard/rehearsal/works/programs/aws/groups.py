@@ -41,7 +41,7 @@ def check(stack: Stack, cluster: Cluster) -> None:
         if ranked and release.lacks("values.expanderPriorities") and made is None and not release.is_unknown("values"):
             release.warning(
                 "programs-group", "values.expanderPriorities",
-                "is missing beside the expander priority: groups are drawn by lot", allowed="a list of names a priority",
+                "is missing beside the expander priority: groups are drawn by lot", allowed="names by priority",
             )  # fmt: skip
         for rank, patterns in release.mapping("values.expanderPriorities").items():
             for index, pattern in enumerate(patterns if isinstance(patterns, list) else ()):
