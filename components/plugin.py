@@ -28,6 +28,7 @@ from trainyard.components.aws.image_cache import ImageCache
 from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake
 from trainyard.components.aws.managed.domain import ManagedDomain
+from trainyard.components.aws.managed.job_alarms import JobAlarms
 from trainyard.components.aws.managed.network import TrainingWall
 from trainyard.components.aws.managed.proof import TrainingProof
 from trainyard.components.aws.managed.roles import ManagedRoles
@@ -100,6 +101,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     GpuNodeGroups,
     ImageCache,
     Ingest,
+    JobAlarms,
     JobAlerts,
     Kueue,
     LustreFileSystem,
