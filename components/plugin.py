@@ -58,6 +58,7 @@ from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.k8s.checkpoint_check import CheckpointCheck
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
 from trainyard.components.k8s.egress_proxy import EgressProxy
 from trainyard.components.k8s.gpu import GpuEnablement
@@ -82,6 +83,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     BreakGlass,
     Bucket,
     BudgetAlerts,
+    CheckpointCheck,
     CheckpointDrill,
     CloudSqlDatabase,
     Cluster,

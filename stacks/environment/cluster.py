@@ -42,7 +42,7 @@ from trainyard.plan.parts import (
     TeamQueuePlan,
 )
 from trainyard.stacks.environment.ground import Ground, chart, resource_prefix
-from trainyard.stacks.environment.monitoring import checkpoint_drill, monitoring
+from trainyard.stacks.environment.monitoring import checkpoint_checks, checkpoint_drill, monitoring
 from trainyard.stacks.environment.smoke import SmokeProof, smoke_jobs
 from trainyard.stacks.environment.tracking import tracking_server
 
@@ -119,6 +119,7 @@ def build(plan: Plan, planned: ClusterPlan, ground: Ground) -> Workloads:
     # of all teams waited for the identities of all teams, a hundred teams would have a hundred thousand dependencies.
     needs = [*ground.jobs_wait_for, gpu, teams, volumes, queues, *([server] if server else [])]
     checkpoint_drill(plan, planned, ground, teams, needs)
+    checkpoint_checks(plan, planned, ground, teams, needs)
     return Workloads(
         tracking_uri=server.tracking_uri if server else None,
         queues=queues.local_queues,

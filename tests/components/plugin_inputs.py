@@ -550,6 +550,17 @@ INPUTS: dict[str, dict[str, Any]] = {
         "keyArn": KEY,
         "protect": True,
     },
+    "CheckpointCheck": {
+        "namespace": "team-vision",
+        "queue": "default",
+        "image": IMAGE,
+        "folder": "/checkpoints",
+        "schedule": "47 5 * * *",
+        "cpu": 1,
+        "memoryGib": 4,
+        "deadlineS": 3600,
+        "olderThanHours": 24,
+    },
     "CheckpointDrill": {
         "namespace": "team-vision",
         "queue": "default",

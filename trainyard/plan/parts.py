@@ -435,6 +435,19 @@ class DrillPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckPlan:
+    """The daily look at the teams' own checkpoints. Sizes are those of each of its two pods."""
+
+    teams: tuple[str, ...]  # whose; each has room for it on the nodes without GPUs
+    image: str  # by digest
+    folder: str  # where the claim of checkpoints is mounted
+    schedule: str  # cron's words, UTC
+    cpu: int
+    memory_gib: int
+    deadline_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class FlavorPricePlan:
     """What an hour of one GPU of a flavor counts as."""
 
@@ -490,6 +503,7 @@ class ClusterPlan:
     isolated_gpus: bool  # its nodes show a container no GPU that it did not ask for, whatever its variables say
     monitoring: MonitoringPlan | None = None  # None: nothing of the platform's watches it
     drill: DrillPlan | None = None  # None: nobody tries whether checkpoints can be restored
+    check: CheckPlan | None = None  # None: nobody looks at the teams' own
     ledger: LedgerPlan | None = None  # None: nothing counts, because nothing watches
     idle_jobs: IdleJobsPlan | None = None  # None: a job keeps its GPUs whatever it does with them
     off_peak: OffPeakPlan | None = None  # None: work that can wait has no hours, and no queue

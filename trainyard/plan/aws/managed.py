@@ -28,7 +28,7 @@ OF_A_CLUSTER: Final = (
     "mlflow.defaultPermission", "mlflow.passwordVersion", "mlflow.signOn",
     "smoke.team", "smoke.capacities", "smoke.advisory",
     "monitoring.retentionDays", "monitoring.storageGib", "monitoring.cpu", "monitoring.memory",
-    "monitoring.checkpointDrill", *(f"monitoring.alerts.{key}" for key in OF_PROMETHEUS),
+    "monitoring.checkpointDrill", "monitoring.checkpointCheck", *(f"monitoring.alerts.{key}" for key in OF_PROMETHEUS),
     "audit.containerLogs", "audit.breakGlass", "network.serviceCidr", "managed.beside",
 )  # fmt: skip
 """Settings that say something of a cluster or of its server."""
