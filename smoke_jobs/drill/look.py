@@ -242,7 +242,7 @@ class _StandIn:
         self.given = (*self.given, item)
 
     def extend(self, items: Iterable[Any]) -> None:
-        """Likewise."""
+        """As a pickle fills a list at once."""
         self.given = (*self.given, *items)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -257,7 +257,7 @@ class _Apart(pickle.Unpickler):
         return type("StandIn", (_StandIn,), {"named": name})
 
     def persistent_load(self, pid: Any) -> Any:  # noqa: ARG002
-        """Likewise."""
+        """A stand-in for what lies beside the pickle."""
         return _StandIn()
 
 

@@ -28,6 +28,7 @@ from trainyard.conventions import (
     OFF_PEAK_LOCAL_QUEUE,
     SMOKE_LOCAL_QUEUE,
     fabric_claim,
+    mig_config,
     team_prefix,
 )
 from trainyard.plan.parts import (
@@ -142,7 +143,9 @@ def _gpu(plan: Plan, planned: ClusterPlan, ground: Ground) -> GpuEnablementArgs:
         "gives_by_mounts": planned.isolated_gpus,
     }
     if DEVICE_PLUGIN in ground.gpu_add_ons:
-        args["time_slices"] = sorted({pool.node.time_slices for pool in planned.pools} - {1})
+        shared = [pool.node for pool in planned.pools if pool.node.pods_per_gpu > 1]
+        args["time_slices"] = sorted({node.pods_per_gpu for node in shared if not node.mig_profile})
+        args["mig"] = sorted({mig_config(node.pods_per_gpu, node.mig_profile) for node in shared if node.mig_profile})
         args["device_plugin_chart"] = chart(plan, DEVICE_PLUGIN)
     if METRICS in ground.gpu_add_ons:
         args["dcgm_exporter_chart"] = chart(plan, METRICS)
