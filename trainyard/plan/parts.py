@@ -256,7 +256,7 @@ class NodePlan:
     @property
     def is_taken_whole(self) -> bool:
         """Whether jobs take a node whole, so that quotas are in nodes."""
-        return taken_whole(self.gpus, self.fabric_interfaces)
+        return taken_whole(self.gpus, self.fabric_interfaces, self.time_slices)
 
 
 @dataclass(frozen=True, slots=True)
