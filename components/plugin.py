@@ -49,11 +49,13 @@ from trainyard.components.gcp.budget import ProjectBudget
 from trainyard.components.gcp.cluster import GkeCluster
 from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.gpu_nodes import GkeNodePools
 from trainyard.components.gcp.identity import PodIdentity
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.on_cluster.pod_networks import PodNetworks
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
@@ -91,6 +93,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     EgressProxy,
     EnvironmentKey,
     ExistingNetwork,
+    FabricNetworks,
     GcsBucket,
     GcsStorageTiers,
     GkeCluster,
@@ -111,6 +114,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     Monitoring,
     Network,
     PodIdentity,
+    PodNetworks,
     PodRole,
     ProjectBudget,
     ProjectKeys,

@@ -133,6 +133,13 @@ def gib_environment(machine_type: str) -> dict[str, str]:
     return {**_GIB_VARIABLES, "NCCL_TUNER_CONFIG_PATH": GIB_TUNERS[machine_type]}
 
 
+ROCE_PROFILE: Final = "{}-vpc-roce"
+"""The network profile of a zone's RDMA networks, by the zone (cluster-toolkit, 2026-06-25)."""
+
+ROCE_NETWORK: Final = re.compile(r"networkProfiles/([a-z0-9-]+)-vpc-roce$")
+"""That profile as a network names it; the group is its zone."""
+
+
 DCGM_PODS: Final = ("gke-managed-system", "gke-managed-dcgm-exporter")
 """Namespace of GKE's own exporter of the GPUs' figures, and its label `app.kubernetes.io/name` (GKE's documentation of
 DCGM metrics, 2026); its port is called `metrics`."""

@@ -212,6 +212,7 @@ class FabricPlan:
     interfaces: int  # of a node
     hugepages_mib: int  # 2 MiB pages that its driver pins on a node
     environment: tuple[tuple[str, str], ...]  # variables by which NCCL has no other network
+    pod_annotations: tuple[tuple[str, str], ...] = ()  # by which a pod gets the interfaces, where no claim does
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,13 @@ class Gcp(Model):
             "reached by its DNS name alone, which IAM guards"
         ),
     )
+    fast_network: Literal["dranet", "networks"] | None = Field(
+        default=None,
+        description=(
+            "how pods get the RDMA interfaces of A3 Ultra and A4: dranet, by claims, of which GKE sets up everything "
+            "(the default); networks, by annotations, over networks of the stack's own"
+        ),
+    )
     database_tier: (
         Annotated[str, matching(r"db-custom-[0-9]{1,2}-[0-9]{4,6}", "must look like db-custom-2-7680 (CPUs, MiB)")]
         | None

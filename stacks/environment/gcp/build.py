@@ -13,6 +13,7 @@ import pulumi_gcp
 import pulumi_random
 
 from trainyard.components.gcp.budget import ProjectBudget
+from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.services import ProjectServices
@@ -57,7 +58,8 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     storage = make_storage(plan, keys, services, gcp)
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))
-    shared = Shared(network, keys, storage, database, services.ready, apis.ready)
+    fabric = _fabric(plan, after(gcp, services.ready))
+    shared = Shared(network, keys, storage, database, services.ready, apis.ready, fabric)
     return Foundation(
         clusters={planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters},
         outputs={
@@ -84,6 +86,24 @@ def _network(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> VpcNetwork:
             "control_plane_cidr": own.control_plane_cidr,
             "private_services_prefix": private.prefixlen,
             "private_services_address": str(private.network_address),
+        },
+        opts,
+    )
+
+
+def _fabric(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> FabricNetworks | None:
+    """Networks of the fast interfaces, where GKE does not set them up itself."""
+    own = plan.ground.fabric_networks
+    if own is None:
+        return None
+    return FabricNetworks(
+        "fabric-networks",
+        {
+            "project": plan.ground.project,
+            "region": plan.ground.region,
+            "zone": own.zone,
+            "gvnic_cidr": own.gvnic_cidr,
+            "rdma_cidrs": own.rdma_cidrs,
         },
         opts,
     )

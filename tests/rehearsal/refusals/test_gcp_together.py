@@ -82,6 +82,23 @@ def record(kind: str, *data: Any, name: str = "www.acme.example.") -> RecordedRe
 
 
 STACK = [network(), subnet(), cluster(), pool()]
+RDMA = "projects/p/global/networks/rdma"
+MULTI = {"enableMultiNetworking": True, "datapathProvider": "ADVANCED_DATAPATH"}
+
+
+def rdma(profile: Any = "projects/p/global/networkProfiles/europe-west4-b-vpc-roce") -> RecordedResource:
+    given = {"autoCreateSubnetworks": False, "networkProfile": profile}
+    return resource("gcp:compute/network:Network", "rdma", given, id_=RDMA)
+
+
+def fast(zone: str = "europe-west4-b", **network_config: Any) -> RecordedResource:
+    config = {"additionalNodeNetworkConfigs": [{"network": RDMA, "subnetwork": "rdma-0"}], **network_config}
+    return pool(nodeLocations=[zone], networkConfig=config)
+
+
+def rule_in(network_id: str) -> RecordedResource:
+    given = {"network": network_id, "allows": [{"protocol": "tcp"}], "sourceRanges": ["10.0.0.0/20"]}
+    return resource("gcp:compute/firewall:Firewall", "inside", {"direction": "INGRESS", **given})
 
 
 @pytest.mark.parametrize(
@@ -107,6 +124,13 @@ STACK = [network(), subnet(), cluster(), pool()]
         [zone(), record("A", "192.0.2.1", "192.0.2.2"), record("AAAA", "2001:db8::1"), record("TXT", '"v=spf1 -all"')],
         [zone(), record("MX", "10 mail.acme.example."), record("CNAME", "acme.example."), record("A", UNKNOWN)],
         [zone(), record("NS", "a.example.", "b.example.", name="acme.example."), zone(dnsName=UNKNOWN)],
+        # Further networks of nodes: of the pool's zone, of somebody else's, or not known yet.
+        [network(), subnet(), rdma(), cluster(**MULTI), fast()],
+        [network(), subnet(), cluster(**MULTI), fast()],
+        [network(), subnet(), rdma(UNKNOWN), cluster(**MULTI), fast("europe-west4-a")],
+        [network(), subnet(), rdma(None), cluster(**MULTI), fast("europe-west4-a"), rule_in(RDMA)],
+        [network(), subnet(), rdma(), cluster(enableMultiNetworking=UNKNOWN, datapathProvider=UNKNOWN), fast()],
+        [network(), subnet(), rdma(), rule_in(VPC)],
     ],
 )  # fmt: skip
 def test_what_is_right_is_left_alone(stack: list[RecordedResource]) -> None:
@@ -128,6 +152,14 @@ def test_what_is_right_is_left_alone(stack: list[RecordedResource]) -> None:
         ),
         ([network(), subnet(), cluster(networkingMode="ROUTES")], "gke-networking"),
         ([*STACK, webhooks("172.16.1.0/28")], "gke-webhooks"),
+        ([network(), subnet(), rdma(), cluster(**MULTI), fast("europe-west4-a")], "gke-fast-network"),
+        (
+            [network(), subnet(), rdma(), cluster(**{**MULTI, "enableMultiNetworking": False}), fast()],
+            "gke-fast-network",
+        ),
+        ([network(), subnet(), rdma(), cluster(enableMultiNetworking=True), fast()], "gke-fast-network"),
+        ([network(), subnet(), rdma(), cluster(**MULTI), fast(acceleratorNetworkProfile="auto")], "gke-fast-network"),
+        ([rdma(), rule_in(RDMA)], "gcp-firewall"),
         ([zone(dnsName="acme.example")], "gcp-dns"),
         ([zone(), record("A", "192.0.2.1", name="www.acme.example")], "gcp-dns"),
         ([zone(), record("A", "192.0.2.1", name="www.acme.test.")], "gcp-dns"),

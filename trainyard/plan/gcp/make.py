@@ -12,7 +12,7 @@ from trainyard.plan.gcp.cluster import kubernetes_version, plan_control_plane, p
 from trainyard.plan.gcp.database import plan_database
 from trainyard.plan.gcp.floor import plan_floor
 from trainyard.plan.gcp.market import GcpMarket
-from trainyard.plan.gcp.network import check_addresses, plan_network
+from trainyard.plan.gcp.network import check_addresses, plan_fabric_networks, plan_network
 from trainyard.plan.gcp.parts import BillingPlan, GcpPlan
 from trainyard.plan.gcp.placement import choose_zones, local_ssds, place, run_hours
 from trainyard.plan.gcp.record import plan_record
@@ -88,6 +88,7 @@ def plan_gcp(
         ),
         zones=zones,
         network=network,
+        fabric_networks=plan_fabric_networks(network, pools, context),
         control_planes=(plan_control_plane(name, context),),
         database=plan_database(context),
         record=plan_record(context),

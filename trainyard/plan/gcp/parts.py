@@ -25,6 +25,15 @@ class GcpNetworkPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class FabricNetworksPlan:
+    """Networks of the fast interfaces of A3 Ultra and A4, in one zone: CIDR blocks, disjoint from all others."""
+
+    zone: str
+    gvnic_cidr: str  # of the second ordinary interface
+    rdma_cidrs: tuple[str, ...]  # one an interface
+
+
+@dataclass(frozen=True, slots=True)
 class GkePlan:
     """What GKE asks of a cluster besides what every cluster has."""
 
@@ -78,6 +87,7 @@ class GcpPlan:
     labels: tuple[tuple[str, str], ...]  # the environment's tags, as Google takes them
     zones: tuple[str, ...]  # that nodes may stand in
     network: GcpNetworkPlan
+    fabric_networks: FabricNetworksPlan | None  # None: GKE sets up the fast interfaces itself, or there are none
     control_planes: tuple[GkePlan, ...]  # one a cluster
     database: CloudSqlPlan
     record: RecordPlan
