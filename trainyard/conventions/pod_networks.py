@@ -1,4 +1,4 @@
-"""Networks of a node that a pod asks for by annotation, as all parts must spell them alike (multi-networking of GKE)."""
+"""Networks of a node that a pod asks for by annotation, as all parts must spell them (multi-networking of GKE)."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     )
     keys = make_keys(plan, services, gcp)
     make_record(plan, keys, services, gcp)
-    storage = make_storage(plan, keys, services, gcp)
+    storage = make_storage(plan, network, keys, services, gcp)
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))
     fabric = _fabric(plan, after(gcp, services.ready))

@@ -44,6 +44,14 @@ class GkePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class DataCachePlan:
+    """Caches of the data bucket beside the nodes that read it."""
+
+    zones: tuple[str, ...]
+    hours: int  # that something is kept after it was read
+
+
+@dataclass(frozen=True, slots=True)
 class CloudSqlPlan:
     """PostgreSQL for MLflow, on Cloud SQL."""
 
@@ -89,6 +97,8 @@ class GcpPlan:
     network: GcpNetworkPlan
     fabric_networks: FabricNetworksPlan | None  # None: GKE sets up the fast interfaces itself, or there are none
     control_planes: tuple[GkePlan, ...]  # one a cluster
+    bucket_networks: tuple[tuple[str, str], ...] | None  # public ones besides the VPC; None: from everywhere
+    data_cache: DataCachePlan | None
     database: CloudSqlPlan
     record: RecordPlan
     run_hours: tuple[tuple[str, int], ...]  # after which nodes of flex-start are taken away, by node group

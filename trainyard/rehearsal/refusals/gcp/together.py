@@ -19,6 +19,7 @@ from trainyard.recorded.read import as_number, follow
 from trainyard.rehearsal.context import View, show
 from trainyard.rehearsal.refusals.gcp.compute import FIREWALL, GLOBAL_ADDRESS, NAT, NETWORK, SUBNETWORK
 from trainyard.rehearsal.refusals.gcp.container import CLUSTER, NODE_POOL
+from trainyard.rehearsal.refusals.gcp.storage import BUCKET
 from trainyard.rehearsal.refusals.rules import Rules
 
 ROUTER: Final = "gcp:compute/router:Router"
@@ -209,6 +210,33 @@ def _claimed(view: View) -> bool:
     return False
 
 
+def ip_filter(view: View) -> None:
+    """From where a bucket is reached: its own networks, and the cluster's among them.
+
+    Source: the provider's description of `ip_filter` (pulumi_gcp 10.2.0).
+    """
+    if not view.has("ipFilter") or view.is_unknown("ipFilter"):
+        return
+    mode, path = view.text("ipFilter.mode"), "ipFilter.vpcNetworkSources"
+    if mode is not None and mode not in ("Enabled", "Disabled"):
+        view.error("gcs-ip-filter", "ipFilter.mode", show(mode), allowed="Enabled, Disabled")
+    if mode != "Enabled":
+        return
+    if not view.has("ipFilter.allowAllServiceAgentAccess"):
+        allowed = "true or false, beside mode Enabled"
+        view.error("gcs-ip-filter", "ipFilter.allowAllServiceAgentAccess", "is missing", allowed=allowed)
+    if not view.entries(path) and not view.has("ipFilter.publicNetworkSource") and not view.blurred(path):
+        view.error("gcs-ip-filter", "ipFilter", "nobody reaches the bucket", allowed="vpcNetworkSources of the cluster")
+        return
+    named = [view.referred(f"{path}[{index}].network", NETWORK) for index, _ in enumerate(view.entries(path))]
+    clusters = view.stack.of_type(CLUSTER)
+    of = {id(found) for cluster in clusters if (found := cluster.referred("network", NETWORK)) is not None}
+    if of and None not in named and not view.blurred(path) and not of & {id(each) for each in named}:
+        told = ", ".join(each.name for each in named if each is not None) or "no VPC network"
+        words = f"reached from {told}, where no cluster of the stack stands: its pods are refused"
+        view.error("gcs-ip-filter", path, words, allowed="the cluster's network")
+
+
 def address(view: View) -> None:
     """A range for Google's services lies apart from the subnets of its network."""
     length, start = as_number(view.value("prefixLength")), view.text("address")
@@ -283,6 +311,7 @@ RULES: Rules = {
     cluster: (CLUSTER,),
     node_pool: (NODE_POOL,),
     fast_network_rule: (FIREWALL,),
+    ip_filter: (BUCKET,),
     address: (GLOBAL_ADDRESS,),
     zone: (ZONE,),
     records: (RECORDS,),
