@@ -53,6 +53,7 @@ from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.gpu_nodes import GkeNodePools
 from trainyard.components.gcp.identity import PodIdentity
+from trainyard.components.gcp.image_cache import RemoteImages
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.on_cluster.pod_networks import PodNetworks
@@ -121,6 +122,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     ProjectRecord,
     ProjectServices,
     RecordAlarms,
+    RemoteImages,
     SecurityAlerts,
     SharedFileSystem,
     SmokeJob,

@@ -1,4 +1,4 @@
-"""docs/explanation/walls.md is true: its tables name resources that exist, policies that are in the pack, tests that are run."""
+"""The pages on security are true: the walls name resources that exist, policies of the pack, tests that are run."""
 
 import ast
 import re

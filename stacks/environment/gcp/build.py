@@ -13,8 +13,10 @@ import pulumi_gcp
 import pulumi_random
 
 from trainyard.components.gcp.budget import ProjectBudget
+from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
+from trainyard.components.gcp.image_cache import RemoteImages
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.plan.gcp.parts import GcpPlan
@@ -48,7 +50,8 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     )
     gcp = pulumi.ResourceOptions(providers=[provider, pulumi_random.Provider("random-gcp")])
     billed = ["cloudbilling", "billingbudgets"] if own.billing else []
-    services = ProjectServices("services", {"services": [*SERVICES, *billed], "agents": AGENTS}, gcp)
+    agents = [*AGENTS, *(["artifactregistry"] if own.image_cache else [])]
+    services = ProjectServices("services", {"services": [*SERVICES, *billed], "agents": agents}, gcp)
     network = _network(plan, after(gcp, services.ready))
     apis = GoogleApis(
         "google-apis", {"network_id": network.network_id, "labels": dict(own.labels)}, after(gcp, services.ready)
@@ -59,7 +62,8 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))
     fabric = _fabric(plan, after(gcp, services.ready))
-    shared = Shared(network, keys, storage, database, services.ready, apis.ready, fabric)
+    images = _images(plan, keys, after(gcp, [*services.ready, *keys.granted["platform"]]))
+    shared = Shared(network, keys, storage, database, services.ready, [*apis.ready, *images], fabric)
     return Foundation(
         clusters={planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters},
         outputs={
@@ -89,6 +93,26 @@ def _network(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> VpcNetwork:
         },
         opts,
     )
+
+
+def _images(plan: Plan[GcpPlan], keys: ProjectKeys, opts: pulumi.ResourceOptions) -> list[pulumi.Resource]:
+    """The cache of images; what pods wait for that are of them."""
+    own = plan.ground
+    if own.image_cache is None:
+        return []
+    made = RemoteImages(
+        "images",
+        {
+            "project": own.project,
+            "location": own.region,
+            "registries": [{"repository": each.repository, "uri": each.uri} for each in own.image_cache.upstreams],
+            "key_id": keys.key_ids["platform"],
+            "labels": dict(own.labels),
+            "protect": plan.core.protect,
+        },
+        opts,
+    )
+    return made.ready
 
 
 def _fabric(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> FabricNetworks | None:

@@ -119,7 +119,11 @@ def make_ground(plan: Plan[GcpPlan], planned: ClusterPlan, shared: Shared, gcp: 
         addresses=addresses(own.network),
         direct_names=["storage.googleapis.com", ".storage.googleapis.com", "metadata.google.internal"],
         environment=dict(planned.smoke.environment),
-        own_registries=[f"{own.region}-docker.pkg.dev/{own.project}", *FUSE_REGISTRIES],
+        own_registries=[
+            # Through a cache comes whatever anybody publishes: repositories of the project are then named one by one.
+            *([] if own.image_cache else [f"{own.region}-docker.pkg.dev/{own.project}"]),
+            *FUSE_REGISTRIES,
+        ],
         system_nodes=SYSTEM_NODES,
         cpu_nodes=CPU_NODES,
         node_labels={group.name: gpu_node_labels(group.pool, group.capacity) for group in planned.node_groups},

@@ -47,7 +47,11 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
                 "data": {"storage": storage},
                 "checkpoints": {"storage": storage},
                 "tracking": {"storage": storage, "sql": agent("sqladmin"), "secrets": agent("secretmanager")},
-                "platform": {"container": agent("container"), "disks": disks},
+                "platform": {
+                    "container": agent("container"),
+                    "disks": disks,
+                    **({"images": agent("artifactregistry")} if plan.ground.image_cache else {}),
+                },
                 "record": {
                     "storage": storage,
                     **({"logging": agent("logging")} if plan.ground.record.by_stack else {}),

@@ -11,6 +11,7 @@ from trainyard.plan.gcp.allocatable import check_system_nodes, cpu_room
 from trainyard.plan.gcp.cluster import kubernetes_version, plan_control_plane, plan_cpu_pool, plan_system_nodes
 from trainyard.plan.gcp.database import plan_database
 from trainyard.plan.gcp.floor import plan_floor
+from trainyard.plan.gcp.image_cache import cached, plan_image_cache
 from trainyard.plan.gcp.market import GcpMarket
 from trainyard.plan.gcp.network import check_addresses, plan_fabric_networks, plan_network
 from trainyard.plan.gcp.parts import BillingPlan, DataCachePlan, GcpPlan
@@ -66,6 +67,7 @@ def plan_gcp(
     weights, source = weights_of(teams)
     queues = plan_queues(teams, weights, source, pools, scheduling, context, room=cpu_room(cpu_pool))
     project = settings.gcp.project or _UNKNOWN_PROJECT
+    cache = plan_image_cache(name, context)
     smoke = plan_smoke(
         pools,
         queues,
@@ -73,7 +75,7 @@ def plan_gcp(
         mounts=training_mounts(scratch=False, home=False),
         environment=(("GOOGLE_CLOUD_PROJECT", project),),
         pod_annotations=FUSE_ANNOTATIONS,
-        pulled_as=lambda image: mirrored(image, context.settings.images.mirrors),
+        pulled_as=lambda image: cached(mirrored(image, context.settings.images.mirrors), cache),
         context=context,
     )
     ground = GcpPlan(
@@ -92,6 +94,7 @@ def plan_gcp(
         control_planes=(plan_control_plane(name, context),),
         bucket_networks=_bucket_networks(context),
         data_cache=_data_cache(pools, context),
+        image_cache=cache,
         database=plan_database(context),
         record=plan_record(context),
         run_hours=run_hours(drafts, context),

@@ -52,6 +52,23 @@ class DataCachePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class CachedRegistryPlan:
+    """A registry whose images are pulled through the project's own."""
+
+    name: str  # docker.io, as images name it
+    uri: str  # https://registry-1.docker.io
+    repository: str  # acme-demo-hub: the remote repository's name
+
+
+@dataclass(frozen=True, slots=True)
+class ImageCachePlan:
+    """The images of the platform in the project's own registry, in the region."""
+
+    registry: str  # us-central1-docker.pkg.dev/acme-ml
+    upstreams: tuple[CachedRegistryPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CloudSqlPlan:
     """PostgreSQL for MLflow, on Cloud SQL."""
 
@@ -99,6 +116,7 @@ class GcpPlan:
     control_planes: tuple[GkePlan, ...]  # one a cluster
     bucket_networks: tuple[tuple[str, str], ...] | None  # public ones besides the VPC; None: from everywhere
     data_cache: DataCachePlan | None
+    image_cache: ImageCachePlan | None  # None: images come from where they are published
     database: CloudSqlPlan
     record: RecordPlan
     run_hours: tuple[tuple[str, int], ...]  # after which nodes of flex-start are taken away, by node group
