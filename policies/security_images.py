@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pulumi_policy import Severity
 
@@ -13,15 +12,13 @@ from trainyard.policies.rules import Config, StackViolation, stack_rule
 from trainyard.policies.teams import team_namespaces
 from trainyard.recorded.read import value_at
 from trainyard.recorded.resources import Resources
-from trainyard.recorded.types import NAMESPACE
-
-IMAGE_REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
+from trainyard.recorded.types import GCP_IMAGE_REPOSITORY, NAMESPACE
 
 
 @stack_rule(
     "team-images-from-anywhere",
     "Pods of teams run images of allowed registries alone, whatever kind of container names them.",
-    types=(NAMESPACE, IMAGE_REPOSITORY, *GUARD_TYPES),
+    types=(NAMESPACE, GCP_IMAGE_REPOSITORY, *GUARD_TYPES),
     severity=Severity.HIGH,
     controls=("NIST 800-53r5 CM-7(5)", "NIST 800-53r5 SR-4(3)", "ISO 27001:2022 A.8.19"),
     fix="Leave the admission policy pods-from-allowed-registries as it is; images.allowedRegistries adds to its list.",
@@ -55,7 +52,7 @@ def _caches(resources: Resources) -> frozenset[str]:
     A cache on AWS holds the repositories alone that a program makes.
     """
     found = set()
-    for repository in resources.of(IMAGE_REPOSITORY):
+    for repository in resources.of(GCP_IMAGE_REPOSITORY):
         inputs = repository.inputs
         if value_at(inputs, "mode", unknown="") == "REMOTE_REPOSITORY":
             place, project = (value_at(inputs, key, unknown=None) for key in ("location", "project"))

@@ -122,6 +122,7 @@ def test_networks_that_no_node_could_have_are_refused(
         ({"instance_type": "a3-highgpu-8g"}, {}, "gpuPools.train.fabric", "a3-ultragpu-8g and a4-highgpu-8g do"),
         ({"instance_type": "g2-standard-48", "fabric": True}, {}, "gpuPools.train.fabric", "no fast interfaces"),
         ({"zone": "us-central1-a"}, {}, "gpuPools.train.zone", "does not sell a3-ultragpu-8g"),
+        ({"instance_type": "ct6e-standard-4t"}, {}, "gpuPools.train.instanceType", "there are no pools of TPUs here"),
         (
             {"reserved": bought("r", 1, "us-central1-b"), "zone": "us-central1-a"},
             {},
@@ -129,7 +130,7 @@ def test_networks_that_no_node_could_have_are_refused(
             "us-central1-b",
         ),
     ],
-    ids=["no image", "TCPXO", "TCPX", "no interfaces", "a zone without it", "a zone beside the reservation's"],
+    ids=["no image", "TCPXO", "TCPX", "no interfaces", "a zone without it", "TPUs", "a zone beside the reservation's"],
 )
 def test_what_would_train_over_the_plain_network_is_refused(
     problems: Any, pool: dict[str, Any], changes: dict[str, Any], key: str, told: str
