@@ -80,8 +80,9 @@ class GcsStorageTiersArgs(TypedDict):
     checkpoints. Default: nobody counts, and pods with such volumes wait for ever."""
 
 
-class _Bound(TypedDict, total=False):
-    networks: GcsNetworksArgs
+def _reached(bucket: GcsBucketArgs, networks: GcsNetworksArgs | None) -> GcsBucketArgs:
+    """A bucket with the networks that it is reached from, where these are said."""
+    return bucket if networks is None else {**bucket, "networks": networks}
 
 
 def _cache(name: str, bucket: pulumi.Output[str], zone: str, hours: int, parent: pulumi.Resource) -> None:
@@ -117,8 +118,6 @@ class GcsStorageTiers(pulumi.ComponentResource):
         encrypted = pulumi.ResourceOptions(parent=self, depends_on=prerequisites(opts))
         uploads = args["multipart_cleanup_days"]
 
-        bound: _Bound = {"networks": args["networks"]} if "networks" in args else {}
-
         def labels(tier: str) -> dict[str, pulumi.Input[str]]:
             return {**args["labels"], "tier": tier}
 
@@ -143,54 +142,60 @@ class GcsStorageTiers(pulumi.ComponentResource):
         encrypted = pulumi.ResourceOptions(parent=self, depends_on=[*prerequisites(opts), delivered])
         data = GcsBucket(
             f"{name}-data",
-            {
-                "location": args["location"],
-                "labels": labels("data"),
-                **bound,
-                "key_id": args["key_ids"]["data"],
-                "log_bucket": logs.bucket_name,
-                "lifecycle_rules": [
-                    {"superseded_expire_days": args["data_version_days"]},
-                    {"abort_uploads_days": uploads},
-                ],
-                "protect": args["protect"],
-            },
+            _reached(
+                {
+                    "location": args["location"],
+                    "labels": labels("data"),
+                    "key_id": args["key_ids"]["data"],
+                    "log_bucket": logs.bucket_name,
+                    "lifecycle_rules": [
+                        {"superseded_expire_days": args["data_version_days"]},
+                        {"abort_uploads_days": uploads},
+                    ],
+                    "protect": args["protect"],
+                },
+                args.get("networks"),
+            ),
             encrypted,
         )
         checkpoints = GcsBucket(
             f"{name}-checkpoints",
-            {
-                "location": args["location"],
-                "labels": labels("checkpoints"),
-                **bound,
-                "key_id": args["key_ids"]["checkpoints"],
-                "log_bucket": logs.bucket_name,
-                # What is overwritten is billed until it goes: the lifecycle says when, no soft deletion beside it.
-                "soft_delete_days": 0,
-                "lifecycle_rules": [
-                    {"superseded_keep_versions": args["checkpoint_keep_versions"]},
-                    {"superseded_expire_days": args["checkpoint_expire_days"]},
-                    {"abort_uploads_days": uploads},
-                ],
-                "protect": args["protect"],
-            },
+            _reached(
+                {
+                    "location": args["location"],
+                    "labels": labels("checkpoints"),
+                    "key_id": args["key_ids"]["checkpoints"],
+                    "log_bucket": logs.bucket_name,
+                    # What is overwritten is billed until it goes: the lifecycle says when, no soft deletion beside it.
+                    "soft_delete_days": 0,
+                    "lifecycle_rules": [
+                        {"superseded_keep_versions": args["checkpoint_keep_versions"]},
+                        {"superseded_expire_days": args["checkpoint_expire_days"]},
+                        {"abort_uploads_days": uploads},
+                    ],
+                    "protect": args["protect"],
+                },
+                args.get("networks"),
+            ),
             encrypted,
         )
         artifacts = GcsBucket(
             f"{name}-artifacts",
-            {
-                "location": args["location"],
-                "labels": labels("artifacts"),
-                **bound,
-                "key_id": args["key_ids"]["artifacts"],
-                "log_bucket": logs.bucket_name,
-                "lifecycle_rules": [
-                    {"superseded_expire_days": args["artifact_retention_days"]},
-                    {"nearline_days": args["artifact_transition_days"]},
-                    {"abort_uploads_days": uploads},
-                ],
-                "protect": args["protect"],
-            },
+            _reached(
+                {
+                    "location": args["location"],
+                    "labels": labels("artifacts"),
+                    "key_id": args["key_ids"]["artifacts"],
+                    "log_bucket": logs.bucket_name,
+                    "lifecycle_rules": [
+                        {"superseded_expire_days": args["artifact_retention_days"]},
+                        {"nearline_days": args["artifact_transition_days"]},
+                        {"abort_uploads_days": uploads},
+                    ],
+                    "protect": args["protect"],
+                },
+                args.get("networks"),
+            ),
             encrypted,
         )
         self.data_bucket, self.checkpoints_bucket = data.bucket_name, checkpoints.bucket_name

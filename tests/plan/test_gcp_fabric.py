@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.plan.stack_files import bought, gpu_pool, keys, node_range, plan_of
+from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan, PoolPlan
 from trainyard.plan.smoke import smoke_spec
 from trainyard.smoke_jobs.launch.job import worker_options
@@ -73,6 +74,7 @@ NETWORKS = keys(project="acme-ml", project_number="123456789012", fast_network="
 
 def test_networks_of_its_own_instead_of_claims() -> None:
     plan = on_google(gcp=NETWORKS)
+    assert isinstance(plan.ground, GcpPlan)
     fabric, networks = train(plan).node.fabric, plan.ground.fabric_networks
     assert fabric is not None and networks is not None
     assert (fabric.resource, fabric.device_class, fabric.interfaces) == ("", "", 8)
@@ -87,7 +89,9 @@ def test_networks_of_its_own_instead_of_claims() -> None:
 
 
 def test_by_default_gke_sets_the_interfaces_up() -> None:
-    assert on_google().ground.fabric_networks is None
+    ground = on_google().ground
+    assert isinstance(ground, GcpPlan)
+    assert ground.fabric_networks is None
 
 
 @pytest.mark.parametrize(

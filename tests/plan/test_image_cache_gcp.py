@@ -9,6 +9,7 @@ import pytest
 from tests.plan.stack_files import keys, plan_of
 from trainyard.catalog import pins
 from trainyard.plan.gcp.image_cache import cached
+from trainyard.plan.gcp.parts import GcpPlan, ImageCachePlan
 from trainyard.plan.parts import Plan
 
 REGISTRY = "us-central1-docker.pkg.dev/acme-ml"
@@ -25,15 +26,22 @@ def with_cache(**images: Any) -> Plan:
     return plan_of(**{**HERE, "images": keys(cache=True, **images)})
 
 
+def cache_of(plan: Plan) -> ImageCachePlan | None:
+    assert isinstance(plan.ground, GcpPlan)
+    return plan.ground.image_cache
+
+
 def test_without_the_setting_every_image_comes_from_where_it_is_published() -> None:
     plan = plan_of(**HERE)
-    assert plan.ground.image_cache is None
+    assert cache_of(plan) is None
     assert plan.core.pins == pins()
 
 
 def test_registries_are_cached_without_a_login_and_digests_stay() -> None:
     plan = with_cache()
-    assert [(each.name, each.repository) for each in plan.ground.image_cache.upstreams] == [
+    cache = cache_of(plan)
+    assert cache is not None
+    assert [(each.name, each.repository) for each in cache.upstreams] == [
         ("docker.io", "acme-production-hub"),
         ("ghcr.io", "acme-production-github"),
         ("nvcr.io", "acme-production-nvidia"),
@@ -57,7 +65,7 @@ def test_registries_are_cached_without_a_login_and_digests_stay() -> None:
     ],
 )
 def test_how_an_image_is_called(image: str, name: str) -> None:
-    assert cached(image, with_cache().ground.image_cache) == name
+    assert cached(image, cache_of(with_cache())) == name
     assert cached(image, None) == image
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.plan.stack_files import keys, plan_of
 from tests.shared import ROOT
 from trainyard.cost.price import price_stack
+from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.rehearsal.rehearse import Rehearsal, rehearse
 from trainyard.review.policy_check.check import check_policies
 
@@ -67,5 +68,6 @@ def test_a_cache_is_told_as_without_a_price(run: Rehearsal) -> None:
 def test_the_vpc_alone_reaches_them_where_nobody_else_is_named() -> None:
     own = keys(project="acme-ml", project_number="123456789012", bucket_networks={})
     plan = plan_of(cloud="gcp", region="us-central1", gcp=own, monthlyBudgetUsd=900_000)
+    assert isinstance(plan.ground, GcpPlan)
     assert plan.ground.bucket_networks == ()
     assert plan.ground.data_cache is None

@@ -92,8 +92,8 @@ class GcpMarket:
         here = ", ".join(item.type for item in _sold_in(region))
         if type_.startswith(_TPU_FAMILIES):
             allowed = (
-                "is a slice of TPUs: a pool's queue, images and smoke job are of NVIDIA's GPUs, and there are no pools of "
-                "TPUs here"
+                "is a slice of TPUs: a pool's queue, images and smoke job are of NVIDIA's GPUs, and there are no pools "
+                "of TPUs here"
             )
             ledger.problem(key, type_, allowed, f"{region} sells {here}")
             return None
