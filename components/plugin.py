@@ -50,11 +50,14 @@ from trainyard.components.gcp.budget import ProjectBudget
 from trainyard.components.gcp.cluster import GkeCluster
 from trainyard.components.gcp.database import CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
 from trainyard.components.gcp.gpu_nodes import GkeNodePools
 from trainyard.components.gcp.identity import PodIdentity
+from trainyard.components.gcp.image_cache import RemoteImages
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
+from trainyard.components.gcp.on_cluster.pod_networks import PodNetworks
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
@@ -94,6 +97,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     EgressProxy,
     EnvironmentKey,
     ExistingNetwork,
+    FabricNetworks,
     GcsBucket,
     GcsStorageTiers,
     GkeCluster,
@@ -115,12 +119,14 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     Monitoring,
     Network,
     PodIdentity,
+    PodNetworks,
     PodRole,
     ProjectBudget,
     ProjectKeys,
     ProjectRecord,
     ProjectServices,
     RecordAlarms,
+    RemoteImages,
     SecurityAlerts,
     SharedFileSystem,
     SmokeJob,

@@ -358,10 +358,13 @@ def _pool_runtimes(planned: ClusterPlan) -> list[PoolRuntimeArgs]:
 class _Adapters(TypedDict, total=False):
     fabric_resource: str
     fabric_claim: str
+    pod_annotations: dict[str, str]
 
 
 def _adapters(pool: str, fabric: FabricPlan) -> _Adapters:
     """By what a pod gets the fast interfaces of a node."""
+    if fabric.pod_annotations:
+        return {"pod_annotations": dict(fabric.pod_annotations)}
     return {"fabric_claim": fabric_claim(pool)} if fabric.device_class else {"fabric_resource": fabric.resource}
 
 

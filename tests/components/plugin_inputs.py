@@ -165,6 +165,22 @@ INPUTS: dict[str, dict[str, Any]] = {
             }
         ],
     },
+    "FabricNetworks": {
+        "project": "acme",
+        "region": "europe-west4",
+        "zone": "europe-west4-b",
+        "gvnicCidr": "10.0.64.0/22",
+        "rdmaCidrs": ["10.0.68.0/22", "10.0.72.0/22"],
+    },
+    "RemoteImages": {
+        "project": "acme",
+        "location": "europe-west4",
+        "registries": [{"repository": "acme-k8s", "uri": "https://registry.k8s.io"}],
+        "keyId": GCP_KEY,
+        "labels": {"client": "acme"},
+        "protect": True,
+    },
+    "PodNetworks": {"networks": [{"name": "rdma-0", "vpc": "rdma", "subnet": "rdma-0", "deviceMode": "RDMA"}]},
     "GoogleApis": {"networkId": "projects/acme/global/networks/acme", "labels": {"client": "acme"}},
     "CloudSqlDatabase": {
         "region": "europe-west4",

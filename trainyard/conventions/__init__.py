@@ -108,13 +108,20 @@ def pods_per_gpu_of(config: str) -> int:
     return 1
 
 
-def taken_whole(gpus_per_node: int, fabric_interfaces: int) -> bool:
-    """Whether jobs take the nodes of a pool whole: several GPUs a node, and a fabric between the nodes.
+WHOLE_MACHINE_GPUS: Final = 8
+"""GPUs of a whole machine, at least: smaller ones are parts of it."""
+
+
+def taken_whole(gpus_per_node: int, fabric_interfaces: int, pods_per_gpu: int = 1) -> bool:
+    """Whether jobs take the nodes of a pool whole: several GPUs a node and a fabric between the nodes, or a whole
+    machine whose GPUs pods do not share (`pods_per_gpu` have a part or a turn of each).
 
     Quotas of such a pool are in whole nodes, because a queue gives nothing back to a job that is larger than what its
     team owns of a capacity. In every other pool small jobs share nodes, and quotas are in GPUs.
     """
-    return gpus_per_node > 1 and fabric_interfaces > 0
+    if pods_per_gpu > 1:
+        return False
+    return gpus_per_node >= WHOLE_MACHINE_GPUS or (gpus_per_node > 1 and fabric_interfaces > 0)
 
 
 SYSTEM_POOL: Final = "system"

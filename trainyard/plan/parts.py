@@ -212,6 +212,7 @@ class FabricPlan:
     interfaces: int  # of a node
     hugepages_mib: int  # 2 MiB pages that its driver pins on a node
     environment: tuple[tuple[str, str], ...]  # variables by which NCCL has no other network
+    pod_annotations: tuple[tuple[str, str], ...] = ()  # by which a pod gets the interfaces, where no claim does
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,7 @@ class NodePlan:
     @property
     def is_taken_whole(self) -> bool:
         """Whether jobs take a node whole, so that quotas are in nodes."""
-        return taken_whole(self.gpus, self.fabric_interfaces)
+        return taken_whole(self.gpus, self.fabric_interfaces, self.pods_per_gpu)
 
 
 @dataclass(frozen=True, slots=True)

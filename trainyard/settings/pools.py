@@ -110,8 +110,8 @@ class GpuPool(Model):
     owners: dict[Name, Nodes] | None = Field(
         default=None,
         description=(
-            "how many whole nodes teams own, by team, of a pool with several GPUs a node and a fabric; the others "
-            "share the rest by their shares, which decide alone by default"
+            "how many whole nodes teams own, by team, of a pool with several GPUs a node and a fabric, or of whole "
+            "machines; the others share the rest by their shares, which decide alone by default"
         ),
     )
     gang_nodes: int | None = Field(
@@ -123,7 +123,8 @@ class GpuPool(Model):
     whole_nodes_only: bool | None = Field(
         default=None,
         description=(
-            "refuse jobs whose pods leave GPUs of a node to others; where a pool has several GPUs a node and a fabric"
+            "refuse jobs whose pods leave GPUs of a node to others; where a pool has several GPUs a node and a fabric, "
+            "or trains on nodes of several without one"
         ),
     )
     sharing: GpuSharing | None = Field(

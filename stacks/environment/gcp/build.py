@@ -13,7 +13,10 @@ import pulumi_gcp
 import pulumi_random
 
 from trainyard.components.gcp.budget import ProjectBudget
+from trainyard.components.gcp.encryption import ProjectKeys
+from trainyard.components.gcp.fabric_networks import FabricNetworks
 from trainyard.components.gcp.google_apis import GoogleApis
+from trainyard.components.gcp.image_cache import RemoteImages
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.plan.gcp.parts import GcpPlan
@@ -47,17 +50,20 @@ def build(plan: Plan[GcpPlan]) -> Foundation:
     )
     gcp = pulumi.ResourceOptions(providers=[provider, pulumi_random.Provider("random-gcp")])
     billed = ["cloudbilling", "billingbudgets"] if own.billing else []
-    services = ProjectServices("services", {"services": [*SERVICES, *billed], "agents": AGENTS}, gcp)
+    agents = [*AGENTS, *(["artifactregistry"] if own.image_cache else [])]
+    services = ProjectServices("services", {"services": [*SERVICES, *billed], "agents": agents}, gcp)
     network = _network(plan, after(gcp, services.ready))
     apis = GoogleApis(
         "google-apis", {"network_id": network.network_id, "labels": dict(own.labels)}, after(gcp, services.ready)
     )
     keys = make_keys(plan, services, gcp)
     make_record(plan, keys, services, gcp)
-    storage = make_storage(plan, keys, services, gcp)
+    storage = make_storage(plan, network, keys, services, gcp)
     database = make_database(plan, network, keys, gcp)
     budget = _budget(plan, after(gcp, services.ready))
-    shared = Shared(network, keys, storage, database, services.ready, apis.ready)
+    fabric = _fabric(plan, after(gcp, services.ready))
+    images = _images(plan, keys, after(gcp, [*services.ready, *keys.granted["platform"]]))
+    shared = Shared(network, keys, storage, database, services.ready, [*apis.ready, *images], fabric)
     return Foundation(
         clusters={planned.name: make_ground(plan, planned, shared, gcp) for planned in plan.clusters},
         outputs={
@@ -84,6 +90,44 @@ def _network(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> VpcNetwork:
             "control_plane_cidr": own.control_plane_cidr,
             "private_services_prefix": private.prefixlen,
             "private_services_address": str(private.network_address),
+        },
+        opts,
+    )
+
+
+def _images(plan: Plan[GcpPlan], keys: ProjectKeys, opts: pulumi.ResourceOptions) -> list[pulumi.Resource]:
+    """The cache of images; what pods wait for that are of them."""
+    own = plan.ground
+    if own.image_cache is None:
+        return []
+    made = RemoteImages(
+        "images",
+        {
+            "project": own.project,
+            "location": own.region,
+            "registries": [{"repository": each.repository, "uri": each.uri} for each in own.image_cache.upstreams],
+            "key_id": keys.key_ids["platform"],
+            "labels": dict(own.labels),
+            "protect": plan.core.protect,
+        },
+        opts,
+    )
+    return made.ready
+
+
+def _fabric(plan: Plan[GcpPlan], opts: pulumi.ResourceOptions) -> FabricNetworks | None:
+    """Networks of the fast interfaces, where GKE does not set them up itself."""
+    own = plan.ground.fabric_networks
+    if own is None:
+        return None
+    return FabricNetworks(
+        "fabric-networks",
+        {
+            "project": plan.ground.project,
+            "region": plan.ground.region,
+            "zone": own.zone,
+            "gvnic_cidr": own.gvnic_cidr,
+            "rdma_cidrs": own.rdma_cidrs,
         },
         opts,
     )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 import pulumi
 
+from trainyard.components.gcp.buckets import GcsNetworksArgs
 from trainyard.components.gcp.database import DATABASE, USER, CloudSqlDatabase
 from trainyard.components.gcp.encryption import ProjectKeys
 from trainyard.components.gcp.network import VpcNetwork
 from trainyard.components.gcp.on_cluster.volumes import BucketVolumesArgs
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
-from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.gcp.storage import GcsDataCacheArgs, GcsStorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
@@ -45,7 +47,11 @@ def make_keys(plan: Plan[GcpPlan], services: ProjectServices, gcp: pulumi.Resour
                 "data": {"storage": storage},
                 "checkpoints": {"storage": storage},
                 "tracking": {"storage": storage, "sql": agent("sqladmin"), "secrets": agent("secretmanager")},
-                "platform": {"container": agent("container"), "disks": disks},
+                "platform": {
+                    "container": agent("container"),
+                    "disks": disks,
+                    **({"images": agent("artifactregistry")} if plan.ground.image_cache else {}),
+                },
                 "record": {
                     "storage": storage,
                     **({"logging": agent("logging")} if plan.ground.record.by_stack else {}),
@@ -88,13 +94,14 @@ def make_record(plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectService
 
 
 def make_storage(
-    plan: Plan[GcpPlan], keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions
+    plan: Plan[GcpPlan], network: VpcNetwork, keys: ProjectKeys, services: ProjectServices, gcp: pulumi.ResourceOptions
 ) -> GcsStorageTiers:
     """Makes the storage tiers."""
     tiers = plan.core.storage
     return GcsStorageTiers(
         plan.core.name,
         {
+            **_reached(plan.ground, network),
             "location": plan.ground.region,
             "key_ids": {
                 "data": keys.key_ids["data"],
@@ -117,6 +124,25 @@ def make_storage(
         },
         after(gcp, [grant for kind in ("data", "checkpoints", "tracking", "record") for grant in keys.granted[kind]]),
     )
+
+
+class _Reached(TypedDict, total=False):
+    networks: GcsNetworksArgs
+    data_cache: GcsDataCacheArgs
+
+
+def _reached(own: GcpPlan, network: VpcNetwork) -> _Reached:
+    """From where the tiers are reached, and what is kept of the data beside the nodes."""
+    found: _Reached = {}
+    if own.bucket_networks is not None:
+        found["networks"] = {
+            "network_id": network.network_id,
+            "cidrs": [own.network.node_cidr, own.network.pod_cidr],
+            "public_cidrs": [cidr for _, cidr in own.bucket_networks],
+        }
+    if own.data_cache is not None:
+        found["data_cache"] = {"zones": own.data_cache.zones, "hours": own.data_cache.hours}
+    return found
 
 
 def make_database(
