@@ -186,12 +186,12 @@ def _document(stack: str, legs: Sequence[Leg], steps: Sequence[Step]) -> dict[st
 
 def _tell(stack: str, legs: Sequence[Leg], steps: Sequence[Step], under_way: Ledger | None) -> None:
     from trainyard.output import console
-    from trainyard.upgrade.words import lines
+    from trainyard.upgrade.words import lines, standing_lines
 
     out = console()
-    for leg in legs:
-        for style, line in lines(leg):
-            out.print(line, style=style, soft_wrap=True, markup=False, highlight=False)
+    told = [*(standing_lines(legs[0].before) if legs else ()), *(line for leg in legs for line in lines(leg))]
+    for style, line in told:
+        out.print(line, style=style, soft_wrap=True, markup=False, highlight=False)
     done = sum(step.state == "done" for step in steps)
     head = f"the steps, of which {done} are done" if under_way is not None else "the steps"
     out.print(f"{head}, which `trainyard upgrade {stack} … --run` takes", style="bold", markup=False, soft_wrap=True)
