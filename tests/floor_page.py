@@ -18,8 +18,8 @@ FILE = Path(__file__).parent / "floor.yaml"
 HEAD = """\
 # The idle floor of demo, before and after
 
-Written by `make golden` from the priced rehearsal of `demo`: what is paid in a month in which no job runs, in USD. "Before"
-is what the same team and pools came to until the medium profile chose for the customer's money
+Written by `make golden` from the priced rehearsal of `demo`: what is paid in a month in which no job runs, in USD.
+"Before" is what the same team and pools came to until the medium profile chose for the customer's money
 (`docs/decisions/0044-assurance.md`), as `trainyard cost demo --json` of that program priced it on {read}; the prices of
 both are those of the catalogue. Traffic, requests and logs come on top in both. `trainyard explain demo costs` says the
 source of each price, and what `assurance: high` would add again.
