@@ -32,7 +32,7 @@ def way_out_checks(settings: Settings) -> Iterator[Problem]:
     own = settings.aws
     if settings.cloud != "aws":
         return
-    if own.existing_network is not None and own.way_out is not None:
+    if own.existing_network is not None and own.way_out == NO_WAY_OUT:
         allowed = "is of a network of the environment's own, and aws.existingNetwork has its own wayOut"
         yield Problem("aws.wayOut", own.way_out, allowed, "leave it out")
     if not is_closed(settings):
