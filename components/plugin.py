@@ -28,6 +28,7 @@ from trainyard.components.aws.image_cache import ImageCache
 from trainyard.components.aws.lustre import LustreFileSystem
 from trainyard.components.aws.managed.alarms import JobAlerts, SpendingBrake
 from trainyard.components.aws.managed.domain import ManagedDomain
+from trainyard.components.aws.managed.job_alarms import JobAlarms
 from trainyard.components.aws.managed.network import TrainingWall
 from trainyard.components.aws.managed.proof import TrainingProof
 from trainyard.components.aws.managed.roles import ManagedRoles
@@ -57,6 +58,7 @@ from trainyard.components.gcp.on_cluster.block_storage import DiskStorage
 from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsStorageTiers
+from trainyard.components.k8s.checkpoint_check import CheckpointCheck
 from trainyard.components.k8s.checkpoint_drill import CheckpointDrill
 from trainyard.components.k8s.egress_proxy import EgressProxy
 from trainyard.components.k8s.gpu import GpuEnablement
@@ -81,6 +83,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     BreakGlass,
     Bucket,
     BudgetAlerts,
+    CheckpointCheck,
     CheckpointDrill,
     CloudSqlDatabase,
     Cluster,
@@ -100,6 +103,7 @@ COMPONENTS: tuple[type[pulumi.ComponentResource], ...] = (
     GpuNodeGroups,
     ImageCache,
     Ingest,
+    JobAlarms,
     JobAlerts,
     Kueue,
     LustreFileSystem,

@@ -73,6 +73,9 @@ class GkePoolArgs(TypedDict):
     """Whether GKE sets the machine's fast interfaces up (DRANET). Default: no."""
     local_ssds: NotRequired[int]
     """Local SSDs for pods' scratch files, where the machine takes a choice. Default: what the machine always has."""
+    mig_profile: NotRequired[str]
+    """Size of the instances that each GPU is partitioned into, such as `1g.10gb`, not beside `time_slices`. Default:
+    GPUs are whole."""
     time_slices: NotRequired[int]
     """How many pods take turns on each GPU, at least 2; they share its memory. Default: a GPU is one pod's."""
     max_run_seconds: NotRequired[int]
@@ -159,6 +162,8 @@ def node_config(pool: GkePoolArgs, args: GkeNodePoolsArgs) -> container.NodePool
         "count": pool["gpus"],
         "gpu_driver_installation_config": {"gpu_driver_version": "LATEST"},
     }
+    if "mig_profile" in pool:
+        gpus["gpu_partition_size"] = pool["mig_profile"]
     if "time_slices" in pool:
         gpus["gpu_sharing_config"] = {
             "gpu_sharing_strategy": "TIME_SHARING",
@@ -220,6 +225,8 @@ def check_pool(pool: GkePoolArgs) -> None:
     slices = pool.get("time_slices")
     if slices is not None and not 2 <= slices <= MOST_TIME_SLICES:
         raise ValueError(f"{where}: {slices} pods on a GPU; 2 to {MOST_TIME_SLICES}, or none of the setting")
+    if slices is not None and "mig_profile" in pool:
+        raise ValueError(f"{where}: {slices} pods on a GPU beside instances of {pool['mig_profile']}; one of the two")
     ssds, choices = pool.get("local_ssds"), local_ssd_choices(machine)
     if ssds is not None and ssds not in choices:
         takes = f"takes {' or '.join(map(str, choices))}" if choices else "is given no number of them"

@@ -91,10 +91,21 @@ def time_slices_config(slices: int) -> str:
     return f"{_TIME_SLICES}{slices}"
 
 
-def time_slices_of(config: str) -> int:
-    """How many pods take turns on each GPU by a value of that label; 1 by any other name."""
-    slices = config.removeprefix(_TIME_SLICES)
-    return int(slices) if slices != config and slices.isdecimal() else 1
+_MIG: Final = "mig-"
+
+
+def mig_config(instances: int, profile: str) -> str:
+    """Value of that label where each GPU is partitioned into so many instances of a profile: `mig-7-1g.10gb`."""
+    return f"{_MIG}{instances}-{profile}"
+
+
+def pods_per_gpu_of(config: str) -> int:
+    """How many pods each GPU is for by a value of that label; 1 by any other name."""
+    for prefix in (_TIME_SLICES, _MIG):
+        count, _, _ = config.removeprefix(prefix).partition("-")
+        if config.startswith(prefix) and count.isdecimal():
+            return int(count)
+    return 1
 
 
 def taken_whole(gpus_per_node: int, fabric_interfaces: int) -> bool:

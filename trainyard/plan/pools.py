@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from trainyard import catalog
 from trainyard.conventions import taken_whole
 from trainyard.plan.context import Context
-from trainyard.plan.slices import time_slices
+from trainyard.plan.slices import Sharing, plan_sharing
 from trainyard.problems import nearest
 from trainyard.settings.pools import FlexStart, GpuPool, NodeRange, Reserved
 
@@ -101,7 +101,7 @@ class PoolDraft(Generic[Sold]):
     zone: str | None
     gang_nodes: int  # of a job that a capacity other than spot holds
     whole_nodes_only: bool
-    time_slices: int  # pods that take turns on each GPU
+    sharing: Sharing
 
     @property
     def key(self) -> str:
@@ -176,7 +176,7 @@ def _draft(name: str, pool: GpuPool, known: bool, market: Market[Sold], context:
         zone=pool.zone,
         gang_nodes=gang,
         whole_nodes_only=_whole_nodes_only(name, pool, item, fabric, context),
-        time_slices=time_slices(name, pool, fabric, flex_start is not None, context),
+        sharing=plan_sharing(name, pool, item.gpu, fabric, flex_start is not None, context),
     )
 
 

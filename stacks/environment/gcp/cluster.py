@@ -243,8 +243,10 @@ def _pool(pool: PoolPlan, group: NodeGroupPlan, own: GcpPlan) -> GkePoolArgs:
     }
     if pool.node.fabric is not None:
         args["fast_network"] = True
-    if pool.node.time_slices > 1:
-        args["time_slices"] = pool.node.time_slices
+    if pool.node.mig_profile:
+        args["mig_profile"] = pool.node.mig_profile
+    elif pool.node.pods_per_gpu > 1:
+        args["time_slices"] = pool.node.pods_per_gpu
     if pool.name in local_ssds:
         args["local_ssds"] = local_ssds[pool.name]
     if group.placement_group:

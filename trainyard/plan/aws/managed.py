@@ -8,6 +8,7 @@ from typing import Final
 from trainyard.plan.aws.audit import plan_audit
 from trainyard.plan.aws.floor import plan_managed_floor
 from trainyard.plan.aws.growth import plan_growth
+from trainyard.plan.aws.job_alarms import OF_PROMETHEUS
 from trainyard.plan.aws.make import check_bucket_names, plan_alerts, plan_deployers
 from trainyard.plan.aws.network import plan_network
 from trainyard.plan.aws.parts import AwsPlan, LoginPlan, RolesPlan
@@ -26,6 +27,8 @@ OF_A_CLUSTER: Final = (
     "mlflow.replicas", "mlflow.workers", "mlflow.cpu", "mlflow.memory", "mlflow.image", "mlflow.database",
     "mlflow.defaultPermission", "mlflow.passwordVersion", "mlflow.signOn",
     "smoke.team", "smoke.capacities", "smoke.advisory",
+    "monitoring.retentionDays", "monitoring.storageGib", "monitoring.cpu", "monitoring.memory",
+    "monitoring.checkpointDrill", "monitoring.checkpointCheck", *(f"monitoring.alerts.{key}" for key in OF_PROMETHEUS),
     "audit.containerLogs", "audit.breakGlass", "network.serviceCidr", "managed.beside",
 )  # fmt: skip
 """Settings that say something of a cluster or of its server."""

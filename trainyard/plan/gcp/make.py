@@ -19,7 +19,7 @@ from trainyard.plan.gcp.record import plan_record
 from trainyard.plan.gcp.resource_prices import node_hour_usd, volume_gib_month_usd
 from trainyard.plan.idle_jobs import plan_idle_jobs
 from trainyard.plan.mirrors import mirrored
-from trainyard.plan.monitoring import plan_drill, plan_monitoring
+from trainyard.plan.monitoring import plan_check, plan_drill, plan_monitoring
 from trainyard.plan.off_peak import plan_off_peak
 from trainyard.plan.parts import ClusterPlan, IdleFloor, MlflowPlan
 from trainyard.plan.people import weights_of
@@ -109,6 +109,7 @@ def plan_gcp(
         runtimes=plan_runtimes(pools, smoke, context),
         monitoring=monitoring,
         drill=plan_drill(monitoring, smoke, queues, cpu_pool, context),
+        check=plan_check(monitoring, smoke, queues, cpu_pool, context),
         ledger=plan_ledger(
             pools,
             teams,
