@@ -24,7 +24,6 @@ from trainyard.cli.project import (
 from trainyard.cli.upgrade_change import change
 from trainyard.cli.upgrade_steps import pulumi_of, say, stopping, tell_steps
 from trainyard.problems import SettingsError
-from trainyard.review.exit_codes import EXIT_STOPPED
 
 if TYPE_CHECKING:
     from trainyard.fleet.clients import Client

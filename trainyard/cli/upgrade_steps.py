@@ -5,20 +5,18 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import typer
 
 from trainyard.cli.project import fail
 from trainyard.problems import SettingsError
+from trainyard.review.exit_codes import EXIT_STOPPED
 
 if TYPE_CHECKING:
     from trainyard.fleet.clients import Client
     from trainyard.fleet.pulumi import Pulumi
     from trainyard.upgrade.ledger import Step
-
-EXIT_STOPPED: Final = 3
-"""The upgrade stopped on the way, or must not begin; what is held stays held, and the same command goes on."""
 
 
 def pulumi_of(program: str, client: Client) -> Pulumi:

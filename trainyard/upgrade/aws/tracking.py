@@ -32,7 +32,7 @@ class Drill:
 
 
 def snapshot_name(database: str, now: datetime) -> str:
-    """`acme-demo-mlflow-on-demand-20261126-0030`."""
+    """The name of a snapshot that is made now: `acme-demo-mlflow-on-demand-20261126-0030`."""
     return f"{database}-on-demand-{now:%Y%m%d-%H%M}"
 
 

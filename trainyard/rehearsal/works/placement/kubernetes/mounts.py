@@ -52,7 +52,7 @@ class Mounts:
 
 
 NO_MOUNTS: Final = Mounts()
-"""Of a pod without buckets."""
+"""What a pod without buckets has beside it: nothing."""
 
 
 def mounts_of(workload: Workload, volumes: Iterator[tuple[str, Mapping[str, Any]]]) -> Mounts:
