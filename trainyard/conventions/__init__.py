@@ -195,6 +195,11 @@ TORCH_CPU_RUNTIME: Final = f"{TORCH_RUNTIME}-{CPU_POOL}"
 cannot state. That each is used for what it is for, an admission policy asks of the TrainJob."""
 
 
+def tracking_database(environment: str) -> str:
+    """Name of the tracking database of an environment: `acme-demo-mlflow`."""
+    return f"{environment}-mlflow"
+
+
 def pool_runtime(pool: str) -> str:
     """Name of the runtime of a pool with a fabric."""
     return f"{TORCH_RUNTIME}-{pool}"

@@ -16,6 +16,7 @@ from trainyard.components.gcp.record import ProjectRecord, RecordAlarms
 from trainyard.components.gcp.services import ProjectServices
 from trainyard.components.gcp.storage import GcsDataCacheArgs, GcsStorageTiers
 from trainyard.components.k8s.mlflow_args import MlflowDatabaseArgs
+from trainyard.conventions import tracking_database
 from trainyard.plan.gcp.parts import GcpPlan
 from trainyard.plan.parts import Plan
 
@@ -153,7 +154,7 @@ def make_database(
         return None
     own = plan.ground.database
     return CloudSqlDatabase(
-        f"{plan.core.name}-mlflow",
+        tracking_database(plan.core.name),
         {
             "region": plan.ground.region,
             "network_id": network.network_id,

@@ -23,8 +23,8 @@ DnsFirewall = Literal["block", "alert", "off"]
 """What becomes of lookups of names that nothing in the network needs."""
 
 
-WayOut = Literal["nat", "transit-gateway"]
-"""Where the default route of an existing network's nodes leads."""
+WayOut = Literal["nat", "transit-gateway", "none"]
+"""Where the default route of an existing network's nodes leads; `none`: they have none."""
 
 
 @dataclass(frozen=True, slots=True)
